@@ -1,0 +1,43 @@
+# Compile and link flags of every Orrery target. They are PRIVATE: a project that links the installed
+# libraries inherits none of them.
+
+include(CheckPIESupported)
+check_pie_supported()
+find_package(Threads REQUIRED)
+
+# orrery_flags(target [NO_EXCEPTIONS])
+#   NO_EXCEPTIONS  for sim and protocol: errors are values there (Result), so exceptions and RTTI are off.
+function(orrery_flags target)
+  cmake_parse_arguments(arg "NO_EXCEPTIONS" "" "" ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+
+  # The bits of a float must not depend on the compiler: no contraction of a*b+c into a fused
+  # multiply-add, anywhere. OrreryProbe proves at configure time that the compiler obeys.
+  target_compile_options(${target} PRIVATE
+    -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas -fstack-protector-strong
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
+    $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
+  target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+
+  if(arg_NO_EXCEPTIONS)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+  endif()
+  if(ORRERY_TARGETS)
+    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=${ORRERY_TARGETS}")
+  endif()
+  if(ORRERY_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${ORRERY_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${ORRERY_SANITIZE})
+    if(ORRERY_SANITIZE MATCHES "undefined")
+      target_compile_options(${target} PRIVATE -fno-sanitize-recover=all -fno-sanitize=function,vptr)
+    endif()
+  else()
+    # glibc's checked string functions need optimisation, and hide accesses from the sanitizers.
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  endif()
+endfunction()

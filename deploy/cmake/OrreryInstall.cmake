@@ -1,0 +1,1 @@
+# Filled by the gates: install rules and the exported package `orrery`.

@@ -1,0 +1,42 @@
+// From poses and velocities to manifolds: bounds, broad phase, narrow phase. Holds caches that change no bit; what it
+// returns is a function of bodies and shapes alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/collision/manifold.h"
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+// Pairs of bodies that must not collide (joined ones), each with a < b, sorted, unique.
+using PairFilter = std::span<const Pair>;
+
+class Collision {
+  public:
+    Collision();
+    ~Collision();
+
+    // Tight bounds of every body with a shape, swept by linear velocity * dt_s, grown by the angular arc, at least by
+    // the speculative margin (reference: velocity expansion in discrete mode); 16 bodies at a time.
+    void update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m,
+                       Target target, Executor& executor);
+
+    // Exactly the pairs whose bounds overlap, of which at least one is dynamic, whose category and mask agree and which
+    // `excluded` does not hold; in (a, b) order.
+    void find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
+
+    // One manifold a touching pair, in pair order, impulses zero, material fields zero. Touching: depth > -margin.
+    void collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
+                 Target target, Executor& executor, std::vector<Manifold>& manifolds);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace orrery::sim

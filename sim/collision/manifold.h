@@ -1,0 +1,38 @@
+// What the narrow phase gives, the solver uses, and the world keeps from tick to tick.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/lanes/types.h"
+
+namespace orrery::sim {
+
+inline constexpr int kMaxManifoldPoints = 4;
+
+// Two bodies whose bounds overlap and whose filters agree; a < b, sorted by (a, b).
+struct Pair {
+    std::uint32_t a = 0, b = 0;
+    friend auto operator<=>(const Pair&, const Pair&) = default;
+};
+
+struct ManifoldPoint {
+    Vec3 offset_a;               // m, world axes, from A's centre to the contact, midway between the surfaces
+    float depth = 0.0f;          // m, positive where the surfaces overlap, negative within the speculative margin
+    std::uint32_t feature = 0;   // stable under small motion; unique inside its manifold
+    float normal_impulse = 0.0f; // N s of one substep, accumulated: carried from tick to tick by feature
+};
+
+// One convex contact: at most four points that share a normal, friction at the depth-weighted centre.
+struct Manifold {
+    std::uint32_t a = 0, b = 0;  // body indices, a < b
+    std::uint32_t child_a = 0, child_b = 0;
+    Vec3 normal;                 // unit, world, from A to B
+    std::uint32_t count = 0;     // 1 to kMaxManifoldPoints
+    ManifoldPoint points[kMaxManifoldPoints];
+    Vec3 friction_impulse;       // N s, world, on B; carried by projection on the new tangent plane
+    float twist_impulse = 0.0f;  // N m s about the normal, on B
+    float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
+    float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
+};
+
+}  // namespace orrery::sim

@@ -1,0 +1,30 @@
+// Settings shared by the descriptions of all constraints.
+#pragma once
+
+#include <limits>
+
+namespace orrery::sim {
+
+inline constexpr float kNoLimit = std::numeric_limits<float>::max();
+
+// A damped harmonic oscillator, independent of mass. frequency_hz = 0 means rigid: the solver then uses the default
+// rigidity (60 Hz for joints, clamped to a quarter of the substep rate; damping ratio 2), dropped in the relax pass.
+struct Spring {
+    float frequency_hz = 0.0f;
+    float damping_ratio = 1.0f;
+};
+
+// Drives a position: approach speed at most max_speed_mps (m/s or rad/s), at least base_speed_mps until there.
+struct Servo {
+    float max_speed = kNoLimit;
+    float base_speed = 0.0f;
+    float max_force = kNoLimit;  // N, or N m for angular constraints
+};
+
+// Drives a velocity with at most max_force (N or N m). damping (kg/s or kg m^2/s) = 0 means as stiff as max_force allows.
+struct Motor {
+    float max_force = kNoLimit;
+    float damping = 0.0f;
+};
+
+}  // namespace orrery::sim

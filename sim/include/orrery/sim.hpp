@@ -1,0 +1,368 @@
+// Orrery's deterministic rigid-body world: the one public header of liborrery_sim.
+//
+// The contract: the state after tick N is a pure function of (WorldDef, engine version, the ordered list of
+// (tick, command)). SIMD target, thread count, compiler, CPU and a save/restore on the way change no bit.
+//
+// Units and frames: SI; right-handed axes, y up; quaternions x, y, z, w, unit, body to world; angles in radians;
+// velocities of the centre of mass in world axes. A body's pose is that of its centre of mass.
+//
+// A world owns no thread, no clock and no file. It does not throw: creation and restore return a Result whose Error
+// names place and mend; a step reports what happened through a status and events.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/constraints/angular_axis_motor.h"
+#include "sim/constraints/ball_socket.h"
+#include "sim/constraints/distance_limit.h"
+#include "sim/constraints/hinge.h"
+#include "sim/constraints/one_body_linear_servo.h"
+#include "sim/constraints/settings.h"
+#include "sim/constraints/weld.h"
+#include "sim/lanes/types.h"
+#include "sim/result.h"
+
+namespace orrery::sim {
+
+// Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
+inline constexpr std::uint32_t kEngineVersion = 1;
+
+// ---------------------------------------------------------------- limits
+
+inline constexpr std::uint32_t kMaxBodies = 4'000'000;          // 32-bit indices with room to spare; memory is the real bound
+inline constexpr std::uint32_t kMaxJoints = 8'000'000;
+inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
+inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
+inline constexpr std::uint32_t kMaxSubsteps = 64;
+inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
+inline constexpr float kMaxCoordinate_m = 4096.0f;              // beyond it single precision is coarser than 0.5 mm: quarantine
+inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
+inline constexpr float kMaxAngularSpeed_radps = 500.0f;
+
+// ---------------------------------------------------------------- SIMD targets
+
+// `scalar` is the reference build of the same functions over plain float.
+enum class Target : std::uint8_t { automatic, scalar, ssse3, sse4, avx2, avx3, neon, wasm };
+
+std::span<const Target> available_targets();                  // on this machine and in this build, narrowest first
+Target best_target();
+std::string_view target_name(Target target);                  // "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm"
+Result<Target> target_from_name(std::string_view name);       // also "auto"; an unavailable target is an error that lists the available
+
+// ---------------------------------------------------------------- ids
+
+// Names a body or a joint for as long as it lives; the generation tells a reused index apart. Part of the state: after a
+// restore the next spawned body gets the id that it would have got.
+struct BodyId {
+    std::uint32_t index = 0xffff'ffffu;
+    std::uint32_t generation = 0;
+    friend auto operator<=>(const BodyId&, const BodyId&) = default;
+    bool valid() const { return index != 0xffff'ffffu; }
+};
+struct JointId {
+    std::uint32_t index = 0xffff'ffffu;
+    std::uint32_t generation = 0;
+    friend auto operator<=>(const JointId&, const JointId&) = default;
+    bool valid() const { return index != 0xffff'ffffu; }
+};
+
+// ---------------------------------------------------------------- what a world is made of
+
+enum class ShapeType : std::uint8_t { sphere, box, capsule, plane };
+
+struct ShapeDef {
+    std::string name;
+    ShapeType type = ShapeType::sphere;
+    float radius = 0.5f;                          // sphere, capsule: m
+    float half_height = 0.5f;                     // capsule: half the length of the cylindrical part along local y, m
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};          // box: m
+    // plane: the half space below local y = 0; static bodies only
+};
+
+struct MaterialDef {
+    std::string name;
+    float friction = 0.6f;                        // >= 0; of two materials the geometric mean counts
+    float restitution = 0.0f;                     // 0 to 1; of two materials the larger counts
+    float density_kgpm3 = 1000.0f;
+};
+
+enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };  // `fixed`: static is a keyword
+
+enum AxisLock : std::uint8_t {                    // world axes
+    kLockLinearX = 1, kLockLinearY = 2, kLockLinearZ = 4,
+    kLockAngularX = 8, kLockAngularY = 16, kLockAngularZ = 32,
+};
+
+inline constexpr std::uint32_t kNone = 0xffff'ffffu;
+
+struct BodyDef {
+    std::string name;
+    BodyType type = BodyType::dynamic;
+    std::uint32_t shape = kNone;                  // index into WorldDef::shapes; kNone: no collision (mass_kg is then required)
+    std::uint32_t material = 0;                   // index into WorldDef::materials
+    Pose pose;
+    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world
+    float mass_kg = 0.0f;                         // 0: from shape and density
+    float linear_damping = 0.0f, angular_damping = 0.0f;  // 1/s
+    float gravity_scale = 1.0f;
+    std::uint8_t locks = 0;                       // AxisLock bits
+    std::uint32_t category = 1, mask = 0xffff'ffffu;  // two bodies collide if each's category meets the other's mask
+    std::uint64_t user_data = 0;                  // carried, saved, hashed, never read
+};
+
+using Constraint = std::variant<BallSocket, Hinge, Weld, DistanceLimit, OneBodyLinearServo, AngularAxisMotor>;
+
+struct JointDef {
+    std::string name;
+    std::uint32_t body_a = kNone;                 // index into the same list of bodies; kNone: the world
+    std::uint32_t body_b = kNone;
+    Constraint constraint;
+    bool collide_connected = false;
+    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // mean over a tick; above it the joint is removed, with an event
+};
+
+// What a player's control vector u does: value = clamp(offset + sum weights[i] * u[i], min, max), applied every tick.
+enum class ActuatorKind : std::uint8_t {
+    motor,       // the target of an AngularAxisMotor joint, rad/s
+    force,       // N on a body at its centre along `direction`
+    torque,      // N m on a body about `direction`
+    kinematic,   // a kinematic body's offset (m) along `direction` from the pose it was made with, reached at most at max_speed
+};
+
+struct ActuatorDef {
+    std::string name;
+    ActuatorKind kind = ActuatorKind::motor;
+    std::uint32_t joint = kNone, body = kNone;    // whichever the kind needs; indices into the same lists
+    std::uint32_t slot = 0;                       // whose control vector; inside a prefab ignored: the slot that spawned it
+    std::array<float, kControlChannels> weights{};
+    float offset = 0.0f, min = -kNoLimit, max = kNoLimit;
+    Vec3 direction{0.0f, 0.0f, 1.0f};             // unit
+    bool direction_local = true;                  // in the body's frame, else in the world's
+    float max_speed = kNoLimit;                   // kinematic: m/s
+};
+
+// A group that can be spawned at a pose: indices inside are local to the prefab, poses relative to the spawn pose.
+struct PrefabDef {
+    std::string name;
+    std::vector<BodyDef> bodies;
+    std::vector<JointDef> joints;
+    std::vector<ActuatorDef> actuators;
+};
+
+// A player's seat. If it names a prefab, joining spawns it at `pose` and leaving removes it.
+struct SlotDef {
+    std::string name;
+    std::uint32_t prefab = kNone;
+    Pose pose;
+};
+
+struct SolverSettings {                           // one set of defaults for all scenes
+    float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;      // clamped to 0.25 of the substep rate
+    float contact_frequency_hz = 30.0f, contact_damping_ratio = 10.0f; // clamped to 0.125 of it; twice and half against a static body
+    float slop_m = 0.005f;
+    float speculative_margin_m = 0.02f;
+    float max_recovery_speed_mps = 3.0f;
+    float restitution_threshold_mps = 1.0f;
+};
+
+struct WorldDef {
+    std::string name;
+    float tick_rate_hz = 60.0f;
+    std::uint32_t substeps = 4;
+    Vec3 gravity{0.0f, -10.0f, 0.0f};
+    std::uint64_t seed = 0;
+    SolverSettings solver;
+    std::vector<ShapeDef> shapes;
+    std::vector<MaterialDef> materials{MaterialDef{}};
+    std::vector<BodyDef> bodies;
+    std::vector<JointDef> joints;
+    std::vector<ActuatorDef> actuators;
+    std::vector<PrefabDef> prefabs;
+    std::vector<SlotDef> slots;
+};
+
+struct WorldConfig {                              // what may differ between machines without changing a bit
+    Target target = Target::automatic;
+};
+
+// ---------------------------------------------------------------- commands: the only way to change a world from outside
+
+enum class CommandKind : std::uint8_t {
+    join, leave,                                  // slot
+    // director commands, applied in order of `sequence` (ties: in the order given)
+    spawn,          // prefab at pose, every body with the added velocities; answered by a `spawned` event with `tag`
+    despawn,        // body, with its joints
+    impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre; angular (N m s)
+    teleport,       // body: pose, linear, angular velocity
+    motor_target,   // joint (AngularAxisMotor): value, rad/s
+    grab,           // body: a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target), force at most
+                    // `value`; answered by `joint_created` with `tag`
+    move_grab,      // joint: new world target `linear`
+    remove_joint,   // joint
+    control,        // slot: channels; the last one of a tick counts, and is held until the next
+};
+
+// Arrival order has no effect: a step sorts into leaves, joins, director commands, controls.
+struct Command {
+    CommandKind kind = CommandKind::control;
+    bool at_point = false;
+    std::uint16_t slot = 0;
+    std::uint32_t sequence = 0;
+    std::uint64_t tag = 0;
+    BodyId body;
+    JointId joint;
+    std::uint32_t prefab = kNone;
+    float value = 0.0f;
+    Pose pose;
+    Vec3 linear, angular;
+    std::array<float, kControlChannels> channels{};
+};
+
+// ---------------------------------------------------------------- events, in the order (kind, a, b, joint, tag)
+
+enum class EventKind : std::uint8_t {
+    contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
+};
+
+enum class EventCause : std::uint8_t {
+    none, stale_id, wrong_kind, out_of_range, limit_reached, slot_taken, slot_empty, not_finite, too_far,
+};
+
+struct Event {
+    EventKind kind = EventKind::contact_begin;
+    EventCause cause = EventCause::none;
+    CommandKind command = CommandKind::control;   // command_rejected: of which kind
+    std::uint16_t slot = 0;
+    BodyId a, b;
+    JointId joint;
+    std::uint64_t tag = 0;
+    Vec3 point, normal;                           // contact_begin, contact_hit: world, normal from a to b
+    float impulse = 0.0f;                         // N s, normal impulse summed over the tick's substeps; joint_broken: the force in N
+};
+
+// ---------------------------------------------------------------- hashes
+
+enum class Subsystem : std::uint8_t { clock, identity, bodies, joints, contacts, control, events };
+inline constexpr std::size_t kSubsystemCount = 7;
+std::string_view subsystem_name(Subsystem subsystem);
+
+// XXH3-64 of each subsystem's canonical little-endian form, and of the leaves in order.
+struct HashTree {
+    std::array<std::uint64_t, kSubsystemCount> leaves{};
+    std::uint64_t root = 0;
+    friend bool operator==(const HashTree&, const HashTree&) = default;
+};
+
+// ---------------------------------------------------------------- hosts: workers and stage times
+
+// Runs tasks for a world. The default runs them on the calling thread. How tasks are spread changes no bit.
+class Executor {
+  public:
+    using Task = void (*)(void* context, std::uint32_t index);
+    virtual ~Executor() = default;
+    virtual std::uint32_t worker_count() const = 0;
+    // Calls task(context, i) once for every i in [0, count), on any worker, and returns after the last has returned.
+    virtual void run(std::uint32_t count, Task task, void* context) = 0;
+};
+
+enum class Stage : std::uint8_t {
+    commands, bounds, pairs, narrow_phase, colouring, prepare, integrate_velocities, warm_start, solve, relax,
+    integrate_poses, restitution, store, events, hash,
+};
+inline constexpr std::size_t kStageCount = 15;
+std::string_view stage_name(Stage stage);
+
+// Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock.
+class StageObserver {
+  public:
+    virtual ~StageObserver() = default;
+    virtual void begin(Stage stage) = 0;
+    virtual void end(Stage stage) = 0;
+};
+
+// ---------------------------------------------------------------- the world
+
+enum class StepStatus : std::uint8_t {
+    ok,
+    too_many_commands,   // more than kMaxCommandsPerTick: nothing was applied, the tick did not advance
+};
+
+struct BodyState {
+    BodyId id;
+    BodyType type = BodyType::dynamic;
+    std::uint32_t shape = kNone;
+    std::uint32_t material = 0;
+    std::uint16_t slot = 0xffff;                  // the player whose prefab it belongs to, or 0xffff
+    Pose pose;
+    Vec3 linear_velocity, angular_velocity;
+    float inverse_mass = 0.0f;                    // 1/kg
+    std::uint64_t user_data = 0;
+};
+
+struct JointState {
+    JointId id;
+    BodyId a, b;                                  // an invalid a: the world
+    Constraint constraint;                        // with targets as they are now
+};
+
+struct WorldStats {
+    std::uint32_t bodies = 0, dynamic_bodies = 0, joints = 0;
+    std::uint32_t candidate_pairs = 0, touching_pairs = 0, contact_points = 0;
+    std::uint32_t colours = 0, bundles = 0, overflow_constraints = 0;
+    float max_penetration_m = 0.0f;
+};
+
+class World {
+  public:
+    // A malformed definition is an error whose place names the element, e.g. bodies[3].shape.
+    static Result<std::unique_ptr<World>> create(const WorldDef& def, const WorldConfig& config = {});
+    ~World();
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    // Advances by one tick of 1 / tick_rate_hz. Commands apply at its start. Saves, sets and restores the floating-point
+    // environment of every thread that it runs on.
+    StepStatus step(std::span<const Command> commands = {}, Executor* executor = nullptr, StageObserver* observer = nullptr);
+
+    std::uint64_t tick() const;                   // number of steps taken
+    HashTree hash() const;                        // of the state as it is now; computed on demand
+    std::span<const Event> events() const;        // of the last step, until the next
+
+    // Everything that influences the future, in one canonical form: a world made from the same definition and restored
+    // goes on with the same hashes and events, on any target and thread count. restore() of damaged bytes is an
+    // error and leaves the world as it was.
+    void save(std::vector<std::uint8_t>& out) const;
+    Result<Ok> restore(std::span<const std::uint8_t> bytes);
+
+    Target target() const;
+    float dt_s() const;
+    const WorldDef& definition() const;
+    WorldStats stats() const;
+
+    bool alive(BodyId id) const;
+    bool alive(JointId id) const;
+    // The state of a living body; all fields default for another id.
+    BodyState body(BodyId id) const;
+    JointState joint(JointId id) const;
+    void read_bodies(std::vector<BodyState>& out) const;   // every living body in index order
+    void read_joints(std::vector<JointState>& out) const;
+    BodyId find_body(std::string_view name) const;         // of the definition; invalid if there is none
+    JointId find_joint(std::string_view name) const;
+    bool slot_taken(std::uint32_t slot) const;
+    std::array<float, kControlChannels> controls(std::uint32_t slot) const;
+
+  private:
+    struct Impl;
+    explicit World(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace orrery::sim

@@ -1,0 +1,123 @@
+// "A number that may be many." Generic code takes a type F that is either `float` or, in a SIMD pass, `Wide`; `Number`
+// is the pass's own. Comparisons give a mask (bool for float); choose with select, never branch on a lane.
+//
+// Every operation here is exactly rounded or a bit operation, so all passes give the same bits (DETERMINISM.md): no
+// fused multiply-add, no approximate reciprocal, min and max by compare-and-select only.
+
+#if defined(ORRERY_LANES_NUMBER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_LANES_NUMBER_INL_H_
+#undef ORRERY_LANES_NUMBER_INL_H_
+#else
+#define ORRERY_LANES_NUMBER_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __FAST_MATH__
+#error "Orrery cannot be built with -ffast-math: it changes the bits"
+#endif
+
+ORRERY_LANES_BEGIN
+
+// ---- float: one lane
+
+ORRERY_FN float select(bool mask, float yes, float no) { return mask ? yes : no; }
+ORRERY_FN float sqrt(float x) { return __builtin_sqrtf(x); }
+ORRERY_FN float abs(float x) { return __builtin_fabsf(x); }
+ORRERY_FN float copy_sign(float magnitude, float sign) { return __builtin_copysignf(magnitude, sign); }
+ORRERY_FN bool any(bool mask) { return mask; }
+ORRERY_FN bool all(bool mask) { return mask; }
+ORRERY_FN void store(float* to, float x) { *to = x; }
+
+template <class F>
+struct LaneTraits;
+template <>
+struct LaneTraits<float> {
+    using Mask = bool;
+    static constexpr std::size_t lanes() { return 1; }
+    static float load(const float* from) { return *from; }
+    static bool first(std::size_t count) { return count > 0; }
+};
+
+#ifndef ORRERY_LANES_REF
+
+// ---- Wide: as many lanes as the target has, at most the 16 of a bundle
+
+namespace hn = hwy::HWY_NAMESPACE;
+using WideTag = hn::CappedTag<float, 16>;
+
+struct WideMask {
+    hn::Mask<WideTag> m;
+};
+
+struct Wide {
+    hn::Vec<WideTag> v;
+    ORRERY_FN Wide() : v(hn::Zero(WideTag())) {}
+    ORRERY_FN Wide(float x) : v(hn::Set(WideTag(), x)) {}
+    ORRERY_FN explicit Wide(hn::Vec<WideTag> x) : v(x) {}
+};
+
+ORRERY_FN Wide operator+(Wide a, Wide b) { return Wide(hn::Add(a.v, b.v)); }
+ORRERY_FN Wide operator-(Wide a, Wide b) { return Wide(hn::Sub(a.v, b.v)); }
+ORRERY_FN Wide operator*(Wide a, Wide b) { return Wide(hn::Mul(a.v, b.v)); }
+ORRERY_FN Wide operator/(Wide a, Wide b) { return Wide(hn::Div(a.v, b.v)); }
+ORRERY_FN Wide operator-(Wide a) { return Wide(hn::Neg(a.v)); }
+ORRERY_FN Wide& operator+=(Wide& a, Wide b) { a = a + b; return a; }
+ORRERY_FN Wide& operator-=(Wide& a, Wide b) { a = a - b; return a; }
+ORRERY_FN Wide& operator*=(Wide& a, Wide b) { a = a * b; return a; }
+
+ORRERY_FN WideMask operator<(Wide a, Wide b) { return {hn::Lt(a.v, b.v)}; }
+ORRERY_FN WideMask operator<=(Wide a, Wide b) { return {hn::Le(a.v, b.v)}; }
+ORRERY_FN WideMask operator>(Wide a, Wide b) { return {hn::Gt(a.v, b.v)}; }
+ORRERY_FN WideMask operator>=(Wide a, Wide b) { return {hn::Ge(a.v, b.v)}; }
+ORRERY_FN WideMask operator==(Wide a, Wide b) { return {hn::Eq(a.v, b.v)}; }
+ORRERY_FN WideMask operator&(WideMask a, WideMask b) { return {hn::And(a.m, b.m)}; }
+ORRERY_FN WideMask operator|(WideMask a, WideMask b) { return {hn::Or(a.m, b.m)}; }
+ORRERY_FN WideMask operator!(WideMask a) { return {hn::Not(a.m)}; }
+
+ORRERY_FN Wide select(WideMask mask, Wide yes, Wide no) { return Wide(hn::IfThenElse(mask.m, yes.v, no.v)); }
+ORRERY_FN Wide sqrt(Wide x) { return Wide(hn::Sqrt(x.v)); }
+ORRERY_FN Wide abs(Wide x) { return Wide(hn::Abs(x.v)); }
+ORRERY_FN Wide copy_sign(Wide magnitude, Wide sign) { return Wide(hn::CopySign(magnitude.v, sign.v)); }
+ORRERY_FN bool any(WideMask mask) { return !hn::AllFalse(WideTag(), mask.m); }
+ORRERY_FN bool all(WideMask mask) { return hn::AllTrue(WideTag(), mask.m); }
+ORRERY_FN void store(float* to, Wide x) { hn::StoreU(x.v, WideTag(), to); }
+
+template <>
+struct LaneTraits<Wide> {
+    using Mask = WideMask;
+    static constexpr std::size_t lanes() { return hn::MaxLanes(WideTag()); }
+    ORRERY_FN static Wide load(const float* from) { return Wide(hn::LoadU(WideTag(), from)); }
+    ORRERY_FN static WideMask first(std::size_t count) { return {hn::FirstN(WideTag(), count)}; }
+};
+
+using Number = Wide;
+#else
+using Number = float;
+#endif
+
+template <class F>
+using MaskOf = typename LaneTraits<F>::Mask;
+
+template <class F>
+constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
+
+template <class F>
+ORRERY_FN F load(const float* from) { return LaneTraits<F>::load(from); }
+
+// True in the first `count` lanes.
+template <class F>
+ORRERY_FN MaskOf<F> first_lanes(std::size_t count) { return LaneTraits<F>::first(count); }
+
+// NaN in `a` gives b; equal values give b: the same on every target.
+template <class F>
+ORRERY_FN F min(F a, F b) { return select(a < b, a, b); }
+template <class F>
+ORRERY_FN F max(F a, F b) { return select(b < a, a, b); }
+template <class F>
+ORRERY_FN F clamp(F x, F low, F high) { return min(max(x, low), high); }
+
+ORRERY_LANES_END
+
+#endif

@@ -1,0 +1,26 @@
+// A shape as the simulation uses it: checked, with mass properties for unit density. One file a shape beside this one.
+#pragma once
+
+#include "orrery/sim.hpp"
+
+namespace orrery::sim {
+
+struct MassProperties {  // for a density of 1 kg/m^3, about the centre of mass
+    float mass = 0.0f;
+    float inertia[6] = {};  // xx, xy, xz, yy, yz, zz in the shape's frame
+};
+
+struct Shape {
+    ShapeType type = ShapeType::sphere;
+    float radius = 0.0f;           // sphere, capsule
+    float half_height = 0.0f;      // capsule
+    Vec3 half_extents;             // box
+    float bounding_radius = 0.0f;  // of the smallest sphere about the centre that holds the shape
+    float inner_radius = 0.0f;     // of the largest sphere about the centre inside the shape: bounds angular expansion
+    MassProperties unit_mass;
+};
+
+// An error names the offending field; `place` is prefixed to it, e.g. "shapes[3]".
+Result<Shape> make_shape(const ShapeDef& def, std::string_view place);
+
+}  // namespace orrery::sim

@@ -1,0 +1,25 @@
+// A joint as the world keeps it: the description and the little that persists from tick to tick.
+#pragma once
+
+#include <cstdint>
+
+#include "orrery/sim.hpp"
+
+namespace orrery::sim {
+
+inline constexpr int kMaxJointRows = 8;
+
+struct Joint {
+    std::uint32_t a = 0, b = 0;         // body indices; a = kWorldBody for a joint to the world
+    Constraint constraint;
+    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
+    bool collide_connected = false;
+    bool alive = false;
+    bool broken = false;                // set by the solver; the world then removes the joint and says so
+    std::uint32_t generation = 0;
+    float impulse[kMaxJointRows] = {};  // accumulated, of one substep: N s or N m s; a hinge's limit is row 5
+    float force_n = 0.0f, torque_nm = 0.0f;  // mean over the last tick
+    std::uint16_t slot = 0xffff;
+};
+
+}  // namespace orrery::sim

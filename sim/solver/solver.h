@@ -1,0 +1,43 @@
+// The soft-step solver: colours constraints into batches without a shared dynamic body, packs them into bundles of 16
+// lanes, and runs `substeps` times {integrate velocities, warm start, solve with soft bias, integrate poses, relax}, then
+// the restitution pass. Layout, packing and order are functions of the input alone, never of Lanes() or the workers.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "sim/collision/manifold.h"
+#include "sim/solver/joint.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+struct StepInput {
+    float dt_s = 1.0f / 60.0f;
+    std::uint32_t substeps = 4;
+    Vec3 gravity;
+    SolverSettings settings;
+    Target target = Target::scalar;
+    Executor* executor = nullptr;        // never null
+    StageObserver* observer = nullptr;   // may be null
+    std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
+};
+
+struct SolverStats {
+    std::uint32_t colours = 0, bundles = 0, overflow_constraints = 0;
+};
+
+class Solver {
+  public:
+    Solver();
+    ~Solver();
+    // Advances velocities and poses of dynamic bodies and poses of kinematic ones by one tick, and stores accumulated impulses and
+    // forces back into joints and manifolds. Joints that are not alive are skipped.
+    SolverStats step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace orrery::sim

@@ -1,0 +1,74 @@
+// The body store: arrays by body index, in 32-byte records that the solver gathers into lanes and writes in place.
+//
+// Index 0 is the world itself: fixed, at the origin, never written. A joint to the world and a padding lane point there.
+// A free index keeps zero inverse mass and identity pose, so that reading it is harmless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/sim.hpp"
+
+namespace orrery::sim {
+
+inline constexpr std::uint32_t kWorldBody = 0;
+
+struct alignas(32) VelocityRecord {  // of the centre of mass, world axes; m/s, rad/s
+    float linear[3] = {}, angular[3] = {};
+    float zero[2] = {};
+};
+struct alignas(32) PoseRecord {
+    float position[3] = {};
+    float orientation[4] = {0.0f, 0.0f, 0.0f, 1.0f};
+    float zero = 0.0f;
+};
+// How far the body moved since the tick began: the solver's own, reset each tick.
+struct alignas(32) DeltaRecord {
+    float position[3] = {};
+    float orientation[4] = {0.0f, 0.0f, 0.0f, 1.0f};  // world rotation: now = delta * start
+    float zero = 0.0f;
+};
+// Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and along
+// locked axes. Refreshed from MassRecord whenever poses change.
+struct alignas(32) InertiaRecord {
+    float inverse_inertia[6] = {};
+    float inverse_mass = 0.0f;
+    float zero = 0.0f;
+};
+// Constant of a body.
+struct alignas(64) MassRecord {
+    float inverse_inertia[6] = {};  // in body axes
+    float inverse_mass = 0.0f;
+    float gravity_scale = 1.0f;
+    float linear_damping = 0.0f, angular_damping = 0.0f;
+    float linear_lock[3] = {1.0f, 1.0f, 1.0f}, angular_lock[3] = {1.0f, 1.0f, 1.0f};  // 0 where locked, else 1
+};
+static_assert(sizeof(VelocityRecord) == 32 && sizeof(PoseRecord) == 32 && sizeof(DeltaRecord) == 32 &&
+              sizeof(InertiaRecord) == 32 && sizeof(MassRecord) == 64);
+
+enum BodyFlag : std::uint8_t { kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8 };
+
+struct BodyInfo {                       // cold: what a solver does not read
+    std::uint32_t shape = kNone, material = 0;
+    std::uint32_t category = 1, mask = 0xffff'ffffu;
+    std::uint64_t user_data = 0;
+    std::uint16_t slot = 0xffff;
+    std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
+};
+
+struct Bodies {
+    std::vector<VelocityRecord> velocity;
+    std::vector<PoseRecord> pose;
+    std::vector<DeltaRecord> delta;
+    std::vector<InertiaRecord> inertia;
+    std::vector<MassRecord> mass;
+    std::vector<std::uint8_t> flags;    // BodyFlag
+    std::vector<std::uint32_t> generation;
+    std::vector<BodyInfo> info;
+
+    std::uint32_t size() const { return static_cast<std::uint32_t>(flags.size()); }  // indices in use or free, world included
+    bool dynamic(std::uint32_t index) const { return (flags[index] & kBodyDynamic) != 0; }
+};
+
+}  // namespace orrery::sim
