@@ -4,6 +4,16 @@
 include(CheckPIESupported)
 check_pie_supported()
 find_package(Threads REQUIRED)
+find_package(hwy CONFIG REQUIRED)
+
+# Scalable vectors (SVE, RVV) cannot live in the structs of the lanes; targets beyond AVX3 add nothing that we use.
+set(ORRERY_DISABLED_TARGETS "HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV|HWY_AVX3_DL")
+if(hwy_VERSION VERSION_GREATER_EQUAL 1.1)
+  string(APPEND ORRERY_DISABLED_TARGETS "|HWY_SSE2|HWY_AVX3_ZEN4|HWY_AVX3_SPR|HWY_NEON_WITHOUT_AES")
+endif()
+if(ORRERY_TARGETS)
+  string(APPEND ORRERY_DISABLED_TARGETS "|${ORRERY_TARGETS}")
+endif()
 
 # orrery_flags(target [NO_EXCEPTIONS])
 #   NO_EXCEPTIONS  for sim and protocol: errors are values there (Result), so exceptions and RTTI are off.
@@ -27,9 +37,7 @@ function(orrery_flags target)
   if(arg_NO_EXCEPTIONS)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
   endif()
-  if(ORRERY_TARGETS)
-    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=${ORRERY_TARGETS}")
-  endif()
+  target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(${ORRERY_DISABLED_TARGETS})")
   if(ORRERY_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ORRERY_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${ORRERY_SANITIZE})

@@ -14,27 +14,126 @@ ORRERY_LANES_BEGIN
 
 inline constexpr std::size_t kRecordFloats = 8;
 
-// out[c] holds column c of the records rows[0..lanes).
+template <class F>
+struct Records;
+
+template <>
+struct Records<float> {
+    ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, float out[kRecordFloats]) {
+        const float* record = base + std::size_t(rows[0]) * kRecordFloats;
+        for (std::size_t c = 0; c < kRecordFloats; ++c) out[c] = record[c];
+    }
+    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                                  const float in[kRecordFloats]) {
+        if ((lane_bits & 1u) == 0) return;
+        float* record = base + std::size_t(rows[0]) * kRecordFloats;
+        for (std::size_t c = 0; c < kRecordFloats; ++c) record[c] = in[c];
+    }
+};
+
+#ifndef ORRERY_LANES_REF
+
+// A vector is made of 128-bit blocks; block b holds lanes 4b to 4b+3. Half a record is one block, so a 4x4 transposition
+// inside blocks turns four vectors of half records into four columns, without moving anything between blocks.
+template <>
+struct Records<Wide> {
+    using V = hn::Vec<WideTag>;
+    using BlockTag = hn::CappedTag<float, 4>;
+    using Block = hn::Vec<BlockTag>;
+    static constexpr std::size_t kBlocks = lanes<Wide>() / 4;
+    static_assert(kBlocks == 1 || kBlocks == 2 || kBlocks == 4);
+
+    // Halves of the records rows[k], rows[k + 4], ... side by side. Templates, so that only this target's branch is formed.
+    template <class D>
+    ORRERY_FN static hn::Vec<D> load_halves(D d, const float* base, const std::uint32_t* rows, std::size_t k) {
+        if constexpr (hn::MaxLanes(D()) == 4) {
+            return hn::LoadU(d, base + std::size_t(rows[k]) * kRecordFloats);
+        } else {
+            const hn::Half<D> half;
+            return hn::Combine(d, load_halves(half, base, rows, k + hn::MaxLanes(half)), load_halves(half, base, rows, k));
+        }
+    }
+    template <std::size_t B, class D>
+    ORRERY_FN static Block block(D d, hn::Vec<D> v) {
+        if constexpr (hn::MaxLanes(D()) == 4) {
+            return v;
+        } else {
+            const hn::Half<D> half;
+            constexpr std::size_t kHalfBlocks = hn::MaxLanes(half) / 4;
+            return block<B % kHalfBlocks>(half, upper_or_lower<B / kHalfBlocks>(half, v));
+        }
+    }
+    template <std::size_t Upper, class D, class From>
+    ORRERY_FN static hn::Vec<D> upper_or_lower(D d, From v) {
+        if constexpr (Upper == 0) return hn::LowerHalf(d, v);
+        else return hn::UpperHalf(d, v);
+    }
+    ORRERY_FN static void transpose(V& a, V& b, V& c, V& d) {
+        const WideTag tag;
+        const hn::Repartition<std::uint64_t, WideTag> pairs;
+        const auto ab_low = hn::BitCast(pairs, hn::InterleaveLower(tag, a, b));
+        const auto ab_high = hn::BitCast(pairs, hn::InterleaveUpper(tag, a, b));
+        const auto cd_low = hn::BitCast(pairs, hn::InterleaveLower(tag, c, d));
+        const auto cd_high = hn::BitCast(pairs, hn::InterleaveUpper(tag, c, d));
+        a = hn::BitCast(tag, hn::InterleaveLower(pairs, ab_low, cd_low));
+        b = hn::BitCast(tag, hn::InterleaveUpper(pairs, ab_low, cd_low));
+        c = hn::BitCast(tag, hn::InterleaveLower(pairs, ab_high, cd_high));
+        d = hn::BitCast(tag, hn::InterleaveUpper(pairs, ab_high, cd_high));
+    }
+
+    ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, Wide out[kRecordFloats]) {
+        for (std::size_t half = 0; half < 2; ++half) {
+            const float* from = base + 4 * half;
+            const WideTag tag;
+            V a = load_halves(tag, from, rows, 0), b = load_halves(tag, from, rows, 1);
+            V c = load_halves(tag, from, rows, 2), d = load_halves(tag, from, rows, 3);
+            transpose(a, b, c, d);
+            out[4 * half] = Wide(a);
+            out[4 * half + 1] = Wide(b);
+            out[4 * half + 2] = Wide(c);
+            out[4 * half + 3] = Wide(d);
+        }
+    }
+
+    template <std::size_t B>
+    ORRERY_FN static void store_block(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const V low[4],
+                                      const V high[4]) {
+        const BlockTag d4;
+        if (((lane_bits >> (4 * B)) & 0xfu) == 0) return;
+        for (std::size_t k = 0; k < 4; ++k) {
+            if (((lane_bits >> (4 * B + k)) & 1u) == 0) continue;
+            float* to = base + std::size_t(rows[4 * B + k]) * kRecordFloats;
+            hn::StoreU(block<B>(WideTag(), low[k]), d4, to);
+            hn::StoreU(block<B>(WideTag(), high[k]), d4, to + 4);
+        }
+    }
+    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                                  const Wide in[kRecordFloats]) {
+        V low[4] = {in[0].v, in[1].v, in[2].v, in[3].v}, high[4] = {in[4].v, in[5].v, in[6].v, in[7].v};
+        transpose(low[0], low[1], low[2], low[3]);
+        transpose(high[0], high[1], high[2], high[3]);
+        store_block<0>(base, rows, lane_bits, low, high);
+        if constexpr (kBlocks >= 2) store_block<1>(base, rows, lane_bits, low, high);
+        if constexpr (kBlocks == 4) {
+            store_block<2>(base, rows, lane_bits, low, high);
+            store_block<3>(base, rows, lane_bits, low, high);
+        }
+    }
+};
+
+#endif
+
+// out[c] holds column c of the records rows[0 .. lanes).
 template <class F>
 ORRERY_FN void gather_records(const float* base, const std::uint32_t* rows, F out[kRecordFloats]) {
-    alignas(64) float columns[kRecordFloats][16];
-    for (std::size_t lane = 0; lane < lanes<F>(); ++lane) {
-        const float* record = base + std::size_t(rows[lane]) * kRecordFloats;
-        for (std::size_t c = 0; c < kRecordFloats; ++c) columns[c][lane] = record[c];
-    }
-    for (std::size_t c = 0; c < kRecordFloats; ++c) out[c] = load<F>(columns[c]);
+    Records<F>::gather(base, rows, out);
 }
 
 // Writes columns back to the records of the lanes whose bit is set in `lane_bits`; those rows must differ among themselves.
 template <class F>
-ORRERY_FN void scatter_records(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const F in[kRecordFloats]) {
-    alignas(64) float columns[kRecordFloats][16];
-    for (std::size_t c = 0; c < kRecordFloats; ++c) store(columns[c], in[c]);
-    for (std::size_t lane = 0; lane < lanes<F>(); ++lane) {
-        if (((lane_bits >> lane) & 1u) == 0) continue;
-        float* record = base + std::size_t(rows[lane]) * kRecordFloats;
-        for (std::size_t c = 0; c < kRecordFloats; ++c) record[c] = columns[c][lane];
-    }
+ORRERY_FN void scatter_records(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                               const F in[kRecordFloats]) {
+    Records<F>::scatter(base, rows, lane_bits, in);
 }
 
 ORRERY_LANES_END

@@ -1,0 +1,34 @@
+#include "sim/lanes/fp_environment.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace orrery::sim {
+
+#if defined(__x86_64__)
+
+// MXCSR: all exceptions masked (bits 7 to 12), round to nearest, neither flush-to-zero nor denormals-are-zero.
+FpEnvironment::FpEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80u); }
+FpEnvironment::~FpEnvironment() { _mm_setcsr(static_cast<unsigned>(saved_)); }
+
+#elif defined(__aarch64__)
+
+// FPCR: zero is round to nearest, no flush to zero, no default NaN, no traps.
+FpEnvironment::FpEnvironment() {
+    asm volatile("mrs %0, fpcr" : "=r"(saved_));
+    asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{0}));
+}
+FpEnvironment::~FpEnvironment() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
+
+#elif defined(__wasm__)
+
+// WebAssembly has one environment, and it is ours.
+FpEnvironment::FpEnvironment() = default;
+FpEnvironment::~FpEnvironment() = default;
+
+#else
+#error "this CPU's floating-point control register is not known: Orrery runs on x86-64, aarch64 and WebAssembly"
+#endif
+
+}  // namespace orrery::sim
