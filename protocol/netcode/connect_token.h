@@ -1,0 +1,90 @@
+// netcode 1.02 connect tokens: 2048 public bytes for the client, 1024 of them a private part that only backend and
+// server can open (XChaCha20-Poly1305 under their shared key).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/crypto.h"
+#include "sim/result.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::array<std::uint8_t, 13> kNetcodeVersion = {'N', 'E', 'T', 'C', 'O', 'D', 'E',
+                                                                 ' ', '1', '.', '0', '2', 0};
+inline constexpr std::size_t kConnectTokenBytes = 2048;
+inline constexpr std::size_t kPrivateTokenBytes = 1024;  // with its 16-byte tag
+inline constexpr std::size_t kTokenNonceBytes = 24;
+inline constexpr std::size_t kUserDataBytes = 256;
+inline constexpr std::size_t kMaxServersPerToken = 32;
+
+using TokenNonce = std::array<std::uint8_t, kTokenNonceBytes>;
+using UserData = std::array<std::uint8_t, kUserDataBytes>;
+using TokenTag = std::array<std::uint8_t, kMacBytes>;
+
+// The servers that a token names, in the order in which the client tries them.
+struct AddressList {
+    std::array<Address, kMaxServersPerToken> items{};
+    std::uint32_t count = 0;
+
+    bool contains(const Address& address) const;
+    bool add(const Address& address);  // false when full
+    friend bool operator==(const AddressList&, const AddressList&) = default;
+};
+
+// What the server learns by opening the private part.
+struct PrivateToken {
+    std::uint64_t client_id = 0;
+    std::int32_t timeout_seconds = 0;  // zero and below: never times out
+    AddressList servers;
+    Key client_to_server{};
+    Key server_to_client{};
+    UserData user_data{};
+};
+
+// What the client reads.
+struct ConnectToken {
+    std::uint64_t protocol_id = 0;
+    std::uint64_t create_timestamp = 0;  // Unix seconds
+    std::uint64_t expire_timestamp = 0;  // Unix seconds
+    TokenNonce nonce{};
+    std::array<std::uint8_t, kPrivateTokenBytes> private_part{};  // sealed
+    std::int32_t timeout_seconds = 0;
+    AddressList servers;
+    Key client_to_server{};
+    Key server_to_client{};
+};
+
+using PublicTokenBytes = std::array<std::uint8_t, kConnectTokenBytes>;
+
+// Public part: the plain layout.
+void write_connect_token(const ConnectToken& token, std::span<std::uint8_t, kConnectTokenBytes> out);
+Result<ConnectToken> read_connect_token(Bytes bytes);
+
+// Private part: the plain layout (tests and fuzzers reach the reader behind the cryptography by it).
+void write_private_token(const PrivateToken& token, std::span<std::uint8_t, kPrivateTokenBytes> out);
+bool read_private_token(Bytes bytes, PrivateToken& out);  // bytes: kPrivateTokenBytes, the tag's place is ignored
+
+// Seals in place: 1008 bytes of layout become 1008 of cipher text and a tag.
+void seal_private_token(std::span<std::uint8_t, kPrivateTokenBytes> bytes, std::uint64_t protocol_id,
+                        std::uint64_t expire_timestamp, const TokenNonce& nonce, const Key& private_key);
+bool open_private_token(std::span<const std::uint8_t, kPrivateTokenBytes> sealed, std::uint64_t protocol_id,
+                        std::uint64_t expire_timestamp, const TokenNonce& nonce, const Key& private_key,
+                        PrivateToken& out);
+
+struct TokenRequest {
+    std::uint64_t protocol_id = 0;
+    std::uint64_t client_id = 0;
+    AddressList servers;
+    std::uint64_t create_timestamp = 0;       // Unix seconds now
+    std::uint32_t expires_in_seconds = 300;
+    std::int32_t timeout_seconds = 15;
+    UserData user_data{};
+};
+
+// Mints: draws both session keys and the nonce. An error names what is wrong with the request.
+Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const Key& private_key, RandomSource& random);
+
+}  // namespace orrery::protocol

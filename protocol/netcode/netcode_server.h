@@ -1,0 +1,93 @@
+// The server's end of netcode 1.02, sans I/O: datagrams and times in, datagrams (by a sink) and events out.
+//
+// A request costs one token opening, bounded by rate limits before it and by a budget a tick; a client slot is taken
+// only when a challenge response has come back. Every answer is smaller than its question. Fresh challenge keys and
+// first sequence numbers are drawn at each start, so that no nonce repeats when tokens outlive a server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/connect_token.h"
+#include "protocol/netcode/counters.h"
+#include "protocol/netcode/crypto.h"
+#include "protocol/netcode/datagram_sink.h"
+#include "protocol/netcode/rate_limit.h"
+#include "sim/result.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::uint32_t kMaxNetcodeClients = 1024;   // slots of one server
+inline constexpr std::uint32_t kMaxOpensPerTick = 1024;     // upper bound of the configurable budget
+
+struct NetcodeServerConfig {
+    std::uint64_t protocol_id = 0;
+    Key private_key{};
+    std::vector<Address> public_addresses;  // as tokens name this server; 1 to kMaxServersPerToken
+    std::uint32_t max_clients = 64;
+
+    std::uint32_t token_opens_per_tick = 64;  // about 0.2 ms of cryptography; more requests wait for their repetition
+    std::uint32_t max_pending = 256;          // challenged, not yet answered
+    std::uint32_t max_events = 8192;          // unread; payloads above it are dropped and counted
+    std::uint32_t max_event_bytes = 8u << 20;
+    RateLimitConfig rate;
+
+    // Mint a token for whoever asks: on loopback, and with the second flag for every address.
+    bool insecure = false, insecure_public = false;
+    std::uint32_t insecure_expires_s = 30;
+    std::int32_t insecure_timeout_s = 10;
+};
+
+enum class DisconnectReason : std::uint8_t { by_peer, timed_out, by_server, server_stopped };
+
+struct NetcodeServerEvent {
+    enum class Kind : std::uint8_t { connected, disconnected, payload };
+    Kind kind = Kind::payload;
+    std::uint32_t client_index = 0;
+    std::uint64_t client_id = 0;
+    Address address;
+    DisconnectReason reason = DisconnectReason::by_peer;  // disconnected
+    Bytes bytes;  // payload: 1 to kMaxPayloadBytes; connected: the token's user data. Valid until the next call that
+                  // is not const
+};
+
+struct NetcodeClientInfo {
+    std::uint64_t client_id = 0;
+    Address address;
+    bool confirmed = false;  // has sent something since it was connected
+};
+
+class NetcodeServer {
+  public:
+    // `sink` and `random` must outlive the server.
+    static Result<std::unique_ptr<NetcodeServer>> create(const NetcodeServerConfig& config, RandomSource& random,
+                                                         DatagramSink& sink);
+    ~NetcodeServer();  // sends nothing: call stop() first
+
+    // Once a tick, before the tick's datagrams: refills budgets, ends silent clients, sends keep-alives.
+    // `unix_now_s` is what token expiry is compared with.
+    void update(TimeNs now, std::uint64_t unix_now_s);
+    void receive(const Address& from, Bytes datagram, TimeNs now);
+
+    // 1 to kMaxPayloadBytes. False: no such client, or the size is wrong.
+    bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
+    void disconnect(std::uint32_t client_index, TimeNs now);  // an event by_server follows
+    void stop(TimeNs now);                                    // disconnects everyone; requests are ignored from then on
+
+    bool next_event(NetcodeServerEvent& out);
+
+    std::uint32_t max_clients() const;
+    std::uint32_t connected_clients() const;
+    bool is_connected(std::uint32_t client_index) const;
+    NetcodeClientInfo client_info(std::uint32_t client_index) const;  // of a connected client
+    const NetcodeCounters& counters() const;
+
+  private:
+    struct State;
+    explicit NetcodeServer(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery::protocol

@@ -1,0 +1,66 @@
+// Token buckets per address and per prefix, in tables of fixed size: the first gate of a datagram from someone who is
+// not connected, before any cryptography.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/counters.h"
+#include "protocol/netcode/crypto.h"
+
+namespace orrery::protocol {
+
+struct BucketRate {
+    double per_second = 0.0;
+    double burst = 0.0;
+};
+
+struct RateLimitConfig {
+    // A player sends 10 requests a second; many may share one address behind a NAT.
+    BucketRate per_address{200.0, 400.0};
+    BucketRate per_prefix{1000.0, 2000.0};   // /24 and /64
+    // A connected client's datagrams, so that a flood from its address costs a bounded number of tag checks.
+    BucketRate per_client{2000.0, 2000.0};
+    std::uint32_t table_entries = 4096;      // of each table; a power of two
+};
+
+struct TokenBucket {
+    double tokens = 0.0;
+    TimeNs updated = 0;
+
+    void fill(const BucketRate& rate, TimeNs now);
+    bool take(const BucketRate& rate, TimeNs now);  // one token, after filling
+};
+
+// Four-way sets found by a keyed hash, so that nobody can aim at a set. A new key takes the place of the fullest
+// bucket of its set: a full bucket carries no information, so nothing is lost until a set holds four busy keys.
+class BucketTable {
+  public:
+    BucketTable(const BucketRate& rate, std::uint32_t entries, RandomSource& random);
+    bool take(const Address& key, TimeNs now);
+
+  private:
+    static constexpr std::size_t kWays = 4;
+    struct Entry {
+        Address key;
+        TokenBucket bucket;
+    };
+    BucketRate rate_;
+    std::array<std::uint8_t, 16> hash_key_{};
+    std::vector<Entry> entries_;
+};
+
+class RateLimiter {
+  public:
+    RateLimiter(const RateLimitConfig& config, RandomSource& random);
+    // False: over a limit, which `reason` names. The prefix pays only for what its addresses may send.
+    bool admit(const Address& from, TimeNs now, Ignored& reason);
+
+  private:
+    BucketTable addresses_, prefixes_;
+};
+
+}  // namespace orrery::protocol

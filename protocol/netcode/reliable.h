@@ -1,0 +1,119 @@
+// Messages above netcode payloads: a reliable ordered stream of messages and unreliable messages, multiplexed into
+// packets of at most kMaxPayloadBytes. Sans I/O; one Channel an end and connection.
+//
+// Reliable messages are framed into one byte stream; packets carry ranges of it, as many in flight as the window
+// allows, and a range whose packet is lost is sent again. So a message of several MiB needs no fragment table, the
+// receiver's memory grows only with bytes that came, and a packet is always full. Every packet acknowledges the last
+// ones received by a vector of bits.
+//
+// An unreliable message travels in one packet, once. Its sender's tag comes back as a Delivery when that packet is
+// acknowledged or given up: snapshot baselines advance by it.
+//
+// Packet, little endian (a varint is LEB128):
+//   u8   flags: bits 0 to 5 bytes of ack vector (0 to 32), bit 6 acks present, bit 7 asks for an ack
+//   u16  sequence
+//   with acks: u16 newest sequence received, u8 its age in ms (255: that or more),
+//              vector: bit i of byte j = received (newest - 1 - 8 j - i)
+//   then chunks to the end:  0x01 varint size, bytes                        an unreliable message
+//                            0x02 varint stream offset, varint size, bytes  a range of the reliable stream
+// Stream: each message is varint size, bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "protocol/netcode/crypto.h"
+#include "protocol/netcode/packet.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::size_t kMaxUnreliableBytes = 1152;         // leaves room for the largest header and a chunk's head
+inline constexpr std::size_t kMaxReliableBytes = 32u << 20;      // of one message; ChannelConfig may lower it
+inline constexpr std::size_t kMaxStreamWindowBytes = 1u << 20;
+inline constexpr std::size_t kMaxUnreliablePerPacket = 8;
+
+// Both ends must agree: what one sends by, the other receives by.
+struct StreamLimits {
+    std::size_t max_message_bytes = 64u << 10;
+    std::size_t window_bytes = 64u << 10;     // beyond the first byte that is missing
+};
+inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
+inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
+
+struct ChannelConfig {
+    StreamLimits send = kServerToClientStream;
+    StreamLimits receive = kClientToServerStream;
+    std::size_t send_queue_bytes = 24u << 20;     // reliable, accepted and not yet acknowledged
+    std::size_t receive_queue_bytes = 17u << 20;  // reliable, complete or not, and not yet popped
+    std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
+    double bandwidth_bytes_per_s = 256.0 * 1024;  // what the reliable stream may use up, packets' heads included
+};
+ChannelConfig server_channel_config();
+ChannelConfig client_channel_config();
+
+enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed };
+
+// Why a channel has failed: the peer or this end broke a limit, and the connection must be ended.
+enum class ChannelError : std::uint8_t {
+    none,
+    malformed_packet,          // chunks do not parse
+    window_exceeded,           // a range beyond the window
+    message_too_large,         // a message announces more than max_message_bytes
+    receive_queue_full,        // nobody popped
+};
+std::string_view channel_error_name(ChannelError error);
+
+struct Delivery {
+    std::uint64_t tag = 0;
+    bool acknowledged = false;  // false: given up. A late acknowledgement may still follow
+};
+
+struct ChannelStats {
+    double rtt_s = 0.0, rtt_variation_s = 0.0, rtt_min_s = 0.0;  // zero before the first sample
+    double loss = 0.0;                                           // moving fraction of packets that asked for an ack
+    std::uint64_t packets_sent = 0, packets_received = 0, packets_acknowledged = 0, packets_lost = 0;
+    std::uint64_t packets_duplicate = 0, packets_stale = 0;
+    std::uint64_t bytes_sent = 0, bytes_received = 0, stream_bytes_resent = 0;
+    std::uint64_t unreliable_dropped_sending = 0, unreliable_dropped_receiving = 0;
+};
+
+class Channel {
+  public:
+    explicit Channel(const ChannelConfig& config);
+    ~Channel();
+    Channel(Channel&&) noexcept;
+    Channel& operator=(Channel&&) noexcept;
+
+    // Empty messages are messages. Refused whole or taken whole.
+    SendStatus send_reliable(Bytes message);
+    // At most kMaxUnreliableBytes; goes into one of the next packets.
+    SendStatus send_unreliable(Bytes message, std::uint64_t tag = 0);
+
+    // Writes the next packet and returns its size; 0 when there is nothing to send now. Call until it returns 0, each
+    // tick. Unreliable messages go at once; the stream as bandwidth and window allow; acks alone when they are due.
+    std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
+
+    // False: the channel has failed (`error()` names it), now or before.
+    bool read_packet(Bytes packet, TimeNs now);
+
+    // Messages received; the bytes are valid until the next call that is not const.
+    bool pop_reliable(Bytes& out);
+    bool pop_unreliable(Bytes& out);
+    bool next_delivery(Delivery& out);
+
+    void set_bandwidth(double bytes_per_s);
+    ChannelError error() const;
+    const ChannelStats& stats() const;
+    std::size_t unacknowledged_bytes() const;     // of the reliable stream, waiting or in flight
+    std::uint64_t next_packet_sequence() const;   // of the next packet that write_packet makes
+    // Sequences of our packets that were acknowledged since the last call, for callers that keep books by packet.
+    bool next_acknowledged_packet(std::uint64_t& sequence);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery::protocol
