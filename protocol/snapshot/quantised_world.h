@@ -1,0 +1,33 @@
+// The world as clients may see it: every living body's quantised state of one tick, and since when it has been so.
+// Made once a tick and shared by the senders of all clients.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "protocol/snapshot/quantise.h"
+
+namespace orrery::protocol {
+
+class QuantisedWorld {
+  public:
+    struct Body {
+        QuantisedBody state;
+        std::uint64_t changed_tick = 0;  // the first tick from which on the state has been what it is
+        std::uint16_t slot = 0xffff;
+        bool alive = false;
+    };
+
+    // `bodies`: every living body in index order (World::read_bodies). Ticks ascend from call to call.
+    void update(std::uint64_t tick, std::span<const sim::BodyState> bodies);
+
+    std::uint64_t tick() const { return tick_; }
+    std::span<const Body> bodies() const { return bodies_; }  // by index; dead ones included
+
+  private:
+    std::uint64_t tick_ = 0;
+    std::vector<Body> bodies_;
+};
+
+}  // namespace orrery::protocol

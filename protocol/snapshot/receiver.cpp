@@ -1,0 +1,89 @@
+#include "protocol/snapshot/receiver.h"
+
+#include <algorithm>
+
+namespace orrery::protocol {
+
+SnapshotReceiver::SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t body_capacity)
+    : codec_(codec), body_capacity_(std::min(body_capacity, kMaxSnapshotBodyIndex)) {}
+
+void SnapshotReceiver::start(std::uint64_t tick, std::span<const QuantisedBody> bodies) {
+    histories_.clear();
+    acknowledgement_ = {};
+    for (const QuantisedBody& body : bodies) {
+        if (body.index < body_capacity_) insert({0, tick, body});
+    }
+}
+
+bool SnapshotReceiver::seen(std::uint32_t sequence) const {
+    if (sequence >= acknowledgement_.newest) return sequence == acknowledgement_.newest;
+    const std::uint32_t age = acknowledgement_.newest - 1 - sequence;
+    return age < 64 && ((acknowledgement_.older >> age) & 1u);
+}
+
+void SnapshotReceiver::mark_seen(std::uint32_t sequence) {
+    Acknowledgement& ack = acknowledgement_;
+    if (sequence > ack.newest) {
+        const std::uint32_t shift = sequence - ack.newest;
+        ack.older = shift < 64 ? ack.older << shift : 0;
+        if (ack.newest != 0 && shift <= 64) ack.older |= std::uint64_t{1} << (shift - 1);
+        ack.newest = sequence;
+    } else if (sequence < ack.newest && ack.newest - 1 - sequence < 64) {
+        ack.older |= std::uint64_t{1} << (ack.newest - 1 - sequence);
+    }
+}
+
+ReceiveStatus SnapshotReceiver::receive(std::uint32_t sequence, std::uint64_t tick,
+                                        std::span<const std::uint8_t> coded) {
+    if (sequence == 0) return ReceiveStatus::malformed;
+    if (seen(sequence)) return ReceiveStatus::duplicate;
+    if (acknowledgement_.newest >= kBaselineWindow && sequence <= acknowledgement_.newest - kBaselineWindow) {
+        return ReceiveStatus::too_old;
+    }
+    decoding_sequence_ = sequence;
+    const DecodeStatus status = codec_.decode(coded, *this, decoded_);
+    if (status == DecodeStatus::missing_baseline) return ReceiveStatus::missing_baseline;
+    if (status != DecodeStatus::ok) return ReceiveStatus::malformed;
+    if (!decoded_.empty() && decoded_.back().index >= body_capacity_) return ReceiveStatus::malformed;
+    mark_seen(sequence);
+    for (const QuantisedBody& body : decoded_) insert({sequence, tick, body});
+    return ReceiveStatus::ok;
+}
+
+void SnapshotReceiver::insert(const BodySample& sample) {
+    if (sample.state.index >= histories_.size()) histories_.resize(sample.state.index + 1u);
+    std::vector<BodySample>& history = histories_[sample.state.index];
+
+    // Of what lies before the history's window only the newest may still be asked for.
+    const std::uint32_t newest = acknowledgement_.newest;
+    const auto beyond = std::find_if(history.begin(), history.end(), [newest](const BodySample& held) {
+        return newest < kHistoryWindow || held.sequence > newest - kHistoryWindow;
+    });
+    if (beyond - history.begin() > 1) history.erase(history.begin(), beyond - 1);
+
+    const auto place = std::find_if(history.rbegin(), history.rend(), [&sample](const BodySample& held) {
+                           return held.sequence < sample.sequence;
+                       }).base();
+    history.insert(place, sample);
+}
+
+std::span<const BodySample> SnapshotReceiver::history(std::uint32_t index) const {
+    if (index >= histories_.size()) return {};
+    return histories_[index];
+}
+
+const QuantisedBody* SnapshotReceiver::find(std::uint32_t index, BaselineReference reference) const {
+    const std::span<const BodySample> held = history(index);
+    for (auto sample = held.rbegin(); sample != held.rend(); ++sample) {
+        const std::uint32_t sequence = sample->sequence;
+        if (reference.kind == BaselineReference::Kind::standing) {
+            if (decoding_sequence_ >= kBaselineWindow && sequence <= decoding_sequence_ - kBaselineWindow)
+                return &sample->state;
+        } else if (sequence + reference.age == decoding_sequence_) {
+            return &sample->state;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace orrery::protocol

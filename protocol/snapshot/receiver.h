@@ -1,0 +1,69 @@
+// The other end of SnapshotSender: decodes snapshots in whatever order they arrive, keeps the states that later ones
+// may build on, and says what to acknowledge.
+//
+// Held per body, by packet sequence: every state from the last kHistoryWindow packets, and the newest that is older.
+// The same history is what a client interpolates over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "protocol/snapshot/snapshot_codec.h"
+
+namespace orrery::protocol {
+
+// A packet may arrive up to one window late, and builds on what is at most another window older.
+inline constexpr std::uint32_t kHistoryWindow = 2 * kBaselineWindow;
+
+struct BodySample {
+    std::uint32_t sequence = 0;
+    std::uint64_t tick = 0;
+    QuantisedBody state;
+};
+
+struct Acknowledgement {
+    std::uint32_t newest = 0;  // 0: none has arrived
+    std::uint64_t older = 0;   // bit i: newest - 1 - i has arrived
+};
+
+enum class ReceiveStatus : std::uint8_t {
+    ok,
+    duplicate,         // was decoded before
+    too_old,           // beyond the window
+    missing_baseline,  // builds on what this end does not hold: not acknowledged, so the sender will do without
+    malformed,
+};
+
+class SnapshotReceiver final : private BaselineSource {
+  public:
+    // Bodies with an index of `body_capacity` or more are malformed.
+    SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t body_capacity);
+
+    // The key frame: what SnapshotSender::start() was given.
+    void start(std::uint64_t tick, std::span<const QuantisedBody> bodies);
+
+    ReceiveStatus receive(std::uint32_t sequence, std::uint64_t tick, std::span<const std::uint8_t> coded);
+
+    // The bodies of the last snapshot for which receive() said ok, until the next call.
+    std::span<const QuantisedBody> decoded() const { return decoded_; }
+    // What is held of a body, ascending by sequence and tick. Valid until the next call.
+    std::span<const BodySample> history(std::uint32_t index) const;
+    Acknowledgement acknowledgement() const { return acknowledgement_; }
+
+  private:
+    const QuantisedBody* find(std::uint32_t index, BaselineReference reference) const override;
+    bool seen(std::uint32_t sequence) const;
+    void mark_seen(std::uint32_t sequence);
+    void insert(const BodySample& sample);
+
+    const SnapshotCodec& codec_;
+    std::uint32_t body_capacity_;
+    std::vector<std::vector<BodySample>> histories_;  // by body index
+    std::vector<QuantisedBody> decoded_;
+    Acknowledgement acknowledgement_;
+    std::uint32_t decoding_sequence_ = 0;
+};
+
+}  // namespace orrery::protocol

@@ -1,0 +1,152 @@
+#include "protocol/snapshot/sender.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace orrery::protocol {
+namespace {
+
+// What a body's priority grows by in a tick in which it waits. The viewer's own bodies overtake everything; within
+// the first radius a body is sent four times as often as one beyond the second.
+constexpr std::uint32_t kOwnWeight = 1u << 16;
+constexpr std::uint32_t kNearWeight = 16, kMiddleWeight = 8, kFarWeight = 4;
+constexpr std::int64_t kNearRadius = 24 * kPositionStepsPerMetre;
+constexpr std::int64_t kMiddleRadius = 96 * kPositionStepsPerMetre;
+
+std::uint32_t weight_at(const QuantisedBody& body, const QuantisedBody* viewer) {
+    if (!viewer) return kNearWeight;
+    std::int64_t distance_squared = 0;
+    for (int i = 0; i < 3; ++i) {
+        const std::int64_t d = std::int64_t{body.position[i]} - viewer->position[i];
+        distance_squared += d * d;
+    }
+    if (distance_squared <= kNearRadius * kNearRadius) return kNearWeight;
+    return distance_squared <= kMiddleRadius * kMiddleRadius ? kMiddleWeight : kFarWeight;
+}
+
+std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
+    return a > std::numeric_limits<std::uint32_t>::max() - b ? std::numeric_limits<std::uint32_t>::max() : a + b;
+}
+
+}  // namespace
+
+void SnapshotSender::start(const QuantisedWorld& world) {
+    for (Record& record : records_) {
+        record.sequence = 0;
+        record.bodies.clear();
+    }
+    last_sequence_ = 0;
+    baselines_.assign(world.bodies().size(), Baseline{});
+    for (std::size_t i = 0; i < baselines_.size(); ++i) {
+        const QuantisedWorld::Body& body = world.bodies()[i];
+        if (body.alive) baselines_[i] = {body.state, world.tick(), 0, 0, true};
+    }
+}
+
+bool SnapshotSender::needs_sending(const QuantisedWorld::Body& body) const {
+    if (!body.alive) return false;
+    const Baseline& baseline = baselines_[body.state.index];
+    if (!baseline.valid || baseline.state.generation != body.state.generation) return true;
+    // From changed_tick on every packet carried the present state, so what the client holds from then on is right.
+    return baseline.tick < body.changed_tick;
+}
+
+void SnapshotSender::collect_candidates(const QuantisedWorld& world, std::uint16_t own_slot) {
+    const std::span<const QuantisedWorld::Body> bodies = world.bodies();
+    if (baselines_.size() < bodies.size()) baselines_.resize(bodies.size());
+    const QuantisedBody* viewer = nullptr;
+    for (const QuantisedWorld::Body& body : bodies) {
+        if (body.alive && body.slot == own_slot && own_slot != 0xffff) {
+            viewer = &body.state;
+            break;
+        }
+    }
+    candidates_.clear();
+    for (const QuantisedWorld::Body& body : bodies) {
+        if (!needs_sending(body)) continue;
+        const bool own = body.slot == own_slot && own_slot != 0xffff;
+        Baseline& baseline = baselines_[body.state.index];
+        baseline.priority = saturating_add(baseline.priority, own ? kOwnWeight : weight_at(body.state, viewer));
+        candidates_.push_back(body.state.index);
+    }
+}
+
+SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t own_slot, std::size_t budget_bytes,
+                                    std::vector<std::uint8_t>& out) {
+    const std::uint32_t sequence = ++last_sequence_;
+    Record& record = records_[sequence % kBaselineWindow];
+    forget(record);  // the packet that leaves the window: sequence - kBaselineWindow
+    collect_candidates(world, own_slot);
+
+    const std::size_t wanted = candidates_.size();
+    const auto more_urgent = [&](std::uint32_t a, std::uint32_t b) {
+        const std::uint32_t pa = baselines_[a].priority, pb = baselines_[b].priority;
+        return pa != pb ? pa > pb : a < b;
+    };
+    if (wanted > kMaxSnapshotCandidates) {
+        std::nth_element(candidates_.begin(), candidates_.begin() + kMaxSnapshotCandidates, candidates_.end(),
+                         more_urgent);
+        candidates_.resize(kMaxSnapshotCandidates);
+    }
+    std::sort(candidates_.begin(), candidates_.end(), more_urgent);
+
+    items_.clear();
+    for (const std::uint32_t index : candidates_) {
+        const Baseline& baseline = baselines_[index];
+        EncodeItem item{&world.bodies()[index].state, nullptr, {}};
+        if (baseline.valid && baseline.state.generation == item.current->generation) {
+            const std::uint32_t age = sequence - baseline.sequence;
+            item.baseline = &baseline.state;
+            item.reference = age < kBaselineWindow
+                                 ? BaselineReference{BaselineReference::Kind::exact, static_cast<std::uint8_t>(age)}
+                                 : BaselineReference{BaselineReference::Kind::standing, 0};
+        }
+        items_.push_back(item);
+    }
+    codec_.encode(items_, budget_bytes, out, chosen_);
+
+    record.sequence = sequence;
+    record.tick = world.tick();
+    record.acknowledged = false;
+    for (const std::uint32_t i : chosen_) {
+        record.bodies.push_back(*items_[i].current);
+        baselines_[items_[i].current->index].priority = 0;
+    }
+    return {sequence, chosen_.size() == wanted};
+}
+
+void SnapshotSender::forget(Record& record) {
+    if (record.sequence != 0 && !record.acknowledged) {
+        for (const QuantisedBody& body : record.bodies) {
+            Baseline& baseline = baselines_[body.index];
+            if (baseline.sequence < record.sequence) baseline.valid = false;
+        }
+    }
+    record.sequence = 0;
+    record.bodies.clear();
+}
+
+void SnapshotSender::acknowledge(std::uint32_t newest, std::uint64_t older) {
+    if (newest > last_sequence_) return;
+    acknowledge_one(newest);
+    for (std::uint32_t i = 0; i < 64 && i + 1 < newest; ++i) {
+        if ((older >> i) & 1u) acknowledge_one(newest - 1 - i);
+    }
+}
+
+void SnapshotSender::acknowledge_one(std::uint32_t sequence) {
+    Record& record = records_[sequence % kBaselineWindow];
+    if (sequence == 0 || record.sequence != sequence || record.acknowledged) return;
+    record.acknowledged = true;
+    for (const QuantisedBody& body : record.bodies) {
+        Baseline& baseline = baselines_[body.index];
+        if (baseline.valid && baseline.sequence >= sequence) continue;
+        baseline.state = body;
+        baseline.tick = record.tick;
+        baseline.sequence = sequence;
+        baseline.valid = true;
+    }
+}
+
+}  // namespace orrery::protocol
