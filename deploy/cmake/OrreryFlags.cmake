@@ -15,6 +15,10 @@ if(ORRERY_TARGETS)
   string(APPEND ORRERY_DISABLED_TARGETS "|${ORRERY_TARGETS}")
 endif()
 
+# The bits of a float must not depend on the compiler: no contraction of a*b+c into a fused multiply-add, anywhere.
+# OrreryProbe proves at configure time that the compiler obeys.
+set(ORRERY_FLOAT_FLAGS -ffp-contract=off)
+
 # orrery_flags(target [NO_EXCEPTIONS])
 #   NO_EXCEPTIONS  for sim and protocol: errors are values there (Result), so exceptions and RTTI are off.
 function(orrery_flags target)
@@ -25,10 +29,8 @@ function(orrery_flags target)
     POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 
-  # The bits of a float must not depend on the compiler: no contraction of a*b+c into a fused
-  # multiply-add, anywhere. OrreryProbe proves at configure time that the compiler obeys.
   target_compile_options(${target} PRIVATE
-    -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas -fstack-protector-strong
+    ${ORRERY_FLOAT_FLAGS} -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas -fstack-protector-strong
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
     $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
   target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
