@@ -54,7 +54,7 @@ struct Records<Wide> {
         }
     }
     template <std::size_t B, class D>
-    ORRERY_FN static Block block(D d, hn::Vec<D> v) {
+    ORRERY_FN static Block block([[maybe_unused]] D d, hn::Vec<D> v) {
         if constexpr (hn::MaxLanes(D()) == 4) {
             return v;
         } else {
@@ -64,7 +64,7 @@ struct Records<Wide> {
         }
     }
     template <std::size_t Upper, class D, class From>
-    ORRERY_FN static hn::Vec<D> upper_or_lower(D d, From v) {
+    ORRERY_FN static hn::Vec<D> upper_or_lower([[maybe_unused]] D d, From v) {
         if constexpr (Upper == 0) return hn::LowerHalf(d, v);
         else return hn::UpperHalf(d, v);
     }
