@@ -1,0 +1,247 @@
+#include "protocol/replay/chunk.h"
+
+#include <sodium.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "protocol/replay/byte_io.h"
+
+namespace orrery::protocol::replay {
+
+namespace {
+
+constexpr int kZstdLevel = 3;
+constexpr std::size_t kSequenceOffset = 16;
+
+std::uint64_t load_u64(const std::uint8_t* bytes) { return ByteReader({bytes, 8}).u64(); }
+
+void store_u64(std::uint64_t value, std::uint8_t* out) {
+    for (int i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+bool known(std::uint8_t kind) {
+    return kind >= static_cast<std::uint8_t>(ChunkKind::file_header) && kind <= static_cast<std::uint8_t>(ChunkKind::end);
+}
+
+using Trailer = std::array<std::uint8_t, kTrailerBytes>;
+
+Trailer make_trailer(std::span<const std::uint8_t> payload, const Chain& chain) {
+    Trailer trailer;
+    store_u64(payload_checksum(payload), trailer.data());
+    std::copy(chain.begin(), chain.end(), trailer.begin() + 8);
+    return trailer;
+}
+
+}  // namespace
+
+HeaderBytes encode_header(const ChunkHeader& header) {
+    HeaderBytes bytes{};
+    for (int i = 0; i < 4; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(kMagic >> (8 * i));
+    bytes[4] = static_cast<std::uint8_t>(header.format);
+    bytes[5] = static_cast<std::uint8_t>(header.format >> 8);
+    bytes[6] = static_cast<std::uint8_t>(header.kind);
+    bytes[7] = header.flags;
+    store_u64(header.length, bytes.data() + 8);
+    store_u64(header.sequence, bytes.data() + kSequenceOffset);
+    store_u64(XXH3_64bits(bytes.data(), kHeaderCheckedBytes), bytes.data() + kHeaderCheckedBytes);
+    return bytes;
+}
+
+std::uint64_t payload_checksum(std::span<const std::uint8_t> payload) { return XXH3_64bits(payload.data(), payload.size()); }
+
+Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload) {
+    Chain chain;
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, nullptr, 0, kChainBytes);
+    crypto_generichash_update(&state, before.data(), before.size());
+    crypto_generichash_update(&state, header.data(), header.size());
+    crypto_generichash_update(&state, payload.data(), payload.size());
+    crypto_generichash_final(&state, chain.data(), chain.size());
+    return chain;
+}
+
+bool MemorySource::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
+    if (offset > bytes_.size() || out.size() > bytes_.size() - offset) return false;
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    return true;
+}
+
+// ---------------------------------------------------------------- writing
+
+ChunkWriter::ChunkWriter() : zstd_(ZSTD_createCCtx()) {
+    if (!zstd_) std::abort();             // out of memory
+    if (sodium_init() < 0) std::abort();  // lets libsodium pick its fastest BLAKE2b
+}
+ChunkWriter::~ChunkWriter() { ZSTD_freeCCtx(zstd_); }
+
+bool ChunkWriter::compress(std::span<const std::uint8_t> payload) {
+    if (payload.size() < kCompressFromBytes) return false;
+    compressed_.resize(ZSTD_compressBound(payload.size()));
+    const std::size_t size = ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(),
+                                               payload.size(), kZstdLevel);
+    if (ZSTD_isError(size) || size >= payload.size()) return false;
+    compressed_.resize(size);
+    return true;
+}
+
+Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out) {
+    if (payload.size() > kMaxPayloadBytes)
+        return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
+                     std::to_string(payload.size()) + " bytes do not fit into a chunk of at most " +
+                         std::to_string(kMaxPayloadBytes)};
+    ChunkHeader header{.kind = kind, .sequence = sequence_};
+    if (compress(payload)) {
+        header.flags = kFlagZstd;
+        payload = compressed_;
+    }
+    header.length = payload.size();
+    const HeaderBytes bytes = encode_header(header);
+    chain_ = next_chain(chain_, bytes, payload);
+    ++sequence_;
+    const Trailer trailer = make_trailer(payload, chain_);
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    out.insert(out.end(), payload.begin(), payload.end());
+    out.insert(out.end(), trailer.begin(), trailer.end());
+    return Ok{};
+}
+
+// ---------------------------------------------------------------- reading
+
+ChunkReader::ChunkReader(const Source& source, const Position& start)
+    : source_(source), position_(start), zstd_(ZSTD_createDCtx()) {
+    if (!zstd_) std::abort();             // out of memory
+    if (sodium_init() < 0) std::abort();
+}
+ChunkReader::~ChunkReader() { ZSTD_freeDCtx(zstd_); }
+
+ReadStatus ChunkReader::stop(ReadStatus status, std::uint64_t offset, const char* message) {
+    status_ = status;
+    error_offset_ = offset;
+    const auto code = status == ReadStatus::unreadable ? ErrorCode::io : ErrorCode::corrupt;
+    error_ = Error{code, "byte " + std::to_string(offset), message};
+    return status;
+}
+
+ReadStatus ChunkReader::next(Chunk& chunk) {
+    if (status_ != ReadStatus::chunk) return status_;
+    ChunkHeader header;
+    HeaderBytes bytes;
+    if (read_header(header, bytes) != ReadStatus::chunk) return status_;
+    Chain chain;
+    if (read_payload(header, bytes, chain) != ReadStatus::chunk) return status_;
+
+    chunk.kind = header.kind;
+    chunk.offset = position_.offset;
+    chunk.chain_before = position_.chain;
+    chunk.payload = stored_;
+    if (header.flags & kFlagZstd) {
+        if (decompress(position_.offset) != ReadStatus::chunk) return status_;
+        chunk.payload = plain_;
+    }
+    position_.offset += kHeaderBytes + header.length + kTrailerBytes;
+    position_.sequence += 1;
+    position_.chain = chain;
+    position_.ended = header.kind == ChunkKind::end;
+    return ReadStatus::chunk;
+}
+
+ReadStatus ChunkReader::read_header(ChunkHeader& header, HeaderBytes& bytes) {
+    const std::uint64_t size = source_.size(), offset = position_.offset;
+    if (offset == size) {
+        status_ = position_.ended ? ReadStatus::closed : ReadStatus::open;
+        return status_;
+    }
+    if (offset > size) return stop(ReadStatus::unreadable, size, "the file became shorter while it was read");
+    if (position_.ended) return stop(ReadStatus::corrupt, offset, "bytes follow the end chunk");
+    const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, kHeaderBytes));
+    if (!source_.read(offset, std::span(bytes).first(have)))
+        return stop(ReadStatus::unreadable, offset, "the file cannot be read here");
+    if (check_header(bytes, have, header) != ReadStatus::chunk) return status_;
+    if (have < kHeaderBytes) return stop(ReadStatus::torn, offset, "the file ends inside a chunk header");
+    return ReadStatus::chunk;
+}
+
+// Checks the first `have` bytes of a header as far as they go; `header` is filled if all are there.
+ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header) {
+    const std::uint64_t offset = position_.offset;
+    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, offset, message); };
+
+    ChunkHeader expected;
+    expected.sequence = position_.sequence;
+    if (have > 6) expected.kind = static_cast<ChunkKind>(bytes[6]);
+    if (have > 7) expected.flags = bytes[7];
+    for (std::size_t i = 0; i < 8 && 8 + i < have; ++i) expected.length |= std::uint64_t{bytes[8 + i]} << (8 * i);
+
+    // A whole header of another format is not damage: its checksum holds.
+    if (have == kHeaderBytes && load_u64(bytes.data() + kHeaderCheckedBytes) == XXH3_64bits(bytes.data(), kHeaderCheckedBytes)) {
+        const auto format = static_cast<std::uint16_t>(bytes[4] | bytes[5] << 8);
+        if (std::equal(bytes.begin(), bytes.begin() + 4, encode_header(expected).begin()) && format != kFormatVersion) {
+            stop(ReadStatus::unreadable, offset, "");
+            error_.code = ErrorCode::version_mismatch;
+            error_.message = "replay format " + std::to_string(format) + ", this program reads format " +
+                             std::to_string(kFormatVersion) + ": use the program that recorded it";
+            return status_;
+        }
+    }
+    const HeaderBytes good = encode_header(expected);
+    for (std::size_t i = 0; i < have; ++i) {
+        if (bytes[i] == good[i]) continue;
+        if (i < 4) return corrupt(position_.sequence == 0 ? "not a replay: it does not begin with the mark of one"
+                                                          : "a chunk header does not begin with its mark");
+        if (i < 6) return corrupt("a chunk header's format number does not check");
+        if (i < kHeaderCheckedBytes) return corrupt("a chunk is out of sequence: one is missing, doubled or moved");
+        return corrupt("a chunk header's checksum does not hold");
+    }
+    if (have > 6 && !known(bytes[6])) return corrupt("a chunk is of unknown kind");
+    if (have > 6 && (expected.kind == ChunkKind::file_header) != (position_.sequence == 0))
+        return corrupt("the file header is not the first chunk, or not the only one");
+    if (have > 7 && (expected.flags & ~kKnownFlags)) return corrupt("a chunk header has unknown flags");
+    if (expected.length > kMaxPayloadBytes) return corrupt("a chunk header announces more than 64 MiB");
+    header = expected;
+    return ReadStatus::chunk;
+}
+
+ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain) {
+    const std::uint64_t offset = position_.offset + kHeaderBytes;
+    const std::uint64_t left = source_.size() - std::min(source_.size(), offset);
+    if (left < header.length)
+        return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
+    stored_.resize(static_cast<std::size_t>(header.length));
+    Trailer trailer;
+    const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(left - header.length, kTrailerBytes));
+    if (!source_.read(offset, stored_) || !source_.read(offset + header.length, std::span(trailer).first(have)))
+        return stop(ReadStatus::unreadable, offset, "the file cannot be read here");
+
+    chain = next_chain(position_.chain, bytes, stored_);
+    const Trailer good = make_trailer(stored_, chain);
+    for (std::size_t i = 0; i < have; ++i) {
+        if (trailer[i] == good[i]) continue;
+        return i < 8 ? stop(ReadStatus::corrupt, offset, "a chunk's checksum does not hold")
+                     : stop(ReadStatus::corrupt, offset, "a chunk does not chain to the one before it");
+    }
+    if (have < kTrailerBytes)
+        return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
+    return ReadStatus::chunk;
+}
+
+ReadStatus ChunkReader::decompress(std::uint64_t offset) {
+    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, offset, message); };
+    // The stated size bounds the allocation, the buffer bounds the decompression.
+    const unsigned long long size = ZSTD_getFrameContentSize(stored_.data(), stored_.size());
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+        return corrupt("a compressed chunk does not state its size");
+    if (size > kMaxPayloadBytes) return corrupt("a chunk decompresses to more than 64 MiB");
+    if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
+        return corrupt("a compressed chunk is not exactly one frame");
+    plain_.resize(static_cast<std::size_t>(size));
+    const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.data(), plain_.size(), stored_.data(), stored_.size());
+    if (ZSTD_isError(got) || got != plain_.size()) return corrupt("a chunk cannot be decompressed");
+    return ReadStatus::chunk;
+}
+
+}  // namespace orrery::protocol::replay

@@ -1,0 +1,119 @@
+// Chunks: the framing of a replay file (format.h). ChunkWriter turns payloads into chunks, ChunkReader gives them back
+// in order and says how the file ends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "protocol/replay/format.h"
+#include "sim/result.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace orrery::protocol::replay {
+
+using HeaderBytes = std::array<std::uint8_t, kHeaderBytes>;
+
+HeaderBytes encode_header(const ChunkHeader& header);
+std::uint64_t payload_checksum(std::span<const std::uint8_t> payload);
+Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload);
+
+// Where the bytes of a replay come from. Reads from several threads at once are allowed.
+class Source {
+  public:
+    virtual ~Source() = default;
+    virtual std::uint64_t size() const = 0;
+    // Fills `out` from `offset`; false if that many bytes cannot be had.
+    virtual bool read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
+};
+
+class MemorySource final : public Source {
+  public:
+    explicit MemorySource(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+    std::uint64_t size() const override { return bytes_.size(); }
+    bool read(std::uint64_t offset, std::span<std::uint8_t> out) const override;
+
+  private:
+    std::span<const std::uint8_t> bytes_;
+};
+
+class ChunkWriter {
+  public:
+    ChunkWriter();
+    ~ChunkWriter();
+    ChunkWriter(const ChunkWriter&) = delete;
+    ChunkWriter& operator=(const ChunkWriter&) = delete;
+
+    // Appends one whole chunk to `out`. A payload above kMaxPayloadBytes is an error and changes nothing.
+    Result<Ok> append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out);
+
+    const Chain& chain() const { return chain_; }
+    std::uint64_t sequence() const { return sequence_; }  // of the next chunk
+
+  private:
+    bool compress(std::span<const std::uint8_t> payload);
+
+    ZSTD_CCtx_s* zstd_;
+    std::vector<std::uint8_t> compressed_;
+    Chain chain_{};
+    std::uint64_t sequence_ = 0;
+};
+
+enum class ReadStatus : std::uint8_t {
+    chunk,         // one more chunk was read
+    closed,        // the file ends right after END
+    open,          // the file ends at a chunk's end, without END
+    torn,          // the file ends inside a chunk
+    corrupt,       // a check failed at error_offset()
+    unreadable,    // the source could not be read, or the format is another
+};
+
+// A place between two chunks from which reading can go on.
+struct Position {
+    std::uint64_t offset = 0;
+    std::uint64_t sequence = 0;
+    Chain chain{};
+    bool ended = false;                      // END has been read
+};
+
+struct Chunk {
+    ChunkKind kind = ChunkKind::tick;
+    std::uint64_t offset = 0;                // of its header in the file
+    Chain chain_before{};
+    std::span<const std::uint8_t> payload;   // decompressed; valid until the next call
+};
+
+class ChunkReader {
+  public:
+    explicit ChunkReader(const Source& source, const Position& start = {});
+    ~ChunkReader();
+    ChunkReader(const ChunkReader&) = delete;
+    ChunkReader& operator=(const ChunkReader&) = delete;
+
+    // After any status but `chunk` the same status is given again.
+    ReadStatus next(Chunk& chunk);
+
+    const Position& position() const { return position_; }  // after the last chunk that was read
+    const Error& error() const { return error_; }           // torn, corrupt, unreadable
+    std::uint64_t error_offset() const { return error_offset_; }
+
+  private:
+    ReadStatus stop(ReadStatus status, std::uint64_t offset, const char* message);
+    ReadStatus read_header(ChunkHeader& header, HeaderBytes& bytes);
+    ReadStatus check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header);
+    ReadStatus read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain);
+    ReadStatus decompress(std::uint64_t offset);
+
+    const Source& source_;
+    Position position_;
+    ReadStatus status_ = ReadStatus::chunk;
+    Error error_;
+    std::uint64_t error_offset_ = 0;
+    ZSTD_DCtx_s* zstd_;
+    std::vector<std::uint8_t> stored_, plain_;
+};
+
+}  // namespace orrery::protocol::replay

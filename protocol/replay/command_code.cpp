@@ -1,0 +1,180 @@
+#include "protocol/replay/command_code.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace orrery::protocol::replay {
+
+namespace {
+
+using sim::Command;
+using sim::CommandKind;
+
+enum Field : std::uint32_t {
+    kAtPoint = 1u << 0,
+    kSlot = 1u << 1,
+    kSequence = 1u << 2,
+    kTag = 1u << 3,
+    kBody = 1u << 4,
+    kJoint = 1u << 5,
+    kPrefab = 1u << 6,
+    kValue = 1u << 7,
+    kPosition = 1u << 8,
+    kOrientation = 1u << 9,
+    kLinear = 1u << 10,
+    kAngular = 1u << 11,
+    kChannels = 1u << 12,
+    kAllFields = (1u << 13) - 1,
+};
+
+constexpr auto kLastKind = CommandKind::control;
+static_assert(sim::kControlChannels == 8, "the channel mask is one byte");
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+bool same(float a, float b) { return bits(a) == bits(b); }  // -0 is not 0 here, and a NaN equals itself
+bool same(const sim::Vec3& a, const sim::Vec3& b) { return same(a.x, b.x) && same(a.y, b.y) && same(a.z, b.z); }
+bool same(const sim::Quat& a, const sim::Quat& b) {
+    return same(a.x, b.x) && same(a.y, b.y) && same(a.z, b.z) && same(a.w, b.w);
+}
+
+std::uint32_t channel_mask(const Command& command) {
+    std::uint32_t mask = 0;
+    for (std::uint32_t i = 0; i < sim::kControlChannels; ++i)
+        if (bits(command.channels[i]) != 0) mask |= 1u << i;
+    return mask;
+}
+
+std::uint32_t field_mask(const Command& command) {
+    const Command defaults;
+    std::uint32_t mask = 0;
+    const auto mark = [&mask](Field field, bool differs) { mask |= differs ? field : 0u; };
+    mark(kAtPoint, command.at_point);
+    mark(kSlot, command.slot != defaults.slot);
+    mark(kSequence, command.sequence != defaults.sequence);
+    mark(kTag, command.tag != defaults.tag);
+    mark(kBody, command.body != defaults.body);
+    mark(kJoint, command.joint != defaults.joint);
+    mark(kPrefab, command.prefab != defaults.prefab);
+    mark(kValue, !same(command.value, defaults.value));
+    mark(kPosition, !same(command.pose.position, defaults.pose.position));
+    mark(kOrientation, !same(command.pose.orientation, defaults.pose.orientation));
+    mark(kLinear, !same(command.linear, defaults.linear));
+    mark(kAngular, !same(command.angular, defaults.angular));
+    mark(kChannels, channel_mask(command) != 0);
+    return mask;
+}
+
+void write(ByteWriter& out, const sim::Vec3& v) {
+    out.f32(v.x);
+    out.f32(v.y);
+    out.f32(v.z);
+}
+
+template <class Id>
+void write_id(ByteWriter& out, const Id& id) {
+    out.u32(id.index);
+    out.varint(id.generation);
+}
+
+sim::Vec3 read_vec3(ByteReader& in) {
+    sim::Vec3 v;
+    v.x = in.f32();
+    v.y = in.f32();
+    v.z = in.f32();
+    return v;
+}
+
+template <class Id>
+Id read_id(ByteReader& in) {
+    Id id;
+    id.index = in.u32();
+    id.generation = static_cast<std::uint32_t>(in.varint(0xffff'ffffu));
+    return id;
+}
+
+void read_fields(ByteReader& in, std::uint32_t mask, Command& out) {
+    out.at_point = (mask & kAtPoint) != 0;
+    if (mask & kSlot) out.slot = static_cast<std::uint16_t>(in.varint(0xffff));
+    if (mask & kSequence) out.sequence = static_cast<std::uint32_t>(in.varint(0xffff'ffffu));
+    if (mask & kTag) out.tag = in.varint();
+    if (mask & kBody) out.body = read_id<sim::BodyId>(in);
+    if (mask & kJoint) out.joint = read_id<sim::JointId>(in);
+    if (mask & kPrefab) out.prefab = static_cast<std::uint32_t>(in.varint(0xffff'ffffu));
+    if (mask & kValue) out.value = in.f32();
+    if (mask & kPosition) out.pose.position = read_vec3(in);
+    if (mask & kOrientation) {
+        sim::Quat& q = out.pose.orientation;
+        q.x = in.f32();
+        q.y = in.f32();
+        q.z = in.f32();
+        q.w = in.f32();
+    }
+    if (mask & kLinear) out.linear = read_vec3(in);
+    if (mask & kAngular) out.angular = read_vec3(in);
+    if (mask & kChannels) {
+        const std::uint32_t present = in.u8();
+        for (std::uint32_t i = 0; i < sim::kControlChannels; ++i) {
+            if (!(present & (1u << i))) continue;
+            out.channels[i] = in.f32();
+            if (bits(out.channels[i]) == 0) in.fail();
+        }
+    }
+}
+
+// Leaves, joins, director commands, controls.
+std::pair<int, std::uint32_t> order_key(const Command& command) {
+    switch (command.kind) {
+        case CommandKind::leave: return {0, command.slot};
+        case CommandKind::join: return {1, command.slot};
+        case CommandKind::control: return {3, command.slot};
+        default: return {2, command.sequence};
+    }
+}
+
+bool before(const Command& a, const Command& b) { return order_key(a) < order_key(b); }
+
+}  // namespace
+
+void encode_command(const Command& command, ByteWriter& out) {
+    const std::uint32_t mask = field_mask(command);
+    out.u8(static_cast<std::uint8_t>(command.kind));
+    out.varint(mask);
+    if (mask & kSlot) out.varint(command.slot);
+    if (mask & kSequence) out.varint(command.sequence);
+    if (mask & kTag) out.varint(command.tag);
+    if (mask & kBody) write_id(out, command.body);
+    if (mask & kJoint) write_id(out, command.joint);
+    if (mask & kPrefab) out.varint(command.prefab);
+    if (mask & kValue) out.f32(command.value);
+    if (mask & kPosition) write(out, command.pose.position);
+    if (mask & kOrientation) {
+        const sim::Quat& q = command.pose.orientation;
+        for (const float part : {q.x, q.y, q.z, q.w}) out.f32(part);
+    }
+    if (mask & kLinear) write(out, command.linear);
+    if (mask & kAngular) write(out, command.angular);
+    if (mask & kChannels) {
+        out.u8(static_cast<std::uint8_t>(channel_mask(command)));
+        for (const float channel : command.channels)
+            if (bits(channel) != 0) out.f32(channel);
+    }
+}
+
+const char* decode_command(ByteReader& in, Command& out) {
+    out = Command{};
+    const std::uint8_t kind = in.u8();
+    const std::uint64_t mask = in.varint(kAllFields);
+    if (!in.ok()) return "a command is cut short or has unknown fields";
+    if (kind > static_cast<std::uint8_t>(kLastKind)) return "a command is of unknown kind";
+    out.kind = static_cast<CommandKind>(kind);
+    read_fields(in, static_cast<std::uint32_t>(mask), out);
+    if (!in.ok()) return "a command's fields are cut short or not in their shortest form";
+    if (field_mask(out) != mask) return "a command writes out a field that has its default value";
+    return nullptr;
+}
+
+void sort_canonically(std::vector<Command>& commands) { std::stable_sort(commands.begin(), commands.end(), before); }
+
+bool is_canonical(std::span<const Command> commands) { return std::is_sorted(commands.begin(), commands.end(), before); }
+
+}  // namespace orrery::protocol::replay

@@ -1,0 +1,51 @@
+// The replay file: append-only, portable, little endian.
+//
+//   file   = chunk*                      FILE_HEADER, then TICK and KEYFRAME in order, END if it was closed
+//   chunk  = header payload trailer
+//   header = magic u32 | format u16 | kind u8 | flags u8 | length u64 | sequence u64 | XXH3-64 of these 24 bytes
+//   trailer= XXH3-64 of the payload as stored | chain
+//   chain  = BLAKE2b-256 of (chain of the chunk before, header, payload); 32 zero bytes stand before the first chunk
+//
+// `length` counts the stored payload; `sequence` counts chunks from 0. With flag kFlagZstd the payload is exactly one
+// Zstandard frame that states its content size. What a payload holds stands in records.h.
+//
+// Every byte is covered: header fields by the header's checksum, the payload by its own, all by the chain. So a reader
+// can tell a file that was cut short from one that was altered:
+//   torn     the file ends inside a header, or before the bytes that a valid header announces
+//   corrupt  anything else that does not check, bytes after END among it
+// What is left of a torn chunk is held to every check that its bytes still allow; a payload cut short allows none, and
+// is not used.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace orrery::protocol::replay {
+
+inline constexpr std::uint32_t kMagic = 0x5952524fu;                    // "ORRY"
+inline constexpr std::uint16_t kFormatVersion = 1;                      // of the framing and of all records
+inline constexpr std::size_t kHeaderBytes = 32;
+inline constexpr std::size_t kHeaderCheckedBytes = 24;
+inline constexpr std::size_t kChainBytes = 32;
+inline constexpr std::size_t kTrailerBytes = 8 + kChainBytes;
+inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;  // stored, and again after decompression
+inline constexpr std::size_t kMaxTextBytes = 256;                       // scene and room names
+inline constexpr std::size_t kCompressFromBytes = 1024;                 // below it a frame's own bytes eat the gain
+
+enum class ChunkKind : std::uint8_t { file_header = 1, tick = 2, keyframe = 3, end = 4 };
+
+inline constexpr std::uint8_t kFlagZstd = 1;
+inline constexpr std::uint8_t kKnownFlags = kFlagZstd;
+
+using Chain = std::array<std::uint8_t, kChainBytes>;
+
+struct ChunkHeader {
+    std::uint16_t format = kFormatVersion;
+    ChunkKind kind = ChunkKind::tick;
+    std::uint8_t flags = 0;
+    std::uint64_t length = 0;    // bytes of the payload as stored
+    std::uint64_t sequence = 0;
+};
+
+}  // namespace orrery::protocol::replay

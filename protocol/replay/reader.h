@@ -1,0 +1,75 @@
+// Reads a replay record by record, and holds it to what single chunks cannot show: ticks follow each other, a keyframe
+// belongs to the tick before it, END agrees with what stood before.
+#pragma once
+
+#include "protocol/replay/chunk.h"
+#include "protocol/replay/records.h"
+
+namespace orrery::protocol::replay {
+
+// A place from which a world can be taken up: just before a keyframe's chunk, or after the file header (tick 0).
+struct Mark {
+    Position position;
+    std::uint64_t tick = 0;
+    bool keyframe = false;
+};
+
+class ReplayReader {
+  public:
+    enum class Kind : std::uint8_t { tick, keyframe, stop };
+
+    explicit ReplayReader(const Source& source) : chunks_(source) {}
+    // Goes on at a mark of the same source; begin() is not called then, and a keyframe there is the first record.
+    ReplayReader(const Source& source, const Mark& mark) : chunks_(source, mark.position), ticks_(mark.tick) {}
+
+    // Reads the first chunk. An error leaves status() and error_offset() set.
+    Result<FileHeader> begin();
+
+    // The next record, in tick() or keyframe(), valid until the next call; `stop` when there is none, and status() says why.
+    Kind next();
+    const TickRecord& tick() const { return tick_; }
+    const KeyframeRecord& keyframe() const { return keyframe_; }
+
+    ReadStatus status() const { return status_; }
+    bool complete() const { return status_ == ReadStatus::closed; }
+    const Error& error() const { return error_; }
+    std::uint64_t error_offset() const { return error_offset_; }
+    std::uint64_t ticks() const { return ticks_; }             // whole tick records read, those before a mark included
+    const Position& position() const { return chunks_.position(); }
+
+  private:
+    Kind stop(ReadStatus status, std::uint64_t offset, Error error);
+    Kind bad(const Error& error) { return stop(ReadStatus::corrupt, chunk_.offset, error); }
+    Kind bad(const char* message) { return bad(Error{ErrorCode::corrupt, "", message}); }
+    Kind read_tick();
+    Kind read_keyframe();
+    Kind read_end();
+
+    ChunkReader chunks_;
+    Chunk chunk_;
+    TickRecord tick_;
+    KeyframeRecord keyframe_;
+    ReadStatus status_ = ReadStatus::chunk;
+    Error error_;
+    std::uint64_t error_offset_ = 0;
+    std::uint64_t ticks_ = 0;
+};
+
+// All checks of a whole file, without a simulation: every checksum, the chain, the form of every record.
+struct Survey {
+    ReadStatus status = ReadStatus::closed; // closed, open, torn: usable; corrupt, unreadable: not
+    Error error;                            // of torn, corrupt, unreadable
+    std::uint64_t error_offset = 0;
+    FileHeader header;                      // set if `has_header`
+    bool has_header = false;
+    std::uint64_t ticks = 0;                // whole
+    std::vector<Mark> marks;                // the start, and each keyframe; in order of ticks
+    Chain head{};                           // chain of the last whole chunk
+
+    bool usable() const {
+        return has_header && (status == ReadStatus::closed || status == ReadStatus::open || status == ReadStatus::torn);
+    }
+};
+Survey survey(const Source& source);
+
+}  // namespace orrery::protocol::replay

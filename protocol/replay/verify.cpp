@@ -1,0 +1,189 @@
+#include "protocol/replay/verify.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+namespace orrery::protocol::replay {
+
+namespace {
+
+using sim::World;
+
+// The ticks from one mark up to the next, its keyframe included, or up to the end of the file.
+struct Stretch {
+    Mark from;
+    std::optional<std::uint64_t> until;       // tick of the keyframe that ends it
+    std::uint64_t equal_until = 0;            // the last tick that agreed
+    std::optional<std::uint64_t> divergent_tick;
+    std::string subsystem;
+    std::optional<Error> error;               // the stretch could not be simulated at all
+};
+
+struct Run {
+    const Source& source;
+    const VerifyOptions& options;
+    const sim::WorldDef& def;
+    sim::Executor* executor;
+    std::vector<Stretch> stretches;
+    std::atomic<std::uint64_t> first_bad{~std::uint64_t{0}};  // later stretches need not be finished
+};
+
+std::string differing_leaf(const sim::HashTree& a, const sim::HashTree& b) {
+    for (std::size_t i = 0; i < sim::kSubsystemCount; ++i)
+        if (a.leaves[i] != b.leaves[i]) return std::string(sim::subsystem_name(static_cast<sim::Subsystem>(i)));
+    return "root";
+}
+
+void diverge(Run& run, Stretch& stretch, std::uint64_t tick, std::string subsystem) {
+    stretch.divergent_tick = tick;
+    stretch.subsystem = std::move(subsystem);
+    std::uint64_t known = run.first_bad.load();
+    while (tick < known && !run.first_bad.compare_exchange_weak(known, tick)) {
+    }
+}
+
+// True if the keyframe agrees with the world.
+bool compare_keyframe(const World& world, const KeyframeRecord& keyframe, std::vector<std::uint8_t>& scratch) {
+    scratch.clear();
+    world.save(scratch);
+    return std::equal(scratch.begin(), scratch.end(), keyframe.state.begin(), keyframe.state.end());
+}
+
+// Steps through the records of a stretch until the first that disagrees.
+void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
+    std::vector<std::uint8_t> scratch;
+    for (;;) {
+        const auto kind = reader.next();
+        if (kind == ReplayReader::Kind::stop) return;
+        if (kind == ReplayReader::Kind::keyframe) {
+            const std::uint64_t tick = reader.keyframe().tick;
+            if (!compare_keyframe(world, reader.keyframe(), scratch)) return diverge(run, stretch, tick, "keyframe");
+            if (stretch.until == tick) return;
+            continue;
+        }
+        const TickRecord& record = reader.tick();
+        if (run.first_bad.load() < record.tick) return;
+        const auto status = world.step(record.commands, run.executor);
+        if (status != sim::StepStatus::ok) return diverge(run, stretch, record.tick, "clock");
+        const sim::HashTree hash = world.hash();
+        if (hash != record.hash) return diverge(run, stretch, record.tick, differing_leaf(hash, record.hash));
+        stretch.equal_until = record.tick;
+    }
+}
+
+void verify_stretch(Run& run, Stretch& stretch) {
+    stretch.equal_until = stretch.from.tick;
+    auto made = World::create(run.def, {.target = run.options.target});
+    if (!made) {
+        stretch.error = made.error();
+        return;
+    }
+    World& world = **made;
+    ReplayReader reader(run.source, stretch.from);
+    if (stretch.from.keyframe) {
+        const auto kind = reader.next();
+        if (kind != ReplayReader::Kind::keyframe || !world.restore(reader.keyframe().state) ||
+            world.tick() != stretch.from.tick)
+            return diverge(run, stretch, stretch.from.tick, "keyframe");
+    }
+    follow(run, stretch, reader, world);
+    // The survey read these bytes before: only a file that changes or cannot be read any more ends here.
+    const bool ended = reader.status() != ReadStatus::corrupt && reader.status() != ReadStatus::unreadable;
+    if (!ended && !stretch.divergent_tick) stretch.error = reader.error();
+}
+
+std::vector<Stretch> cut(const Survey& survey, bool at_keyframes) {
+    std::vector<Stretch> stretches;
+    for (const Mark& mark : survey.marks) {
+        if (!stretches.empty() && !at_keyframes) break;
+        if (!stretches.empty() && stretches.back().from.tick == mark.tick) continue;  // two keyframes of one tick
+        if (!stretches.empty()) stretches.back().until = mark.tick;
+        Stretch stretch;
+        stretch.from = mark;
+        stretches.push_back(std::move(stretch));
+    }
+    return stretches;
+}
+
+// Stretches follow each other, so the proof reaches as far as the first that did not agree to its end.
+void conclude(Run& run, VerifyReport& report) {
+    report.verdict = Verdict::same;
+    for (Stretch& stretch : run.stretches) {
+        if (stretch.error) {
+            report.verdict = Verdict::unreadable;
+            report.error = *stretch.error;
+            return;
+        }
+        report.ticks = std::max(report.ticks, stretch.equal_until);
+        if (!stretch.divergent_tick) continue;
+        report.verdict = Verdict::diverged;
+        report.first_divergent_tick = stretch.divergent_tick;
+        report.subsystem = stretch.subsystem;
+        return;
+    }
+}
+
+// The scene as a definition, if the replay is one that this engine can prove.
+Result<sim::WorldDef> definition(const FileHeader& header, const VerifyOptions& options) {
+    if (header.engine_version != sim::kEngineVersion)
+        return Error{ErrorCode::version_mismatch, "file header",
+                     "recorded by engine version " + std::to_string(header.engine_version) + ", this is engine version " +
+                         std::to_string(sim::kEngineVersion) + ": verify it with the version that recorded it"};
+    if (header.leaves != sim::kSubsystemCount)
+        return Error{ErrorCode::corrupt, "file header", "the hash trees have another number of leaves than this engine's"};
+    auto def = options.load_scene(header);
+    if (!def) return def;
+    if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
+        return Error{ErrorCode::corrupt, "file header", "the recorded tick rate is not the recorded scene's"};
+    return def;
+}
+
+void run_all(Run& run) {
+    if (!run.options.stretches) {
+        for (Stretch& stretch : run.stretches) verify_stretch(run, stretch);
+        return;
+    }
+    const auto task = [](void* context, std::uint32_t index) {
+        Run& shared = *static_cast<Run*>(context);
+        verify_stretch(shared, shared.stretches[index]);
+    };
+    run.options.stretches->run(static_cast<std::uint32_t>(run.stretches.size()), task, &run);
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::same: return "same";
+        case Verdict::diverged: return "diverged";
+        case Verdict::unreadable: break;
+    }
+    return "unreadable";
+}
+
+VerifyReport verify(const Source& source, const VerifyOptions& options) {
+    VerifyReport report;
+    report.target = options.target == sim::Target::automatic ? sim::best_target() : options.target;
+    Survey seen = survey(source);
+    report.complete = seen.status == ReadStatus::closed;
+    report.error = seen.error;
+    if (seen.status == ReadStatus::corrupt) report.corrupt_at_byte = seen.error_offset;
+    if (seen.has_header) report.header = seen.header;
+    if (!seen.usable()) return report;
+    if (seen.status == ReadStatus::open)
+        report.error = Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
+
+    auto def = definition(seen.header, options);
+    if (!def) {
+        report.error = def.error();
+        return report;
+    }
+    Run run{source, options, *def, options.stretches ? nullptr : options.executor,
+            cut(seen, options.stretches != nullptr)};
+    run_all(run);
+    conclude(run, report);
+    return report;
+}
+
+}  // namespace orrery::protocol::replay

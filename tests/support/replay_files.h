@@ -1,0 +1,125 @@
+// Made-up replays for tests of the file form: random commands and hashes, no world behind them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "protocol/replay/reader.h"
+#include "protocol/replay/writer.h"
+
+namespace orrery::test {
+
+// SplitMix64: the same numbers on every machine.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+    std::uint64_t below(std::uint64_t limit) { return next() % limit; }
+    float any_float() {
+        const auto bits = static_cast<std::uint32_t>(next());
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+// Any kind, any subset of the fields, floats of every bit pattern.
+inline sim::Command random_command(Random& random) {
+    sim::Command c;
+    c.kind = static_cast<sim::CommandKind>(random.below(11));
+    const std::uint64_t fields = random.next();
+    if (fields & 1) c.at_point = true;
+    if (fields & 2) c.slot = static_cast<std::uint16_t>(random.next());
+    if (fields & 4) c.sequence = static_cast<std::uint32_t>(random.next() >> random.below(64));
+    if (fields & 8) c.tag = random.next() >> random.below(64);
+    if (fields & 16) c.body = {static_cast<std::uint32_t>(random.below(1000)), static_cast<std::uint32_t>(random.below(5))};
+    if (fields & 32) c.joint = {static_cast<std::uint32_t>(random.next()), static_cast<std::uint32_t>(random.next())};
+    if (fields & 64) c.prefab = static_cast<std::uint32_t>(random.below(10));
+    if (fields & 128) c.value = random.any_float();
+    if (fields & 256) c.pose.position = {random.any_float(), random.any_float(), -0.0f};
+    if (fields & 512) c.pose.orientation = {random.any_float(), 0.0f, random.any_float(), random.any_float()};
+    if (fields & 1024) c.linear = {random.any_float(), random.any_float(), random.any_float()};
+    if (fields & 2048) c.angular = {0.0f, -0.0f, 0.0f};
+    for (std::uint32_t i = 0; i < sim::kControlChannels; ++i)
+        if (fields & (std::uint64_t{4096} << i)) c.channels[i] = random.any_float();
+    return c;
+}
+
+inline sim::HashTree random_hash(Random& random) {
+    sim::HashTree hash;
+    for (auto& leaf : hash.leaves) leaf = random.next();
+    hash.root = random.next();
+    return hash;
+}
+
+inline void append(std::vector<std::uint8_t>& file, const Result<protocol::replay::ReplayWriter::Bytes>& bytes) {
+    file.insert(file.end(), bytes.value().begin(), bytes.value().end());
+}
+
+struct MadeUp {
+    std::uint64_t seed = 1;
+    std::uint64_t ticks = 20;
+    std::uint64_t keyframe_every = 7;
+    bool closed = true;
+};
+
+inline std::vector<std::uint8_t> made_up_replay(const MadeUp& want) {
+    using namespace protocol::replay;
+    Random random(want.seed);
+    std::vector<std::uint8_t> file, state(3000, std::uint8_t{7});
+    ReplayWriter writer;
+    FileHeader header;
+    header.scene_hash = random.next();
+    header.start_unix_s = 1'790'000'000;
+    header.scene_name = "made up";
+    header.room = "test";
+    header.scene.assign(200, std::uint8_t{42});
+    append(file, writer.begin(header));
+    for (std::uint64_t tick = 1; tick <= want.ticks; ++tick) {
+        std::vector<sim::Command> commands(random.below(4));
+        for (auto& command : commands) command = random_command(random);
+        append(file, writer.tick(tick, commands, random_hash(random), random.below(8) ? 0 : random.below(1'000'000)));
+        if (tick % want.keyframe_every == 0) {
+            state[random.below(state.size())] ^= static_cast<std::uint8_t>(random.next());
+            append(file, writer.keyframe(state));
+        }
+    }
+    if (want.closed) append(file, writer.end());
+    return file;
+}
+
+inline protocol::replay::Survey survey_bytes(std::span<const std::uint8_t> bytes) {
+    return protocol::replay::survey(protocol::replay::MemorySource(bytes));
+}
+
+struct Piece {  // a whole chunk in a file
+    protocol::replay::Position position;
+    std::uint64_t ticks_before = 0;
+    std::uint64_t size = 0;
+    protocol::replay::ChunkKind kind{};
+};
+
+inline std::vector<Piece> pieces(std::span<const std::uint8_t> file) {
+    using namespace protocol::replay;
+    std::vector<Piece> all;
+    const MemorySource source(file);
+    ChunkReader reader(source);
+    Chunk chunk;
+    std::uint64_t ticks = 0;
+    for (Position before = reader.position(); reader.next(chunk) == ReadStatus::chunk; before = reader.position()) {
+        all.push_back({before, ticks, reader.position().offset - before.offset, chunk.kind});
+        if (chunk.kind == ChunkKind::tick) ++ticks;
+    }
+    return all;
+}
+
+}  // namespace orrery::test
