@@ -15,7 +15,9 @@ class QuantisedWorld {
     struct Body {
         QuantisedBody state;
         std::uint64_t changed_tick = 0;  // the first tick from which on the state has been what it is
+        std::uint32_t shape = sim::kNone;
         std::uint16_t slot = 0xffff;
+        sim::BodyType type = sim::BodyType::dynamic;
         bool alive = false;
     };
 
@@ -24,10 +26,20 @@ class QuantisedWorld {
 
     std::uint64_t tick() const { return tick_; }
     std::span<const Body> bodies() const { return bodies_; }  // by index; dead ones included
+    std::uint32_t living() const { return living_; }
+    // What the last update() found new and gone, ascending by index; all of the first update's bodies are new. An index
+    // that was taken over by another body stands in both.
+    std::span<const std::uint32_t> added() const { return added_; }
+    std::span<const sim::BodyId> removed() const { return removed_; }
 
   private:
+    void remove(Body& body);
+
     std::uint64_t tick_ = 0;
+    std::uint32_t living_ = 0;
     std::vector<Body> bodies_;
+    std::vector<std::uint32_t> added_;
+    std::vector<sim::BodyId> removed_;
 };
 
 }  // namespace orrery::protocol

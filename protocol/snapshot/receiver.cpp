@@ -5,7 +5,7 @@
 namespace orrery::protocol {
 
 SnapshotReceiver::SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t body_capacity)
-    : codec_(codec), body_capacity_(std::min(body_capacity, kMaxSnapshotBodyIndex)) {}
+    : codec_(&codec), body_capacity_(std::min(body_capacity, kMaxSnapshotBodyIndex)) {}
 
 void SnapshotReceiver::start(std::uint64_t tick, std::span<const QuantisedBody> bodies) {
     histories_.clear();
@@ -41,7 +41,7 @@ ReceiveStatus SnapshotReceiver::receive(std::uint32_t sequence, std::uint64_t ti
         return ReceiveStatus::too_old;
     }
     decoding_sequence_ = sequence;
-    const DecodeStatus status = codec_.decode(coded, *this, decoded_);
+    const DecodeStatus status = codec_->decode(coded, *this, decoded_);
     if (status == DecodeStatus::missing_baseline) return ReceiveStatus::missing_baseline;
     if (status != DecodeStatus::ok) return ReceiveStatus::malformed;
     if (!decoded_.empty() && decoded_.back().index >= body_capacity_) return ReceiveStatus::malformed;

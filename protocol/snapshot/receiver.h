@@ -58,7 +58,7 @@ class SnapshotReceiver final : private BaselineSource {
     void mark_seen(std::uint32_t sequence);
     void insert(const BodySample& sample);
 
-    const SnapshotCodec& codec_;
+    const SnapshotCodec* codec_;
     std::uint32_t body_capacity_;
     std::vector<std::vector<BodySample>> histories_;  // by body index
     std::vector<QuantisedBody> decoded_;

@@ -1,0 +1,257 @@
+#include "protocol/session/client_session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "protocol/session/handshake.h"
+#include "protocol/session/key_frame.h"
+
+namespace orrery::protocol {
+namespace {
+
+constexpr std::size_t kMaxUnreadEvents = 65'536;  // beyond it body events are dropped: the mirror itself stays right
+constexpr std::size_t kMaxUnreadArrivals = 256;
+constexpr std::size_t kCompleteTicksKept = kHistoryWindow;
+constexpr std::uint32_t kMaxMessagesPerUpdate = 4096;
+
+const char* describe(GoodbyeReason reason) {
+    switch (reason) {
+        case GoodbyeReason::server_stopped:
+            return "the server stopped";
+        case GoodbyeReason::protocol_error:
+            return "the server could not read what this client sent";
+        case GoodbyeReason::too_slow:
+            return "this client was too slow to take what the server sent";
+        case GoodbyeReason::handshake_timeout:
+            return "this client did not finish the handshake in time";
+    }
+    return "the server ended the connection";
+}
+
+}  // namespace
+
+ClientSession::ClientSession(const ClientHello& hello, TimeNs)
+    : own_hello_(hello), channel_(client_channel_config()), receiver_(codec_, 0) {
+    channel_.send_reliable(writer_.write(own_hello_));
+}
+
+void ClientSession::receive_packet(Bytes payload, TimeNs now) {
+    if (state_ == State::ended) return;
+    if (!channel_.read_packet(payload, now))
+        end(std::string("unreadable packet: ") + std::string(channel_error_name(channel_.error())));
+}
+
+void ClientSession::update(TimeNs now) {
+    Bytes message;
+    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_reliable(message);
+         ++i) {
+        handle_reliable(message, now);
+    }
+    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_unreliable(message);
+         ++i) {
+        handle_snapshot(message, now);
+    }
+    Delivery delivery;
+    while (channel_.next_delivery(delivery)) {
+    }
+    if (state_ == State::playing) send_inputs(now);
+}
+
+void ClientSession::handle_reliable(Bytes message, TimeNs now) {
+    (void)now;
+    MessageType type{};
+    bool read = MessageReader::type_of(message, type);
+    if (read && type == MessageType::server_hello && state_ == State::awaiting_hello) {
+        read = reader_.read(message, hello_);
+        if (read) {
+            const Refusal mismatch = check(own_hello_, hello_);
+            if (mismatch.reason != RefusalReason::none) return end(protocol::describe(mismatch));
+            if (hello_.snapshot_codec != codec_.id())
+                return end("the server codes snapshots in a way that this client lacks");
+            receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
+            state_ = State::key_frame;
+        }
+    } else if (read && type == MessageType::refusal) {
+        Refusal refusal;
+        read = reader_.read(message, refusal);
+        if (read) return end(protocol::describe(refusal));
+    } else if (read && type == MessageType::goodbye) {
+        Goodbye goodbye;
+        read = reader_.read(message, goodbye);
+        if (read) return end(describe(goodbye.reason));
+    } else if (read && type == MessageType::key_frame_begin && state_ == State::key_frame && !key_frame_begun_) {
+        read = reader_.read(message, key_frame_) && key_frame_.body_count <= hello_.body_capacity;
+        if (read) {
+            key_frame_begun_ = true;
+            shapes_ = std::move(key_frame_.shapes);
+            if (key_frame_.body_count == 0) finish_key_frame();
+        }
+    } else if (read && type == MessageType::key_frame_bodies && state_ == State::key_frame && key_frame_begun_) {
+        read = handle_key_frame_part(message);
+    } else if (read && type == MessageType::bodies_changed && state_ == State::playing) {
+        read = handle_changes(message);
+    } else if (read && type == MessageType::slip && state_ != State::awaiting_hello) {
+        Slip slip;
+        read = reader_.read(message, slip);
+        if (read) push_event({SessionEvent::Kind::slipped, {}, slip.tick, slip.late_ns});
+    } else {
+        read = false;
+    }
+    if (!read) end("the server sent a message that this client cannot read");
+}
+
+bool ClientSession::handle_key_frame_part(Bytes message) {
+    KeyFrameBodies part;
+    if (!reader_.read(message, part) || part.descriptions.empty() || !decode_key_frame_part(part, codec_, part_))
+        return false;
+    if (key_frame_bodies_.size() + part_.size() > key_frame_.body_count) return false;
+    for (std::size_t i = 0; i < part_.size(); ++i) {
+        if (part_[i].index >= hello_.body_capacity) return false;
+        if (!key_frame_bodies_.empty() && part_[i].index <= key_frame_bodies_.back().index) return false;
+        key_frame_bodies_.push_back(part_[i]);
+        add_body(part.descriptions[i], key_frame_.tick);
+    }
+    for (const BodyName& name : part.names) {
+        if (!names_.empty() && name.index <= names_.back().index) return false;
+        names_.push_back(name);
+    }
+    if (key_frame_bodies_.size() == key_frame_.body_count) finish_key_frame();
+    return true;
+}
+
+void ClientSession::finish_key_frame() {
+    receiver_.start(key_frame_.tick, key_frame_bodies_);
+    key_frame_bodies_ = {};
+    channel_.send_reliable(writer_.write(KeyFrameReady{key_frame_.tick}));
+    stats_.newest_tick = key_frame_.tick;
+    complete_ticks_.assign(1, key_frame_.tick);
+    state_ = State::playing;
+    push_event({SessionEvent::Kind::joined, {}, key_frame_.tick, 0});
+}
+
+bool ClientSession::handle_changes(Bytes message) {
+    BodiesChanged change;
+    if (!reader_.read(message, change)) return false;
+    for (const sim::BodyId& id : change.removed) remove_body(id, change.tick);
+    for (const BodyDescription& description : change.added) {
+        if (description.id.index >= hello_.body_capacity) return false;
+        add_body(description, change.tick);
+    }
+    return true;
+}
+
+void ClientSession::add_body(const BodyDescription& description, std::uint64_t tick) {
+    if (description.id.index >= bodies_.size()) bodies_.resize(description.id.index + 1u);
+    bodies_[description.id.index] = {description, tick, true};
+    push_event({SessionEvent::Kind::body_added, description.id, tick, 0});
+}
+
+void ClientSession::remove_body(sim::BodyId id, std::uint64_t tick) {
+    if (id.index >= bodies_.size() || !bodies_[id.index].alive || bodies_[id.index].description.id != id) return;
+    bodies_[id.index].alive = false;
+    const auto name = std::lower_bound(names_.begin(), names_.end(), id.index,
+                                       [](const BodyName& n, std::uint32_t index) { return n.index < index; });
+    if (name != names_.end() && name->index == id.index) names_.erase(name);
+    push_event({SessionEvent::Kind::body_removed, id, tick, 0});
+}
+
+std::string_view ClientSession::body_name(sim::BodyId id) const {
+    const auto name = std::lower_bound(names_.begin(), names_.end(), id.index,
+                                       [](const BodyName& n, std::uint32_t index) { return n.index < index; });
+    return name != names_.end() && name->index == id.index ? std::string_view(name->name) : std::string_view();
+}
+
+void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
+    if (state_ != State::playing) return;
+    if (!reader_.read(message, snapshot_)) {
+        ++stats_.snapshots_undecodable;
+        return;
+    }
+    const ReceiveStatus status = receiver_.receive(snapshot_.sequence, snapshot_.tick, snapshot_.coded);
+    if (status == ReceiveStatus::duplicate) {
+        ++stats_.snapshots_duplicate;
+        return;
+    }
+    if (status != ReceiveStatus::ok) {
+        ++stats_.snapshots_undecodable;
+        return;
+    }
+    ++stats_.snapshots_received;
+    if (observer_) observer_->decoded(snapshot_.tick, snapshot_.complete, receiver_.decoded());
+    if (snapshot_.sequence > newest_sequence_) {
+        stats_.snapshots_lost += snapshot_.sequence - newest_sequence_ - 1;
+        newest_sequence_ = snapshot_.sequence;
+        stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
+        stats_.late_inputs = snapshot_.late_inputs;
+        clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
+        // Controls up to input_tick are at the server.
+        while (!input_.controls.empty() && input_.first_tick <= snapshot_.input_tick) {
+            input_.controls.erase(input_.controls.begin());
+            ++input_.first_tick;
+        }
+    } else if (stats_.snapshots_lost > 0) {
+        --stats_.snapshots_lost;  // it was late, not lost
+    }
+    if (snapshot_.complete) {
+        complete_ticks_.insert(std::upper_bound(complete_ticks_.begin(), complete_ticks_.end(), snapshot_.tick),
+                               snapshot_.tick);
+        if (complete_ticks_.size() > kCompleteTicksKept) complete_ticks_.erase(complete_ticks_.begin());
+    }
+    if (arrivals_.size() < kMaxUnreadArrivals) arrivals_.push_back({snapshot_.tick, now});
+}
+
+void ClientSession::send_inputs(TimeNs now) {
+    if (!clock_.running()) {
+        if (newest_sequence_ == 0) {
+            return;
+        }
+        // The first guess: what the server steps when this has crossed the network, and the slack to hold.
+        const double ahead = channel_.stats().rtt_s * hello_.tick_rate_hz + kTargetSlackTicks;
+        clock_.start(stats_.newest_tick + static_cast<std::uint64_t>(std::ceil(std::min(ahead, 64.0))),
+                     hello_.tick_rate_hz, now);
+    }
+    const std::uint32_t count = clock_.advance(now);
+    stats_.input_slack_ticks = clock_.slack_ticks();
+    stats_.input_steer = clock_.steer();
+    if (count == 0) return;
+    const std::uint64_t first = clock_.first_tick();
+    if (input_.controls.empty() || input_.first_tick + input_.controls.size() != first) {
+        input_.controls.clear();  // a jump of the clock leaves a gap
+        input_.first_tick = first;
+    }
+    input_.controls.insert(input_.controls.end(), count, control_);
+    while (input_.controls.size() > kMaxControlsPerInput) {
+        input_.controls.erase(input_.controls.begin());
+        ++input_.first_tick;
+    }
+    input_.snapshots = receiver_.acknowledgement();
+    channel_.send_unreliable(writer_.write(input_));
+}
+
+bool ClientSession::next_event(SessionEvent& out) {
+    if (events_.empty()) return false;
+    out = events_.front();
+    events_.pop_front();
+    return true;
+}
+
+bool ClientSession::next_arrival(Arrival& out) {
+    if (arrivals_.empty()) return false;
+    out = arrivals_.front();
+    arrivals_.pop_front();
+    return true;
+}
+
+void ClientSession::push_event(const SessionEvent& event) {
+    const bool of_body = event.kind == SessionEvent::Kind::body_added || event.kind == SessionEvent::Kind::body_removed;
+    if (!of_body || events_.size() < kMaxUnreadEvents) events_.push_back(event);
+}
+
+void ClientSession::end(std::string reason) {
+    if (state_ == State::ended) return;
+    state_ = State::ended;
+    end_reason_ = std::move(reason);
+    push_event({SessionEvent::Kind::ended, {}, stats_.newest_tick, 0});
+}
+
+}  // namespace orrery::protocol

@@ -1,0 +1,128 @@
+// A client's side of a room, above its Channel and below what a game shows: handshake, the mirror of the server's
+// bodies, the history of their states, controls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "protocol/netcode/reliable.h"
+#include "protocol/session/input_clock.h"
+#include "protocol/session/messages.h"
+#include "protocol/snapshot/delta_codec.h"
+#include "protocol/snapshot/receiver.h"
+
+namespace orrery::protocol {
+
+struct MirrorBody {
+    BodyDescription description;
+    std::uint64_t known_since = 0;  // the tick with which it came
+    bool alive = false;
+};
+
+struct SessionEvent {
+    enum class Kind : std::uint8_t { joined, body_added, body_removed, slipped, ended };
+    Kind kind = Kind::joined;
+    sim::BodyId body;
+    std::uint64_t tick = 0;
+    std::uint64_t late_ns = 0;  // slipped
+};
+
+// Told of each snapshot as it was decoded: for tests that hold clients against the server.
+class SnapshotObserver {
+  public:
+    virtual void decoded(std::uint64_t tick, bool complete, std::span<const QuantisedBody> bodies) = 0;
+
+  protected:
+    ~SnapshotObserver() = default;
+};
+
+struct SessionStats {
+    std::uint64_t snapshots_received = 0, snapshots_lost = 0, snapshots_duplicate = 0, snapshots_undecodable = 0;
+    std::uint64_t newest_tick = 0;
+    std::uint32_t late_inputs = 0;
+    double input_slack_ticks = 0.0;
+    double input_steer = 0.0;
+};
+
+class ClientSession {
+  public:
+    enum class State : std::uint8_t { awaiting_hello, key_frame, playing, ended };
+
+    ClientSession(const ClientHello& hello, TimeNs now);
+
+    void receive_packet(Bytes payload, TimeNs now);
+    // Acts on what has arrived and makes the controls that are due. Call often.
+    void update(TimeNs now);
+    std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out) {
+        return channel_.write_packet(now, out);
+    }
+
+    void set_control(const WireControl& control) { control_ = control; }
+    void set_observer(SnapshotObserver* observer) { observer_ = observer; }
+
+    State state() const { return state_; }
+    const std::string& end_reason() const { return end_reason_; }  // once ended
+    const ServerHello& hello() const { return hello_; }            // from key_frame on
+    const std::vector<sim::ShapeDef>& shapes() const { return shapes_; }
+    std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
+    std::string_view body_name(sim::BodyId id) const;               // empty: none
+    std::span<const BodySample> history(std::uint32_t index) const { return receiver_.history(index); }
+    // Ticks of the last complete snapshots, ascending: see SnapshotSender.
+    std::span<const std::uint64_t> complete_ticks() const { return complete_ticks_; }
+    // The newest snapshot: its tick, and when it arrived.
+    std::uint64_t newest_tick() const { return stats_.newest_tick; }
+    bool next_event(SessionEvent& out);
+    const SessionStats& stats() const { return stats_; }
+    const ChannelStats& channel_stats() const { return channel_.stats(); }
+
+    // (tick, arrival) of snapshots in order of arrival since the last call: what a jitter buffer measures.
+    struct Arrival {
+        std::uint64_t tick;
+        TimeNs at;
+    };
+    bool next_arrival(Arrival& out);
+
+  private:
+    void handle_reliable(Bytes message, TimeNs now);
+    bool handle_key_frame_part(Bytes message);
+    bool handle_changes(Bytes message);
+    void finish_key_frame();
+    void handle_snapshot(Bytes message, TimeNs now);
+    void send_inputs(TimeNs now);
+    void add_body(const BodyDescription& description, std::uint64_t tick);
+    void remove_body(sim::BodyId id, std::uint64_t tick);
+    void push_event(const SessionEvent& event);
+    void end(std::string reason);
+
+    DeltaCodec codec_;
+    ClientHello own_hello_;
+    State state_ = State::awaiting_hello;
+    Channel channel_;
+    SnapshotReceiver receiver_;
+    InputClock clock_;
+    MessageWriter writer_;
+    MessageReader reader_;
+    ServerHello hello_;
+    std::vector<sim::ShapeDef> shapes_;
+    std::vector<MirrorBody> bodies_;
+    std::vector<BodyName> names_;  // ascending by index
+    KeyFrameBegin key_frame_;
+    bool key_frame_begun_ = false;
+    std::vector<QuantisedBody> key_frame_bodies_;
+    std::vector<QuantisedBody> part_;
+    Snapshot snapshot_;
+    Input input_;  // `controls`: those not acknowledged
+    WireControl control_{};
+    std::vector<std::uint64_t> complete_ticks_;
+    std::deque<SessionEvent> events_;
+    std::deque<Arrival> arrivals_;
+    SessionStats stats_;
+    SnapshotObserver* observer_ = nullptr;
+    std::uint32_t newest_sequence_ = 0;
+    std::string end_reason_;
+};
+
+}  // namespace orrery::protocol

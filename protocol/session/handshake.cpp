@@ -1,0 +1,59 @@
+#include "protocol/session/handshake.h"
+
+#include <cstdio>
+
+#ifndef ORRERY_MESSAGE_SCHEMA_HASH
+#error "the build passes the hash of protocol/session/messages.fbs"
+#endif
+
+namespace orrery::protocol {
+
+std::uint64_t message_schema_hash() { return ORRERY_MESSAGE_SCHEMA_HASH; }
+
+ClientHello default_client_hello() { return {kProtocolVersion, message_schema_hash(), 0, 0}; }
+
+Refusal check(const ClientHello& client, const ServerHello& server) {
+    if (client.protocol_version != server.protocol_version) {
+        return {RefusalReason::protocol_version, server.protocol_version, client.protocol_version};
+    }
+    if (client.schema_hash != server.schema_hash) {
+        return {RefusalReason::schema_hash, server.schema_hash, client.schema_hash};
+    }
+    if (client.engine_version != 0 && client.engine_version != server.engine_version) {
+        return {RefusalReason::engine_version, server.engine_version, client.engine_version};
+    }
+    if (client.scene_hash != 0 && client.scene_hash != server.scene_hash) {
+        return {RefusalReason::scene_hash, server.scene_hash, client.scene_hash};
+    }
+    return {};
+}
+
+std::string describe(const Refusal& refusal) {
+    const char* what = "no reason was given";
+    switch (refusal.reason) {
+        case RefusalReason::none:
+            break;
+        case RefusalReason::protocol_version:
+            what = "client and server speak different protocol versions";
+            break;
+        case RefusalReason::schema_hash:
+            what = "client and server were built from different message schemas";
+            break;
+        case RefusalReason::engine_version:
+            what = "client and server have different engine versions";
+            break;
+        case RefusalReason::scene_hash:
+            what = "the server runs another scene than the client expects";
+            break;
+        case RefusalReason::room_full:
+            what = "the room is full";
+            break;
+    }
+    char text[192];
+    std::snprintf(text, sizeof text, "%s (server %016llx, client %016llx)", what,
+                  static_cast<unsigned long long>(refusal.server_value),
+                  static_cast<unsigned long long>(refusal.client_value));
+    return text;
+}
+
+}  // namespace orrery::protocol

@@ -1,0 +1,67 @@
+// One player's controls at the server, each waiting for its tick.
+//
+// A client sends the control for a tick ahead of that tick and repeats it until it is acknowledged. What has not
+// arrived when its tick starts is replaced by a newer control that arrived too late for its own tick, else by the last
+// one again. The world is never rewound: what was applied at which tick is what counts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "protocol/netcode/crypto.h"
+#include "protocol/session/messages.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::uint32_t kInputAheadTicks = 64;  // controls for later ticks than this are ignored
+
+struct InputCounters {
+    std::uint64_t applied = 0;    // in the tick that they were meant for
+    std::uint64_t late = 0;       // arrived after their tick had started
+    std::uint64_t repeated = 0;   // ticks for which nothing had arrived
+    std::uint64_t too_early = 0;  // beyond kInputAheadTicks
+};
+
+class InputBuffer {
+  public:
+    // Controls for `first_tick` and the ticks after it, while the next tick to be stepped is `next_tick`.
+    // `measure_slack_us(tick)`, asked of the newest control alone, is how long before the start of its tick it has
+    // arrived.
+    template <class SlackUs>
+    void receive(std::uint64_t first_tick, std::span<const WireControl> controls, std::uint64_t next_tick,
+                 SlackUs measure_slack_us) {
+        if (controls.empty()) return;
+        const std::uint64_t last = first_tick + controls.size() - 1;
+        for (std::size_t i = 0; i < controls.size(); ++i) receive_one(first_tick + i, controls[i], next_tick);
+        if (last > newest_tick_ && last < next_tick + kInputAheadTicks) {
+            newest_tick_ = last;
+            slack_us_ = measure_slack_us(last);
+        }
+    }
+
+    // The control that `tick` shall be stepped with. Ticks ascend without gaps.
+    WireControl take(std::uint64_t tick);
+
+    std::uint64_t newest_tick() const { return newest_tick_; }  // 0: none has arrived
+    std::int32_t slack_us() const { return slack_us_; }         // of the control for newest_tick()
+    const InputCounters& counters() const { return counters_; }
+
+  private:
+    struct Slot {
+        std::uint64_t tick = 0;  // 0: empty
+        WireControl control{};
+    };
+    void receive_one(std::uint64_t tick, const WireControl& control, std::uint64_t next_tick);
+
+    std::array<Slot, kInputAheadTicks> slots_;
+    WireControl last_{};              // what the last tick was stepped with
+    std::uint64_t last_source_ = 0;   // the tick which that control was meant for
+    Slot late_;                       // the newest that missed its tick
+    std::uint64_t late_counted_ = 0;  // up to here late controls were counted: repetitions do not count twice
+    std::uint64_t newest_tick_ = 0;
+    std::int32_t slack_us_ = 0;
+    InputCounters counters_;
+};
+
+}  // namespace orrery::protocol

@@ -1,0 +1,51 @@
+#include "protocol/session/key_frame.h"
+
+namespace orrery::protocol {
+namespace {
+
+// An absolute body takes far less; the coder never runs out of room in a part.
+constexpr std::size_t kAbsoluteBodyBytes = 64;
+
+struct NoBaselines final : BaselineSource {
+    const QuantisedBody* find(std::uint32_t, BaselineReference) const override { return nullptr; }
+};
+
+}  // namespace
+
+BodyDescription describe(const QuantisedWorld::Body& body) {
+    return {{body.state.index, body.state.generation}, body.shape, body.slot, body.type};
+}
+
+std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<std::uint32_t, BodyName>& names,
+                                           const SnapshotCodec& codec) {
+    std::vector<KeyFrameBodies> parts;
+    std::vector<EncodeItem> items;
+    std::vector<std::uint32_t> chosen;
+    const auto finish_part = [&] {
+        codec.encode(items, items.size() * kAbsoluteBodyBytes + kAbsoluteBodyBytes, parts.back().coded, chosen);
+        items.clear();
+    };
+    for (const QuantisedWorld::Body& body : world.bodies()) {
+        if (!body.alive) continue;
+        if (items.size() == kMaxBodiesPerKeyFramePart) finish_part();
+        if (items.empty()) parts.emplace_back();
+        parts.back().descriptions.push_back(describe(body));
+        items.push_back({&body.state, nullptr, {}});
+        const auto name = names.find(body.state.index);
+        if (name != names.end() && name->second.index == body.state.index) parts.back().names.push_back(name->second);
+    }
+    if (!items.empty()) finish_part();
+    return parts;
+}
+
+bool decode_key_frame_part(const KeyFrameBodies& part, const SnapshotCodec& codec, std::vector<QuantisedBody>& out) {
+    if (codec.decode(part.coded, NoBaselines{}, out) != DecodeStatus::ok || out.size() != part.descriptions.size())
+        return false;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (out[i].index != part.descriptions[i].id.index || out[i].generation != part.descriptions[i].id.generation)
+            return false;
+    }
+    return true;
+}
+
+}  // namespace orrery::protocol

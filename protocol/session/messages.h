@@ -1,0 +1,188 @@
+// Messages between a room and its clients as values, and their way to bytes and back.
+//
+// Reading is for bytes from strangers: length limit by type, exact size, a copy into aligned memory, the FlatBuffers
+// verifier with limits by type, then ranges, counts and finite numbers. What read() has accepted is in range.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/netcode/crypto.h"
+#include "protocol/snapshot/receiver.h"
+
+namespace orrery::protocol {
+
+enum class MessageType : std::uint8_t {
+    client_hello = 1,
+    key_frame_ready = 2,
+    server_hello = 16,
+    refusal = 17,
+    key_frame_begin = 18,
+    key_frame_bodies = 19,
+    bodies_changed = 20,
+    slip = 21,
+    goodbye = 22,
+    input = 32,
+    snapshot = 33,
+};
+
+inline constexpr std::uint32_t kMaxShapes = 65'536;  // of a key frame's table
+inline constexpr std::uint32_t kMaxBodiesPerKeyFramePart =
+    512;                                                    // small parts: the first arrive while others are written
+inline constexpr std::uint32_t kMaxBodiesPerChange = 4096;  // added, and removed; more take several messages
+inline constexpr std::uint32_t kMaxNameBytes = 256;
+inline constexpr std::uint32_t kMaxControlsPerInput = 32;  // half a second at 60 Hz
+// Of a snapshot message, its type byte and envelope: what Channel takes unreliably is this and more.
+inline constexpr std::size_t kSnapshotEnvelopeBytes = 96;
+inline constexpr std::uint64_t kMaxTick = std::uint64_t{1}
+                                          << 48;  // of ticks on the wire: sums of them stay far from overflow
+
+inline constexpr std::uint16_t kNoSlot = 0xffff;  // a spectator's: the scene has no seat left for it
+
+struct ClientHello {
+    std::uint32_t protocol_version = 0;
+    std::uint64_t schema_hash = 0;
+    std::uint32_t engine_version = 0;
+    std::uint64_t scene_hash = 0;
+};
+
+struct KeyFrameReady {
+    std::uint64_t tick = 0;
+};
+
+struct ServerHello {
+    std::uint32_t protocol_version = 0;
+    std::uint64_t schema_hash = 0;
+    std::uint32_t engine_version = 0;
+    std::uint64_t scene_hash = 0;
+    float tick_rate_hz = 60.0f;
+    std::uint16_t slot = 0;
+    std::uint8_t snapshot_codec = 0;
+    std::uint32_t body_capacity = 0;
+    std::string scene_name;
+};
+
+enum class RefusalReason : std::uint8_t { none, protocol_version, schema_hash, engine_version, scene_hash, room_full };
+inline constexpr std::uint8_t kRefusalReasonCount = 6;
+
+struct Refusal {
+    RefusalReason reason = RefusalReason::none;
+    std::uint64_t server_value = 0, client_value = 0;
+};
+
+struct BodyDescription {
+    sim::BodyId id;
+    std::uint32_t shape = sim::kNone;
+    std::uint16_t slot = 0xffff;
+    sim::BodyType type = sim::BodyType::dynamic;
+};
+
+struct BodyName {
+    std::uint32_t index = 0;
+    std::string name;
+};
+
+struct KeyFrameBegin {
+    std::uint64_t tick = 0;
+    std::uint32_t body_count = 0;
+    std::vector<sim::ShapeDef> shapes;  // without names
+};
+
+struct KeyFrameBodies {
+    std::vector<BodyDescription> descriptions;
+    std::vector<BodyName> names;
+    std::vector<std::uint8_t> coded;
+};
+
+struct BodiesChanged {
+    std::uint64_t tick = 0;
+    std::vector<BodyDescription> added;
+    std::vector<sim::BodyId> removed;
+};
+
+struct Slip {
+    std::uint64_t tick = 0;
+    std::uint64_t late_ns = 0;
+};
+
+enum class GoodbyeReason : std::uint8_t { server_stopped, protocol_error, too_slow, handshake_timeout };
+inline constexpr std::uint8_t kGoodbyeReasonCount = 4;
+
+struct Goodbye {
+    GoodbyeReason reason = GoodbyeReason::server_stopped;
+};
+
+// A player's control vector on the wire: what the server applies is exactly this, divided by 32767.
+using WireControl = std::array<std::int16_t, sim::kControlChannels>;
+inline constexpr std::int16_t kControlOne = 32'767;
+WireControl to_wire(const std::array<float, sim::kControlChannels>& channels);  // clamps; not a number becomes 0
+std::array<float, sim::kControlChannels> from_wire(const WireControl& control);
+
+struct Input {
+    std::uint64_t first_tick = 0;
+    Acknowledgement snapshots;
+    std::vector<WireControl> controls;  // may be empty: an acknowledgement alone
+};
+
+struct Snapshot {
+    std::uint64_t tick = 0;
+    std::uint32_t sequence = 0;
+    bool complete = false;
+    std::uint64_t input_tick = 0;
+    std::int32_t input_slack_us = 0;
+    std::uint32_t late_inputs = 0;
+    std::vector<std::uint8_t> coded;
+};
+
+// Turns messages into bytes. The bytes are valid until the next call.
+class MessageWriter {
+  public:
+    MessageWriter();
+    ~MessageWriter();
+    Bytes write(const ClientHello& message);
+    Bytes write(const KeyFrameReady& message);
+    Bytes write(const ServerHello& message);
+    Bytes write(const Refusal& message);
+    Bytes write(const KeyFrameBegin& message);
+    Bytes write(const KeyFrameBodies& message);
+    Bytes write(const BodiesChanged& message);
+    Bytes write(const Slip& message);
+    Bytes write(const Goodbye& message);
+    Bytes write(const Input& message);
+    Bytes write(const Snapshot& message);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Turns bytes into messages. False: not a well-formed message of that type within its limits; `out` means nothing then.
+class MessageReader {
+  public:
+    // The type byte; false for one that nobody sends.
+    static bool type_of(Bytes message, MessageType& out);
+
+    bool read(Bytes message, ClientHello& out);
+    bool read(Bytes message, KeyFrameReady& out);
+    bool read(Bytes message, ServerHello& out);
+    bool read(Bytes message, Refusal& out);
+    bool read(Bytes message, KeyFrameBegin& out);
+    bool read(Bytes message, KeyFrameBodies& out);
+    bool read(Bytes message, BodiesChanged& out);
+    bool read(Bytes message, Slip& out);
+    bool read(Bytes message, Goodbye& out);
+    bool read(Bytes message, Input& out);
+    bool read(Bytes message, Snapshot& out);
+
+  private:
+    template <class Table>
+    const Table* verify(Bytes message, MessageType type);
+    std::vector<std::uint64_t> aligned_;
+};
+
+}  // namespace orrery::protocol

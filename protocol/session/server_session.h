@@ -1,0 +1,96 @@
+// One client of a room, above its Channel and below the world: handshake, key frame, controls in, snapshots out.
+//
+//   awaiting_hello --ClientHello--> key_frame --KeyFrameReady--> playing
+//          \--------------- refusal, goodbye ----------------------/ --> closing --> closed
+//
+// The room asks what the session needs, once a tick: a seat in the world once it is welcome, then a key frame, then a
+// snapshot after every tick.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/netcode/reliable.h"
+#include "protocol/session/input_buffer.h"
+#include "protocol/session/messages.h"
+#include "protocol/snapshot/sender.h"
+
+namespace orrery::protocol {
+
+inline constexpr TimeNs kHandshakeTimeout = 10 * kNsPerSecond;
+inline constexpr TimeNs kKeyFrameTimeout = 120 * kNsPerSecond;
+inline constexpr TimeNs kClosingLinger = kNsPerSecond;             // for the refusal or goodbye to arrive
+inline constexpr std::uint32_t kMaxMessagesPerTick = 64;           // of one client; further ones wait in its channel
+inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;  // of reliable messages; then the client is too slow
+
+// What every client of a room is told alike.
+struct RoomDescription {
+    ServerHello hello;  // `slot` is each session's own
+    std::vector<sim::ShapeDef> shapes;
+    std::map<std::uint32_t, BodyName> names;  // by body index: of the bodies that stand in the scene
+};
+
+class ServerSession {
+  public:
+    enum class State : std::uint8_t { awaiting_hello, key_frame, playing, closing, closed };
+
+    // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator.
+    ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now);
+
+    // A payload of this client. What it says is acted on in process().
+    void receive_packet(Bytes payload, TimeNs arrival);
+
+    // Acts on at most kMaxMessagesPerTick messages. `start_of_next_tick`: when the tick after `tick` begins.
+    // Controls that arrived in packets between two calls count as arrived at the last of them.
+    void process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, TimeNs now);
+
+    bool welcome() const { return state_ == State::key_frame || state_ == State::playing; }
+    bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick; }
+    void send_key_frame(const QuantisedWorld& world);
+    // Bodies that came and went in the world's last update; nothing before the key frame.
+    void send_changes(const QuantisedWorld& world);
+    void send_snapshot(const QuantisedWorld& world);
+    void send_slip(const Slip& slip);
+
+    void close(GoodbyeReason reason, TimeNs now);
+    std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
+
+    State state() const { return state_; }
+    std::uint16_t slot() const { return slot_; }
+    InputBuffer& inputs() { return inputs_; }
+    const InputBuffer& inputs() const { return inputs_; }
+    const ChannelStats& channel_stats() const { return channel_.stats(); }
+    std::uint64_t malformed_messages() const { return malformed_; }
+    const Refusal& refusal() const { return refusal_; }
+
+  private:
+    static constexpr std::uint64_t kNoTick = ~std::uint64_t{0};
+
+    void handle_hello(Bytes message, TimeNs now);
+    void handle_reliable(Bytes message, TimeNs now);
+    void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
+    void check_timeouts(TimeNs now);
+    void send(Bytes message);
+
+    const RoomDescription& room_;
+    const SnapshotCodec& codec_;
+    std::uint16_t slot_;
+    State state_ = State::awaiting_hello;
+    TimeNs state_since_;
+    Channel channel_;
+    SnapshotSender sender_;
+    InputBuffer inputs_;
+    MessageWriter writer_;
+    MessageReader reader_;
+    Input input_;
+    Snapshot snapshot_;
+    Refusal refusal_;
+    std::uint64_t key_frame_tick_ = kNoTick;
+    std::uint64_t malformed_ = 0;
+    TimeNs last_arrival_ = 0;
+    bool overflowed_ = false;
+};
+
+}  // namespace orrery::protocol

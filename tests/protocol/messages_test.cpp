@@ -1,0 +1,232 @@
+#include "protocol/session/messages.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "protocol/netcode/reliable.h"
+#include "protocol/session/handshake.h"
+#include "protocol/session/key_frame.h"
+#include "protocol/snapshot/delta_codec.h"
+
+using namespace orrery;
+using namespace orrery::protocol;
+
+namespace {
+
+using Buffer = std::vector<std::uint8_t>;
+Buffer copy(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+
+Input sample_input() {
+    Input input;
+    input.first_tick = 1000;
+    input.snapshots = {77, 0xf0f0};
+    for (int i = 0; i < 5; ++i) input.controls.push_back(to_wire({1.0f, -1.0f, 0.25f * static_cast<float>(i)}));
+    return input;
+}
+
+Snapshot sample_snapshot(std::size_t bytes) {
+    Snapshot s;
+    s.tick = 123456;
+    s.sequence = 99;
+    s.complete = true;
+    s.input_tick = 123450;
+    s.input_slack_us = -1234;
+    s.late_inputs = 3;
+    for (std::size_t i = 0; i < bytes; ++i) s.coded.push_back(static_cast<std::uint8_t>(i * 7));
+    return s;
+}
+
+KeyFrameBodies sample_part() {
+    KeyFrameBodies part;
+    for (std::uint32_t i = 0; i < 20; ++i) part.descriptions.push_back({{i, 1}, i % 3, 0xffff, sim::BodyType::dynamic});
+    part.names = {{3, "chassis"}, {7, "ball"}};
+    part.coded = {1, 2, 3};
+    return part;
+}
+
+std::vector<Buffer> samples() {
+    MessageWriter writer;
+    std::vector<Buffer> out;
+    out.push_back(copy(writer.write(default_client_hello())));
+    out.push_back(copy(writer.write(KeyFrameReady{17})));
+    out.push_back(copy(writer.write(ServerHello{1, 2, 3, 4, 60.0f, 5, 1, 1000, "yard"})));
+    out.push_back(copy(writer.write(Refusal{RefusalReason::scene_hash, 1, 2})));
+    KeyFrameBegin begin;
+    begin.tick = 4;
+    begin.body_count = 20;
+    begin.shapes.resize(3);
+    out.push_back(copy(writer.write(begin)));
+    out.push_back(copy(writer.write(sample_part())));
+    out.push_back(copy(writer.write(BodiesChanged{9, sample_part().descriptions, {{4, 1}, {5, 2}}})));
+    out.push_back(copy(writer.write(Slip{10, 20})));
+    out.push_back(copy(writer.write(Goodbye{GoodbyeReason::too_slow})));
+    out.push_back(copy(writer.write(sample_input())));
+    out.push_back(copy(writer.write(sample_snapshot(300))));
+    return out;
+}
+
+template <class T>
+bool reads(MessageReader& reader, Bytes bytes) {
+    T out;
+    return reader.read(bytes, out);
+}
+
+// How many of the message types read `bytes`: at most one may.
+int readable_as(MessageReader& reader, Bytes bytes) {
+    return reads<ClientHello>(reader, bytes) + reads<KeyFrameReady>(reader, bytes) + reads<ServerHello>(reader, bytes) +
+           reads<Refusal>(reader, bytes) + reads<KeyFrameBegin>(reader, bytes) + reads<KeyFrameBodies>(reader, bytes) +
+           reads<BodiesChanged>(reader, bytes) + reads<Slip>(reader, bytes) + reads<Goodbye>(reader, bytes) +
+           reads<Input>(reader, bytes) + reads<Snapshot>(reader, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("messages come back as they were written") {
+    MessageWriter writer;
+    MessageReader reader;
+    Input input;
+    REQUIRE(reader.read(writer.write(sample_input()), input));
+    CHECK(input.first_tick == 1000);
+    CHECK(input.snapshots.newest == 77);
+    CHECK(input.snapshots.older == 0xf0f0);
+    CHECK(input.controls == sample_input().controls);
+
+    Snapshot snapshot;
+    REQUIRE(reader.read(writer.write(sample_snapshot(500)), snapshot));
+    CHECK(snapshot.coded == sample_snapshot(500).coded);
+    CHECK(snapshot.input_slack_us == -1234);
+    CHECK(snapshot.complete);
+
+    KeyFrameBodies part;
+    REQUIRE(reader.read(writer.write(sample_part()), part));
+    CHECK(part.descriptions.size() == 20);
+    CHECK(part.descriptions[7].id == sim::BodyId{7, 1});
+    CHECK(part.names[1].name == "ball");
+
+    ServerHello hello;
+    REQUIRE(reader.read(writer.write(ServerHello{1, 2, 3, 4, 60.0f, kNoSlot, 1, 1000, "yard"}), hello));
+    CHECK(hello.scene_name == "yard");
+    CHECK(hello.slot == kNoSlot);
+}
+
+TEST_CASE("a snapshot's envelope is no larger than what its budget leaves for it") {
+    MessageWriter writer;
+    for (std::size_t bytes = 1; bytes <= kMaxUnreliableBytes - kSnapshotEnvelopeBytes; ++bytes) {
+        CHECK(writer.write(sample_snapshot(bytes)).size() <= bytes + kSnapshotEnvelopeBytes);
+    }
+}
+
+TEST_CASE("the largest input fits a packet") {
+    MessageWriter writer;
+    MessageReader reader;
+    Input input = sample_input();
+    input.controls.resize(kMaxControlsPerInput);
+    CHECK(writer.write(input).size() <= kMaxUnreliableBytes);
+    CHECK(reader.read(writer.write(input), input));
+    input.controls.resize(kMaxControlsPerInput + 1);
+    CHECK_FALSE(reader.read(writer.write(input), input));
+}
+
+TEST_CASE("values out of range are refused") {
+    MessageWriter writer;
+    MessageReader reader;
+    ServerHello hello{1, 2, 3, 4, std::nanf(""), 5, 1, 1000, "yard"};
+    CHECK_FALSE(reader.read(writer.write(hello), hello));
+    KeyFrameBegin begin;
+    begin.shapes.resize(1);
+    begin.shapes[0].radius = INFINITY;
+    CHECK_FALSE(reader.read(writer.write(begin), begin));
+    Input input = sample_input();
+    input.controls[0][0] = -32768;
+    CHECK_FALSE(reader.read(writer.write(input), input));
+    input = sample_input();
+    input.first_tick = kMaxTick;
+    CHECK_FALSE(reader.read(writer.write(input), input));
+    KeyFrameBodies part = sample_part();
+    part.descriptions[0].id.index = kMaxSnapshotBodyIndex;
+    CHECK_FALSE(reader.read(writer.write(part), part));
+    part = sample_part();
+    part.names[0].name.assign(kMaxNameBytes + 1, 'x');
+    CHECK_FALSE(reader.read(writer.write(part), part));
+}
+
+TEST_CASE("a message is read as its own type, at its exact size, from any alignment") {
+    MessageReader reader;
+    for (const Buffer& message : samples()) {
+        CHECK(readable_as(reader, message) == 1);
+        for (std::size_t offset = 0; offset < 8; ++offset) {
+            Buffer shifted(offset, 0);
+            shifted.insert(shifted.end(), message.begin(), message.end());
+            CHECK(readable_as(reader, Bytes(shifted).subspan(offset)) == 1);
+        }
+        Buffer longer = message;
+        longer.push_back(0);
+        CHECK(readable_as(reader, longer) == 0);
+        for (std::size_t size = 0; size < message.size(); ++size)
+            CHECK(readable_as(reader, Bytes(message).first(size)) == 0);
+    }
+}
+
+TEST_CASE("bit flips in messages never crash a reader") {
+    MessageReader reader;
+    std::mt19937 random(3);
+    for (const Buffer& message : samples()) {
+        for (int n = 0; n < 4000; ++n) {
+            Buffer bad = message;
+            for (std::uint32_t i = 0; i < 1 + random() % 6; ++i) {
+                bad[random() % bad.size()] ^= static_cast<std::uint8_t>(1u << (random() % 8));
+            }
+            CHECK(readable_as(reader, bad) <= 1);
+        }
+    }
+}
+
+TEST_CASE("controls survive the wire within a step and reach both ends of the range") {
+    CHECK(from_wire(to_wire({1.0f, -1.0f, 0.0f}))[0] == 1.0f);
+    CHECK(from_wire(to_wire({1.0f, -1.0f, 0.0f}))[1] == -1.0f);
+    CHECK(from_wire(to_wire({7.0f, std::nanf(""), -INFINITY}))[0] == 1.0f);
+    CHECK(from_wire(to_wire({7.0f, std::nanf(""), -INFINITY}))[1] == 0.0f);
+    CHECK(from_wire(to_wire({7.0f, std::nanf(""), -INFINITY}))[2] == -1.0f);
+}
+
+TEST_CASE("a handshake names what differs") {
+    ServerHello server{kProtocolVersion, message_schema_hash(), 7, 0x1234, 60.0f, 0, 1, 100, "yard"};
+    ClientHello client = default_client_hello();
+    CHECK(check(client, server).reason == RefusalReason::none);
+    client.scene_hash = 0x9999;
+    CHECK(check(client, server).reason == RefusalReason::scene_hash);
+    CHECK(describe(check(client, server)).find("0000000000009999") != std::string::npos);
+    client.engine_version = 8;
+    CHECK(check(client, server).reason == RefusalReason::engine_version);
+    client.schema_hash ^= 1;
+    CHECK(check(client, server).reason == RefusalReason::schema_hash);
+    client.protocol_version += 1;
+    CHECK(check(client, server).reason == RefusalReason::protocol_version);
+}
+
+TEST_CASE("a key frame states every living body once, in parts") {
+    std::vector<sim::BodyState> bodies;
+    for (std::uint32_t i = 0; i < 1500; ++i) {
+        if (i % 7 == 3) continue;
+        sim::BodyState body;
+        body.id = {i, i % 3};
+        body.pose.position = {static_cast<float>(i), 1.0f, -2.0f};
+        bodies.push_back(body);
+    }
+    QuantisedWorld world;
+    world.update(5, bodies);
+    const DeltaCodec codec;
+    std::vector<QuantisedBody> all, part_bodies;
+    MessageWriter writer;
+    MessageReader reader;
+    for (const KeyFrameBodies& part : make_key_frame(world, {{4, {4, "four"}}}, codec)) {
+        KeyFrameBodies received;
+        REQUIRE(reader.read(writer.write(part), received));
+        REQUIRE(decode_key_frame_part(received, codec, part_bodies));
+        all.insert(all.end(), part_bodies.begin(), part_bodies.end());
+    }
+    REQUIRE(all.size() == bodies.size());
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == quantise(bodies[i]));
+}
