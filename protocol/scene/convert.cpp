@@ -1,0 +1,298 @@
+#include "protocol/scene/convert.h"
+
+#include <cstdlib>
+
+namespace orrery::protocol::scene {
+
+namespace {
+
+constexpr std::uint64_t kMaxListed = 1'000'000;  // of materials, shapes, actuators: lists that a person writes
+
+void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& where, sim::SolverSettings& to) {
+    to.joint_frequency_hz = reader.number(from.joint_frequency_hz, where / "joint_frequency_hz", 1e-3f, 1e4f);
+    to.joint_damping_ratio = reader.number(from.joint_damping_ratio, where / "joint_damping_ratio", 0.0f, 1e4f);
+    to.contact_frequency_hz = reader.number(from.contact_frequency_hz, where / "contact_frequency_hz", 1e-3f, 1e4f);
+    to.contact_damping_ratio = reader.number(from.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
+    to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
+    to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
+    to.max_recovery_speed_mps = reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
+    to.restitution_threshold_mps =
+        reader.number(from.restitution_threshold_mps, where / "restitution_threshold_mps", 0.0f, 1e3f);
+}
+
+void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim::WorldDef& to) {
+    to.name = from.name;
+    to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz);
+    if (from.substeps < 1 || from.substeps > sim::kMaxSubsteps) {
+        reader.fail(root / "substeps", "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps));
+    }
+    to.substeps = from.substeps;
+    if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
+    to.seed = from.seed;
+    if (from.solver) convert_solver(reader, *from.solver, root / "solver", to.solver);
+}
+
+void convert_materials(Reader& reader, const SceneT& from, const Path& root, Library& library) {
+    if (from.materials.empty()) return;  // the definition begins with the default material
+    library.world->materials.clear();
+    for (std::size_t i = 0; i < from.materials.size() && reader.ok(); ++i) {
+        const MaterialT& material = *from.materials[i];
+        const Path where = root.element("materials", i);
+        library.materials.add(reader, material.name, static_cast<std::uint32_t>(i), where);
+        sim::MaterialDef to;
+        to.name = material.name;
+        to.friction = reader.number(material.friction, where / "friction", 0.0f, 100.0f);
+        to.restitution = reader.number(material.restitution, where / "restitution", 0.0f, 1.0f);
+        to.density_kgpm3 = reader.number(material.density_kgpm3, where / "density_kgpm3", 1e-3f, 1e6f);
+        library.world->materials.push_back(std::move(to));
+    }
+}
+
+void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::ShapeDef& to) {
+    const int kinds = (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr);
+    if (kinds != 1) {
+        reader.fail(where, kinds == 0 ? "has no form; give one of sphere, box, capsule, plane"
+                                      : "has more than one form; give exactly one of sphere, box, capsule, plane");
+        return;
+    }
+    const float low = static_cast<float>(kMinLength_m), high = static_cast<float>(kMaxLength_m);
+    to.name = from.name;
+    if (from.sphere) {
+        to.type = sim::ShapeType::sphere;
+        to.radius = reader.number(from.sphere->radius, where / "sphere.radius", low, high);
+    } else if (from.box) {
+        to.type = sim::ShapeType::box;
+        if (from.box->half_extents) {
+            const Vec3& half = *from.box->half_extents;
+            const Path here = where / "box.half_extents";
+            to.half_extents = {reader.number(half.x(), here / "x", low, high), reader.number(half.y(), here / "y", low, high),
+                               reader.number(half.z(), here / "z", low, high)};
+        }
+    } else if (from.capsule) {
+        to.type = sim::ShapeType::capsule;
+        to.radius = reader.number(from.capsule->radius, where / "capsule.radius", low, high);
+        to.half_height = reader.number(from.capsule->half_height, where / "capsule.half_height", low, high);
+    } else {
+        to.type = sim::ShapeType::plane;
+    }
+}
+
+void convert_shapes(Reader& reader, const SceneT& from, const Path& root, Library& library) {
+    for (std::size_t i = 0; i < from.shapes.size() && reader.ok(); ++i) {
+        const Path where = root.element("shapes", i);
+        library.shapes.add(reader, from.shapes[i]->name, static_cast<std::uint32_t>(i), where);
+        sim::ShapeDef to;
+        convert_shape(reader, *from.shapes[i], where, to);
+        library.world->shapes.push_back(std::move(to));
+    }
+}
+
+sim::BodyType convert_type(BodyType type) {
+    switch (type) {
+        case BodyType::static_: return sim::BodyType::fixed;
+        case BodyType::kinematic: return sim::BodyType::kinematic;
+        default: return sim::BodyType::dynamic;
+    }
+}
+
+void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library, const Path& where) {
+    if (to.shape == sim::kNone) {
+        if (to.type == sim::BodyType::dynamic && !(from.mass_kg > 0.0f)) {
+            reader.fail(where / "mass_kg", "a dynamic body without a shape needs a mass; give mass_kg or a shape");
+        }
+    } else if (library.world->shapes[to.shape].type == sim::ShapeType::plane && to.type != sim::BodyType::fixed) {
+        reader.fail(where / "type", "a plane has no end and no mass; make the body \"static\"");
+    }
+}
+
+void convert_body(Reader& reader, const BodyT& from, const Path& where, const Library& library, Scope& scope) {
+    const auto index = static_cast<std::uint32_t>(scope.bodies->size());
+    scope.body_names.add(reader, from.name, index, where);
+    if (from.type > BodyType::MAX) reader.fail(where / "type", "is none of dynamic, static, kinematic");
+    if ((static_cast<unsigned>(from.locks) & ~0x3fu) != 0) reader.fail(where / "locks", "has bits that name no axis");
+    sim::BodyDef to;
+    to.name = from.name;
+    to.type = convert_type(from.type);
+    if (!from.shape.empty()) to.shape = library.shapes.find(reader, from.shape, where / "shape");
+    to.material = convert_material(reader, from.material, library, where / "material");
+    to.pose = convert_pose(reader, from.position.get(), from.orientation.get(), from.rotation_deg.get(), where);
+    if (from.linear_velocity) {
+        to.linear_velocity = to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps));
+    }
+    if (from.angular_velocity) {
+        to.angular_velocity =
+            to_float(reader.vector(*from.angular_velocity, where / "angular_velocity", sim::kMaxAngularSpeed_radps));
+    }
+    to.mass_kg = reader.number(from.mass_kg, where / "mass_kg", 0.0f, static_cast<float>(kMaxMass_kg));
+    to.linear_damping = reader.number(from.linear_damping, where / "linear_damping", 0.0f, 1e6f);
+    to.angular_damping = reader.number(from.angular_damping, where / "angular_damping", 0.0f, 1e6f);
+    to.gravity_scale = reader.number(from.gravity_scale, where / "gravity_scale", -1e4f, 1e4f);
+    to.locks = static_cast<std::uint8_t>(from.locks);
+    to.category = from.category;
+    to.mask = from.mask;
+    to.user_data = from.user_data;
+    if (reader.ok()) check_shape_use(reader, from, to, library, where);
+    scope.bodies->push_back(std::move(to));
+}
+
+void convert_bodies(Reader& reader, const std::vector<std::unique_ptr<BodyT>>& from, const Path& root, const Library& library,
+                    Scope& scope) {
+    for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
+        convert_body(reader, *from[i], root.element("bodies", i), library, scope);
+    }
+}
+
+void convert_joints(Reader& reader, const std::vector<std::unique_ptr<JointT>>& from, const Path& root, Scope& scope) {
+    for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
+        const Path where = root.element("joints", i);
+        scope.joint_names.add(reader, from[i]->name, static_cast<std::uint32_t>(scope.joints->size()), where);
+        convert_joint(reader, *from[i], where, scope);
+    }
+}
+
+void convert_actuators(Reader& reader, const std::vector<std::unique_ptr<ActuatorT>>& from, const Path& root, const Scope& scope,
+                       const Library& library, std::vector<sim::ActuatorDef>& out) {
+    Names names{"actuator"};
+    for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
+        const Path where = root.element("actuators", i);
+        names.add(reader, from[i]->name, static_cast<std::uint32_t>(i), where);
+        convert_actuator(reader, *from[i], where, scope, library, out);
+    }
+}
+
+void convert_templates(Reader& reader, const SceneT& from, const Path& root, Library& library) {
+    for (std::size_t i = 0; i < from.templates.size() && reader.ok(); ++i) {
+        const Path where = root.element("templates", i);
+        const TemplateT& group = *from.templates[i];
+        library.templates.add(reader, group.name, static_cast<std::uint32_t>(i), where);
+        if (group.bodies.empty()) reader.fail(where / "bodies", "a template needs at least one body");
+        sim::PrefabDef to;
+        to.name = group.name;
+        Scope scope;
+        scope.bodies = &to.bodies;
+        scope.joints = &to.joints;
+        scope.in_template = true;
+        convert_bodies(reader, group.bodies, where, library, scope);
+        convert_joints(reader, group.joints, where, scope);
+        convert_actuators(reader, group.actuators, where, scope, library, to.actuators);
+        library.world->prefabs.push_back(std::move(to));
+    }
+}
+
+void convert_slots(Reader& reader, const SceneT& from, const Path& root, Library& library) {
+    if (from.slots.size() > sim::kMaxSlots) {
+        reader.fail(root / "slots", "has " + std::to_string(from.slots.size()) + " entries; at most " +
+                                        std::to_string(sim::kMaxSlots) + " are accepted", ErrorCode::limit_reached);
+    }
+    for (std::size_t i = 0; i < from.slots.size() && reader.ok(); ++i) {
+        const SlotT& slot = *from.slots[i];
+        const Path where = root.element("slots", i);
+        library.slots.add(reader, slot.name, static_cast<std::uint32_t>(i), where);
+        sim::SlotDef to;
+        to.name = slot.name;
+        if (!slot.template_.empty()) to.prefab = library.templates.find(reader, slot.template_, where / "template");
+        to.pose = convert_pose(reader, slot.position.get(), slot.orientation.get(), slot.rotation_deg.get(), where);
+        library.world->slots.push_back(std::move(to));
+    }
+}
+
+void expand_generators(Reader& reader, const SceneT& from, const Path& root, const Library& library, Scope& scope) {
+    for (std::size_t i = 0; i < from.generators.size() && reader.ok(); ++i) {
+        const Path where = root.element("generators", i);
+        scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()), where);
+        const auto first = static_cast<std::uint32_t>(scope.bodies->size());
+        expand_generator(reader, *from.generators[i], where, library, scope);
+        scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first});
+    }
+}
+
+// Everything that will be made, summed before any of it is.
+void check_counts(Reader& reader, const SceneT& from, const Path& root, const SceneCaps& caps) {
+    Count total{from.bodies.size(), from.joints.size()};
+    for (const auto& group : from.templates) total.bodies += group->bodies.size(), total.joints += group->joints.size();
+    for (std::size_t i = 0; i <= from.generators.size() && reader.ok(); ++i) {
+        const Path where = i == 0 ? root : root.element("generators", i - 1);
+        if (i > 0) {
+            const Count added = count_generator(*from.generators[i - 1]);
+            total.bodies += added.bodies;
+            total.joints += added.joints;
+        }
+        if (total.bodies > caps.max_bodies) {
+            reader.fail(where, "brings the scene to more bodies (" + std::to_string(total.bodies) + " or more) than the cap of " +
+                                   std::to_string(caps.max_bodies) + "; ask for fewer or raise the cap", ErrorCode::limit_reached);
+        } else if (total.joints > caps.max_joints) {
+            reader.fail(where, "brings the scene to more joints (" + std::to_string(total.joints) + " or more) than the cap of " +
+                                   std::to_string(caps.max_joints) + "; ask for fewer or raise the cap", ErrorCode::limit_reached);
+        }
+    }
+    if (from.materials.size() > kMaxListed || from.shapes.size() > kMaxListed || from.actuators.size() > kMaxListed) {
+        reader.fail(root, "has a list of more than " + std::to_string(kMaxListed) + " materials, shapes or actuators",
+                    ErrorCode::limit_reached);
+    }
+}
+
+}  // namespace
+
+sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg, const Path& where) {
+    sim::Pose pose;
+    if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m));
+    if (orientation && rotation_deg) reader.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
+    if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
+    if (rotation_deg) pose.orientation = to_float(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
+    return pose;
+}
+
+sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where) {
+    if (!spring) return absent;
+    return {reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz)),
+            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio))};
+}
+
+std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where) {
+    return name.empty() ? 0 : library.materials.find(reader, name, where);
+}
+
+float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, const Path& where) {
+    return value ? reader.number(*value, where, 0.0f, static_cast<float>(kMaxForce)) : sim::kNoLimit;
+}
+
+std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path& where) const {
+    const std::size_t bracket = name.find('[');
+    if (bracket == std::string_view::npos || !name.ends_with(']')) return body_names.find(reader, name, where);
+    const std::uint32_t range = generator_names.find(reader, name.substr(0, bracket), where);
+    const std::string digits(name.substr(bracket + 1, name.size() - bracket - 2));
+    const bool numeric = !digits.empty() && digits.size() <= 9 && digits.find_first_not_of("0123456789") == std::string::npos;
+    const unsigned long index = numeric ? std::strtoul(digits.c_str(), nullptr, 10) : 0;
+    if (!reader.ok()) return 0;
+    if (!numeric || index >= generated[range].count) {
+        reader.fail(where, "names body \"" + std::string(name) + "\" of a generator that makes " +
+                               std::to_string(generated[range].count) + " bodies, counted from 0", ErrorCode::not_found);
+        return 0;
+    }
+    return generated[range].first + static_cast<std::uint32_t>(index);
+}
+
+Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps) {
+    Reader reader(file_name);
+    const Path root;
+    check_counts(reader, scene, root, caps);
+    sim::WorldDef world;
+    Library library;
+    library.world = &world;
+    Scope scope;
+    scope.bodies = &world.bodies;
+    scope.joints = &world.joints;
+    if (reader.ok()) convert_settings(reader, scene, root, world);
+    if (reader.ok()) convert_materials(reader, scene, root, library);
+    if (reader.ok()) convert_shapes(reader, scene, root, library);
+    if (reader.ok()) convert_bodies(reader, scene.bodies, root, library, scope);
+    if (reader.ok()) expand_generators(reader, scene, root, library, scope);
+    if (reader.ok()) convert_joints(reader, scene.joints, root, scope);
+    if (reader.ok()) convert_templates(reader, scene, root, library);
+    if (reader.ok()) convert_slots(reader, scene, root, library);
+    if (reader.ok()) convert_actuators(reader, scene.actuators, root, scope, library, world.actuators);
+    if (!reader.ok()) return reader.error();
+    return world;
+}
+
+}  // namespace orrery::protocol::scene

@@ -1,0 +1,66 @@
+// From the scene's object tree to a world definition. Internal to protocol/scene.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/scene/reader.h"
+#include "protocol/scene/scene.h"
+#include "protocol/scene/scene_generated.h"
+
+namespace orrery::protocol::scene {
+
+// The limits of single values; wide enough for anything that single precision can simulate.
+inline constexpr double kMaxLength_m = sim::kMaxCoordinate_m;
+inline constexpr double kMinLength_m = 1e-4;
+inline constexpr double kMaxForce = 1e15;
+inline constexpr double kMaxMass_kg = 1e12;
+inline constexpr double kMaxFrequency_hz = 1e4;
+inline constexpr double kMaxRatio = 1e4;
+
+// Bodies that a generator made, which answer to name[i].
+struct GeneratedRange {
+    std::uint32_t first = 0, count = 0;
+};
+
+// What a joint or an actuator may refer to: the scene's own bodies and joints, or those of one template.
+struct Scope {
+    std::vector<sim::BodyDef>* bodies = nullptr;
+    std::vector<sim::JointDef>* joints = nullptr;
+    bool in_template = false;
+    Names body_names{"body"};
+    Names joint_names{"joint"};
+    Names generator_names{"generator"};
+    std::vector<GeneratedRange> generated;
+
+    std::uint32_t find_body(Reader& reader, std::string_view name, const Path& where) const;
+};
+
+// Names that hold for the whole scene.
+struct Library {
+    sim::WorldDef* world = nullptr;
+    Names shapes{"shape"}, materials{"material"}, slots{"slot"}, templates{"template"};
+};
+
+// How many bodies and joints a generator makes, at most 2^40 (more is cut to that): no cap comes near.
+struct Count {
+    std::uint64_t bodies = 0, joints = 0;
+};
+Count count_generator(const GeneratorT& generator);
+
+sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg, const Path& where);
+sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where);
+std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where);
+float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, const Path& where);
+
+void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope& scope);
+void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, const Library& library,
+                      std::vector<sim::ActuatorDef>& out);
+void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope);
+
+// Counts have been checked against the caps before.
+Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps);
+
+}  // namespace orrery::protocol::scene

@@ -1,0 +1,272 @@
+// Joints and actuators. Where a joint is given in the scene's frame, its local anchors and axes follow from the poses
+// that the bodies start with.
+#include "protocol/scene/convert.h"
+
+namespace orrery::protocol::scene {
+
+namespace {
+
+// A body's frame at the start; the world's for no body.
+struct Frame {
+    DVec position;
+    DQuat orientation;
+
+    DVec to_local(DVec point) const { return rotate(conjugate(orientation), point - position); }
+    DVec axis_to_local(DVec axis) const { return rotate(conjugate(orientation), axis); }
+    DVec to_scene(DVec point) const { return position + rotate(orientation, point); }
+};
+
+struct Ends {
+    Frame a, b;
+};
+
+Frame frame_of(const Scope& scope, std::uint32_t body) {
+    if (body == sim::kNone) return {};
+    const sim::Pose& pose = (*scope.bodies)[body].pose;
+    return {to_double(pose.position), to_double(pose.orientation)};
+}
+
+// The two anchors, from `at` or from the local ones. `fallback` (scene frame) is used if none is given; without
+// it that is an error.
+void convert_anchors(Reader& reader, const Vec3* at, const Vec3* anchor_a, const Vec3* anchor_b, const DVec* fallback,
+                     const Ends& ends, const Path& where, sim::Vec3& to_a, sim::Vec3& to_b) {
+    if (at && (anchor_a || anchor_b)) {
+        reader.fail(where / "at", "stands beside anchor_a or anchor_b; give either `at` or both anchors");
+    } else if (at || (!anchor_a && !anchor_b && fallback)) {
+        const DVec point = at ? reader.vector(*at, where / "at", kMaxLength_m) : *fallback;
+        to_a = to_float(ends.a.to_local(point));
+        to_b = to_float(ends.b.to_local(point));
+    } else if (anchor_a && anchor_b) {
+        to_a = to_float(reader.vector(*anchor_a, where / "anchor_a", kMaxLength_m));
+        to_b = to_float(reader.vector(*anchor_b, where / "anchor_b", kMaxLength_m));
+    } else {
+        reader.fail(where, "does not say where it is; give `at` (in the scene's frame) or both anchor_a and anchor_b (local)");
+    }
+}
+
+sim::BallSocket convert(Reader& reader, const BallSocketT& from, const Ends& ends, const Path& where) {
+    sim::BallSocket to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a, to.anchor_b);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, const Path& where, sim::Hinge& to) {
+    const bool local = from.axis_a || from.axis_b || from.normal_a || from.normal_b;
+    if (from.axis && local) {
+        reader.fail(where / "axis", "stands beside axis_a, axis_b, normal_a or normal_b; give either `axis` or the local ones");
+    } else if (from.axis) {
+        const DVec axis = reader.direction(*from.axis, where / "axis"), normal = any_perpendicular(axis);
+        to.axis_a = to_float(ends.a.axis_to_local(axis));
+        to.axis_b = to_float(ends.b.axis_to_local(axis));
+        to.normal_a = to_float(ends.a.axis_to_local(normal));
+        to.normal_b = to_float(ends.b.axis_to_local(normal));
+    } else if (from.axis_a && from.axis_b && from.normal_a && from.normal_b) {
+        const auto pair = [&](const Vec3& axis, const Vec3& normal, const char* name, sim::Vec3& to_axis, sim::Vec3& to_normal) {
+            const DVec unit = reader.direction(axis, where / "axis_a"), given = reader.direction(normal, where / name);
+            if (std::fabs(dot(unit, given)) > 1e-3) reader.fail(where / name, "is not perpendicular to the axis of its body");
+            const DVec across = given - dot(unit, given) * unit;
+            to_axis = to_float(unit);
+            to_normal = to_float((1.0 / length(across)) * across);
+        };
+        pair(*from.axis_a, *from.normal_a, "normal_a", to.axis_a, to.normal_a);
+        pair(*from.axis_b, *from.normal_b, "normal_b", to.axis_b, to.normal_b);
+    } else {
+        reader.fail(where, "has no axis; give `axis` (in the scene's frame) or all of axis_a, axis_b, normal_a, normal_b (local)");
+    }
+}
+
+sim::Hinge convert(Reader& reader, const HingeT& from, const Ends& ends, const Path& where) {
+    constexpr double kRadians = 3.14159265358979323846 / 180.0;
+    sim::Hinge to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a, to.anchor_b);
+    convert_hinge_axes(reader, from, ends, where, to);
+    if (from.min_angle_deg && from.max_angle_deg) {
+        const double low = reader.number(static_cast<double>(*from.min_angle_deg), where / "min_angle_deg", -180.0, 180.0);
+        const double high = reader.number(static_cast<double>(*from.max_angle_deg), where / "max_angle_deg", low, 180.0);
+        to.limited = true;
+        to.min_angle_rad = static_cast<float>(low * kRadians);
+        to.max_angle_rad = static_cast<float>(high * kRadians);
+    } else if (from.min_angle_deg || from.max_angle_deg) {
+        reader.fail(where, "has one limit of the angle; give both min_angle_deg and max_angle_deg, or neither");
+    }
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    to.limit_spring = convert_spring(reader, from.limit_spring.get(), to.limit_spring, where / "limit_spring");
+    return to;
+}
+
+sim::Weld convert(Reader& reader, const WeldT& from, const Ends& ends, const Path& where) {
+    sim::Weld to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), &ends.b.position, ends, where, to.anchor_a,
+                    to.anchor_b);
+    to.relative_orientation = to_float(from.relative_orientation
+                                           ? reader.orientation(*from.relative_orientation, where / "relative_orientation")
+                                           : normalized(conjugate(ends.a.orientation) * ends.b.orientation));
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::DistanceLimit convert(Reader& reader, const DistanceLimitT& from, const Ends& ends, const Path& where) {
+    sim::DistanceLimit to;
+    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    to.max_m = from.max_m ? reader.number(*from.max_m, where / "max_m", 0.0f, static_cast<float>(4.0 * kMaxLength_m))
+                          : static_cast<float>(length(ends.b.to_scene(to_double(to.anchor_b)) - ends.a.to_scene(to_double(to.anchor_a))));
+    to.min_m = reader.number(from.min_m, where / "min_m", 0.0f, to.max_m);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::OneBodyLinearServo convert(Reader& reader, const OneBodyLinearServoT& from, const Ends& ends, const Path& where) {
+    sim::OneBodyLinearServo to;
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    to.target = to_float(from.target ? reader.vector(*from.target, where / "target", kMaxLength_m)
+                                     : ends.b.to_scene(to_double(to.anchor_b)));
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    if (from.servo) {
+        const Path servo = where / "servo";
+        to.servo.max_speed = limit_or_none(reader, from.servo->max_speed, servo / "max_speed");
+        to.servo.base_speed = reader.number(from.servo->base_speed, servo / "base_speed", 0.0f, sim::kMaxLinearSpeed_mps);
+        to.servo.max_force = limit_or_none(reader, from.servo->max_force, servo / "max_force");
+    }
+    return to;
+}
+
+sim::AngularAxisMotor convert(Reader& reader, const AngularAxisMotorT& from, const Ends& ends, const Path& where) {
+    sim::AngularAxisMotor to;
+    if ((from.axis != nullptr) == (from.axis_a != nullptr)) {
+        reader.fail(where, "needs its axis once; give `axis` (in the scene's frame) or axis_a (in the frame of A)");
+        return to;
+    }
+    to.axis_a = to_float(from.axis ? ends.a.axis_to_local(reader.direction(*from.axis, where / "axis"))
+                                   : reader.direction(*from.axis_a, where / "axis_a"));
+    to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps, sim::kMaxAngularSpeed_radps);
+    if (from.motor) {
+        to.motor.max_force = limit_or_none(reader, from.motor->max_force, where / "motor.max_force");
+        to.motor.damping = reader.number(from.motor->damping, where / "motor.damping", 0.0f, static_cast<float>(kMaxForce));
+    }
+    return to;
+}
+
+constexpr const char* kConstraintList = "ball_socket, hinge, weld, distance_limit, one_body_linear_servo, angular_axis_motor";
+
+int count_constraints(const JointT& joint) {
+    return (joint.ball_socket != nullptr) + (joint.hinge != nullptr) + (joint.weld != nullptr) + (joint.distance_limit != nullptr) +
+           (joint.one_body_linear_servo != nullptr) + (joint.angular_axis_motor != nullptr);
+}
+
+void check_ends(Reader& reader, const JointT& from, const Path& where, const Scope& scope) {
+    if (from.b.empty()) {
+        reader.fail(where / "b", "is missing; a joint needs a body `b` (leave out `a` for a joint to the world)");
+    } else if (!from.a.empty() && from.a == from.b) {
+        reader.fail(where / "b", "is the same body as `a`; a joint needs two different ones");
+    } else if (from.one_body_linear_servo && !from.a.empty()) {
+        reader.fail(where / "a", "is not used by one_body_linear_servo, which holds `b` to the world; leave it out");
+    } else if (scope.in_template && from.a.empty()) {
+        reader.fail(where / "a", "is missing; inside a template a joint needs two bodies of the template");
+    }
+}
+
+void convert_constraint(Reader& reader, const JointT& from, const Ends& ends, const Path& where, sim::JointDef& to) {
+    if (from.ball_socket) to.constraint = convert(reader, *from.ball_socket, ends, where / "ball_socket");
+    if (from.hinge) to.constraint = convert(reader, *from.hinge, ends, where / "hinge");
+    if (from.weld) to.constraint = convert(reader, *from.weld, ends, where / "weld");
+    if (from.distance_limit) to.constraint = convert(reader, *from.distance_limit, ends, where / "distance_limit");
+    if (from.one_body_linear_servo) {
+        to.constraint = convert(reader, *from.one_body_linear_servo, ends, where / "one_body_linear_servo");
+    }
+    if (from.angular_axis_motor) to.constraint = convert(reader, *from.angular_axis_motor, ends, where / "angular_axis_motor");
+}
+
+std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope& scope, bool kinematic, const Path& where) {
+    const std::uint32_t body = scope.find_body(reader, name, where);
+    if (!reader.ok()) return body;
+    const bool is_kinematic = (*scope.bodies)[body].type == sim::BodyType::kinematic;
+    if (kinematic && !is_kinematic) reader.fail(where, "\"" + name + "\" is not kinematic; make it so, or use force or motor");
+    if (!kinematic && (*scope.bodies)[body].type != sim::BodyType::dynamic) {
+        reader.fail(where, "\"" + name + "\" is not dynamic, so that forces do not move it");
+    }
+    return body;
+}
+
+void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorDef& to) {
+    to.kind = sim::ActuatorKind::motor;
+    to.joint = scope.joint_names.find(reader, from.joint, where / "joint");
+    if (reader.ok() && !std::holds_alternative<sim::AngularAxisMotor>((*scope.joints)[to.joint].constraint)) {
+        reader.fail(where / "joint", "\"" + from.joint + "\" is not an angular_axis_motor");
+    }
+}
+
+void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorDef& to) {
+    const auto direction = [&](const Vec3* given, bool in_world, const Path& here) {
+        if (given) to.direction = to_float(reader.direction(*given, here / "direction"));
+        to.direction_local = !in_world;
+    };
+    if (from.motor) {
+        convert_motor(reader, *from.motor, where / "motor", scope, to);
+    } else if (from.kinematic) {
+        const Path here = where / "kinematic";
+        to.kind = sim::ActuatorKind::kinematic;
+        to.body = actuated_body(reader, from.kinematic->body, scope, true, here / "body");
+        direction(from.kinematic->direction.get(), from.kinematic->direction_in_world, here);
+        to.max_speed = limit_or_none(reader, from.kinematic->max_speed, here / "max_speed");
+    } else {
+        const PushActuatorT& push = from.force ? *from.force : *from.torque;
+        const Path here = where / (from.force ? "force" : "torque");
+        to.kind = from.force ? sim::ActuatorKind::force : sim::ActuatorKind::torque;
+        to.body = actuated_body(reader, push.body, scope, false, here / "body");
+        direction(push.direction.get(), push.direction_in_world, here);
+    }
+}
+
+}  // namespace
+
+void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope& scope) {
+    sim::JointDef to;
+    to.name = from.name;
+    const int kinds = count_constraints(from);
+    if (kinds != 1) {
+        reader.fail(where, std::string(kinds == 0 ? "has no constraint; give one of " : "has more than one constraint; give exactly one of ") +
+                               kConstraintList);
+        return;
+    }
+    check_ends(reader, from, where, scope);
+    if (!reader.ok()) return;
+    if (!from.a.empty()) to.body_a = scope.find_body(reader, from.a, where / "a");
+    to.body_b = scope.find_body(reader, from.b, where / "b");
+    if (!reader.ok()) return;
+    convert_constraint(reader, from, {frame_of(scope, to.body_a), frame_of(scope, to.body_b)}, where, to);
+    to.collide_connected = from.collide_connected;
+    to.break_force_n = limit_or_none(reader, from.break_force_n, where / "break_force_n");
+    to.break_torque_nm = limit_or_none(reader, from.break_torque_nm, where / "break_torque_nm");
+    scope.joints->push_back(std::move(to));
+}
+
+void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, const Library& library,
+                      std::vector<sim::ActuatorDef>& out) {
+    const int kinds = (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr);
+    if (kinds != 1) {
+        reader.fail(where, "needs exactly one of motor, force, torque, kinematic");
+        return;
+    }
+    sim::ActuatorDef to;
+    to.name = from.name;
+    if (scope.in_template && !from.slot.empty()) {
+        reader.fail(where / "slot", "is set inside a template, where the slot that spawned it counts; leave it out");
+    }
+    if (!scope.in_template) to.slot = library.slots.find(reader, from.slot, where / "slot");
+    if (from.weights.size() > sim::kControlChannels) {
+        reader.fail(where / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+        return;
+    }
+    for (std::size_t i = 0; i < from.weights.size(); ++i) {
+        to.weights[i] = reader.number(from.weights[i], where.element("weights", i), -1e9f, 1e9f);
+    }
+    to.offset = reader.number(from.offset, where / "offset", -1e9f, 1e9f);
+    if (from.min) to.min = reader.number(*from.min, where / "min", -sim::kNoLimit, sim::kNoLimit);
+    if (from.max) to.max = reader.number(*from.max, where / "max", to.min, sim::kNoLimit);
+    convert_effect(reader, from, where, scope, to);
+    out.push_back(std::move(to));
+}
+
+}  // namespace orrery::protocol::scene

@@ -1,0 +1,289 @@
+// Generators: a few lines of a scene that stand for many bodies. Positions are computed in double precision and rounded
+// once; anchors of joints are computed from the rounded positions.
+#include <algorithm>
+
+#include "protocol/scene/convert.h"
+
+namespace orrery::protocol::scene {
+
+namespace {
+
+constexpr std::uint64_t kCountCeiling = std::uint64_t{1} << 40;  // sums of many such counts stay far from overflow
+constexpr std::size_t kMaxRainShapes = 16;
+constexpr double kMaxPitch_m = 2.0 * kMaxLength_m;
+
+std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
+    if (a == 0 || b == 0) return 0;
+    return a > kCountCeiling / b ? kCountCeiling : std::min(a * b, kCountCeiling);
+}
+
+int count_kinds(const GeneratorT& from) {
+    return (from.grid != nullptr) + (from.stack != nullptr) + (from.pyramid != nullptr) + (from.chain != nullptr) +
+           (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr);
+}
+
+Count count_net(const NetGeneratorT& net) {
+    const std::uint64_t rows = net.rows, columns = net.columns;
+    if (rows == 0 || columns == 0) return {};
+    Count count{multiply(rows, columns), 0};
+    count.joints = multiply(rows, columns - 1) + multiply(rows - 1, columns) + (net.pin == NetPin::corners ? 2 : 0);
+    return count;
+}
+
+// Adds the bodies of one generator.
+class Maker {
+  public:
+    Maker(Reader& reader, const std::string& name, const Path& where, const Library& library, Scope& scope)
+        : reader_(reader), name_(name), where_(where), library_(library), scope_(scope), first_(scope.bodies->size()) {}
+
+    bool ok() const { return reader_.ok(); }
+    Reader& reader() { return reader_; }
+
+    std::uint32_t shape(const std::string& name, const Path& here) {
+        if (!name.empty()) return library_.shapes.find(reader_, name, here);
+        reader_.fail(here, "is missing; name the shape of the bodies");
+        return 0;
+    }
+    // For the generator's whole series of bodies.
+    void material(const std::string& name, const Path& here) { like_.material = convert_material(reader_, name, library_, here); }
+    void no_collision() { like_.mask = 0; }
+
+    double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
+    double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m); }
+    DVec origin(const Vec3d* value, const Path& here) { return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{}; }
+
+    std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {}, sim::BodyType type = sim::BodyType::dynamic) {
+        const auto index = static_cast<std::uint32_t>(scope_.bodies->size());
+        const double far = std::max({std::fabs(position.x), std::fabs(position.y), std::fabs(position.z)});
+        if (!(far <= kMaxLength_m)) {
+            reader_.fail(where_, "puts body " + std::to_string(index - first_) + " further than " +
+                                     std::to_string(static_cast<int>(kMaxLength_m)) + " m from the origin; use fewer bodies or smaller steps");
+            return index;
+        }
+        if (type != sim::BodyType::fixed && library_.world->shapes[shape].type == sim::ShapeType::plane) {
+            reader_.fail(where_, "makes moving bodies of a plane, which has no end and no mass; use another shape");
+            return index;
+        }
+        sim::BodyDef body = like_;
+        if (!name_.empty()) body.name = name_ + "[" + std::to_string(index - first_) + "]";
+        body.type = type;
+        body.shape = shape;
+        body.pose = {to_float(position), to_float(orientation)};
+        scope_.bodies->push_back(std::move(body));
+        return index;
+    }
+
+    // A ball socket at a point of the scene; `a` may be kNone.
+    void join_at(std::uint32_t a, std::uint32_t b, DVec point) {
+        const DVec anchor = to_double(to_float(point));
+        sim::BallSocket ball;
+        ball.anchor_a = a == sim::kNone ? to_float(anchor) : to_float(anchor - position(a));
+        ball.anchor_b = to_float(anchor - position(b));
+        join(a, b, ball);
+    }
+    void join_halfway(std::uint32_t a, std::uint32_t b) { join_at(a, b, 0.5 * (position(a) + position(b))); }
+    void hold_distance(std::uint32_t a, std::uint32_t b) {
+        sim::DistanceLimit rod;
+        rod.min_m = rod.max_m = static_cast<float>(length(position(a) - position(b)));
+        join(a, b, rod);
+    }
+
+    DVec position(std::uint32_t body) const { return to_double((*scope_.bodies)[body].pose.position); }
+
+    // Appended to the scene's shapes; without a name.
+    std::uint32_t new_box(DVec half_extents) {
+        sim::ShapeDef box;
+        box.type = sim::ShapeType::box;
+        box.half_extents = to_float(half_extents);
+        library_.world->shapes.push_back(box);
+        return static_cast<std::uint32_t>(library_.world->shapes.size() - 1);
+    }
+
+  private:
+    void join(std::uint32_t a, std::uint32_t b, const sim::Constraint& constraint) {
+        sim::JointDef joint;
+        joint.body_a = a;
+        joint.body_b = b;
+        joint.constraint = constraint;
+        scope_.joints->push_back(std::move(joint));
+    }
+
+    Reader& reader_;
+    const std::string& name_;
+    const Path& where_;
+    const Library& library_;
+    Scope& scope_;
+    std::size_t first_;
+    sim::BodyDef like_;
+};
+
+// Offset of the i-th of n evenly spaced things from their middle.
+double centred(std::uint32_t i, std::uint32_t n) { return static_cast<double>(i) - 0.5 * (static_cast<double>(n) - 1.0); }
+
+void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
+                 pz = maker.pitch(from.pitch_z, where / "pitch_z");
+    if (from.type > BodyType::MAX) maker.reader().fail(where / "type", "is none of dynamic, static, kinematic");
+    const sim::BodyType type = from.type == BodyType::static_      ? sim::BodyType::fixed
+                               : from.type == BodyType::kinematic ? sim::BodyType::kinematic
+                                                                  : sim::BodyType::dynamic;
+    for (std::uint32_t y = 0; y < from.count_y; ++y)
+        for (std::uint32_t z = 0; z < from.count_z; ++z)
+            for (std::uint32_t x = 0; x < from.count_x && maker.ok(); ++x)
+                maker.add(shape, origin + DVec{centred(x, from.count_x) * px, y * py, centred(z, from.count_z) * pz}, {}, type);
+}
+
+void make(Maker& maker, const StackGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double pitch = maker.pitch(from.pitch, where / "pitch");
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) maker.add(shape, origin + DVec{0.0, i * pitch, 0.0});
+}
+
+void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double pitch = maker.pitch(from.pitch, where / "pitch"), row_pitch = maker.pitch(from.row_pitch, where / "row_pitch");
+    for (std::uint32_t row = 0; row < from.base && maker.ok(); ++row)
+        for (std::uint32_t i = 0; i < from.base - row && maker.ok(); ++i)
+            maker.add(shape, origin + DVec{centred(i, from.base - row) * pitch, row * row_pitch, 0.0});
+}
+
+void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    if (!from.collide) maker.no_collision();
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double spacing = maker.pitch(from.spacing, where / "spacing"), across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
+                 up = maker.pitch(from.layer_pitch, where / "layer_pitch");
+    if (from.chains_per_layer == 0) maker.reader().fail(where / "chains_per_layer", "is 0; give at least 1");
+    if (!maker.ok()) return;
+    const std::uint32_t per_layer = std::min(from.chains, from.chains_per_layer);
+    const std::uint32_t layers = per_layer == 0 ? 0 : (from.chains - 1) / per_layer + 1;
+    for (std::uint32_t chain = 0; chain < from.chains; ++chain) {
+        const DVec start = origin + DVec{0.0, centred(chain / per_layer, layers) * up, centred(chain % per_layer, per_layer) * across};
+        std::uint32_t previous = sim::kNone;
+        for (std::uint32_t i = 0; i < from.links && maker.ok(); ++i) {
+            const std::uint32_t body = maker.add(shape, start + DVec{spacing * (i + 0.5), 0.0, 0.0});
+            if (!maker.ok()) return;
+            if (i > 0 || from.attached) maker.join_at(previous, body, start + DVec{spacing * i, 0.0, 0.0});
+            previous = body;
+        }
+    }
+}
+
+void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    if (!from.collide) maker.no_collision();
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto step = [&](const Vec3d* value, const char* field, DVec absent) {
+        return value ? maker.reader().vector(*value, where / field, kMaxPitch_m) : absent;
+    };
+    const DVec along = step(from.column_step.get(), "column_step", {0.25, 0.0, 0.0}),
+               across = step(from.row_step.get(), "row_step", {0.0, 0.0, 0.25});
+    if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
+    if (from.pin > NetPin::MAX) maker.reader().fail(where / "pin", "is none of none, corners, first_row");
+    const auto connect = [&](std::uint32_t a, std::uint32_t b) {
+        if (from.joint == NetJoint::distance) maker.hold_distance(a, b);
+        else maker.join_halfway(a, b);
+    };
+    for (std::uint32_t row = 0; row < from.rows; ++row)
+        for (std::uint32_t column = 0; column < from.columns && maker.ok(); ++column) {
+            const double c = from.centred ? centred(column, from.columns) : column, r = from.centred ? centred(row, from.rows) : row;
+            const bool fixed = row == 0 && from.pin == NetPin::first_row;
+            const std::uint32_t body = maker.add(shape, origin + c * along + r * across, {},
+                                                 fixed ? sim::BodyType::fixed : sim::BodyType::dynamic);
+            if (!maker.ok()) return;
+            if (column > 0) connect(body - 1, body);
+            if (row > 0) connect(body - from.columns, body);
+            if (row == 0 && from.pin == NetPin::corners && (column == 0 || column == from.columns - 1)) {
+                maker.join_at(sim::kNone, body, maker.position(body));
+            }
+        }
+}
+
+void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
+    if (from.shapes.empty() || from.shapes.size() > kMaxRainShapes) {
+        maker.reader().fail(where / "shapes", "has " + std::to_string(from.shapes.size()) + " entries; name 1 to " +
+                                                  std::to_string(kMaxRainShapes) + " shapes");
+        return;
+    }
+    if (from.side == 0) maker.reader().fail(where / "side", "is 0; give at least 1");
+    std::vector<std::uint32_t> shapes;
+    for (std::size_t i = 0; i < from.shapes.size(); ++i) shapes.push_back(maker.shape(from.shapes[i], where.element("shapes", i)));
+    maker.material(from.material, where / "material");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double pitch = maker.pitch(from.pitch, where / "pitch");
+    const std::uint64_t side = from.side;
+    Lcg random(from.random_seed);
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
+        const auto x = static_cast<std::uint32_t>(i % side), z = static_cast<std::uint32_t>(i / side % side);
+        const auto y = static_cast<double>(i / (side * side));
+        const DVec offset{centred(x, from.side) * pitch, y * pitch, centred(z, from.side) * pitch};
+        maker.add(shapes[i % shapes.size()], origin + offset, random.rotation());
+    }
+}
+
+void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
+    maker.material(from.material, where / "material");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double x = maker.extent(from.half_x, where / "half_x"), z = maker.extent(from.half_z, where / "half_z"),
+                 h = maker.extent(from.height, where / "height"), t = maker.extent(from.half_thickness, where / "half_thickness"),
+                 margin = maker.reader().number(from.margin, where / "margin", 0.0, kMaxLength_m);
+    if (!maker.ok()) return;
+    const std::uint32_t floor = maker.new_box({x + margin, t, z + margin}), wall_x = maker.new_box({t, h / 2, z + 2 * t}),
+                        wall_z = maker.new_box({x + 2 * t, h / 2, t});
+    maker.add(floor, origin + DVec{0.0, -t, 0.0}, {}, sim::BodyType::fixed);
+    for (const double side : {-1.0, 1.0}) {
+        maker.add(wall_x, origin + DVec{side * (x + t), h / 2, 0.0}, {}, sim::BodyType::fixed);
+        maker.add(wall_z, origin + DVec{0.0, h / 2, side * (z + t)}, {}, sim::BodyType::fixed);
+    }
+}
+
+}  // namespace
+
+Count count_generator(const GeneratorT& from) {
+    Count count;
+    if (from.grid) count.bodies += multiply(multiply(from.grid->count_x, from.grid->count_y), from.grid->count_z);
+    if (from.stack) count.bodies += from.stack->count;
+    if (from.pyramid) count.bodies += multiply(from.pyramid->base, std::uint64_t{from.pyramid->base} + 1) / 2;
+    if (from.chain) {
+        const std::uint64_t links = multiply(from.chain->chains, from.chain->links);
+        count.bodies += links;
+        count.joints += links;
+        if (from.chain->links == 0 && from.chain->chains > 0) count.bodies += from.chain->chains;  // empty chains cost time, too
+    }
+    if (from.net) {
+        const Count net = count_net(*from.net);
+        count.bodies += net.bodies;
+        count.joints += net.joints;
+        if (from.net->columns == 0) count.bodies += from.net->rows;
+    }
+    if (from.rain) count.bodies += from.rain->count;
+    if (from.arena) count.bodies += 5;
+    if (from.grid && count.bodies == 0) count.bodies = multiply(from.grid->count_y, from.grid->count_z) + from.grid->count_y;
+    return count;
+}
+
+void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
+    if (count_kinds(from) != 1) {
+        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena");
+        return;
+    }
+    Maker maker(reader, from.name, where, library, scope);
+    if (from.grid) make(maker, *from.grid, where / "grid");
+    if (from.stack) make(maker, *from.stack, where / "stack");
+    if (from.pyramid) make(maker, *from.pyramid, where / "pyramid");
+    if (from.chain) make(maker, *from.chain, where / "chain");
+    if (from.net) make(maker, *from.net, where / "net");
+    if (from.rain) make(maker, *from.rain, where / "rain");
+    if (from.arena) make(maker, *from.arena, where / "arena");
+}
+
+}  // namespace orrery::protocol::scene

@@ -1,0 +1,74 @@
+#include <string>
+
+#include "protocol/scene/convert.h"
+#include "protocol/scene/hash.h"
+#include "protocol/scene/parse.h"
+#include "protocol/scene/scene.h"
+
+namespace orrery::protocol {
+
+namespace {
+
+constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+// A scene's name becomes part of file names.
+Result<Ok> check_name(const std::string& name, std::string_view file_name) {
+    if (name.find_first_not_of(kNameCharacters) == std::string::npos && !name.starts_with('.')) return Ok{};
+    return Error{ErrorCode::invalid_argument, std::string(file_name) + ": name",
+                 "\"" + name + "\" cannot be part of a file's name; use letters, digits, '_', '-' and '.', not beginning with '.'"};
+}
+
+std::string stem(std::string_view file_name) {
+    const std::size_t slash = file_name.find_last_of("/\\");
+    if (slash != std::string_view::npos) file_name.remove_prefix(slash + 1);
+    const std::size_t dot = file_name.find_last_of('.');
+    std::string name(dot == 0 || dot == std::string_view::npos ? file_name : file_name.substr(0, dot));
+    for (char& c : name) {
+        if (kNameCharacters.find(c) == std::string_view::npos) c = '_';
+    }
+    if (name.starts_with('.')) name[0] = '_';
+    return name.empty() ? "scene" : name.substr(0, kMaxNameBytes);
+}
+
+void apply(const SceneOverrides& overrides, scene::SceneT& tree) {
+    if (overrides.tick_rate_hz) tree.tick_rate_hz = *overrides.tick_rate_hz;
+    if (overrides.substeps) tree.substeps = *overrides.substeps;
+    if (overrides.seed) tree.seed = *overrides.seed;
+}
+
+std::vector<std::uint8_t> to_binary(const scene::SceneT& tree) {
+    flatbuffers::FlatBufferBuilder builder;
+    scene::FinishSceneBuffer(builder, scene::Scene::Pack(builder, &tree));
+    return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneCaps& caps) {
+    if (bytes.size() > caps.max_bytes) {
+        return Error{ErrorCode::limit_reached, std::string(file_name),
+                     "is " + std::to_string(bytes.size()) + " bytes long; at most " + std::to_string(caps.max_bytes) +
+                         " are accepted: use generators, or raise the cap"};
+    }
+    if (scene::is_binary(bytes)) return scene::parse_binary(bytes, file_name, caps);
+    return scene::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, caps);
+}
+
+}  // namespace
+
+Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneOverrides& overrides,
+                               const SceneCaps& caps) {
+    Result<std::unique_ptr<scene::SceneT>> parsed = parse(bytes, file_name, caps);
+    if (!parsed) return parsed.error();
+    scene::SceneT& tree = **parsed;
+    if (const Result<Ok> named = check_name(tree.name, file_name); !named) return named.error();
+    apply(overrides, tree);
+    Result<sim::WorldDef> world = scene::convert_scene(tree, file_name, caps);
+    if (!world) return world.error();
+    LoadedScene loaded;
+    loaded.name = tree.name.empty() ? stem(file_name) : tree.name;
+    loaded.binary = to_binary(tree);
+    loaded.scene_hash = scene::hash_scene(tree);
+    loaded.world = std::move(*world);
+    return loaded;
+}
+
+}  // namespace orrery::protocol

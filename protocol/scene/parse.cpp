@@ -1,0 +1,224 @@
+#include "protocol/scene/parse.h"
+
+#include <cstring>
+
+#include <flatbuffers/idl.h>
+
+#include "protocol/scene/reader.h"
+#include "protocol/scene/schema_text.h"
+
+namespace orrery::protocol::scene {
+
+namespace {
+
+constexpr std::size_t kIdentifierOffset = 4;
+constexpr std::size_t kMinTableBytes = 8;      // a table that is not shared takes 4, the reference to it 4 more
+constexpr std::size_t kMaxTemplates = 10'000;
+constexpr std::size_t kMaxGenerators = 10'000;
+
+// Checks the flat form before it is unpacked: an object tree is larger than its buffer, and a hostile buffer may refer
+// to one long string from many tables.
+class FlatCheck {
+  public:
+    FlatCheck(std::string_view file_name, const SceneCaps& caps) : reader_(file_name), caps_(caps) {}
+
+    const Reader& run(const Scene& scene) {
+        const Path root;
+        version(scene, root);
+        text(scene.name(), root / "name");
+        if (!reader_.ok()) return reader_;
+        each(scene.materials(), "materials", root, caps_.max_bodies, [&](const Material& m, const Path& p) { text(m.name(), p); });
+        each(scene.shapes(), "shapes", root, caps_.max_bodies, [&](const Shape& s, const Path& p) { text(s.name(), p); });
+        group(scene.bodies(), scene.joints(), scene.actuators(), root);
+        each(scene.slots(), "slots", root, sim::kMaxSlots, [&](const Slot& s, const Path& p) {
+            text(s.name(), p);
+            text(s.template_(), p / "template");
+        });
+        each(scene.templates(), "templates", root, kMaxTemplates, [&](const Template& t, const Path& p) {
+            text(t.name(), p);
+            group(t.bodies(), t.joints(), t.actuators(), p);
+        });
+        each(scene.generators(), "generators", root, kMaxGenerators, [&](const Generator& g, const Path& p) { generator(g, p); });
+        return reader_;
+    }
+
+  private:
+    template <class Vector, class Check>
+    void each(const Vector* vector, std::string_view field, const Path& up, std::uint64_t most, const Check& check) {
+        if (!vector) return;
+        if (vector->size() > most) {
+            reader_.fail(up / field, "has " + std::to_string(vector->size()) + " entries; at most " + std::to_string(most) +
+                                         " are accepted", ErrorCode::limit_reached);
+        }
+        for (flatbuffers::uoffset_t i = 0; reader_.ok() && i < vector->size(); ++i) check(*vector->Get(i), up.element(field, i));
+    }
+
+    void version(const Scene& scene, const Path& root) {
+        if (scene.scene_version() == 0) {
+            reader_.fail(root / "scene_version", "is missing; begin the scene with \"scene_version\": " + std::to_string(kSceneVersion));
+        } else if (scene.scene_version() > kSceneVersion) {
+            reader_.fail(root / "scene_version", "is " + std::to_string(scene.scene_version()) + "; this program reads up to " +
+                                                     std::to_string(kSceneVersion) + ": use a newer one", ErrorCode::version_mismatch);
+        }
+    }
+
+    void text(const flatbuffers::String* value, const Path& where) {
+        if (!value) return;
+        if (value->size() > kMaxNameBytes) {
+            reader_.fail(where, "has a name of " + std::to_string(value->size()) + " bytes; at most " + std::to_string(kMaxNameBytes) +
+                                    " are accepted", ErrorCode::limit_reached);
+        }
+        for (const char c : *value) {
+            if (static_cast<unsigned char>(c) < 0x20) return reader_.fail(where, "has a control character in a name");
+        }
+    }
+    // A name by which a body is made known; brackets are kept for those that generators make.
+    void own_name(const flatbuffers::String* value, const Path& where) {
+        text(value, where);
+        if (value && std::strpbrk(value->c_str(), "[]") != nullptr) {
+            reader_.fail(where / "name", "has a bracket; name[i] is kept for the bodies of generators");
+        }
+    }
+
+    template <class Bodies, class Joints, class Actuators>
+    void group(const Bodies* bodies, const Joints* joints, const Actuators* actuators, const Path& up) {
+        each(bodies, "bodies", up, caps_.max_bodies, [&](const Body& b, const Path& p) {
+            own_name(b.name(), p);
+            text(b.shape(), p / "shape");
+            text(b.material(), p / "material");
+        });
+        each(joints, "joints", up, caps_.max_joints, [&](const Joint& j, const Path& p) {
+            text(j.name(), p);
+            text(j.a(), p / "a");
+            text(j.b(), p / "b");
+        });
+        each(actuators, "actuators", up, caps_.max_joints, [&](const Actuator& a, const Path& p) { actuator(a, p); });
+    }
+
+    void actuator(const Actuator& a, const Path& p) {
+        text(a.name(), p);
+        text(a.slot(), p / "slot");
+        if (a.weights() && a.weights()->size() > sim::kControlChannels) {
+            reader_.fail(p / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+        }
+        if (a.motor()) text(a.motor()->joint(), p / "motor.joint");
+        if (a.force()) text(a.force()->body(), p / "force.body");
+        if (a.torque()) text(a.torque()->body(), p / "torque.body");
+        if (a.kinematic()) text(a.kinematic()->body(), p / "kinematic.body");
+    }
+
+    template <class Kind>
+    void made_of(const Kind* kind, const Path& where) {
+        if (!kind) return;
+        text(kind->shape(), where / "shape");
+        text(kind->material(), where / "material");
+    }
+
+    void generator(const Generator& g, const Path& p) {
+        own_name(g.name(), p);
+        made_of(g.grid(), p / "grid");
+        made_of(g.stack(), p / "stack");
+        made_of(g.pyramid(), p / "pyramid");
+        made_of(g.chain(), p / "chain");
+        made_of(g.net(), p / "net");
+        if (g.arena()) text(g.arena()->material(), p / "arena.material");
+        if (!g.rain()) return;
+        text(g.rain()->material(), p / "rain.material");
+        each(g.rain()->shapes(), "shapes", p / "rain", 16, [&](const flatbuffers::String& s, const Path& where) { text(&s, where); });
+    }
+
+    Reader reader_;
+    const SceneCaps& caps_;
+};
+
+Result<std::unique_ptr<SceneT>> unpack(const Scene& flat, std::string_view file_name, const SceneCaps& caps) {
+    FlatCheck check(file_name, caps);
+    const Reader& found = check.run(flat);
+    if (!found.ok()) return found.error();
+    return std::unique_ptr<SceneT>(flat.UnPack());
+}
+
+std::string at_line(std::string_view file_name, std::size_t line) { return std::string(file_name) + ":" + std::to_string(line); }
+
+// What the parser should not meet: deep nesting, and calls such as sin(1), whose values differ from machine to machine.
+Result<Ok> check_text(std::string_view text, std::string_view file_name) {
+    std::size_t line = 1, depth = 0;
+    const auto fail = [&](std::string message, ErrorCode code = ErrorCode::parse) {
+        return Error{code, at_line(file_name, line), std::move(message)};
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') ++line;
+        if (c == '\0') return fail("a zero byte in the text; scenes are JSON in UTF-8");
+        if (c == '"' || c == '\'') {
+            for (++i; i < text.size() && text[i] != c && text[i] != '\n'; ++i) i += text[i] == '\\' ? 1 : 0;
+            if (i >= text.size() || text[i] != c) return fail("a string does not end on its line; close its quotes");
+        } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {
+            while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+        } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
+            for (i += 2; i < text.size() && !(text[i] == '*' && i + 1 < text.size() && text[i + 1] == '/'); ++i) line += text[i] == '\n';
+            if (i >= text.size()) return fail("a comment does not end; close it with */");
+            ++i;
+        } else if (c == '(') {
+            return fail("a function call; write the number itself");
+        } else if (c == '{' || c == '[') {
+            if (++depth > kMaxJsonDepth) {
+                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels", ErrorCode::limit_reached);
+            }
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            --depth;
+        }
+    }
+    return Ok{};
+}
+
+// The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest known.
+Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name) {
+    const std::string& text = parser.error_;
+    std::size_t line = 0, at = text.find_first_of("0123456789");
+    for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) line = line * 10 + static_cast<std::size_t>(text[at] - '0');
+    const std::size_t begin = text.find("error: ");
+    std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
+    const std::size_t unknown = message.find("unknown field: ");
+    if (unknown != std::string::npos) {
+        std::string name = message.substr(unknown + 15);
+        name = name.substr(0, name.find(','));
+        std::vector<std::string_view> fields;
+        for (const flatbuffers::StructDef* table : parser.structs_.vec)
+            for (const flatbuffers::FieldDef* field : table->fields.vec) fields.push_back(field->name);
+        const std::string near = nearest_name(name, fields);
+        message = "unknown field \"" + name + "\"" +
+                  (near.empty() || near == name ? " here; protocol/scene/scene.fbs lists the fields" : "; did you mean \"" + near + "\"?");
+    }
+    return Error{ErrorCode::parse, at_line(file_name, line), message};
+}
+
+}  // namespace
+
+bool is_binary(std::span<const std::uint8_t> bytes) {
+    return bytes.size() >= kIdentifierOffset + 4 && std::memcmp(bytes.data() + kIdentifierOffset, SceneIdentifier(), 4) == 0;
+}
+
+Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneCaps& caps) {
+    // Aligned as the verifier and the accessors want it, whatever the caller's bytes are part of.
+    const std::unique_ptr<std::uint64_t[]> aligned(new std::uint64_t[(bytes.size() + 7) / 8]());
+    std::memcpy(aligned.get(), bytes.data(), bytes.size());
+    const auto* data = reinterpret_cast<const std::uint8_t*>(aligned.get());
+    flatbuffers::Verifier verifier(data, bytes.size(), kMaxJsonDepth, static_cast<flatbuffers::uoffset_t>(bytes.size() / kMinTableBytes + 1));
+    if (!VerifySceneBuffer(verifier)) {
+        return Error{ErrorCode::corrupt, std::string(file_name), "is a binary scene whose inner references do not hold together; make it anew from its source"};
+    }
+    return unpack(*GetScene(data), file_name, caps);
+}
+
+Result<std::unique_ptr<SceneT>> parse_json(std::string_view text, std::string_view file_name, const SceneCaps& caps) {
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    if (const Result<Ok> checked = check_text(text, file_name); !checked) return checked.error();
+    flatbuffers::Parser parser;
+    if (!parser.Parse(schema_text())) return Error{ErrorCode::parse, "scene.fbs", parser.error_};
+    const std::string terminated(text);
+    if (!parser.ParseJson(terminated.c_str())) return parser_error(parser, file_name);
+    return unpack(*GetScene(parser.builder_.GetBufferPointer()), file_name, caps);
+}
+
+}  // namespace orrery::protocol::scene

@@ -1,0 +1,78 @@
+// What conversion of a scene shares: where it is in the file, the first error, checked reading of values, and names.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/scene/geometry.h"
+#include "protocol/scene/scene_generated.h"
+#include "sim/result.h"
+
+namespace orrery::protocol::scene {
+
+// A place inside a scene, made on the stack while walking down and spelled out only when an error needs it.
+struct Path {
+    const Path* up = nullptr;
+    std::string_view field;
+    std::int64_t index = -1;
+
+    Path operator/(std::string_view name) const { return {this, name, -1}; }
+    Path element(std::string_view name, std::size_t i) const { return {this, name, static_cast<std::int64_t>(i)}; }
+    std::string spell() const;
+};
+
+// Keeps the first error. Readers go on with harmless values after one; loops stop early by `ok()`.
+class Reader {
+  public:
+    explicit Reader(std::string_view file_name) : file_name_(file_name) {}
+
+    bool ok() const { return !failed_; }
+    const Error& error() const { return error_; }
+    void fail(const Path& where, std::string message, ErrorCode code = ErrorCode::invalid_argument);
+
+    // Within [low, high] (so never NaN), else an error.
+    template <std::floating_point T>
+    T number(T value, const Path& where, double low, double high) {
+        return static_cast<T>(in_range(static_cast<double>(value), where, low, high));
+    }
+    // Every component finite and at most `limit` in magnitude.
+    DVec vector(const Vec3& value, const Path& where, double limit);
+    DVec vector(const Vec3d& value, const Path& where, double limit);
+    // Of length 1 after this; an error if its length is next to nothing.
+    DVec direction(const Vec3& value, const Path& where);
+    // Of length 1 within 1e-3 as given, normalised after this.
+    DQuat orientation(const Quat& value, const Path& where);
+
+  private:
+    double in_range(double value, const Path& where, double low, double high);
+
+    std::string file_name_;
+    bool failed_ = false;
+    Error error_;
+};
+
+// Names of one kind of thing, to index.
+class Names {
+  public:
+    explicit Names(const char* kind) : kind_(kind) {}
+
+    // An empty name is no name. A second use of a name is an error.
+    void add(Reader& reader, std::string_view name, std::uint32_t index, const Path& where);
+    // The index of a name; an error that lists the nearest names if there is none.
+    std::uint32_t find(Reader& reader, std::string_view name, const Path& where) const;
+
+  private:
+    const char* kind_;
+    std::map<std::string, std::uint32_t, std::less<>> index_;
+};
+
+// The candidate nearest to `name` by edit distance, or empty if none is near.
+std::string nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
+
+}  // namespace orrery::protocol::scene

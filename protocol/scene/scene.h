@@ -1,0 +1,52 @@
+// Scene files: from bytes (JSON text or the FlatBuffers binary form of scene.fbs) to a checked world definition.
+//
+// What counts is the *effective* scene: the file with the overrides applied. `LoadedScene::binary` is its binary form,
+// which is recorded, handed to clients and loads again to the same hash and the same world.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "sim/result.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::uint32_t kSceneVersion = 1;                // newest scene_version that this program reads
+inline constexpr std::size_t kMaxSceneBytes = 128u << 20;        // a file; a million bodies written out fit
+inline constexpr std::uint64_t kDefaultMaxSceneBodies = 1'000'000;
+inline constexpr std::uint64_t kDefaultMaxSceneJoints = 4'000'000;
+inline constexpr unsigned kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxNameBytes = 120;                // of any name; keeps indices like chain[39] short enough, too
+inline constexpr float kMaxTickRate_hz = 1000.0f;
+
+struct SceneOverrides {  // what a command line or a room may change before the scene is loaded
+    std::optional<float> tick_rate_hz;
+    std::optional<std::uint32_t> substeps;
+    std::optional<std::uint64_t> seed;
+};
+
+struct SceneCaps {  // counts are checked by arithmetic before anything is expanded
+    std::size_t max_bytes = kMaxSceneBytes;
+    std::uint64_t max_bodies = kDefaultMaxSceneBodies;  // in the scene, its generators and templates together
+    std::uint64_t max_joints = kDefaultMaxSceneJoints;
+};
+
+struct LoadedScene {
+    std::string name;                  // the scene's own, or else the stem of the file's name
+    std::vector<std::uint8_t> binary;  // the effective scene in binary form
+    std::uint64_t scene_hash = 0;      // XXH3-64 of the canonical walk over the effective scene
+    sim::WorldDef world;
+};
+
+// JSON and binary are told apart by content. An error names the file, the line (JSON) or the path inside
+// (bodies[3].shape), what is wrong and how to mend it.
+Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                               const SceneOverrides& overrides = {}, const SceneCaps& caps = {});
+
+}  // namespace orrery::protocol
