@@ -1,0 +1,103 @@
+// Inside of Channel: what reliable.cpp (sending) and reliable_receive.cpp share.
+#pragma once
+
+#include <array>
+
+#include "protocol/netcode/byte_queue.h"
+#include "protocol/netcode/reliable.h"
+#include "protocol/netcode/replay_protection.h"
+#include "protocol/netcode/rtt_estimator.h"
+#include "protocol/netcode/stream_receiver.h"
+#include "protocol/netcode/stream_sender.h"
+
+namespace orrery::protocol {
+
+inline constexpr std::size_t kMaxAckVectorBytes = 32;  // 256 packets, the receiver's window
+inline constexpr std::uint8_t kFlagAckBytes = 0x3f, kFlagHasAck = 0x40, kFlagWantsAck = 0x80;
+inline constexpr std::size_t kMaxChannelHeader = 1 + 2 + 2 + 1 + kMaxAckVectorBytes;
+inline constexpr std::uint8_t kChunkUnreliable = 1, kChunkStream = 2;
+static_assert(kMaxChannelHeader + 1 + 2 + kMaxUnreliableBytes <= kMaxPayloadBytes);
+
+struct Channel::State {
+    static constexpr std::size_t kSentRing = 1024;   // packets remembered; at most this many can be in flight
+    static constexpr std::size_t kMaxRanges = 8;     // stream ranges in one packet
+
+    struct NoHeader {};
+
+    struct SentPacket {
+        enum class Fate : std::uint8_t { none, in_flight, acknowledged, lost };
+        Fate fate = Fate::none;
+        bool wants_ack = false;
+        std::uint8_t tags = 0, ranges = 0;
+        std::uint64_t sequence = 0;
+        TimeNs sent = 0;
+        bool has_ack = false;
+        std::uint64_t acked_up_to = 0;  // the newest sequence that it acknowledged
+        std::array<std::uint64_t, kMaxUnreliablePerPacket> tag{};
+        std::array<Interval, kMaxRanges> range{};
+    };
+
+    explicit State(const ChannelConfig& configuration);
+
+    // reliable.cpp
+    std::size_t write_packet(TimeNs now, MutableBytes out);
+    void find_losses(TimeNs now);
+    void lose(SentPacket& packet);
+    TimeNs loss_delay() const;
+    bool ack_is_due(TimeNs now) const;
+    SentPacket& sent_packet(std::uint64_t sequence) { return sent[sequence % kSentRing]; }
+
+    // reliable_receive.cpp
+    struct ParsedHeader {
+        std::uint64_t sequence = 0;
+        bool wants_ack = false, has_ack = false;
+        std::uint64_t ack = 0;  // the newest of our packets that the peer has
+        std::uint8_t ack_age_ms = 0;
+        Bytes vector;
+        Bytes chunks;
+        bool stale = false;
+    };
+    bool parse_header(Bytes packet, ParsedHeader& out) const;
+    ChannelError check_chunks(Bytes chunks, bool& no_room) const;
+    void apply_acks(const ParsedHeader& header, TimeNs now);
+    void acknowledge(SentPacket& packet);
+    ChannelError apply_chunks(Bytes chunks);
+    bool fail(ChannelError reason) {
+        error = reason;
+        return false;
+    }
+
+    ChannelConfig config;
+    ChannelError error = ChannelError::none;
+    ChannelStats stats;
+
+    // Sending.
+    std::uint64_t next_sequence = 0;
+    std::uint64_t oldest_in_flight = 0;    // every packet before it has met its fate
+    bool any_acknowledged = false;
+    std::uint64_t newest_acknowledged = 0;
+    std::array<SentPacket, kSentRing> sent{};
+    StreamSender stream_out;
+    ByteQueue<std::uint64_t> unreliable_out;
+    ByteQueue<Delivery> deliveries;
+    ByteQueue<std::uint64_t> acknowledged_packets;
+    double allowance_bytes = 0.0;
+    bool allowance_started = false;
+    TimeNs allowance_at = 0, losses_found_at = 0;
+    unsigned backoff = 0;       // doublings of the loss delay while nothing at all is acknowledged
+    SmoothedTime rtt;           // without the peer's wait before it acknowledged
+    SmoothedTime ack_time;      // with it: what decides about losses
+
+    // Receiving.
+    bool any_received = false;
+    std::uint64_t newest_received = 0;
+    TimeNs newest_received_at = 0;
+    ReplayProtection received;  // which of the last 256 packets
+    std::uint64_t ack_floor = 0;  // the peer knows of our acknowledgements up to here
+    std::size_t acks_owed = 0;
+    TimeNs acks_owed_since = 0;
+    StreamReceiver stream_in;
+    ByteQueue<NoHeader> unreliable_in;
+};
+
+}  // namespace orrery::protocol

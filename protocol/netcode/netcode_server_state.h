@@ -1,0 +1,107 @@
+// Inside of NetcodeServer: its tables, and the functions that netcode_server.cpp and server_handshake.cpp share.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/netcode/byte_queue.h"
+#include "protocol/netcode/netcode_server.h"
+#include "protocol/netcode/netcode_timing.h"
+#include "protocol/netcode/packet.h"
+#include "protocol/netcode/replay_protection.h"
+#include "protocol/netcode/wire.h"
+
+namespace orrery::protocol {
+
+struct NetcodeServer::State {
+    struct Slot {
+        bool connected = false, confirmed = false;
+        std::uint64_t client_id = 0;
+        Address address;
+        Key send_key{}, receive_key{};
+        std::int32_t timeout_seconds = 0;
+        std::uint64_t next_sequence = 0;
+        ReplayProtection replay;
+        TimeNs last_send = 0, last_receive = 0;
+        TokenBucket bucket;
+    };
+
+    // A challenged address: what is needed to open its response. It has no slot yet.
+    struct Pending {
+        bool used = false;
+        Address address;
+        std::uint64_t client_id = 0;
+        Key send_key{}, receive_key{};
+        std::int32_t timeout_seconds = 0;
+        std::uint64_t expire_timestamp = 0;
+        TimeNs last_request = 0;
+    };
+
+    // Which address a token was first used from.
+    struct UsedToken {
+        TokenTag tag{};
+        Address address;
+    };
+
+    struct TagHash {
+        std::size_t operator()(const TokenTag& tag) const { return static_cast<std::size_t>(load_le(tag.data(), 8)); }
+    };
+    struct AddressHash {
+        std::size_t operator()(const Address& address) const {
+            std::uint64_t hash = 0xcbf29ce484222325u ^ address.port;
+            for (const std::uint8_t byte : address.bytes) hash = (hash ^ byte) * 0x100000001b3u;
+            return static_cast<std::size_t>(hash ^ (hash >> 29));
+        }
+    };
+
+    State(const NetcodeServerConfig& configuration, RandomSource& random_source, DatagramSink& datagram_sink);
+    ~State();
+
+    // netcode_server.cpp
+    void receive_sealed(Pending& entry, Bytes datagram, TimeNs now);
+    void receive_from_client(std::uint32_t index, Bytes datagram, TimeNs now);
+    void send_to_client(std::uint32_t index, PacketType type, Bytes body, TimeNs now);
+    void send_keep_alive(std::uint32_t index, TimeNs now);
+    void end_client(std::uint32_t index, DisconnectReason reason, TimeNs now);
+    void ignore(Ignored reason) { counters.count(reason); }
+    void transmit(const Address& to, Bytes datagram);
+
+    // server_handshake.cpp
+    void receive_request(const Address& from, Bytes datagram, TimeNs now);
+    void receive_response(Pending& pending, const ChallengeBody& body, TimeNs now);
+    void receive_token_question(const Address& from, Bytes datagram);
+    bool claim_token(const TokenTag& tag, const Address& from);
+    void send_denied(const Address& to, const Key& key);
+    void send_challenge(const Address& to, const Key& key, const PrivateToken& token);
+    void connect_client(Pending& pending, const ChallengeToken& challenge, TimeNs now);
+    Pending* find_pending(const Address& address);
+    Pending* make_pending(const Address& address, TimeNs now);
+    void drop_pending(Pending& entry);
+    bool id_connected(std::uint64_t client_id) const;
+    bool full() const { return by_address.size() >= slots.size(); }
+
+    NetcodeServerConfig config;
+    RandomSource& random;
+    DatagramSink& sink;
+    AddressList servers;
+    Key challenge_key{};
+    std::uint64_t next_challenge = 0;
+    std::uint64_t next_unbound_sequence = 0;
+    std::uint64_t unix_now_s = 0;
+    bool running = true;
+    std::uint32_t opens_left = 0;
+
+    std::vector<Slot> slots;
+    std::unordered_map<Address, std::uint32_t, AddressHash> by_address;  // looked up, never iterated
+    std::vector<Pending> pending;
+    std::unordered_map<Address, std::uint32_t, AddressHash> pending_by_address;
+    std::vector<UsedToken> used_tokens;  // a ring: the oldest makes room
+    std::unordered_map<TokenTag, std::uint32_t, TagHash> used_by_tag;
+    std::size_t next_used_token = 0;
+    RateLimiter limiter;
+    ByteQueue<NetcodeServerEvent> events;
+    NetcodeCounters counters;
+    PacketScratch receive_scratch{}, send_scratch{};
+};
+
+}  // namespace orrery::protocol

@@ -1,0 +1,235 @@
+// Channel, sending: what goes into a packet, when, and which packets are given up.
+#include "protocol/netcode/reliable.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "protocol/netcode/channel_state.h"
+#include "protocol/netcode/wire.h"
+
+namespace orrery::protocol {
+namespace {
+
+constexpr std::size_t kMaxUnreadDeliveries = 4096;
+constexpr std::size_t kMaxUnreliableQueued = 1024;  // messages, each direction
+constexpr std::size_t kAcksOwedAtMost = 8;          // then an acknowledgement goes out alone
+constexpr TimeNs kAckDelay = 20 * kNsPerMs;         // or after this time
+constexpr TimeNs kFirstLossDelay = 500 * kNsPerMs;  // before any round trip has been measured
+constexpr TimeNs kMinDeviation = 10 * kNsPerMs;     // jitter that a quiet link may show any time
+constexpr TimeNs kMaxLossDelay = 2 * kNsPerSecond;
+constexpr unsigned kMaxBackoff = 4;
+constexpr double kBurstSeconds = 0.1;               // of bandwidth that may be saved up
+constexpr std::size_t kMinAckBits = 16;             // repeated even when known: late packets lie there
+constexpr std::size_t kMinRange = 16;               // a shorter piece of a longer rest waits for the next packet
+constexpr double kLossWeight = 1.0 / 64;
+
+}  // namespace
+
+ChannelConfig server_channel_config() { return {}; }
+
+ChannelConfig client_channel_config() {
+    ChannelConfig config;
+    std::swap(config.send, config.receive);
+    config.send_queue_bytes = 1u << 20;
+    return config;
+}
+
+std::string_view channel_error_name(ChannelError error) {
+    switch (error) {
+        case ChannelError::none: return "none";
+        case ChannelError::malformed_packet: return "malformed packet";
+        case ChannelError::window_exceeded: return "window exceeded";
+        case ChannelError::message_too_large: return "message too large";
+        case ChannelError::receive_queue_full: return "receive queue full";
+    }
+    return "unknown";
+}
+
+Channel::State::State(const ChannelConfig& configuration)
+    : config(configuration),
+      stream_out(std::min(config.send.window_bytes, kMaxStreamWindowBytes), config.send_queue_bytes),
+      unreliable_out(kMaxUnreliableQueued, config.unreliable_queue_bytes),
+      deliveries(kMaxUnreadDeliveries, 0),
+      acknowledged_packets(kSentRing, 0),
+      stream_in({std::min(config.receive.max_message_bytes, kMaxReliableBytes),
+                 std::min(config.receive.window_bytes, kMaxStreamWindowBytes)},
+                config.receive_queue_bytes),
+      unreliable_in(kMaxUnreliableQueued, config.unreliable_queue_bytes) {}
+
+Channel::Channel(const ChannelConfig& config) : state_(std::make_unique<State>(config)) {}
+Channel::~Channel() = default;
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+
+SendStatus Channel::send_reliable(Bytes message) {
+    State& s = *state_;
+    if (s.error != ChannelError::none) return SendStatus::failed;
+    if (message.size() > std::min(s.config.send.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
+    return s.stream_out.append(message) ? SendStatus::ok : SendStatus::queue_full;
+}
+
+SendStatus Channel::send_unreliable(Bytes message, std::uint64_t tag) {
+    State& s = *state_;
+    if (s.error != ChannelError::none) return SendStatus::failed;
+    if (message.size() > kMaxUnreliableBytes) return SendStatus::too_large;
+    if (s.unreliable_out.push(tag, message)) return SendStatus::ok;
+    ++s.stats.unreliable_dropped_sending;
+    return SendStatus::queue_full;
+}
+
+// ---------------------------------------------------------------- losses
+
+TimeNs Channel::State::loss_delay() const {
+    if (!ack_time.any()) return kFirstLossDelay;
+    const auto mean = static_cast<TimeNs>(ack_time.mean_s() * static_cast<double>(kNsPerSecond));
+    const auto spread = static_cast<TimeNs>(4 * ack_time.variation_s() * static_cast<double>(kNsPerSecond));
+    return std::min(mean + std::max(spread, kMinDeviation), kMaxLossDelay);
+}
+
+void Channel::State::find_losses(TimeNs now) {
+    if (now == losses_found_at) return;
+    losses_found_at = now;
+    const TimeNs delay = loss_delay();
+    // While a later packet has been acknowledged the link works, and a packet that is overdue is lost. Else the whole
+    // link may have stalled: wait longer each time.
+    const TimeNs stalled_delay = std::min((delay + kAckDelay) << backoff, kMaxLossDelay);
+    bool stalled = false;
+    for (std::uint64_t sequence = oldest_in_flight; sequence < next_sequence; ++sequence) {
+        SentPacket& packet = sent_packet(sequence);
+        if (packet.fate != SentPacket::Fate::in_flight) continue;
+        const bool passed = any_acknowledged && sequence < newest_acknowledged;
+        if (now < packet.sent + (passed ? delay : stalled_delay)) continue;
+        stalled = stalled || (!passed && packet.wants_ack);
+        lose(packet);
+    }
+    if (stalled && backoff < kMaxBackoff) ++backoff;
+    while (oldest_in_flight < next_sequence &&
+           sent_packet(oldest_in_flight).fate != SentPacket::Fate::in_flight) {
+        ++oldest_in_flight;
+    }
+}
+
+void Channel::State::lose(SentPacket& packet) {
+    packet.fate = SentPacket::Fate::lost;
+    if (!packet.wants_ack) return;  // nobody was bound to acknowledge it
+    ++stats.packets_lost;
+    stats.loss += (1.0 - stats.loss) * kLossWeight;
+    for (std::size_t i = 0; i < packet.ranges; ++i) stream_out.lost(packet.range[i]);
+    for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], false}, {});
+}
+
+// ---------------------------------------------------------------- writing
+
+bool Channel::State::ack_is_due(TimeNs now) const {
+    return acks_owed >= kAcksOwedAtMost || (acks_owed > 0 && now >= acks_owed_since + kAckDelay);
+}
+
+std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
+    find_losses(now);
+    if (!allowance_started) {
+        allowance_started = true;
+        allowance_bytes = static_cast<double>(kMaxPayloadBytes);
+        allowance_at = now;
+    } else if (now > allowance_at) {
+        const double seconds = static_cast<double>(now - allowance_at) / static_cast<double>(kNsPerSecond);
+        const double most = std::max(2.0 * kMaxPayloadBytes, config.bandwidth_bytes_per_s * kBurstSeconds);
+        allowance_bytes = std::min(most, allowance_bytes + seconds * config.bandwidth_bytes_per_s);
+        allowance_at = now;
+    }
+    // The ring's oldest packet makes room; should it still be in flight, its time is up.
+    SentPacket& packet = sent_packet(next_sequence);
+    const bool stream_may_go = allowance_bytes > 0.0 && stream_out.has_data_to_send() &&
+                               packet.fate != SentPacket::Fate::in_flight;
+    if (unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) return 0;
+    if (packet.fate == SentPacket::Fate::in_flight) lose(packet);
+    packet = SentPacket{};
+    packet.sequence = next_sequence;
+    packet.sent = now;
+
+    WireWriter to(out);
+    to.u8(0);  // flags, set at the end
+    to.u16(static_cast<std::uint16_t>(next_sequence));
+    std::uint8_t flags = 0;
+    if (any_received) {
+        const std::uint64_t age_ms = (now - std::min(now, newest_received_at)) / kNsPerMs;
+        std::uint64_t bits = std::max<std::uint64_t>(newest_received - ack_floor, kMinAckBits);
+        bits = std::min({bits, newest_received, std::uint64_t{8 * kMaxAckVectorBytes}});
+        const auto bytes = static_cast<std::size_t>((bits + 7) / 8);
+        flags = static_cast<std::uint8_t>(kFlagHasAck | bytes);
+        to.u16(static_cast<std::uint16_t>(newest_received));
+        to.u8(static_cast<std::uint8_t>(std::min<std::uint64_t>(age_ms, 255)));
+        for (std::size_t j = 0; j < bytes; ++j) {
+            std::uint8_t byte = 0;
+            for (std::uint64_t i = 0; i < 8; ++i) {
+                const std::uint64_t back = 1 + 8 * j + i;
+                const bool known = back <= newest_received && back < ReplayProtection::kWindow &&
+                                   received.is_replayed(newest_received - back);
+                byte |= static_cast<std::uint8_t>(known << i);
+            }
+            to.u8(byte);
+        }
+        packet.has_ack = true;
+        packet.acked_up_to = newest_received;
+    }
+
+    Bytes message;
+    std::uint64_t tag = 0;
+    while (packet.tags < kMaxUnreliablePerPacket && unreliable_out.peek(tag, message)) {
+        if (1 + varint_size(message.size()) + message.size() > to.remaining()) break;
+        to.u8(kChunkUnreliable);
+        to.varint(message.size());
+        to.bytes(message);
+        packet.tag[packet.tags++] = tag;
+        unreliable_out.pop(tag, message);
+    }
+    while (stream_may_go && packet.ranges < kMaxRanges && stream_out.has_data_to_send()) {
+        bool resent = false;
+        Interval range = stream_out.next_range(out.size(), resent);
+        const std::size_t head = 1 + varint_size(range.begin) + 2;  // sizes up to 1200 take two bytes at most
+        if (to.remaining() < head + std::min<std::uint64_t>(kMinRange, range.size())) break;
+        range.end = std::min<std::uint64_t>(range.end, range.begin + (to.remaining() - head));
+        to.u8(kChunkStream);
+        to.varint(range.begin);
+        to.varint(range.size());
+        to.bytes(stream_out.data(range));
+        stream_out.sent(range);
+        packet.range[packet.ranges++] = range;
+        if (resent) stats.stream_bytes_resent += range.size();
+    }
+
+    packet.wants_ack = packet.tags > 0 || packet.ranges > 0;
+    packet.fate = SentPacket::Fate::in_flight;
+    if (packet.wants_ack) flags |= kFlagWantsAck;
+    out[0] = flags;
+    assert(to.ok());
+    acks_owed = 0;
+    ++next_sequence;
+    ++stats.packets_sent;
+    stats.bytes_sent += to.size();
+    // Unreliable messages never wait for bandwidth, but the stream pays for them.
+    allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
+                               -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
+    return to.size();
+}
+
+std::size_t Channel::write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out) {
+    return state_->error == ChannelError::none ? state_->write_packet(now, out) : 0;
+}
+
+// ---------------------------------------------------------------- what can be asked
+
+bool Channel::next_delivery(Delivery& out) {
+    Bytes none;
+    return state_->deliveries.pop(out, none);
+}
+bool Channel::next_acknowledged_packet(std::uint64_t& sequence) {
+    Bytes none;
+    return state_->acknowledged_packets.pop(sequence, none);
+}
+void Channel::set_bandwidth(double bytes_per_s) { state_->config.bandwidth_bytes_per_s = std::max(0.0, bytes_per_s); }
+ChannelError Channel::error() const { return state_->error; }
+const ChannelStats& Channel::stats() const { return state_->stats; }
+std::size_t Channel::unacknowledged_bytes() const { return state_->stream_out.unacknowledged_bytes(); }
+std::uint64_t Channel::next_packet_sequence() const { return state_->next_sequence; }
+
+}  // namespace orrery::protocol

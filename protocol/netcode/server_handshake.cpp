@@ -1,0 +1,183 @@
+// How a client gets a slot: request, challenge, response. The order of the checks is the standard's; whatever fails is
+// ignored without an answer, except that a full server says so.
+#include <algorithm>
+
+#include "protocol/netcode/insecure_token.h"
+#include "protocol/netcode/netcode_server_state.h"
+
+namespace orrery::protocol {
+namespace {
+
+// A challenge that nobody has answered, nor asked for again, makes room after this time.
+constexpr TimeNs kPendingTimeout = 5 * kNsPerSecond;
+
+}  // namespace
+
+void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, TimeNs now) {
+    ConnectionRequest request;
+    Ignored reason{};
+    if (!read_request(datagram, config.protocol_id, unix_now_s, request, reason)) return ignore(reason);
+    if (opens_left == 0) return ignore(Ignored::open_budget);
+    --opens_left;
+    ++counters.tokens_opened;
+    PrivateToken token;
+    if (!open_private_token(request.private_part, config.protocol_id, request.expire_timestamp, request.nonce,
+                            config.private_key, token)) {
+        return ignore(Ignored::request_does_not_open);
+    }
+    const bool ours = std::any_of(config.public_addresses.begin(), config.public_addresses.end(),
+                                  [&](const Address& address) { return token.servers.contains(address); });
+    if (!ours) return ignore(Ignored::request_other_server);
+    if (by_address.contains(from)) return ignore(Ignored::request_address_connected);
+    if (id_connected(token.client_id)) return ignore(Ignored::request_id_connected);
+    if (!claim_token(request.tag(), from)) return ignore(Ignored::request_tag_used);
+    if (full()) return send_denied(from, token.server_to_client);
+
+    Pending* entry = make_pending(from, now);
+    if (!entry) return ignore(Ignored::request_pending_full);
+    entry->client_id = token.client_id;
+    entry->send_key = token.server_to_client;
+    entry->receive_key = token.client_to_server;
+    entry->timeout_seconds = token.timeout_seconds;
+    entry->expire_timestamp = request.expire_timestamp;
+    entry->last_request = now;
+    send_challenge(from, token.server_to_client, token);
+    wipe(token.client_to_server);
+    wipe(token.server_to_client);
+}
+
+void NetcodeServer::State::receive_response(Pending& entry, const ChallengeBody& body, TimeNs now) {
+    ChallengeToken challenge;
+    if (!open_challenge_token(body.token, body.sequence, challenge_key, challenge)) {
+        return ignore(Ignored::response_challenge);
+    }
+    // The challenge of another client, returned under this one's keys, must not give away that other's place.
+    if (challenge.client_id != entry.client_id) return ignore(Ignored::response_client_id);
+    if (id_connected(challenge.client_id)) return ignore(Ignored::response_id_connected);
+    if (full()) return send_denied(entry.address, entry.send_key);
+    connect_client(entry, challenge, now);
+}
+
+void NetcodeServer::State::connect_client(Pending& entry, const ChallengeToken& challenge, TimeNs now) {
+    const auto free = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.connected; });
+    const auto index = static_cast<std::uint32_t>(free - slots.begin());
+
+    NetcodeServerEvent event;
+    event.kind = NetcodeServerEvent::Kind::connected;
+    event.client_index = index;
+    event.client_id = entry.client_id;
+    event.address = entry.address;
+    // A host that does not read its events gets no new clients; the response comes again.
+    if (!events.push(event, challenge.user_data)) return ignore(Ignored::event_queue_full);
+
+    Slot& slot = *free;
+    slot = Slot{};
+    slot.connected = true;
+    slot.client_id = entry.client_id;
+    slot.address = entry.address;
+    slot.send_key = entry.send_key;
+    slot.receive_key = entry.receive_key;
+    slot.timeout_seconds = entry.timeout_seconds;
+    slot.next_sequence = draw_first_sequence(random);
+    slot.last_receive = now;
+    slot.bucket = {config.rate.per_client.burst, now};
+    by_address.emplace(slot.address, index);
+    drop_pending(entry);
+    ++counters.connections;
+    send_keep_alive(index, now);
+}
+
+// ---------------------------------------------------------------- tables
+
+bool NetcodeServer::State::claim_token(const TokenTag& tag, const Address& from) {
+    const auto known = used_by_tag.find(tag);
+    if (known != used_by_tag.end()) return used_tokens[known->second].address == from;
+    UsedToken& place = used_tokens[next_used_token];
+    if (place.address.valid()) used_by_tag.erase(place.tag);
+    place = {tag, from};
+    used_by_tag.emplace(tag, static_cast<std::uint32_t>(next_used_token));
+    next_used_token = (next_used_token + 1) % used_tokens.size();
+    return true;
+}
+
+NetcodeServer::State::Pending* NetcodeServer::State::find_pending(const Address& address) {
+    const auto found = pending_by_address.find(address);
+    if (found == pending_by_address.end()) return nullptr;
+    Pending& entry = pending[found->second];
+    return entry.expire_timestamp > unix_now_s ? &entry : nullptr;
+}
+
+NetcodeServer::State::Pending* NetcodeServer::State::make_pending(const Address& address, TimeNs now) {
+    const auto found = pending_by_address.find(address);
+    if (found != pending_by_address.end()) return &pending[found->second];
+    const auto free = std::find_if(pending.begin(), pending.end(), [&](const Pending& entry) {
+        return !entry.used || now >= entry.last_request + kPendingTimeout;
+    });
+    if (free == pending.end()) return nullptr;
+    if (free->used) drop_pending(*free);
+    free->used = true;
+    free->address = address;
+    pending_by_address.emplace(address, static_cast<std::uint32_t>(free - pending.begin()));
+    return &*free;
+}
+
+void NetcodeServer::State::drop_pending(Pending& entry) {
+    pending_by_address.erase(entry.address);
+    wipe(entry.send_key);
+    wipe(entry.receive_key);
+    entry = Pending{};
+}
+
+bool NetcodeServer::State::id_connected(std::uint64_t client_id) const {
+    return std::any_of(slots.begin(), slots.end(),
+                       [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+}
+
+// ---------------------------------------------------------------- answers
+
+void NetcodeServer::State::send_denied(const Address& to, const Key& key) {
+    const std::size_t size =
+        seal_packet(PacketType::denied, next_unbound_sequence++, {}, config.protocol_id, key, send_scratch);
+    ++counters.requests_denied;
+    transmit(to, Bytes(send_scratch).first(size));
+}
+
+void NetcodeServer::State::send_challenge(const Address& to, const Key& key, const PrivateToken& token) {
+    ChallengeBody body;
+    body.sequence = next_challenge++;
+    seal_challenge_token({token.client_id, token.user_data}, body.sequence, challenge_key, body.token);
+    std::array<std::uint8_t, kChallengeBodyBytes> bytes;
+    write_challenge_body(body, bytes);
+    const std::size_t size =
+        seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id, key, send_scratch);
+    static_assert(1 + 8 + kChallengeBodyBytes + kMacBytes < kRequestBytes);
+    ++counters.requests_challenged;
+    transmit(to, Bytes(send_scratch).first(size));
+}
+
+void NetcodeServer::State::receive_token_question(const Address& from, Bytes datagram) {
+    if (!config.insecure) return ignore(Ignored::mint_disabled);
+    if (!config.insecure_public && !from.is_loopback()) return ignore(Ignored::mint_not_loopback);
+    TokenQuestion question;
+    if (!read_token_question(datagram, question) || question.protocol_id != config.protocol_id) {
+        return ignore(Ignored::mint_malformed);
+    }
+    // Minting costs about as much as opening.
+    if (opens_left == 0) return ignore(Ignored::open_budget);
+    --opens_left;
+    TokenRequest request;
+    request.protocol_id = config.protocol_id;
+    request.client_id = random.next_u64();
+    request.servers = servers;
+    request.create_timestamp = unix_now_s;
+    request.expires_in_seconds = config.insecure_expires_s;
+    request.timeout_seconds = config.insecure_timeout_s;
+    const auto token = mint_connect_token(request, config.private_key, random);
+    if (!token) return ignore(Ignored::mint_malformed);
+    ++counters.tokens_minted;
+    std::array<std::uint8_t, kTokenAnswerBytes> answer;
+    write_token_answer(question.cookie, token.value(), answer);
+    transmit(from, answer);
+}
+
+}  // namespace orrery::protocol
