@@ -28,6 +28,7 @@ ORRERY_FN float abs(float x) { return __builtin_fabsf(x); }
 ORRERY_FN float copy_sign(float magnitude, float sign) { return __builtin_copysignf(magnitude, sign); }
 ORRERY_FN bool any(bool mask) { return mask; }
 ORRERY_FN bool all(bool mask) { return mask; }
+ORRERY_FN std::uint32_t lane_bits(bool mask) { return mask ? 1u : 0u; }  // bit k: lane k
 ORRERY_FN void store(float* to, float x) { *to = x; }
 
 template <class F>
@@ -82,6 +83,11 @@ ORRERY_FN Wide abs(Wide x) { return Wide(hn::Abs(x.v)); }
 ORRERY_FN Wide copy_sign(Wide magnitude, Wide sign) { return Wide(hn::CopySign(magnitude.v, sign.v)); }
 ORRERY_FN bool any(WideMask mask) { return !hn::AllFalse(WideTag(), mask.m); }
 ORRERY_FN bool all(WideMask mask) { return hn::AllTrue(WideTag(), mask.m); }
+ORRERY_FN std::uint32_t lane_bits(WideMask mask) {
+    std::uint8_t bytes[8] = {};  // StoreMaskBits may write as much
+    hn::StoreMaskBits(WideTag(), mask.m, bytes);
+    return std::uint32_t(bytes[0]) | (std::uint32_t(bytes[1]) << 8);
+}
 ORRERY_FN void store(float* to, Wide x) { hn::StoreU(x.v, WideTag(), to); }
 
 template <>
