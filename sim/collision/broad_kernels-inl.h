@@ -1,0 +1,42 @@
+// The broad phase's table of kernels, in one lane namespace.
+
+#if defined(ORRERY_COLLISION_BROAD_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_COLLISION_BROAD_KERNELS_INL_H_
+#undef ORRERY_COLLISION_BROAD_KERNELS_INL_H_
+#else
+#define ORRERY_COLLISION_BROAD_KERNELS_INL_H_
+#endif
+
+#include "sim/collision/bounds-inl.h"
+#include "sim/collision/broad_kernels.h"
+#include "sim/collision/tree-inl.h"
+
+ORRERY_LANES_BEGIN
+
+// A box's lowest point above the plane: its centre's height less its half extents along the normal.
+inline void near_plane(const float plane_pose[kRecordFloats], float margin_m, const BoundsRecord* boxes, const std::uint32_t* rows,
+                       std::uint32_t count, std::uint8_t* hits) {
+    const Vec3T<Number> origin{Number(plane_pose[0]), Number(plane_pose[1]), Number(plane_pose[2])};
+    const Mat3T<Number> r =
+        to_matrix(QuatT<Number>{Number(plane_pose[3]), Number(plane_pose[4]), Number(plane_pose[5]), Number(plane_pose[6])});
+    const Vec3T<Number> normal{r.x.y, r.y.y, r.z.y};
+    const Number half(0.5f), reach = Number(margin_m) * half;
+    for (std::uint32_t i = 0; i < count; i += lanes<Number>()) {
+        const RowLanes at = take_rows(rows + i, count - i);
+        Number box[kRecordFloats];
+        gather_records(reinterpret_cast<const float*>(boxes), at.row, box);
+        const Vec3T<Number> low{box[0], box[1], box[2]}, high{box[4], box[5], box[6]};
+        const Vec3T<Number> centre = (low + high) * half, extents = (high - low) * half;
+        const Number height = dot(centre - origin, normal) - box_extent(normal, extents);
+        const std::uint32_t bits = lane_bits(height <= reach);
+        for (std::uint32_t k = 0; k < lanes<Number>() && i + k < count; ++k) hits[i + k] = (bits >> k) & 1u;
+    }
+}
+
+constexpr BroadKernels make_broad_kernels() {
+    return {expand, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
+}
+
+ORRERY_LANES_END
+
+#endif

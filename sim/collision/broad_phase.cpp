@@ -1,0 +1,280 @@
+#include "sim/collision/broad_phase.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/collision/parallel.h"
+#include "sim/collision/radix_sort.h"
+
+namespace orrery::sim {
+namespace {
+
+constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 8192;
+constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
+constexpr std::size_t kSlotsAtOnce = 256;
+
+std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
+    return i < j ? (std::uint64_t(i) << 32) | j : (std::uint64_t(j) << 32) | i;
+}
+
+}  // namespace
+
+bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
+    bool changed = shape_table_.size() != shapes.size();
+    shape_table_.resize(shapes.size());
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const Shape& s = shapes[i];
+        const ShapeRecord record{s.radius, s.half_height, {s.half_extents.x, s.half_extents.y, s.half_extents.z},
+                                 s.bounding_radius, s.inner_radius, 0.0f};
+        if (std::memcmp(&record, &shape_table_[i], sizeof record) == 0) continue;
+        shape_table_[i] = record;
+        changed = true;
+    }
+    return changed;
+}
+
+// Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
+void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
+    const std::uint32_t size = bodies.size();
+    const auto known = static_cast<std::uint32_t>(std::max<std::size_t>(identity_.size(), size));
+    identity_.resize(known);
+    shape_of_.resize(known, 0);
+    renewed_.resize(known, 0);
+
+    std::uint32_t categories = 0, masks = 0;
+    for (std::uint32_t i = 1; i < size; ++i) {
+        if ((bodies.flags[i] & kBodyAlive) == 0 || bodies.info[i].shape == kNone) continue;
+        categories |= bodies.info[i].category;
+        masks |= bodies.info[i].mask;
+    }
+    moving_.clear();
+    fixed_.clear();
+    planes_.clear();
+    for (std::uint32_t i = 1; i < known; ++i) {
+        Identity now;
+        if (i < size && (bodies.flags[i] & kBodyAlive) != 0 && bodies.info[i].shape != kNone) {
+            const BodyInfo& info = bodies.info[i];
+            if ((info.category & masks) != 0 && (info.mask & categories) != 0) {
+                const bool moves = (bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0;
+                const bool plane = shapes[info.shape].type == ShapeType::plane;
+                const Kind kind = plane ? Kind::plane : moves ? Kind::moving : Kind::fixed;
+                now = {bodies.generation[i], info.shape, info.category, info.mask,
+                       static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
+                (kind == Kind::plane ? planes_ : kind == Kind::moving ? moving_ : fixed_).push_back(i);
+            }
+        }
+        if (now == identity_[i]) continue;
+        if (identity_[i].kind == Kind::moving || identity_[i].kind == Kind::fixed) gone_.push_back(i);
+        identity_[i] = now;
+        shape_of_[i] = now.shape;
+        renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
+    }
+}
+
+ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
+    return {bodies.pose.data()->position, bodies.velocity.data()->linear, &shape_table_.data()->radius, shape_of_.data(), dt_s, margin_m_,
+            tight_.data()->min,           fat_.data()->min};
+}
+
+void BroadPhase::expand_rows(const ExpandInput& input, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,
+                             std::vector<std::uint32_t>& escaped) {
+    const auto count = static_cast<std::uint32_t>(rows.size());
+    flags_.resize(count);
+    for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        kernels.expand(input, rows.data() + begin, end - begin, flags_.data() + begin);
+    });
+    escaped.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (flags_[i] != 0 || renewed_[rows[i]] != 0) {
+            escaped.push_back(rows[i]);
+            renewed_[rows[i]] = 1;
+        }
+    }
+}
+
+void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels,
+                        Executor& executor) {
+    const bool all_fixed = update_shape_table(shapes) || margin_m != margin_m_;
+    dt_s_ = dt_s;
+    margin_m_ = margin_m;
+    classify(bodies, shapes);
+    escaped_moving_.clear();
+    escaped_fixed_.clear();
+    if (moving_.empty() && fixed_.empty()) return;
+
+    tight_.resize(identity_.size());
+    fat_.resize(identity_.size());
+    expand_rows(expand_input(bodies, dt_s), moving_, kernels, executor, escaped_moving_);
+
+    fixed_pose_.resize(identity_.size());
+    changed_fixed_.clear();
+    for (const std::uint32_t i : fixed_) {
+        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[i], &bodies.pose[i], sizeof(PoseRecord)) == 0) continue;
+        fixed_pose_[i] = bodies.pose[i];
+        changed_fixed_.push_back(i);
+    }
+    expand_rows(expand_input(bodies, 0.0f), changed_fixed_, kernels, executor, escaped_fixed_);
+}
+
+bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
+    const Identity &x = identity_[a], &y = identity_[b];
+    return ((x.flags | y.flags) & kBodyDynamic) != 0 && (x.category & y.mask) != 0 && (y.category & x.mask) != 0;
+}
+
+// Looks for candidates of `rows`. `all`: these are all moving bodies, in the order of their slots; every pair among them is
+// found from its lower slot. Else: every pair is found from its renewed body, if both are from the lower one.
+void BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const BroadKernels& kernels, Executor& executor) {
+    const TreeView moving = moving_tree_.view(), fixed = fixed_tree_.view();
+    const auto count = static_cast<std::uint32_t>(rows.size());
+    if (chunks_.size() < chunk_count(count, kSearchChunk)) chunks_.resize(chunk_count(count, kSearchChunk));
+    for_chunks(executor, count, kSearchChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        Chunk& chunk = chunks_[index];
+        chunk.keys.clear();
+        const auto hits = [&](const TreeView& tree, std::uint32_t row, std::uint32_t first_slot) {
+            if (chunk.slots.size() < kSlotsAtOnce) chunk.slots.resize(kSlotsAtOnce);
+            std::uint32_t n = kernels.query(tree, fat_[row], first_slot, chunk.slots.data(), static_cast<std::uint32_t>(chunk.slots.size()));
+            if (n > chunk.slots.size()) {
+                chunk.slots.resize(n);
+                n = kernels.query(tree, fat_[row], first_slot, chunk.slots.data(), n);
+            }
+            return n;
+        };
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const std::uint32_t row = rows[i];
+            const bool moves = identity_[row].kind == Kind::moving;
+            const std::uint32_t among_moving = hits(moving, row, all ? i + 1 : 0);
+            for (std::uint32_t k = 0; k < among_moving; ++k) {
+                const std::uint32_t other = moving_tree_.row(chunk.slots[k]);
+                const bool mine = all || (moves ? renewed_[other] == 0 || row < other : renewed_[other] == 0);
+                if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
+            }
+            if (!moves) continue;
+            const std::uint32_t among_fixed = hits(fixed, row, 0);
+            for (std::uint32_t k = 0; k < among_fixed; ++k) {
+                const std::uint32_t other = fixed_tree_.row(chunk.slots[k]);
+                if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
+            }
+        }
+    });
+    for (std::uint32_t i = 0; i < chunk_count(count, kSearchChunk); ++i) {
+        found_.insert(found_.end(), chunks_[i].keys.begin(), chunks_[i].keys.end());
+    }
+}
+
+void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
+    if (keys.size() < kComparisonSort) {
+        std::sort(keys.begin(), keys.end());  // a pair occurs once
+        return;
+    }
+    const auto bits = static_cast<std::uint32_t>(std::bit_width(identity_.size()));
+    radix_sort(keys, scratch_, 0, bits);
+    radix_sort(keys, scratch_, 32, 32 + bits);
+}
+
+// Candidates of bodies that were not renewed stay; what was found joins them, in order.
+void BroadPhase::merge_found() {
+    sort_keys(found_);
+    scratch_.clear();
+    std::size_t next = 0;
+    for (const std::uint64_t key : candidates_) {
+        if ((renewed_[key >> 32] | renewed_[static_cast<std::uint32_t>(key)]) != 0) continue;
+        while (next < found_.size() && found_[next] < key) scratch_.push_back(found_[next++]);
+        scratch_.push_back(key);
+    }
+    scratch_.insert(scratch_.end(), found_.begin() + static_cast<std::ptrdiff_t>(next), found_.end());
+    candidates_.swap(scratch_);
+}
+
+// New fat bounds for what left its own, into the trees; then new candidates.
+void BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor) {
+    const bool all = escaped_moving_.size() * 2 > moving_.size();
+    const std::span<const std::uint32_t> moved = all ? moving_ : escaped_moving_;
+    for (const std::uint32_t i : gone_) {
+        moving_tree_.remove(i, kernels);
+        fixed_tree_.remove(i, kernels);
+        renewed_[i] = 1;
+    }
+    kernels.fatten(expand_input(bodies, dt_s_), fat_.data()->min, moved.data(), static_cast<std::uint32_t>(moved.size()));
+    kernels.fatten(expand_input(bodies, 0.0f), fat_.data()->min, escaped_fixed_.data(), static_cast<std::uint32_t>(escaped_fixed_.size()));
+    for (const std::uint32_t i : escaped_fixed_) fixed_tree_.set(i, fat_[i], kernels);
+    if (fixed_tree_.wants_rebuild()) fixed_tree_.rebuild(fat_.data(), fixed_, kernels);
+    if (all) {
+        moving_tree_.rebuild(fat_.data(), moving_, kernels);
+    } else {
+        for (const std::uint32_t i : escaped_moving_) moving_tree_.set(i, fat_[i], kernels);
+        if (moving_tree_.wants_rebuild()) moving_tree_.rebuild(fat_.data(), moving_, kernels);
+    }
+
+    found_.clear();
+    if (all) {
+        for (const std::uint32_t i : moving_) renewed_[i] = 1;
+        search(moving_tree_.rows(), true, kernels, executor);
+    } else {
+        search(escaped_moving_, false, kernels, executor);
+    }
+    search(escaped_fixed_, false, kernels, executor);
+    merge_found();
+    for (const std::uint32_t i : moved) renewed_[i] = 0;
+    for (const std::uint32_t i : escaped_fixed_) renewed_[i] = 0;
+    for (const std::uint32_t i : gone_) renewed_[i] = 0;
+    gone_.clear();
+    escaped_moving_.clear();
+    escaped_fixed_.clear();
+}
+
+void BroadPhase::filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
+    const auto count = static_cast<std::uint32_t>(candidates_.size());
+    const std::uint32_t chunks = chunk_count(count, kFilterChunk);
+    pairs.resize(count + 1);  // the kernel writes a candidate before it knows whether it stays
+    counts_.resize(chunks);
+    for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        counts_[index] = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, pairs.data() + begin);
+    });
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < chunks; ++i) {
+        const Pair* from = pairs.data() + std::size_t(i) * kFilterChunk;
+        if (kept != i * kFilterChunk) std::memmove(pairs.data() + kept, from, counts_[i] * sizeof(Pair));
+        kept += counts_[i];
+    }
+    pairs.resize(kept);
+}
+
+void BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs) {
+    found_.clear();
+    const auto count = static_cast<std::uint32_t>(moving_.size());
+    flags_.resize(count);
+    for (const std::uint32_t plane : planes_) {
+        kernels.plane(bodies.pose[plane].position, margin_m_, tight_.data(), moving_.data(), count, flags_.data());
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (flags_[i] != 0 && may_meet(plane, moving_[i])) found_.push_back(pair_key(plane, moving_[i]));
+        }
+    }
+    sort_keys(found_);
+    merged_pairs_.clear();
+    std::size_t next = 0;
+    for (const std::uint64_t key : found_) {
+        const Pair pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+        while (next < pairs.size() && pairs[next] < pair) merged_pairs_.push_back(pairs[next++]);
+        merged_pairs_.push_back(pair);
+    }
+    merged_pairs_.insert(merged_pairs_.end(), pairs.begin() + static_cast<std::ptrdiff_t>(next), pairs.end());
+    pairs.swap(merged_pairs_);
+}
+
+void BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
+                            std::vector<Pair>& pairs) {
+    if (!gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty()) renew(bodies, kernels, executor);
+    filter(kernels, executor, pairs);
+    if (!planes_.empty() && !moving_.empty()) add_planes(bodies, kernels, pairs);
+    if (excluded.empty()) return;
+    std::size_t kept = 0, next = 0;
+    for (const Pair pair : pairs) {
+        while (next < excluded.size() && excluded[next] < pair) ++next;
+        if (next < excluded.size() && excluded[next] == pair) continue;
+        pairs[kept++] = pair;
+    }
+    pairs.resize(kept);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,81 @@
+// Bounds and pairs. What can be seen is a function of the bodies alone: the pairs of bodies whose tight bounds overlap.
+// How they are found is cached from tick to tick:
+//
+//   bodies -> tight bounds (bounds-inl.h), every tick
+//   fat bounds: larger; renewed when a body's tight bounds leave them. A tree over those of dynamic and kinematic bodies, and one
+//   over those of fixed bodies, which is touched only when fixed bodies change
+//   candidates: the pairs of overlapping fat bounds whose filters agree, sorted; only pairs of bodies with renewed fat bounds are
+//   looked for again
+//   pairs = the candidates whose tight bounds overlap
+//
+// A body whose category and mask nothing in the world could meet takes no part at all. Planes are no boxes: every dynamic
+// body is tested against each of them, which counts as their bounds' overlap: the body's tight box comes within half the
+// margin of the half space.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/collision/box_tree.h"
+#include "sim/collision/collision.h"
+
+namespace orrery::sim {
+
+class BroadPhase {
+  public:
+    // As Collision::update_bounds and Collision::find_pairs.
+    void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels, Executor& executor);
+    void find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
+
+    // Of the last update. Bounds of a body that takes no part, or of a plane, mean nothing.
+    std::span<const BoundsRecord> bounds() const { return tight_; }
+    bool takes_part(std::uint32_t body) const { return body < identity_.size() && identity_[body].kind != Kind::none; }
+    std::span<const ShapeRecord> shape_table() const { return shape_table_; }
+
+  private:
+    enum class Kind : std::uint8_t { none, moving, fixed, plane };
+    // What a cached proxy was made for: if any of it differs, the proxy is another.
+    struct Identity {
+        std::uint32_t generation = 0, shape = kNone, category = 0, mask = 0;
+        std::uint8_t flags = 0;
+        Kind kind = Kind::none;
+        friend bool operator==(const Identity&, const Identity&) = default;
+    };
+    struct Chunk {
+        std::vector<std::uint64_t> keys;
+        std::vector<std::uint32_t> slots;
+    };
+
+    void classify(const Bodies& bodies, std::span<const Shape> shapes);
+    bool update_shape_table(std::span<const Shape> shapes);
+    void expand_rows(const ExpandInput& input, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,
+                     std::vector<std::uint32_t>& escaped);
+    ExpandInput expand_input(const Bodies& bodies, float dt_s);
+    bool may_meet(std::uint32_t a, std::uint32_t b) const;
+    void renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor);
+    void search(std::span<const std::uint32_t> rows, bool all, const BroadKernels& kernels, Executor& executor);
+    void merge_found();
+    void filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
+    void add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs);
+    void sort_keys(std::vector<std::uint64_t>& keys);
+
+    std::vector<Identity> identity_;               // by body
+    std::vector<std::uint32_t> shape_of_;          // by body
+    std::vector<ShapeRecord> shape_table_;
+    std::vector<std::uint32_t> moving_, fixed_, planes_;  // bodies of each kind, ascending
+    std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for
+    std::vector<BoundsRecord> tight_, fat_;        // by body
+    std::vector<std::uint8_t> renewed_;            // by body: its fat bounds are to be made anew
+    std::vector<std::uint32_t> gone_;              // bodies whose proxies are to be removed
+    std::vector<std::uint32_t> changed_fixed_, escaped_moving_, escaped_fixed_;
+    std::vector<std::uint8_t> flags_;              // scratch, by position in a list of bodies
+    float dt_s_ = 0.0f, margin_m_ = -1.0f;
+
+    BoxTree moving_tree_, fixed_tree_;
+    std::vector<std::uint64_t> candidates_, found_, scratch_;
+    std::vector<Chunk> chunks_;
+    std::vector<std::uint32_t> counts_;            // scratch, by chunk
+    std::vector<Pair> plane_pairs_, merged_pairs_;
+};
+
+}  // namespace orrery::sim
