@@ -1,0 +1,45 @@
+#include "sim/collision/collision.h"
+
+#include <cstdlib>
+
+#include "sim/collision/broad_phase.h"
+#include "sim/collision/narrow_phase.h"
+
+namespace orrery::sim {
+namespace {
+
+// A world is made for a target that is there: another one is a bug of the caller.
+template <class Kernels>
+const Kernels& checked(const Kernels* kernels) {
+    if (kernels == nullptr) std::abort();
+    return *kernels;
+}
+
+}  // namespace
+
+struct Collision::Impl {
+    BroadPhase broad;
+    NarrowPhase narrow;
+    float dt_s = 0.0f;
+};
+
+Collision::Collision() : impl_(std::make_unique<Impl>()) {}
+Collision::~Collision() = default;
+
+void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m, Target target,
+                              Executor& executor) {
+    impl_->dt_s = dt_s;
+    impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor);
+}
+
+void Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs) {
+    impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, pairs);
+}
+
+void Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
+                        Target target, Executor& executor, std::vector<Manifold>& manifolds) {
+    impl_->narrow.collide(bodies, shapes, impl_->broad.shape_table(), pairs, impl_->dt_s, speculative_margin_m,
+                          checked(narrow_kernels_for(target)), executor, manifolds);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,51 @@
+// The narrow phase's table of kernels: one function a pair of shape types, 16 pairs at a time, one table a SIMD target.
+#pragma once
+
+#include <cstdint>
+
+#include "orrery/sim.hpp"
+
+namespace orrery::sim {
+
+inline constexpr std::uint32_t kPairLanes = 16;
+
+// Body records (bodies.h) and shape records (shape_table.h) as floats, eight a record.
+struct NarrowInput {
+    const float* pose = nullptr;
+    const float* velocity = nullptr;
+    const float* shape = nullptr;
+    float dt_s = 0.0f;
+    float margin_m = 0.0f;
+};
+
+// Up to 16 pairs of one type. All 16 rows are read: fill the unused with a copy of one that is used.
+struct alignas(64) PairBatch {
+    std::uint32_t first[kPairLanes], second[kPairLanes];  // bodies, the shape of the lower type first
+    std::uint32_t first_shape[kPairLanes], second_shape[kPairLanes];
+    float swapped[kPairLanes];  // 1: the second is the pair's A; the results are those of A and B again
+    std::uint32_t count;
+};
+
+struct alignas(64) ContactBatch {
+    float normal[3][kPairLanes];
+    struct Point {
+        float offset[3][kPairLanes], depth[kPairLanes], feature[kPairLanes], exists[kPairLanes];  // exists: 1 or 0
+    } point[4];
+};
+
+// By the types of the first and second shape, first <= second.
+enum PairType : std::uint8_t {
+    kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane, kBoxBox, kBoxCapsule, kBoxPlane, kCapsuleCapsule, kCapsulePlane,
+    kPairTypes,
+    kNoPairType = 0xff,  // two planes: both fixed
+};
+
+struct NarrowKernels {
+    using Function = void (*)(const NarrowInput&, const PairBatch&, ContactBatch&);
+    Function collide[kPairTypes];
+};
+
+// The table of a target, or null if this build lacks it.
+const NarrowKernels* narrow_kernels_for(Target target);
+
+}  // namespace orrery::sim
