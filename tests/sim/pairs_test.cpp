@@ -1,0 +1,119 @@
+// Guards: the pair set is exactly the pairs of bodies whose tight bounds overlap and whose filters agree, in order, whatever the
+// trees remember of earlier ticks and however many workers there are. Brute force is the judge, over ticks in which bodies move,
+// jump, appear, vanish and change their filters.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/collision/broad_phase.h"
+#include "sim/collision/collision.h"
+#include "tests/support/body_worlds.h"
+#include "tests/support/executors.h"
+
+namespace orrery::sim {
+namespace {
+
+constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
+
+bool overlap(const BoundsRecord& a, const BoundsRecord& b) {
+    for (int i = 0; i < 3; ++i) {
+        if (a.min[i] > b.max[i] || b.min[i] > a.max[i]) return false;
+    }
+    return true;
+}
+
+bool has_shape(const Bodies& b, std::uint32_t i) { return (b.flags[i] & kBodyAlive) != 0 && b.info[i].shape != kNone; }
+
+// Over bounds of a broad phase that has never seen another tick.
+std::vector<Pair> brute_force(const test::TestBodies& world, const std::vector<Pair>& excluded) {
+    BroadPhase fresh;
+    test::SerialExecutor serial;
+    fresh.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(Target::scalar), serial);
+    const Bodies& b = world.bodies;
+    std::vector<Pair> pairs;
+    for (std::uint32_t i = 1; i < b.size(); ++i) {
+        for (std::uint32_t j = i + 1; j < b.size(); ++j) {
+            if (!has_shape(b, i) || !has_shape(b, j) || (!b.dynamic(i) && !b.dynamic(j))) continue;
+            if ((b.info[i].category & b.info[j].mask) == 0 || (b.info[j].category & b.info[i].mask) == 0) continue;
+            if (std::binary_search(excluded.begin(), excluded.end(), Pair{i, j})) continue;
+            if (overlap(fresh.bounds()[i], fresh.bounds()[j])) pairs.push_back({i, j});
+        }
+    }
+    return pairs;
+}
+
+std::uint8_t random_flags(test::Random& random) {
+    const std::uint32_t r = random.below(10);
+    return r < 6 ? kBodyDynamic : r < 8 ? kBodyKinematic : 0;
+}
+
+void disturb(test::TestBodies& world, test::Random& random, float extent) {
+    Bodies& b = world.bodies;
+    for (std::uint32_t i = 1; i < b.size(); ++i) {
+        if ((b.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0) {
+            for (int k = 0; k < 3; ++k) b.pose[i].position[k] += b.velocity[i].linear[k] * kDt;
+        }
+        const std::uint32_t r = random.below(400);
+        if (r == 0) world.place(i, {random.vec(extent), random.rotation()});
+        if (r == 1) b.flags[i] = 0;
+        if (r == 2) b.flags[i] = static_cast<std::uint8_t>(kBodyAlive | random_flags(random)), ++b.generation[i];
+        if (r == 3) b.info[i].mask = random.bits() & 7u;
+        if (r == 4) b.info[i].shape = random.below(4) == 0 ? kNone : random.below(static_cast<std::uint32_t>(world.shapes.size()));
+        if (r == 5) world.move(i, random.vec(20.0f), random.vec(10.0f));
+    }
+    for (std::uint32_t k = random.below(4); k > 0; --k) {
+        const std::uint32_t shape = random.below(static_cast<std::uint32_t>(world.shapes.size()));
+        world.move(world.add(shape, random_flags(random), {random.vec(extent), random.rotation()}), random.vec(3.0f), random.vec(3.0f));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the pairs are those of brute force, in order, on every target and with any number of workers") {
+    for (const std::uint32_t count : {0u, 1u, 15u, 200u, 1500u}) {
+        test::Random random(count);
+        test::TestBodies world;
+        world.sphere(0.5f);
+        world.box(0.5f, 0.3f, 0.4f);
+        world.capsule(0.3f, 0.6f);
+        world.box(4.0f, 0.2f, 4.0f);
+        const float extent = 1.0f + 0.5f * std::cbrt(static_cast<float>(count) * 4.0f);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t body = world.add(random.below(40) == 0 ? 3 : random.below(3), random_flags(random), {random.vec(extent), random.rotation()});
+            world.move(body, random.vec(random.below(3) == 0 ? 0.1f : 4.0f), random.vec(3.0f));
+        }
+        const auto targets = available_targets();
+        std::vector<Collision> remembering(targets.size());
+        Collision threaded;
+        test::SerialExecutor serial;
+        test::ThreadedExecutor three(3);
+        std::size_t seen = 0;
+        for (int tick = 0; tick < (count > 1000 ? 12 : 40); ++tick) {
+            std::vector<Pair> excluded;
+            if (world.bodies.size() > 10) {
+                for (int k = 0; k < 50; ++k) {
+                    const std::uint32_t a = 1 + random.below(world.bodies.size() - 1), c = 1 + random.below(world.bodies.size() - 1);
+                    if (a < c) excluded.push_back({a, c});
+                }
+            }
+            std::sort(excluded.begin(), excluded.end());
+            excluded.erase(std::unique(excluded.begin(), excluded.end()), excluded.end());
+            const std::vector<Pair> expected = brute_force(world, excluded);
+            seen += expected.size();
+            std::vector<Pair> pairs;
+            for (std::size_t t = 0; t < targets.size(); ++t) {
+                remembering[t].update_bounds(world.bodies, world.shapes, kDt, kMargin, targets[t], serial);
+                remembering[t].find_pairs(world.bodies, excluded, targets[t], serial, pairs);
+                REQUIRE(pairs == expected);
+            }
+            threaded.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), three);
+            threaded.find_pairs(world.bodies, excluded, best_target(), three, pairs);
+            REQUIRE(pairs == expected);
+            disturb(world, random, extent);
+        }
+        if (count >= 200) CHECK(seen > count);
+    }
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,81 @@
+// A body store filled by hand, for tests of collision that need no world.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::test {
+
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed * 2 + 1) {}
+    std::uint32_t bits() {
+        state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
+        return static_cast<std::uint32_t>(state_ >> 32);
+    }
+    std::uint32_t below(std::uint32_t n) { return bits() % n; }
+    float in(float low, float high) { return low + (high - low) * (static_cast<float>(bits() >> 8) / 16777216.0f); }
+    sim::Vec3 vec(float extent) { return {in(-extent, extent), in(-extent, extent), in(-extent, extent)}; }
+    sim::Quat rotation() {
+        for (;;) {
+            const float x = in(-1, 1), y = in(-1, 1), z = in(-1, 1), w = in(-1, 1), n = x * x + y * y + z * z + w * w;
+            if (n < 0.01f || n > 1.0f) continue;
+            const float s = 1.0f / std::sqrt(n);
+            return {x * s, y * s, z * s, w * s};
+        }
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+struct TestBodies {
+    sim::Bodies bodies;
+    std::vector<sim::Shape> shapes;
+
+    TestBodies() { add_record(); bodies.flags[0] = sim::kBodyAlive; }
+
+    std::uint32_t shape(const sim::ShapeDef& def) {
+        shapes.push_back(*sim::make_shape(def, "shape"));
+        return static_cast<std::uint32_t>(shapes.size() - 1);
+    }
+    std::uint32_t sphere(float radius) { return shape({{}, sim::ShapeType::sphere, radius, 0.5f, {}}); }
+    std::uint32_t box(float x, float y, float z) { return shape({{}, sim::ShapeType::box, 0.5f, 0.5f, {x, y, z}}); }
+    std::uint32_t capsule(float radius, float half_height) { return shape({{}, sim::ShapeType::capsule, radius, half_height, {}}); }
+    std::uint32_t plane() { return shape({{}, sim::ShapeType::plane, 0.5f, 0.5f, {}}); }
+
+    std::uint32_t add(std::uint32_t shape_index, std::uint8_t flags, sim::Pose pose) {
+        const std::uint32_t i = add_record();
+        bodies.flags[i] = static_cast<std::uint8_t>(sim::kBodyAlive | flags);
+        bodies.info[i].shape = shape_index;
+        place(i, pose);
+        return i;
+    }
+    void place(std::uint32_t i, const sim::Pose& pose) {
+        const sim::Vec3 p = pose.position;
+        const sim::Quat q = pose.orientation;
+        bodies.pose[i] = {{p.x, p.y, p.z}, {q.x, q.y, q.z, q.w}, 0.0f};
+    }
+    void move(std::uint32_t i, sim::Vec3 linear, sim::Vec3 angular) {
+        bodies.velocity[i] = {{linear.x, linear.y, linear.z}, {angular.x, angular.y, angular.z}, {}};
+    }
+
+  private:
+    std::uint32_t add_record() {
+        bodies.velocity.emplace_back();
+        bodies.pose.emplace_back();
+        bodies.delta.emplace_back();
+        bodies.inertia.emplace_back();
+        bodies.mass.emplace_back();
+        bodies.flags.push_back(0);
+        bodies.generation.push_back(0);
+        bodies.info.emplace_back();
+        return bodies.size() - 1;
+    }
+};
+
+}  // namespace orrery::test
