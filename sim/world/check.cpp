@@ -1,0 +1,350 @@
+// A definition from outside is checked once, here; from then on it is a value of known good numbers.
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+// Outside of these a scene is a mistake rather than a wish.
+constexpr float kMinTickRate_hz = 1.0f, kMaxTickRate_hz = 10'000.0f;
+constexpr float kMaxAcceleration_mps2 = 10'000.0f;
+constexpr float kMaxFrequency_hz = 100'000.0f;
+constexpr float kMaxDampingRatio = 10'000.0f;
+constexpr float kMaxDamping_hz = 10'000.0f;
+constexpr float kMaxSolverLength_m = 10.0f;       // slop and speculative margin
+constexpr float kMinMass_kg = 1.0e-6f, kMaxMass_kg = 1.0e12f;
+constexpr float kMaxFriction = 1'000.0f;
+constexpr float kMinDensity_kgpm3 = 1.0e-3f, kMaxDensity_kgpm3 = 1.0e6f;
+constexpr float kMaxGravityScale = 1'000.0f;
+constexpr float kPi = 3.14159274f;                // the float next to pi, a little above it
+constexpr std::uint8_t kAllLocks = 63;
+
+// Where in the definition: a chain of elements, put into words only when something is wrong there.
+struct Place {
+    const Place* parent = nullptr;
+    const char* list = "";
+    std::size_t index = 0;
+
+    std::string text() const {
+        std::string own = std::string(list) + "[" + std::to_string(index) + "]";
+        return parent ? parent->text() + "." + own : own;
+    }
+};
+
+std::string join(const Place* place, const char* field) {
+    if (!place) return field;
+    return *field ? place->text() + "." + field : place->text();
+}
+
+Error wrong(const Place* place, const char* field, std::string message) {
+    return {ErrorCode::invalid_argument, join(place, field), std::move(message)};
+}
+
+std::string range_message(float x, float low, float high) {
+    return "is " + ref::text_of(x) + "; it must be a number from " + ref::text_of(low) + " to " + ref::text_of(high);
+}
+
+// Collects the first error; every check after it is skipped by its caller.
+class Checker {
+  public:
+    explicit Checker(const Place* place) : place_(place) {}
+    bool fail(const char* field, std::string message) {
+        if (!error_) error_ = wrong(place_, field, std::move(message));
+        return false;
+    }
+    bool number(const char* field, float x, float low, float high) {
+        return ref::within(x, low, high) || fail(field, range_message(x, low, high));
+    }
+    bool vector(const char* field, Vec3 v, float limit) {
+        return ref::within(v, limit) ||
+               fail(field, "is (" + ref::text_of(v.x) + ", " + ref::text_of(v.y) + ", " + ref::text_of(v.z) +
+                               "); each component must be a number from -" + ref::text_of(limit) + " to " + ref::text_of(limit));
+    }
+    bool index(const char* field, std::uint32_t i, std::size_t size, const char* of) {
+        return i < size || fail(field, "is " + std::to_string(i) + ", but there are " + std::to_string(size) + " " + of +
+                                           "; use an index below that");
+    }
+    bool pose(const char* field, Pose& pose) {
+        if (!vector(field, pose.position, kMaxCoordinate_m)) return false;
+        return ref::make_unit(pose.orientation) ||
+               fail(field, "the orientation is not a unit quaternion; normalise x, y, z, w");
+    }
+    Result<Ok> result() {
+        if (error_) return std::move(*error_);
+        return Ok{};
+    }
+    bool ok() const { return !error_; }
+
+  private:
+    const Place* place_;
+    std::optional<Error> error_;
+};
+
+// ---- constraints: what is wrong in words, or an empty string
+
+std::string spring_fault(const char* name, const Spring& s) {
+    if (!ref::within(s.frequency_hz, 0.0f, kMaxFrequency_hz))
+        return std::string(name) + ".frequency_hz " + range_message(s.frequency_hz, 0.0f, kMaxFrequency_hz) + " (0: rigid)";
+    if (!ref::within(s.damping_ratio, 0.0f, kMaxDampingRatio))
+        return std::string(name) + ".damping_ratio " + range_message(s.damping_ratio, 0.0f, kMaxDampingRatio);
+    return {};
+}
+std::string amount_fault(const char* name, float x) {
+    if (ref::within(x, 0.0f, kNoLimit)) return {};
+    return std::string(name) + " is " + ref::text_of(x) + "; it must be a number of at least 0";
+}
+std::string anchor_fault(const char* name, Vec3 v) {
+    if (ref::within(v, kMaxCoordinate_m)) return {};
+    return std::string(name) + " must have components from -" + ref::text_of(kMaxCoordinate_m) + " to " +
+           ref::text_of(kMaxCoordinate_m) + " m";
+}
+std::string direction_fault(const char* name, Vec3& v) {
+    if (ref::make_unit(v)) return {};
+    return std::string(name) + " is not a unit vector; normalise it";
+}
+std::string first_of(std::initializer_list<std::string> faults) {
+    for (const std::string& fault : faults) {
+        if (!fault.empty()) return fault;
+    }
+    return {};
+}
+
+std::string fault_of(BallSocket& c) {
+    return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
+}
+std::string fault_of(Hinge& c) {
+    std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
+                                  direction_fault("axis_a", c.axis_a), direction_fault("axis_b", c.axis_b),
+                                  direction_fault("normal_a", c.normal_a), direction_fault("normal_b", c.normal_b),
+                                  spring_fault("spring", c.spring), spring_fault("limit_spring", c.limit_spring)});
+    if (!fault.empty()) return fault;
+    if (!ref::perpendicular(c.axis_a, c.normal_a)) return "normal_a is not perpendicular to axis_a; make it so";
+    if (!ref::perpendicular(c.axis_b, c.normal_b)) return "normal_b is not perpendicular to axis_b; make it so";
+    if (!ref::within(c.min_angle_rad, -kPi, kPi) || !ref::within(c.max_angle_rad, -kPi, kPi))
+        return "min_angle_rad and max_angle_rad must be from -pi to pi";
+    if (!ref::within(c.min_angle_rad, -kPi, c.max_angle_rad)) return "min_angle_rad is above max_angle_rad; swap them";
+    return {};
+}
+std::string fault_of(Weld& c) {
+    if (!ref::make_unit(c.relative_orientation)) return "relative_orientation is not a unit quaternion; normalise x, y, z, w";
+    return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
+}
+std::string fault_of(DistanceLimit& c) {
+    std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
+                                  amount_fault("min_m", c.min_m), amount_fault("max_m", c.max_m), spring_fault("spring", c.spring)});
+    if (fault.empty() && !ref::within(c.min_m, 0.0f, c.max_m)) return "min_m is above max_m; swap them";
+    return fault;
+}
+std::string fault_of(OneBodyLinearServo& c) {
+    return first_of({anchor_fault("anchor_b", c.anchor_b), anchor_fault("target", c.target), spring_fault("spring", c.spring),
+                     amount_fault("servo.max_speed", c.servo.max_speed), amount_fault("servo.base_speed", c.servo.base_speed),
+                     amount_fault("servo.max_force", c.servo.max_force)});
+}
+std::string fault_of(AngularAxisMotor& c) {
+    if (!ref::within(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps))
+        return "target_radps " + range_message(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
+    return first_of({direction_fault("axis_a", c.axis_a), amount_fault("motor.max_force", c.motor.max_force),
+                     amount_fault("motor.damping", c.motor.damping)});
+}
+
+// ---- elements
+
+Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDef& body, const Place& place) {
+    Checker check(&place);
+    if (body.type > BodyType::dynamic) check.fail("type", "is not a body type; use fixed, kinematic or dynamic");
+    if (body.shape != kNone) check.index("shape", body.shape, def.shapes.size(), "shapes");
+    check.index("material", body.material, def.materials.size(), "materials");
+    check.pose("pose", body.pose);
+    check.vector("linear_velocity", body.linear_velocity, kMaxLinearSpeed_mps);
+    check.vector("angular_velocity", body.angular_velocity, kMaxAngularSpeed_radps);
+    check.number("mass_kg", body.mass_kg, 0.0f, kMaxMass_kg);
+    check.number("linear_damping", body.linear_damping, 0.0f, kMaxDamping_hz);
+    check.number("angular_damping", body.angular_damping, 0.0f, kMaxDamping_hz);
+    check.number("gravity_scale", body.gravity_scale, -kMaxGravityScale, kMaxGravityScale);
+    if (body.locks > kAllLocks) check.fail("locks", "holds bits that are no axis lock; use the AxisLock bits only");
+    if (!check.ok()) return check.result();
+
+    const Shape* shape = body.shape == kNone ? nullptr : &shapes[body.shape];
+    if (shape && shape->type == ShapeType::plane && body.type != BodyType::fixed)
+        check.fail("shape", "is a plane, which only fixed bodies may have; make the body fixed or choose another shape");
+    if (check.ok() && body.type == BodyType::dynamic) {
+        if (!shape) {
+            if (!ref::within(body.mass_kg, kMinMass_kg, kMaxMass_kg))
+                check.fail("mass_kg", "is needed where a dynamic body has no shape; give it, or a shape");
+        } else {
+            const float mass = ref::body_mass_kg(shape->unit_mass, body.mass_kg, def.materials[body.material].density_kgpm3);
+            check.number("mass_kg", mass, kMinMass_kg, kMaxMass_kg);
+        }
+    }
+    return check.result();
+}
+
+Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const Place& place) {
+    Checker check(&place);
+    if (joint.body_a != kNone) check.index("body_a", joint.body_a, bodies.size(), "bodies");
+    if (joint.body_b != kNone) check.index("body_b", joint.body_b, bodies.size(), "bodies");
+    if (joint.body_a == joint.body_b)
+        check.fail("body_b", joint.body_a == kNone ? "both ends are the world; name a body" : "is the same body as body_a; join two bodies");
+    if (std::holds_alternative<OneBodyLinearServo>(joint.constraint) && joint.body_a != kNone)
+        check.fail("body_a", "must be left out for a one-body servo, which holds body_b to the world");
+    if (!ref::positive(joint.break_force_n))
+        check.fail("break_force_n", "must be a number above 0; leave it out for a joint that never breaks");
+    if (!ref::positive(joint.break_torque_nm))
+        check.fail("break_torque_nm", "must be a number above 0; leave it out for a joint that never breaks");
+    if (const std::string fault = check_constraint(joint.constraint); !fault.empty()) check.fail("constraint", fault);
+    return check.result();
+}
+
+Result<Ok> check_actuator(std::span<const BodyDef> bodies, std::span<const JointDef> joints, ActuatorDef& actuator,
+                          const Place& place) {
+    Checker check(&place);
+    switch (actuator.kind) {
+    case ActuatorKind::motor:
+        if (check.index("joint", actuator.joint, joints.size(), "joints") &&
+            !std::holds_alternative<AngularAxisMotor>(joints[actuator.joint].constraint))
+            check.fail("joint", "is not an angular axis motor, which a motor actuator drives");
+        break;
+    case ActuatorKind::force:
+    case ActuatorKind::torque:
+        if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::dynamic)
+            check.fail("body", "is not dynamic: a force or torque would not move it");
+        break;
+    case ActuatorKind::kinematic:
+        if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::kinematic)
+            check.fail("body", "is not kinematic; a kinematic actuator moves kinematic bodies only");
+        break;
+    default: check.fail("kind", "is not an actuator kind; use motor, force, torque or kinematic");
+    }
+    for (const float weight : actuator.weights) check.number("weights", weight, -kNoLimit, kNoLimit);
+    check.number("offset", actuator.offset, -kNoLimit, kNoLimit);
+    check.number("min", actuator.min, -kNoLimit, kNoLimit);
+    check.number("max", actuator.max, -kNoLimit, kNoLimit);
+    if (!ref::within(actuator.min, -kNoLimit, actuator.max)) check.fail("min", "is above max; swap them");
+    if (!ref::make_unit(actuator.direction)) check.fail("direction", "is not a unit vector; normalise it");
+    if (!ref::positive(actuator.max_speed))
+        check.fail("max_speed", "must be a number above 0 (m/s)");
+    return check.result();
+}
+
+// Names are what scenes refer by: two of a kind with one name would be a riddle.
+template <class T>
+Result<Ok> check_names(const std::vector<T>& list, const Place* parent, const char* name) {
+    std::vector<std::pair<std::string_view, std::size_t>> names;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (!list[i].name.empty()) names.emplace_back(list[i].name, i);
+    }
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        if (names[i].first != names[i - 1].first) continue;
+        const Place place{parent, name, names[i].second};
+        return wrong(&place, "name", "\"" + std::string(names[i].first) + "\" is already the name of " + name + "[" +
+                                         std::to_string(names[i - 1].second) + "]; give it another");
+    }
+    return Ok{};
+}
+
+// The lists that a world and a prefab have in common.
+Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::vector<BodyDef>& bodies,
+                       std::vector<JointDef>& joints, std::vector<ActuatorDef>& actuators, const Place* parent) {
+    if (bodies.size() >= kMaxBodies) return wrong(parent, "bodies", "are more than " + std::to_string(kMaxBodies - 1));
+    if (joints.size() > kMaxJoints) return wrong(parent, "joints", "are more than " + std::to_string(kMaxJoints));
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        if (auto r = check_body(def, shapes, bodies[i], {parent, "bodies", i}); !r) return r;
+    }
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+        if (auto r = check_joint(bodies, joints[i], {parent, "joints", i}); !r) return r;
+    }
+    for (std::size_t i = 0; i < actuators.size(); ++i) {
+        const Place place{parent, "actuators", i};
+        if (auto r = check_actuator(bodies, joints, actuators[i], place); !r) return r;
+        if (!parent && actuators[i].slot >= def.slots.size())
+            return wrong(&place, "slot", "is " + std::to_string(actuators[i].slot) + ", but there are " +
+                                             std::to_string(def.slots.size()) + " slots; use an index below that");
+    }
+    if (auto r = check_names(bodies, parent, "bodies"); !r) return r;
+    if (auto r = check_names(joints, parent, "joints"); !r) return r;
+    return check_names(actuators, parent, "actuators");
+}
+
+Result<Ok> check_settings(WorldDef& def) {
+    Checker check(nullptr);
+    check.number("tick_rate_hz", def.tick_rate_hz, kMinTickRate_hz, kMaxTickRate_hz);
+    if (def.substeps < 1 || def.substeps > kMaxSubsteps)
+        check.fail("substeps", "is " + std::to_string(def.substeps) + "; it must be from 1 to " + std::to_string(kMaxSubsteps));
+    check.vector("gravity", def.gravity, kMaxAcceleration_mps2);
+    const SolverSettings& s = def.solver;
+    check.number("solver.joint_frequency_hz", s.joint_frequency_hz, 0.01f, kMaxFrequency_hz);
+    check.number("solver.joint_damping_ratio", s.joint_damping_ratio, 0.0f, kMaxDampingRatio);
+    check.number("solver.contact_frequency_hz", s.contact_frequency_hz, 0.01f, kMaxFrequency_hz);
+    check.number("solver.contact_damping_ratio", s.contact_damping_ratio, 0.0f, kMaxDampingRatio);
+    check.number("solver.slop_m", s.slop_m, 0.0f, kMaxSolverLength_m);
+    check.number("solver.speculative_margin_m", s.speculative_margin_m, 0.0f, kMaxSolverLength_m);
+    check.number("solver.max_recovery_speed_mps", s.max_recovery_speed_mps, 0.0f, kNoLimit);
+    check.number("solver.restitution_threshold_mps", s.restitution_threshold_mps, 0.0f, kNoLimit);
+    return check.result();
+}
+
+Result<Ok> check_materials(const WorldDef& def) {
+    for (std::size_t i = 0; i < def.materials.size(); ++i) {
+        const Place place{nullptr, "materials", i};
+        Checker check(&place);
+        check.number("friction", def.materials[i].friction, 0.0f, kMaxFriction);
+        check.number("restitution", def.materials[i].restitution, 0.0f, 1.0f);
+        check.number("density_kgpm3", def.materials[i].density_kgpm3, kMinDensity_kgpm3, kMaxDensity_kgpm3);
+        if (!check.ok()) return check.result();
+    }
+    return check_names(def.materials, nullptr, "materials");
+}
+
+Result<Ok> check_prefabs(WorldDef& def, std::span<const Shape> shapes) {
+    for (std::size_t i = 0; i < def.prefabs.size(); ++i) {
+        PrefabDef& prefab = def.prefabs[i];
+        const Place place{nullptr, "prefabs", i};
+        if (auto r = check_group(def, shapes, prefab.bodies, prefab.joints, prefab.actuators, &place); !r) return r;
+        if (prefab.bodies.empty()) return wrong(&place, "bodies", "is empty; a prefab needs at least one body");
+    }
+    return check_names(def.prefabs, nullptr, "prefabs");
+}
+
+Result<Ok> check_slots(WorldDef& def) {
+    if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "are more than " + std::to_string(kMaxSlots));
+    for (std::size_t i = 0; i < def.slots.size(); ++i) {
+        const Place place{nullptr, "slots", i};
+        Checker check(&place);
+        if (def.slots[i].prefab != kNone) check.index("prefab", def.slots[i].prefab, def.prefabs.size(), "prefabs");
+        check.pose("pose", def.slots[i].pose);
+        if (!check.ok()) return check.result();
+    }
+    return check_names(def.slots, nullptr, "slots");
+}
+
+}  // namespace
+
+std::string check_constraint(Constraint& constraint) {
+    return std::visit([](auto& c) { return fault_of(c); }, constraint);
+}
+
+Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {
+    if (auto r = check_settings(def); !r) return r;
+    shapes.clear();
+    shapes.reserve(def.shapes.size());
+    for (std::size_t i = 0; i < def.shapes.size(); ++i) {
+        auto shape = make_shape(def.shapes[i], Place{nullptr, "shapes", i}.text());
+        if (!shape) return shape.error();
+        shapes.push_back(*shape);
+    }
+    if (auto r = check_names(def.shapes, nullptr, "shapes"); !r) return r;
+    if (auto r = check_materials(def); !r) return r;
+    if (auto r = check_slots(def); !r) return r;
+    if (auto r = check_group(def, shapes, def.bodies, def.joints, def.actuators, nullptr); !r) return r;
+    return check_prefabs(def, shapes);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,290 @@
+// Commands, the only way to change a world from outside. Each is checked; one that cannot be carried out changes
+// nothing and is answered by a command_rejected event.
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+enum class Phase : std::uint8_t { leaves, joins, director, controls };
+
+Phase phase_of(CommandKind kind) {
+    switch (kind) {
+    case CommandKind::leave: return Phase::leaves;
+    case CommandKind::join: return Phase::joins;
+    case CommandKind::control: return Phase::controls;
+    default: return Phase::director;
+    }
+}
+
+// Phase, then slot or sequence, then the order given: a key that no two commands share.
+std::uint64_t order_key(const Command& command, std::uint32_t position) {
+    static_assert(kMaxCommandsPerTick <= 1u << 20);
+    const Phase phase = phase_of(command.kind);
+    const std::uint64_t within = phase == Phase::director ? command.sequence : command.slot;
+    return std::uint64_t{static_cast<std::uint8_t>(phase)} << 62 | within << 20 | position;
+}
+
+// Carries out commands one by one; each verb returns why it could not, or EventCause::none.
+class Applier {
+  public:
+    explicit Applier(Core& core) : core_(core), state_(core.state) {}
+
+    EventCause apply(const Command& c) {
+        switch (c.kind) {
+        case CommandKind::join: return join(c);
+        case CommandKind::leave: return leave(c);
+        case CommandKind::spawn: return spawn(c);
+        case CommandKind::despawn: return despawn(c);
+        case CommandKind::impulse: return impulse(c);
+        case CommandKind::teleport: return teleport(c);
+        case CommandKind::motor_target: return motor_target(c);
+        case CommandKind::grab: return grab(c);
+        case CommandKind::move_grab: return move_grab(c);
+        case CommandKind::remove_joint: return remove(c);
+        case CommandKind::control: return control(c);
+        }
+        return EventCause::wrong_kind;
+    }
+
+    // After the last leave: the bodies of all slots that were left go in one pass.
+    void finish_leaves() {
+        if (!any_left_) return;
+        for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
+            const std::uint16_t slot = state_.bodies.info[i].slot;
+            if (body_alive(state_, i) && slot < left_.size() && left_[slot]) remove_body(core_, i, leave_tag_[slot]);
+        }
+        any_left_ = false;
+    }
+
+  private:
+    bool alive(BodyId id) const {
+        return id.index < state_.bodies.size() && body_alive(state_, id.index) &&
+               state_.bodies.generation[id.index] == id.generation;
+    }
+    // A joint whose body went earlier in this tick is as good as gone.
+    bool alive(JointId id) const {
+        if (id.index >= state_.joints.size()) return false;
+        const Joint& joint = state_.joints[id.index];
+        return joint.alive && joint.generation == id.generation && body_alive(state_, joint.a) && body_alive(state_, joint.b);
+    }
+
+    EventCause join(const Command& c) {
+        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
+        if (state_.slots[c.slot].taken) return EventCause::slot_taken;
+        const SlotDef& slot = core_.def.slots[c.slot];
+        if (slot.prefab != kNone) {
+            if (const EventCause cause = check_spawn(slot.prefab, slot.pose, {}, {}); cause != EventCause::none) return cause;
+            spawn_prefab(core_, slot.prefab, slot.pose, {}, {}, c.slot, c.tag);
+        }
+        state_.slots[c.slot].taken = true;
+        return EventCause::none;
+    }
+
+    EventCause leave(const Command& c) {
+        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
+        if (!state_.slots[c.slot].taken) return EventCause::slot_empty;
+        state_.slots[c.slot] = {};
+        left_[c.slot] = true;
+        leave_tag_[c.slot] = c.tag;
+        any_left_ = true;
+        return EventCause::none;
+    }
+
+    // Numbers and room for a prefab; `pose` is unit already.
+    EventCause check_spawn(std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular) const {
+        if (prefab >= core_.def.prefabs.size()) return EventCause::out_of_range;
+        if (!prefab_fits(core_, core_.def.prefabs[prefab])) return EventCause::limit_reached;
+        for (const BodyDef& body : core_.def.prefabs[prefab].bodies) {
+            if (!ref::within(ref::compose(pose, body.pose).position, kMaxCoordinate_m)) return EventCause::too_far;
+            if (!ref::within(ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear), kMaxLinearSpeed_mps) ||
+                !ref::within(ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular), kMaxAngularSpeed_radps))
+                return EventCause::out_of_range;
+        }
+        return EventCause::none;
+    }
+
+    // A place and velocities that a body may be given.
+    static EventCause check_motion(Pose& pose, Vec3 linear, Vec3 angular) {
+        if (!finite(pose.position) || !finite(linear) || !finite(angular)) return EventCause::not_finite;
+        if (!ref::within(pose.position, kMaxCoordinate_m)) return EventCause::too_far;
+        if (!ref::make_unit(pose.orientation) || !ref::within(linear, kMaxLinearSpeed_mps) ||
+            !ref::within(angular, kMaxAngularSpeed_radps))
+            return EventCause::out_of_range;
+        return EventCause::none;
+    }
+
+    EventCause spawn(const Command& c) {
+        Pose pose = c.pose;
+        if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        if (const EventCause cause = check_spawn(c.prefab, pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        spawn_prefab(core_, c.prefab, pose, c.linear, c.angular, kNoSlot, c.tag);
+        return EventCause::none;
+    }
+
+    EventCause despawn(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        if (c.body.index == kWorldBody) return EventCause::wrong_kind;
+        remove_body(core_, c.body.index, c.tag);
+        return EventCause::none;
+    }
+
+    EventCause impulse(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        Bodies& bodies = state_.bodies;
+        const std::uint32_t i = c.body.index;
+        if (!bodies.dynamic(i)) return EventCause::wrong_kind;
+        if (!finite(c.linear) || !finite(c.angular) || (c.at_point && !finite(c.pose.position))) return EventCause::not_finite;
+        if (c.at_point && !ref::within(c.pose.position, kMaxCoordinate_m)) return EventCause::too_far;
+        const Vec3 lever = c.at_point ? ref::difference(c.pose.position, pose_of(bodies.pose[i]).position) : Vec3{};
+        VelocityRecord velocity = bodies.velocity[i];
+        ref::add_impulse(velocity, ref::world_inertia(bodies.mass[i], bodies.pose[i]), bodies.mass[i], lever, c.linear, c.angular);
+        if (!ref::within({velocity.linear[0], velocity.linear[1], velocity.linear[2]}, kMaxLinearSpeed_mps) ||
+            !ref::within({velocity.angular[0], velocity.angular[1], velocity.angular[2]}, kMaxAngularSpeed_radps))
+            return EventCause::out_of_range;
+        bodies.velocity[i] = velocity;
+        return EventCause::none;
+    }
+
+    EventCause teleport(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        Bodies& bodies = state_.bodies;
+        const std::uint32_t i = c.body.index;
+        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) return EventCause::wrong_kind;
+        Pose pose = c.pose;
+        if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        set_pose(bodies.pose[i], pose);
+        set_velocity(bodies.velocity[i], c.linear, c.angular);
+        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+        core_.cold_start.resize(bodies.size());
+        if (core_.cold_start[i] == 0) core_.cold_bodies.push_back(i);
+        core_.cold_start[i] = 1;
+        return EventCause::none;
+    }
+
+    EventCause motor_target(const Command& c) {
+        if (!alive(c.joint)) return EventCause::stale_id;
+        auto* motor = std::get_if<AngularAxisMotor>(&state_.joints[c.joint.index].constraint);
+        if (!motor) return EventCause::wrong_kind;
+        if (!finite(c.value)) return EventCause::not_finite;
+        if (!ref::within(c.value, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps)) return EventCause::out_of_range;
+        motor->target_radps = c.value;
+        state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
+        return EventCause::none;
+    }
+
+    EventCause grab(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        if (!state_.bodies.dynamic(c.body.index)) return EventCause::wrong_kind;
+        if (!finite(c.pose.position) || !finite(c.linear) || !finite(c.value)) return EventCause::not_finite;
+        OneBodyLinearServo servo;
+        servo.anchor_b = c.pose.position;
+        servo.target = c.linear;
+        servo.servo.max_force = c.value;
+        Joint joint;
+        joint.b = c.body.index;
+        joint.constraint = servo;
+        joint.collide_connected = true;
+        if (!check_constraint(joint.constraint).empty()) return EventCause::out_of_range;
+        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::limit_reached;
+        Event event;
+        event.kind = EventKind::joint_created;
+        event.b = c.body;
+        event.joint = joint_id(state_, add_joint(core_, joint));
+        event.tag = c.tag;
+        state_.events.push_back(event);
+        return EventCause::none;
+    }
+
+    EventCause move_grab(const Command& c) {
+        if (!alive(c.joint)) return EventCause::stale_id;
+        auto* servo = std::get_if<OneBodyLinearServo>(&state_.joints[c.joint.index].constraint);
+        if (!servo) return EventCause::wrong_kind;
+        if (!finite(c.linear)) return EventCause::not_finite;
+        if (!ref::within(c.linear, kMaxCoordinate_m)) return EventCause::too_far;
+        servo->target = c.linear;
+        state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
+        return EventCause::none;
+    }
+
+    EventCause remove(const Command& c) {
+        if (!alive(c.joint)) return EventCause::stale_id;
+        remove_joint(core_, c.joint.index);
+        return EventCause::none;
+    }
+
+    EventCause control(const Command& c) {
+        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
+        if (!state_.slots[c.slot].taken) return EventCause::slot_empty;
+        std::array<float, kControlChannels> held{};
+        for (std::uint32_t i = 0; i < kControlChannels; ++i) {
+            if (is_nan(c.channels[i])) return EventCause::not_finite;
+            held[i] = ref::clamp_control(c.channels[i]);
+        }
+        state_.slots[c.slot].controls = held;
+        return EventCause::none;
+    }
+
+    static std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu; }
+    static bool finite(float x) { return magnitude(x) < 0x7f80'0000u; }
+    static bool is_nan(float x) { return magnitude(x) > 0x7f80'0000u; }
+    static bool finite(Vec3 v) { return finite(v.x) && finite(v.y) && finite(v.z); }
+
+    Core& core_;
+    State& state_;
+    std::array<bool, kMaxSlots> left_{};
+    std::array<std::uint64_t, kMaxSlots> leave_tag_{};
+    bool any_left_ = false;
+};
+
+Event rejection(const Command& command, EventCause cause) {
+    Event event;
+    event.kind = EventKind::command_rejected;
+    event.cause = cause;
+    event.command = command.kind;
+    event.slot = command.slot;
+    event.a = command.body;
+    event.joint = command.joint;
+    event.tag = command.tag;
+    return event;
+}
+
+}  // namespace
+
+void apply_commands(Core& core, std::span<const Command> commands) {
+    for (const std::uint32_t body : core.cold_bodies) core.cold_start[body] = 0;
+    core.cold_bodies.clear();
+    core.command_order.clear();
+    for (std::uint32_t i = 0; i < commands.size(); ++i) core.command_order.push_back(order_key(commands[i], i));
+    std::sort(core.command_order.begin(), core.command_order.end());
+
+    Applier applier(core);
+    bool leaving = true;
+    for (const std::uint64_t key : core.command_order) {
+        const Command& command = commands[key & 0xf'ffffu];
+        if (leaving && command.kind != CommandKind::leave) {
+            applier.finish_leaves();
+            leaving = false;
+        }
+        const EventCause cause = applier.apply(command);
+        if (cause != EventCause::none) core.state.events.push_back(rejection(command, cause));
+    }
+    applier.finish_leaves();
+    finish_removals(core);
+    if (!core.cold_bodies.empty()) {
+        for (Joint& joint : core.state.joints) {
+            if (!joint.alive) continue;
+            const bool cold = (joint.a < core.cold_start.size() && core.cold_start[joint.a] != 0) ||
+                              (joint.b < core.cold_start.size() && core.cold_start[joint.b] != 0);
+            if (cold) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+        }
+    }
+    if (core.excluded_stale) rebuild_excluded(core);
+}
+
+}  // namespace orrery::sim

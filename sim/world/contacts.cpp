@@ -1,0 +1,150 @@
+// Contacts from tick to tick: a manifold continues the contact of the same pair of bodies and children, and its points
+// the impulses of equal feature ids. Both lists are sorted by that key, so that they meet in one walk.
+
+#include <algorithm>
+
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+constexpr std::uint32_t kManifoldsPerTask = 256;
+
+template <class A, class B>
+bool comes_before(const A& x, const B& y) {
+    if (x.a != y.a) return x.a < y.a;
+    if (x.b != y.b) return x.b < y.b;
+    if (x.child_a != y.child_a) return x.child_a < y.child_a;
+    return x.child_b < y.child_b;
+}
+
+bool is_cold(const Core& core, std::uint32_t body) { return body < core.cold_start.size() && core.cold_start[body] != 0; }
+
+void carry_impulses(Manifold& manifold, const KeptContact& contact) {
+    for (std::uint32_t i = 0; i < manifold.count; ++i) {
+        for (std::uint32_t k = 0; k < contact.count; ++k) {
+            if (manifold.points[i].feature != contact.feature[k]) continue;
+            manifold.points[i].normal_impulse = contact.normal_impulse[k];
+            break;
+        }
+    }
+    manifold.friction_impulse = {contact.friction_impulse[0], contact.friction_impulse[1], contact.friction_impulse[2]};
+    manifold.twist_impulse = contact.twist_impulse;
+}
+
+void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
+    const std::vector<KeptContact>& contacts = core.state.contacts;
+    const std::vector<BodyInfo>& info = core.state.bodies.info;
+    auto contact = std::lower_bound(contacts.begin(), contacts.end(), core.manifolds[first],
+                                    [](const KeptContact& x, const Manifold& y) { return comes_before(x, y); });
+    for (std::uint32_t i = first; i < last; ++i) {
+        Manifold& manifold = core.manifolds[i];
+        const MaterialDef& a = core.def.materials[info[manifold.a].material];
+        const MaterialDef& b = core.def.materials[info[manifold.b].material];
+        manifold.friction = ref::mixed_friction(a.friction, b.friction);
+        manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
+        core.matched[i] = kNone;
+        while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
+        if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
+        core.matched[i] = static_cast<std::uint32_t>(contact - contacts.begin());
+        if (!is_cold(core, manifold.a) && !is_cold(core, manifold.b)) carry_impulses(manifold, *contact);
+    }
+}
+
+Event contact_event(const Core& core, EventKind kind, std::uint32_t a, std::uint32_t b) {
+    Event event;
+    event.kind = kind;
+    event.a = body_id(core.state, a);
+    event.b = body_id(core.state, b);
+    return event;
+}
+
+void report(Core& core, EventKind kind, const Manifold& manifold) {
+    Event event = contact_event(core, kind, manifold.a, manifold.b);
+    event.point = ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
+    event.normal = manifold.normal;
+    event.impulse = manifold.total_normal_impulse;
+    core.state.events.push_back(event);
+}
+
+KeptContact keep(const Manifold& manifold) {
+    KeptContact contact;
+    contact.a = manifold.a;
+    contact.b = manifold.b;
+    contact.child_a = manifold.child_a;
+    contact.child_b = manifold.child_b;
+    contact.count = manifold.count;
+    for (std::uint32_t i = 0; i < manifold.count; ++i) {
+        contact.feature[i] = manifold.points[i].feature;
+        contact.normal_impulse[i] = manifold.points[i].normal_impulse;
+    }
+    contact.friction_impulse[0] = manifold.friction_impulse.x;
+    contact.friction_impulse[1] = manifold.friction_impulse.y;
+    contact.friction_impulse[2] = manifold.friction_impulse.z;
+    contact.twist_impulse = manifold.twist_impulse;
+    contact.total_normal_impulse = manifold.total_normal_impulse;
+    return contact;
+}
+
+void end_contacts(Core& core, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+        const KeptContact& contact = core.state.contacts[i];
+        if (contact.touching != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, contact.a, contact.b));
+    }
+}
+
+}  // namespace
+
+void warm_start_contacts(Core& core, Executor& executor) {
+    const auto count = static_cast<std::uint32_t>(core.manifolds.size());
+    core.matched.resize(count);
+    executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
+        Core& inner = *static_cast<Core*>(context);
+        const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
+        warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
+    }, &core);
+}
+
+void keep_contacts(Core& core) {
+    const std::vector<KeptContact>& old = core.state.contacts;
+    const std::vector<InertiaRecord>& inertia = core.state.bodies.inertia;
+    core.next_contacts.clear();
+    std::size_t passed = 0;
+    std::uint32_t touching_count = 0, points = 0;
+    for (std::size_t i = 0; i < core.manifolds.size(); ++i) {
+        const Manifold& manifold = core.manifolds[i];
+        const KeptContact* before = core.matched[i] == kNone ? nullptr : &old[core.matched[i]];
+        if (before) {
+            end_contacts(core, passed, core.matched[i]);
+            passed = core.matched[i] + 1;
+        }
+        KeptContact contact = keep(manifold);
+        const bool touching = ref::touching(manifold), touched = before && before->touching != 0;
+        contact.touching = touching ? 1 : 0;
+        if (touching && !touched) report(core, EventKind::contact_begin, manifold);
+        if (!touching && touched) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold.a, manifold.b));
+        if (ref::is_hit(manifold.total_normal_impulse, before ? before->total_normal_impulse : 0.0f,
+                        inertia[manifold.a].inverse_mass, inertia[manifold.b].inverse_mass,
+                        core.def.solver.restitution_threshold_mps))
+            report(core, EventKind::contact_hit, manifold);
+        core.next_contacts.push_back(contact);
+        touching_count += touching ? 1 : 0;
+        points += manifold.count;
+    }
+    end_contacts(core, passed, old.size());
+    core.state.contacts.swap(core.next_contacts);
+    core.stats.touching_pairs = touching_count;
+    core.stats.contact_points = points;
+    core.stats.max_penetration_m = ref::largest_depth(core.manifolds);
+}
+
+void zero_contact_impulses(Manifold& manifold) {
+    for (ManifoldPoint& point : manifold.points) point.normal_impulse = 0.0f;
+    manifold.friction_impulse = {};
+    manifold.twist_impulse = 0.0f;
+    manifold.total_normal_impulse = 0.0f;
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,131 @@
+// The world behind the public class, and the rooms of its step: each file beside this one implements one part.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/collision/collision.h"
+#include "sim/shapes/shape.h"
+#include "sim/solver/solver.h"
+#include "sim/world/state.h"
+
+namespace orrery::sim {
+
+// What an actuator wants of a kinematic body in this tick.
+struct KinematicDrive {
+    std::uint32_t body = kNone;
+    Vec3 target;          // before the tick's speed limit; after it where the body will be
+    float max_speed = kNoLimit;
+};
+
+struct Core {
+    // What never changes.
+    WorldDef def;                        // checked, directions and quaternions normalised
+    std::uint64_t definition_hash = 0;   // of all of it but names
+    Target target = Target::scalar;
+    float dt_s = 0.0f;
+    std::vector<Shape> shapes;
+
+    State state;
+
+    // Derived from the state.
+    std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
+    std::vector<Pair> excluded;                           // jointed pairs, sorted
+    bool excluded_stale = true;
+    WorldStats stats;
+
+    // Caches and scratch memory of a tick.
+    Collision collision;
+    Solver solver;
+    std::vector<Pair> pairs;
+    std::vector<Manifold> manifolds;
+    std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
+    std::vector<KeptContact> next_contacts;
+    std::vector<PoseRecord> start_pose;            // at the tick's start
+    std::vector<Vec3> force, torque;               // by body; empty where no actuator pushes
+    std::vector<std::uint32_t> pushed;             // bodies whose force or torque is not zero
+    std::vector<KinematicDrive> drives;
+    std::vector<std::uint32_t> drive_of;           // by body: its entry in drives, or kNone
+    std::vector<std::uint8_t> cold_start;          // by body: moved by a command, its old impulses do not hold
+    std::vector<std::uint32_t> cold_bodies;        // whose flag is set
+    std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
+    std::vector<std::uint32_t> removed_joints;
+    std::vector<std::uint64_t> command_order;
+    std::vector<std::uint32_t> event_order;
+    std::vector<Event> sorted_events;
+};
+
+inline BodyId body_id(const State& state, std::uint32_t index) { return {index, state.bodies.generation[index]}; }
+inline JointId joint_id(const State& state, std::uint32_t index) { return {index, state.joints[index].generation}; }
+inline bool body_alive(const State& state, std::uint32_t index) { return (state.bodies.flags[index] & kBodyAlive) != 0; }
+
+inline Pose pose_of(const PoseRecord& r) {
+    return {{r.position[0], r.position[1], r.position[2]},
+            {r.orientation[0], r.orientation[1], r.orientation[2], r.orientation[3]}};
+}
+inline void set_position(PoseRecord& r, Vec3 v) { r.position[0] = v.x; r.position[1] = v.y; r.position[2] = v.z; }
+inline void set_pose(PoseRecord& r, const Pose& pose) {
+    set_position(r, pose.position);
+    const Quat& q = pose.orientation;
+    r.orientation[0] = q.x; r.orientation[1] = q.y; r.orientation[2] = q.z; r.orientation[3] = q.w;
+}
+inline void set_velocity(VelocityRecord& r, Vec3 linear, Vec3 angular) {
+    r.linear[0] = linear.x; r.linear[1] = linear.y; r.linear[2] = linear.z;
+    r.angular[0] = angular.x; r.angular[1] = angular.y; r.angular[2] = angular.z;
+}
+
+// ---- check.cpp: a definition from outside becomes a checked one
+
+// Checks and normalises; the error's place names the element. Fills `shapes`.
+Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes);
+// Whether the solver may be given it; normalises directions. An empty string where it is good, else what is wrong.
+std::string check_constraint(Constraint& constraint);
+// XXH3-64 of everything in a definition that influences a state: names do not.
+std::uint64_t hash_definition(const WorldDef& def);
+
+// ---- population.cpp: bodies and joints come and go
+
+const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin);
+const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState& actuator);
+// Fills everything but pose and velocity of a slot in the body store.
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin);
+void resize_bodies(State& state, std::uint32_t count);
+void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
+// Room for a prefab within kMaxBodies and kMaxJoints.
+bool prefab_fits(const Core& core, const PrefabDef& prefab);
+void spawn_prefab(Core& core, std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,
+                  std::uint64_t tag);
+std::uint32_t add_joint(Core& core, const Joint& joint);      // index
+void remove_joint(Core& core, std::uint32_t index);
+void remove_body(Core& core, std::uint32_t index, std::uint64_t tag);
+// Drops what hung on removed bodies and makes freed indices reusable. Between a removal and this call a freed index
+// is not given out again, so nothing can attach to a stranger.
+void finish_removals(Core& core);
+std::uint64_t digest_of(const Joint& joint);
+void rebuild_free_lists(Core& core);
+void rebuild_excluded(Core& core);
+
+// ---- commands.cpp, actuators.cpp
+
+void apply_commands(Core& core, std::span<const Command> commands);
+void drive_actuators(Core& core);
+void finish_actuators(Core& core);   // after the solver: kinematic bodies stand exactly where they were sent
+
+// ---- contacts.cpp, upkeep.cpp
+
+// Gives the tick's new manifolds the impulses of the contacts they continue, and their materials.
+void warm_start_contacts(Core& core, Executor& executor);
+// Keeps the solved manifolds for the next tick; begin, end and hit events.
+void keep_contacts(Core& core);
+void zero_contact_impulses(Manifold& manifold);
+void remove_broken_joints(Core& core);
+void quarantine_lost_bodies(Core& core);
+void sort_events(Core& core);
+
+// ---- form.cpp, restore.cpp
+
+HashTree hash_state(const Core& core);
+void save_state(const Core& core, std::vector<std::uint8_t>& out);
+Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes);
+
+}  // namespace orrery::sim

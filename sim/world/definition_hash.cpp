@@ -1,0 +1,107 @@
+// The identity of a definition: every field that influences a state, in a fixed order. A saved state names it, so that
+// it is not restored into another world.
+
+#include "sim/world/canonical.h"
+#include "sim/world/constraint_fields.h"
+#include "sim/world/core.h"
+
+namespace orrery::sim {
+
+namespace {
+
+void put(HashWriter& out, const PrefabDef& p);
+void put(HashWriter& out, const SlotDef& s);
+
+void put(HashWriter& out, const ShapeDef& s) {
+    out.put(static_cast<std::uint8_t>(s.type));
+    out.put(s.radius);
+    out.put(s.half_height);
+    out.put(s.half_extents);
+}
+
+void put(HashWriter& out, const MaterialDef& m) {
+    out.put(m.friction);
+    out.put(m.restitution);
+    out.put(m.density_kgpm3);
+}
+
+void put(HashWriter& out, const BodyDef& b) {
+    out.put(static_cast<std::uint8_t>(b.type));
+    out.put(b.shape);
+    out.put(b.material);
+    out.put(b.pose);
+    out.put(b.linear_velocity);
+    out.put(b.angular_velocity);
+    out.put(b.mass_kg);
+    out.put(b.linear_damping);
+    out.put(b.angular_damping);
+    out.put(b.gravity_scale);
+    out.put(b.locks);
+    out.put(b.category);
+    out.put(b.mask);
+    out.put(b.user_data);
+}
+
+void put(HashWriter& out, const JointDef& j) {
+    out.put(j.body_a);
+    out.put(j.body_b);
+    put_constraint(out, j.constraint);
+    out.put(j.collide_connected);
+    out.put(j.break_force_n);
+    out.put(j.break_torque_nm);
+}
+
+void put(HashWriter& out, const ActuatorDef& a) {
+    out.put(static_cast<std::uint8_t>(a.kind));
+    out.put(a.joint);
+    out.put(a.body);
+    out.put(a.slot);
+    for (const float weight : a.weights) out.put(weight);
+    out.put(a.offset);
+    out.put(a.min);
+    out.put(a.max);
+    out.put(a.direction);
+    out.put(a.direction_local);
+    out.put(a.max_speed);
+}
+
+template <class T>
+void put_list(HashWriter& out, const std::vector<T>& list) {
+    out.put(static_cast<std::uint64_t>(list.size()));
+    for (const T& element : list) put(out, element);
+}
+
+void put(HashWriter& out, const PrefabDef& p) {
+    put_list(out, p.bodies);
+    put_list(out, p.joints);
+    put_list(out, p.actuators);
+}
+
+void put(HashWriter& out, const SlotDef& s) {
+    out.put(s.prefab);
+    out.put(s.pose);
+}
+
+}  // namespace
+
+std::uint64_t hash_definition(const WorldDef& def) {
+    HashWriter out;
+    out.put(def.tick_rate_hz);
+    out.put(def.substeps);
+    out.put(def.gravity);
+    out.put(def.seed);
+    const SolverSettings& s = def.solver;
+    for (const float setting : {s.joint_frequency_hz, s.joint_damping_ratio, s.contact_frequency_hz, s.contact_damping_ratio,
+                                s.slop_m, s.speculative_margin_m, s.max_recovery_speed_mps, s.restitution_threshold_mps})
+        out.put(setting);
+    put_list(out, def.shapes);
+    put_list(out, def.materials);
+    put_list(out, def.bodies);
+    put_list(out, def.joints);
+    put_list(out, def.actuators);
+    put_list(out, def.prefabs);
+    put_list(out, def.slots);
+    return out.digest();
+}
+
+}  // namespace orrery::sim

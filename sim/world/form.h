@@ -1,0 +1,125 @@
+// The canonical form of a state, a section a subsystem: what hash() hashes and save() writes is one and the same walk.
+#pragma once
+
+#include "sim/world/canonical.h"
+#include "sim/world/constraint_fields.h"
+#include "sim/world/core.h"
+
+namespace orrery::sim {
+
+// A saved state: this header, then the sections, then the joints' parameters.
+//   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
+inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
+inline constexpr std::uint32_t kSaveFormat = 1;
+inline constexpr std::size_t kSaveHeaderBytes = 40;
+
+inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2;            // of the identity section
+inline constexpr std::size_t kSavedJointBytes = 1 + 4 + 2;
+inline constexpr std::size_t kSavedActuatorBytes = 4 * 4 + 2 + 28;
+inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 3 * 8 + 8 + 24 + 4;
+
+template <class Writer>
+void put_clock(Writer& out, const Core& core) {
+    out.put(core.state.tick);
+    out.put(core.definition_hash);
+}
+
+template <class Writer>
+void put_identity(Writer& out, const State& state) {
+    out.put(state.bodies.size());
+    out.put_array(state.bodies.flags);
+    out.put_array(state.bodies.generation);
+    out.put_array(state.origin);
+    for (const BodyInfo& info : state.bodies.info) out.put(info.slot);
+    out.put(static_cast<std::uint32_t>(state.joints.size()));
+    for (const Joint& joint : state.joints) {
+        out.put(joint.alive);
+        out.put(joint.generation);
+        out.put(joint.slot);
+    }
+}
+
+template <class Writer>
+void put_bodies(Writer& out, const State& state) {
+    out.put_array(state.bodies.pose);
+    out.put_array(state.bodies.velocity);
+}
+
+// The parameters stand in for themselves by their digests, which are renewed when they change.
+template <class Writer>
+void put_joints(Writer& out, const State& state) {
+    for (std::size_t i = 0; i < state.joints.size(); ++i) {
+        if (!state.joints[i].alive) continue;
+        out.put(state.joint_digest[i]);
+        out.bytes(state.joints[i].impulse, sizeof state.joints[i].impulse);
+    }
+}
+
+template <class Writer>
+void put_contacts(Writer& out, const State& state) {
+    out.put(static_cast<std::uint32_t>(state.contacts.size()));
+    out.put_array(state.contacts);
+}
+
+template <class Writer>
+void put_control(Writer& out, const State& state) {
+    for (const SlotState& slot : state.slots) {
+        out.put(slot.taken);
+        for (const float channel : slot.controls) out.put(channel);
+    }
+    out.put(static_cast<std::uint32_t>(state.actuators.size()));
+    for (const ActuatorState& actuator : state.actuators) {
+        out.put(actuator.prefab);
+        out.put(actuator.index);
+        out.put(actuator.body);
+        out.put(actuator.joint);
+        out.put(actuator.slot);
+        out.put(actuator.base);
+    }
+}
+
+template <class Writer>
+void put_events(Writer& out, const State& state) {
+    out.put(static_cast<std::uint32_t>(state.events.size()));
+    for (const Event& event : state.events) {
+        out.put(static_cast<std::uint8_t>(event.kind));
+        out.put(static_cast<std::uint8_t>(event.cause));
+        out.put(static_cast<std::uint8_t>(event.command));
+        out.put(event.slot);
+        for (const std::uint32_t part : {event.a.index, event.a.generation, event.b.index, event.b.generation,
+                                         event.joint.index, event.joint.generation})
+            out.put(part);
+        out.put(event.tag);
+        out.put(event.point);
+        out.put(event.normal);
+        out.put(event.impulse);
+    }
+}
+
+template <class Writer>
+void put_joint_parameters(Writer& out, const State& state) {
+    for (const Joint& joint : state.joints) {
+        if (!joint.alive) continue;
+        out.put(joint.a);
+        out.put(joint.b);
+        out.put(joint.break_force_n);
+        out.put(joint.break_torque_nm);
+        out.put(joint.collide_connected);
+        put_constraint(out, joint.constraint);
+    }
+}
+
+template <class Writer>
+void put_section(Writer& out, const Core& core, Subsystem subsystem) {
+    switch (subsystem) {
+    case Subsystem::clock: return put_clock(out, core);
+    case Subsystem::identity: return put_identity(out, core.state);
+    case Subsystem::bodies: return put_bodies(out, core.state);
+    case Subsystem::joints: return put_joints(out, core.state);
+    case Subsystem::contacts: return put_contacts(out, core.state);
+    case Subsystem::control: return put_control(out, core.state);
+    case Subsystem::events: return put_events(out, core.state);
+    }
+}
+
+}  // namespace orrery::sim

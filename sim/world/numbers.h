@@ -1,0 +1,66 @@
+// The float arithmetic of the world's bookkeeping: checks of a definition, placing prefabs, mass, commands, actuators,
+// contacts. Scalar, and the same on every SIMD target, since it is compiled once, in namespace ref.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sim/collision/manifold.h"
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim::ref {
+
+// How far from 1 the length of a direction or quaternion may be; within it, it is normalised.
+inline constexpr float kUnitTolerance = 1.0e-3f;
+
+// low <= x <= high; false for NaN.
+bool within(float x, float low, float high);
+bool positive(float x);           // above 0 and finite
+bool within(Vec3 v, float limit);  // every component in [-limit, limit]
+// Normalises where the length is 1 within kUnitTolerance, else returns false and leaves it alone.
+bool make_unit(Vec3& v);
+bool make_unit(Quat& q);
+bool perpendicular(Vec3 a, Vec3 b);  // of unit vectors, within kUnitTolerance
+std::string text_of(float x);        // for messages
+
+float tick_length_s(float tick_rate_hz);
+
+Pose compose(const Pose& outer, const Pose& inner);  // inner's frame stands in outer's
+Vec3 rotated(Quat q, Vec3 v);
+Vec3 sum(Vec3 a, Vec3 b);
+Vec3 from_local(const Pose& pose, Vec3 local);       // a point
+// Turns the frames of a joint's world side from a prefab's frame into the world's, the prefab standing at `pose`.
+void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world);
+
+// Mass of a body of this shape: mass_kg, or the material's density times the volume where it is 0.
+float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3);
+// Inverse mass and body-frame inverse inertia for that mass.
+void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg);
+// World-axes inverse inertia of a pose.
+InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose);
+// Adds an impulse (N s) at a lever arm from the centre and an angular impulse (N m s) to a velocity.
+void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever, Vec3 linear,
+                 Vec3 angular);
+Vec3 difference(Vec3 a, Vec3 b);
+
+// clamp(offset + sum weights[i] * u[i], min, max)
+float actuator_value(const ActuatorDef& actuator, const std::array<float, kControlChannels>& u);
+Vec3 scaled(Vec3 v, float s);
+// The position reached within dt on the straight way from `from` to `to` at max_speed at most, and the velocity for it.
+Vec3 approach(Vec3 from, Vec3 to, float max_speed, float dt_s, Vec3& velocity);
+float clamp_between(float x, float low, float high);
+float clamp_control(float x);        // to [-1, 1]
+float smaller(float a, float b);
+
+float mixed_friction(float a, float b);     // geometric mean
+float mixed_restitution(float a, float b);  // the larger
+// Whether a contact has touched in this tick: the surfaces overlap or an impulse has acted.
+bool touching(const Manifold& manifold);
+// Whether the impulse grew by more than what changes the relative speed by `speed_mps` since the last tick.
+bool is_hit(float impulse, float previous_impulse, float inverse_mass_a, float inverse_mass_b, float speed_mps);
+std::uint32_t deepest_point(const Manifold& manifold);
+float largest_depth(std::span<const Manifold> manifolds);  // m, at least 0
+
+}  // namespace orrery::sim::ref

@@ -1,0 +1,201 @@
+#include "sim/lanes/ref_pass.h"
+
+#include "sim/world/numbers.h"
+
+#include <cstdio>
+
+#include "sim/lanes/matrix-inl.h"
+
+namespace orrery::sim::ref {
+
+namespace {
+
+Vec3T<float> wide(Vec3 v) { return {v.x, v.y, v.z}; }
+QuatT<float> wide(Quat q) { return {q.x, q.y, q.z, q.w}; }
+Vec3 plain(Vec3T<float> v) { return {v.x, v.y, v.z}; }
+Quat plain(QuatT<float> q) { return {q.x, q.y, q.z, q.w}; }
+
+}  // namespace
+
+bool within(float x, float low, float high) { return low <= x && x <= high; }
+bool positive(float x) { return 0.0f < x && x <= kNoLimit; }
+bool within(Vec3 v, float limit) {
+    return within(v.x, -limit, limit) && within(v.y, -limit, limit) && within(v.z, -limit, limit);
+}
+
+bool make_unit(Vec3& v) {
+    const float n = length(wide(v));
+    if (!within(n, 1.0f - kUnitTolerance, 1.0f + kUnitTolerance)) return false;
+    if (n != 1.0f) v = plain(wide(v) * (1.0f / n));
+    return true;
+}
+bool make_unit(Quat& q) {
+    const float square = ((q.x * q.x + q.y * q.y) + q.z * q.z) + q.w * q.w;
+    if (!within(sqrt(square), 1.0f - kUnitTolerance, 1.0f + kUnitTolerance)) return false;
+    if (square != 1.0f) q = plain(normalize(wide(q)));
+    return true;
+}
+bool perpendicular(Vec3 a, Vec3 b) { return within(dot(wide(a), wide(b)), -kUnitTolerance, kUnitTolerance); }
+
+std::string text_of(float x) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(x));
+    return buffer;
+}
+
+float tick_length_s(float tick_rate_hz) { return 1.0f / tick_rate_hz; }
+
+Pose compose(const Pose& outer, const Pose& inner) {
+    return {from_local(outer, inner.position), plain(normalize(wide(outer.orientation) * wide(inner.orientation)))};
+}
+Vec3 rotated(Quat q, Vec3 v) { return plain(rotate(wide(q), wide(v))); }
+Vec3 sum(Vec3 a, Vec3 b) { return plain(wide(a) + wide(b)); }
+Vec3 difference(Vec3 a, Vec3 b) { return plain(wide(a) - wide(b)); }
+Vec3 scaled(Vec3 v, float s) { return plain(wide(v) * s); }
+Vec3 from_local(const Pose& pose, Vec3 local) { return sum(pose.position, rotated(pose.orientation, local)); }
+
+namespace {
+
+struct WorldSide {
+    const Pose& pose;
+    bool a, b;
+
+    void operator()(BallSocket& c) const {
+        if (a) c.anchor_a = from_local(pose, c.anchor_a);
+        if (b) c.anchor_b = from_local(pose, c.anchor_b);
+    }
+    void operator()(Hinge& c) const {
+        if (a) frame(c.anchor_a, c.axis_a, c.normal_a);
+        if (b) frame(c.anchor_b, c.axis_b, c.normal_b);
+    }
+    void operator()(Weld& c) const {
+        if (a) c.anchor_a = from_local(pose, c.anchor_a);
+        if (b) c.anchor_b = from_local(pose, c.anchor_b);
+        const QuatT<float> turn = wide(pose.orientation), relative = wide(c.relative_orientation);
+        if (a) c.relative_orientation = plain(normalize(turn * relative));
+        if (b) c.relative_orientation = plain(normalize(relative * conjugate(turn)));
+    }
+    void operator()(DistanceLimit& c) const {
+        if (a) c.anchor_a = from_local(pose, c.anchor_a);
+        if (b) c.anchor_b = from_local(pose, c.anchor_b);
+    }
+    void operator()(OneBodyLinearServo& c) const { c.target = from_local(pose, c.target); }
+    void operator()(AngularAxisMotor& c) const {
+        if (a) c.axis_a = rotated(pose.orientation, c.axis_a);
+    }
+    void frame(Vec3& anchor, Vec3& axis, Vec3& normal) const {
+        anchor = from_local(pose, anchor);
+        axis = rotated(pose.orientation, axis);
+        normal = rotated(pose.orientation, normal);
+    }
+};
+
+}  // namespace
+
+void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world) {
+    if (a_is_world || b_is_world) std::visit(WorldSide{pose, a_is_world, b_is_world}, constraint);
+}
+
+float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3) {
+    return mass_kg > 0.0f ? mass_kg : unit.mass * density_kgpm3;
+}
+
+void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg) {
+    record.inverse_mass = 1.0f / mass_kg;
+    const float scale = mass_kg / unit.mass;
+    const float* i = unit.inertia;
+    const Sym3T<float> inertia{i[0] * scale, i[1] * scale, i[2] * scale, i[3] * scale, i[4] * scale, i[5] * scale};
+    const bool diagonal = i[1] == 0.0f && i[2] == 0.0f && i[4] == 0.0f;
+    const Sym3T<float> m = diagonal ? Sym3T<float>{1.0f / inertia.xx, 0.0f, 0.0f, 1.0f / inertia.yy, 0.0f, 1.0f / inertia.zz}
+                                    : inverse(inertia);
+    const float values[6] = {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
+    for (int k = 0; k < 6; ++k) record.inverse_inertia[k] = values[k];
+}
+
+InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose) {
+    InertiaRecord record;
+    if (mass.inverse_mass == 0.0f) return record;
+    const float* i = mass.inverse_inertia;
+    const float* q = pose.orientation;
+    const Sym3T<float> m = sandwich(to_matrix(QuatT<float>{q[0], q[1], q[2], q[3]}),
+                                    Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]});
+    const float* lock = mass.angular_lock;
+    record.inverse_inertia[0] = m.xx * lock[0];
+    record.inverse_inertia[1] = m.xy * (lock[0] * lock[1]);
+    record.inverse_inertia[2] = m.xz * (lock[0] * lock[2]);
+    record.inverse_inertia[3] = m.yy * lock[1];
+    record.inverse_inertia[4] = m.yz * (lock[1] * lock[2]);
+    record.inverse_inertia[5] = m.zz * lock[2];
+    record.inverse_mass = mass.inverse_mass;
+    return record;
+}
+
+void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever, Vec3 linear,
+                 Vec3 angular) {
+    const Vec3T<float> j = wide(linear);
+    const float* i = inertia.inverse_inertia;
+    const Vec3T<float> spin =
+        Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]} * (wide(angular) + cross(wide(lever), j));
+    const Vec3T<float> push = j * inertia.inverse_mass;
+    const float dv[3] = {push.x, push.y, push.z}, dw[3] = {spin.x, spin.y, spin.z};
+    for (int k = 0; k < 3; ++k) {
+        velocity.linear[k] += dv[k] * mass.linear_lock[k];
+        velocity.angular[k] += dw[k] * mass.angular_lock[k];
+    }
+}
+
+float actuator_value(const ActuatorDef& actuator, const std::array<float, kControlChannels>& u) {
+    float value = actuator.offset;
+    for (std::uint32_t i = 0; i < kControlChannels; ++i) value += actuator.weights[i] * u[i];
+    return clamp(value, actuator.min, actuator.max);
+}
+
+Vec3 approach(Vec3 from, Vec3 to, float max_speed, float dt_s, Vec3& velocity) {
+    const Vec3T<float> way = wide(to) - wide(from);
+    const float distance = length(way);
+    const float reach = max_speed * dt_s;
+    if (distance <= reach) {
+        velocity = plain(way * (1.0f / dt_s));
+        return to;
+    }
+    const Vec3T<float> step = way * (reach / distance);
+    velocity = plain(step * (1.0f / dt_s));
+    return plain(wide(from) + step);
+}
+
+float clamp_between(float x, float low, float high) { return clamp(x, low, high); }
+float clamp_control(float x) { return clamp(x, -1.0f, 1.0f); }
+float smaller(float a, float b) { return min(a, b); }
+
+float mixed_friction(float a, float b) { return a == b ? a : sqrt(a * b); }
+float mixed_restitution(float a, float b) { return max(a, b); }
+
+bool touching(const Manifold& manifold) {
+    if (manifold.total_normal_impulse > 0.0f) return true;
+    for (std::uint32_t i = 0; i < manifold.count; ++i) {
+        if (manifold.points[i].depth > 0.0f) return true;
+    }
+    return false;
+}
+
+bool is_hit(float impulse, float previous_impulse, float inverse_mass_a, float inverse_mass_b, float speed_mps) {
+    return (impulse - previous_impulse) * (inverse_mass_a + inverse_mass_b) > speed_mps;
+}
+
+std::uint32_t deepest_point(const Manifold& manifold) {
+    std::uint32_t best = 0;
+    for (std::uint32_t i = 1; i < manifold.count; ++i) {
+        if (manifold.points[i].depth > manifold.points[best].depth) best = i;
+    }
+    return best;
+}
+
+float largest_depth(std::span<const Manifold> manifolds) {
+    float largest = 0.0f;
+    for (const Manifold& manifold : manifolds) {
+        for (std::uint32_t i = 0; i < manifold.count; ++i) largest = max(largest, manifold.points[i].depth);
+    }
+    return largest;
+}
+
+}  // namespace orrery::sim::ref

@@ -1,0 +1,288 @@
+// Bodies, joints and actuators come and go. Indices are given out lowest first, and a removed one is free again only when
+// all commands of the tick have been applied; generations grow when an index is freed.
+
+#include <algorithm>
+
+#include "sim/world/canonical.h"
+#include "sim/world/constraint_fields.h"
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+// A dynamic body without a shape turns like a solid sphere of 0.5 m: 0.4 r^2.
+constexpr MassProperties kShapelessMass{1.0f, {0.1f, 0.0f, 0.0f, 0.1f, 0.0f, 0.1f}};
+
+// `ids` maps indices of the group's bodies to indices in the world.
+Joint make_joint(const JointDef& def, std::span<const std::uint32_t> ids, const Pose* placed_at, std::uint16_t slot) {
+    Joint joint;
+    joint.a = def.body_a == kNone ? kWorldBody : ids[def.body_a];
+    joint.b = def.body_b == kNone ? kWorldBody : ids[def.body_b];
+    joint.constraint = def.constraint;
+    if (placed_at) ref::place_world_side(joint.constraint, *placed_at, def.body_a == kNone, def.body_b == kNone);
+    joint.break_force_n = def.break_force_n;
+    joint.break_torque_nm = def.break_torque_nm;
+    joint.collide_connected = def.collide_connected;
+    joint.slot = slot;
+    return joint;
+}
+
+void add_actuators(Core& core, std::span<const ActuatorDef> defs, std::uint32_t prefab, std::span<const std::uint32_t> bodies,
+                   std::span<const std::uint32_t> joints, std::uint16_t slot) {
+    for (std::uint32_t i = 0; i < defs.size(); ++i) {
+        ActuatorState actuator;
+        actuator.prefab = prefab;
+        actuator.index = i;
+        actuator.slot = prefab == kNone ? static_cast<std::uint16_t>(defs[i].slot) : slot;
+        if (defs[i].kind == ActuatorKind::motor) {
+            actuator.joint = joints[defs[i].joint];
+        } else {
+            actuator.body = bodies[defs[i].body];
+            if (defs[i].kind == ActuatorKind::kinematic) actuator.base = pose_of(core.state.bodies.pose[actuator.body]);
+        }
+        core.state.actuators.push_back(actuator);
+    }
+}
+
+std::uint32_t take_body_index(Core& core) {
+    if (core.free_bodies.empty()) {
+        resize_bodies(core.state, core.state.bodies.size() + 1);
+        return core.state.bodies.size() - 1;
+    }
+    const std::uint32_t index = core.free_bodies.back();
+    core.free_bodies.pop_back();
+    return index;
+}
+
+void place_body(Bodies& bodies, std::uint32_t index, const Pose& pose, Vec3 linear, Vec3 angular) {
+    set_pose(bodies.pose[index], pose);
+    set_velocity(bodies.velocity[index], linear, angular);
+    bodies.inertia[index] = ref::world_inertia(bodies.mass[index], bodies.pose[index]);
+}
+
+// Whether either end of a joint is gone.
+bool is_loose(const State& state, const Joint& joint) { return !body_alive(state, joint.a) || !body_alive(state, joint.b); }
+
+}  // namespace
+
+const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin) {
+    return origin.prefab == kNone ? def.bodies[origin.index] : def.prefabs[origin.prefab].bodies[origin.index];
+}
+
+const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState& actuator) {
+    return actuator.prefab == kNone ? def.actuators[actuator.index] : def.prefabs[actuator.prefab].actuators[actuator.index];
+}
+
+void resize_bodies(State& state, std::uint32_t count) {
+    Bodies& b = state.bodies;
+    b.velocity.resize(count);
+    b.pose.resize(count);
+    b.delta.resize(count);
+    b.inertia.resize(count);
+    b.mass.resize(count);
+    b.flags.resize(count);
+    b.generation.resize(count);
+    b.info.resize(count);
+    state.origin.resize(count);
+}
+
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin) {
+    MassRecord mass;
+    mass.gravity_scale = body.gravity_scale;
+    mass.linear_damping = body.linear_damping;
+    mass.angular_damping = body.angular_damping;
+    for (int axis = 0; axis < 3; ++axis) {
+        mass.linear_lock[axis] = (body.locks >> axis & 1) != 0 ? 0.0f : 1.0f;
+        mass.angular_lock[axis] = (body.locks >> (axis + 3) & 1) != 0 ? 0.0f : 1.0f;
+    }
+    std::uint8_t flags = kBodyAlive;
+    if (body.type == BodyType::kinematic) flags |= kBodyKinematic;
+    if (body.type == BodyType::dynamic) {
+        flags |= kBodyDynamic;
+        const MassProperties& unit = body.shape == kNone ? kShapelessMass : core.shapes[body.shape].unit_mass;
+        ref::set_mass(mass, unit, ref::body_mass_kg(unit, body.mass_kg, core.def.materials[body.material].density_kgpm3));
+    }
+    bodies.mass[index] = mass;
+    bodies.flags[index] = flags;
+    bodies.delta[index] = {};
+    BodyInfo& info = bodies.info[index];
+    info.shape = body.shape;
+    info.material = body.material;
+    info.category = body.category;
+    info.mask = body.mask;
+    info.user_data = body.user_data;
+    info.definition = origin.prefab == kNone ? origin.index : kNone;
+}
+
+void populate(Core& core) {
+    State& state = core.state;
+    const auto count = static_cast<std::uint32_t>(core.def.bodies.size());
+    resize_bodies(state, count + 1);
+    state.bodies.flags[kWorldBody] = kBodyAlive;
+    std::vector<std::uint32_t> bodies(count), joints;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const BodyDef& body = core.def.bodies[i];
+        bodies[i] = i + 1;
+        state.origin[i + 1] = {kNone, i};
+        define_body(core, state.bodies, i + 1, body, {kNone, i});
+        const bool moves = body.type != BodyType::fixed;
+        place_body(state.bodies, i + 1, body.pose, moves ? body.linear_velocity : Vec3{}, moves ? body.angular_velocity : Vec3{});
+    }
+    state.joints.reserve(core.def.joints.size());
+    state.joint_digest.reserve(core.def.joints.size());
+    joints.reserve(core.def.joints.size());
+    for (const JointDef& joint : core.def.joints) joints.push_back(add_joint(core, make_joint(joint, bodies, nullptr, kNoSlot)));
+    state.slots.resize(core.def.slots.size());
+    add_actuators(core, core.def.actuators, kNone, bodies, joints, kNoSlot);
+    rebuild_excluded(core);
+}
+
+bool prefab_fits(const Core& core, const PrefabDef& prefab) {
+    return core.state.bodies.size() - core.free_bodies.size() + prefab.bodies.size() <= kMaxBodies &&
+           core.state.joints.size() - core.free_joints.size() + prefab.joints.size() <= kMaxJoints;
+}
+
+void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,
+                  std::uint64_t tag) {
+    State& state = core.state;
+    const PrefabDef& prefab = core.def.prefabs[prefab_index];
+    std::vector<std::uint32_t> bodies(prefab.bodies.size()), joints(prefab.joints.size());
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
+        const BodyDef& body = prefab.bodies[i];
+        const std::uint32_t index = bodies[i] = take_body_index(core);
+        state.origin[index] = {prefab_index, i};
+        define_body(core, state.bodies, index, body, {prefab_index, i});
+        state.bodies.info[index].slot = slot;
+        Vec3 v, w;
+        if (body.type != BodyType::fixed) {
+            v = ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear);
+            w = ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular);
+        }
+        place_body(state.bodies, index, ref::compose(pose, body.pose), v, w);
+        Event event;
+        event.kind = EventKind::spawned;
+        event.a = body_id(state, index);
+        event.slot = slot;
+        event.tag = tag;
+        state.events.push_back(event);
+    }
+    for (std::uint32_t i = 0; i < joints.size(); ++i)
+        joints[i] = add_joint(core, make_joint(prefab.joints[i], bodies, &pose, slot));
+    add_actuators(core, prefab.actuators, prefab_index, bodies, joints, slot);
+}
+
+std::uint64_t digest_of(const Joint& joint) {
+    HashWriter out;
+    out.put(joint.a);
+    out.put(joint.b);
+    out.put(joint.break_force_n);
+    out.put(joint.break_torque_nm);
+    out.put(joint.collide_connected);
+    put_constraint(out, joint.constraint);
+    return out.digest();
+}
+
+std::uint32_t add_joint(Core& core, const Joint& joint) {
+    State& state = core.state;
+    std::uint32_t index = 0;
+    if (core.free_joints.empty()) {
+        index = static_cast<std::uint32_t>(state.joints.size());
+        state.joints.emplace_back();
+        state.joint_digest.push_back(0);
+    } else {
+        index = core.free_joints.back();
+        core.free_joints.pop_back();
+    }
+    const std::uint32_t generation = state.joints[index].generation;
+    state.joints[index] = joint;
+    state.joints[index].generation = generation;
+    state.joints[index].alive = true;
+    state.joint_digest[index] = digest_of(joint);
+    core.excluded_stale |= !joint.collide_connected;
+    return index;
+}
+
+void remove_joint(Core& core, std::uint32_t index) {
+    Joint& joint = core.state.joints[index];
+    const std::uint32_t generation = joint.generation + 1;
+    core.excluded_stale |= !joint.collide_connected;
+    joint = Joint{};
+    joint.generation = generation;
+    core.state.joint_digest[index] = 0;
+    core.removed_joints.push_back(index);
+}
+
+void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
+    Bodies& bodies = core.state.bodies;
+    Event event;
+    event.kind = EventKind::despawned;
+    event.a = body_id(core.state, index);
+    event.slot = bodies.info[index].slot;
+    event.tag = tag;
+    core.state.events.push_back(event);
+    bodies.velocity[index] = {};
+    bodies.pose[index] = {};
+    bodies.delta[index] = {};
+    bodies.inertia[index] = {};
+    bodies.mass[index] = {};
+    bodies.flags[index] = 0;
+    bodies.info[index] = {};
+    core.state.origin[index] = {};
+    bodies.generation[index] += 1;
+    core.removed_bodies.push_back(index);
+}
+
+void finish_removals(Core& core) {
+    State& state = core.state;
+    if (!core.removed_bodies.empty()) {
+        for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
+            if (state.joints[i].alive && is_loose(state, state.joints[i])) remove_joint(core, i);
+        }
+        std::erase_if(state.contacts, [&](const KeptContact& contact) {
+            const bool dead_a = !body_alive(state, contact.a), dead_b = !body_alive(state, contact.b);
+            if (!dead_a && !dead_b) return false;
+            if (contact.touching != 0) {
+                Event event;
+                event.kind = EventKind::contact_end;
+                event.a = {contact.a, state.bodies.generation[contact.a] - (dead_a ? 1u : 0u)};
+                event.b = {contact.b, state.bodies.generation[contact.b] - (dead_b ? 1u : 0u)};
+                state.events.push_back(event);
+            }
+            return true;
+        });
+    }
+    if (!core.removed_bodies.empty() || !core.removed_joints.empty()) {
+        std::erase_if(state.actuators, [&](const ActuatorState& actuator) {
+            return actuator.joint != kNone ? !state.joints[actuator.joint].alive : !body_alive(state, actuator.body);
+        });
+        rebuild_free_lists(core);
+        core.removed_bodies.clear();
+        core.removed_joints.clear();
+    }
+}
+
+void rebuild_free_lists(Core& core) {
+    core.free_bodies.clear();
+    for (std::uint32_t i = core.state.bodies.size(); i-- > 1;) {
+        if (!body_alive(core.state, i)) core.free_bodies.push_back(i);
+    }
+    core.free_joints.clear();
+    for (auto i = static_cast<std::uint32_t>(core.state.joints.size()); i-- > 0;) {
+        if (!core.state.joints[i].alive) core.free_joints.push_back(i);
+    }
+}
+
+void rebuild_excluded(Core& core) {
+    core.excluded.clear();
+    for (const Joint& joint : core.state.joints) {
+        if (!joint.alive || joint.collide_connected || joint.a == kWorldBody || joint.b == kWorldBody) continue;
+        core.excluded.push_back({std::min(joint.a, joint.b), std::max(joint.a, joint.b)});
+    }
+    std::sort(core.excluded.begin(), core.excluded.end());  // equal pairs are alike, and all but one go
+    core.excluded.erase(std::unique(core.excluded.begin(), core.excluded.end()), core.excluded.end());
+    core.excluded_stale = false;
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,333 @@
+// Restores a saved state. The bytes may come from anyone: each field is checked before it is believed, and the world
+// changes only after the last check. The checksum finds accidents, not malice, so nothing relies on it.
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "sim/world/form.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+Error damaged(const char* place, std::string message) {
+    return {ErrorCode::corrupt, std::string("saved state: ") + place,
+            std::move(message) + "; the bytes are damaged: restore an undamaged copy"};
+}
+
+bool finite(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu) < 0x7f80'0000u; }
+bool finite(const float* values, int count) { return std::all_of(values, values + count, [](float x) { return finite(x); }); }
+bool zero_bits(float x) { return std::bit_cast<std::uint32_t>(x) == 0; }
+bool same_bits(const void* x, const void* y, std::size_t size) { return std::memcmp(x, y, size) == 0; }
+
+class Restorer {
+  public:
+    Restorer(const Core& core, std::span<const std::uint8_t> bytes) : core_(core), in_(bytes) {}
+
+    Result<Ok> read() {
+        if (auto r = clock(); !r) return r;
+        if (auto r = identity(); !r) return r;
+        if (auto r = bodies(); !r) return r;
+        if (auto r = joint_impulses(); !r) return r;
+        if (auto r = contacts(); !r) return r;
+        if (auto r = control(); !r) return r;
+        if (auto r = events(); !r) return r;
+        if (auto r = joint_parameters(); !r) return r;
+        if (auto r = actuators(); !r) return r;
+        if (in_.left() != 0) return damaged("end", std::to_string(in_.left()) + " bytes follow the last field");
+        return Ok{};
+    }
+    State take() { return std::move(state_); }
+
+  private:
+    Error short_at(const char* place) { return damaged(place, "the bytes end or are not canonical at offset " + std::to_string(in_.at())); }
+
+    Result<Ok> clock() {
+        in_.get(state_.tick);
+        if (in_.take<std::uint64_t>() != core_.definition_hash || !in_.ok()) return damaged("clock", "the definition is another one");
+        return Ok{};
+    }
+
+    Result<Ok> identity() {
+        const auto count = in_.take<std::uint32_t>();
+        if (!in_.ok() || count > in_.left() / kSavedBodyBytes) return short_at("identity");
+        if (count > kMaxBodies || count < core_.def.bodies.size() + 1) return damaged("identity", "it cannot hold " + std::to_string(count) + " bodies");
+        resize_bodies(state_, count);
+        Bodies& b = state_.bodies;
+        in_.get_array(b.flags, count);
+        in_.get_array(b.generation, count);
+        in_.get_array(state_.origin, count);
+        std::vector<std::uint16_t> slots;
+        in_.get_array(slots, count);
+        if (!in_.ok()) return short_at("identity");
+        if (b.flags[0] != kBodyAlive || b.generation[0] != 0 || state_.origin[0] != BodyOrigin{} || slots[0] != kNoSlot)
+            return damaged("identity", "body 0 is not the world");
+        for (std::uint32_t i = 1; i < count; ++i) {
+            const std::uint8_t flags = b.flags[i];
+            if (!body_makes_sense(i, flags, slots[i])) return damaged("identity", "body " + std::to_string(i) + " contradicts the definition");
+            if (flags != 0) {
+                define_body(core_, b, i, body_definition(core_.def, state_.origin[i]), state_.origin[i]);
+                b.info[i].slot = slots[i];
+                b.flags[i] = flags;
+                if ((flags & kBodyQuarantined) != 0) {
+                    std::fill(std::begin(b.mass[i].inverse_inertia), std::end(b.mass[i].inverse_inertia), 0.0f);
+                    b.mass[i].inverse_mass = 0.0f;
+                }
+            }
+        }
+        return joint_identity();
+    }
+
+    bool body_makes_sense(std::uint32_t i, std::uint8_t flags, std::uint16_t slot) const {
+        const BodyOrigin origin = state_.origin[i];
+        if (flags == 0) return origin == BodyOrigin{} && slot == kNoSlot && state_.bodies.generation[i] > 0;
+        const WorldDef& def = core_.def;
+        if (origin.prefab == kNone) {
+            if (i > def.bodies.size() || origin.index != i - 1 || state_.bodies.generation[i] != 0 || slot != kNoSlot) return false;
+        } else {
+            if (origin.prefab >= def.prefabs.size() || origin.index >= def.prefabs[origin.prefab].bodies.size()) return false;
+            if (i <= def.bodies.size() && state_.bodies.generation[i] == 0) return false;
+            if (slot != kNoSlot && (slot >= def.slots.size() || def.slots[slot].prefab != origin.prefab)) return false;
+        }
+        constexpr std::uint8_t kLost = kBodyAlive | kBodyKinematic | kBodyQuarantined;
+        switch (body_definition(def, origin).type) {
+        case BodyType::fixed: return flags == kBodyAlive;
+        case BodyType::kinematic: return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
+        case BodyType::dynamic: return flags == (kBodyAlive | kBodyDynamic) || flags == kLost;
+        }
+        return false;
+    }
+
+    Result<Ok> joint_identity() {
+        const auto count = in_.take<std::uint32_t>();
+        if (!in_.ok() || count > in_.left() / kSavedJointBytes) return short_at("identity");
+        if (count > kMaxJoints || count < core_.def.joints.size()) return damaged("identity", "it cannot hold " + std::to_string(count) + " joints");
+        state_.joints.resize(count);
+        state_.joint_digest.resize(count);
+        for (Joint& joint : state_.joints) {
+            in_.get(joint.alive);
+            in_.get(joint.generation);
+            in_.get(joint.slot);
+            if (joint.slot != kNoSlot && (!joint.alive || joint.slot >= core_.def.slots.size())) return damaged("identity", "a joint's slot does not exist");
+        }
+        return in_.ok() ? Result<Ok>(Ok{}) : short_at("identity");
+    }
+
+    Result<Ok> bodies() {
+        Bodies& b = state_.bodies;
+        in_.get_array(b.pose, b.size());
+        in_.get_array(b.velocity, b.size());
+        if (!in_.ok()) return short_at("bodies");
+        for (std::uint32_t i = 0; i < b.size(); ++i) {
+            if (!motion_makes_sense(i)) return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
+            b.inertia[i] = ref::world_inertia(b.mass[i], b.pose[i]);
+        }
+        return Ok{};
+    }
+
+    bool motion_makes_sense(std::uint32_t i) const {
+        const PoseRecord& pose = state_.bodies.pose[i];
+        const VelocityRecord& velocity = state_.bodies.velocity[i];
+        constexpr PoseRecord kRest;
+        constexpr VelocityRecord kStill;
+        if (i == kWorldBody || !body_alive(state_, i))
+            return same_bits(&pose, &kRest, sizeof pose) && same_bits(&velocity, &kStill, sizeof velocity);
+        if (!zero_bits(pose.zero) || !zero_bits(velocity.zero[0]) || !zero_bits(velocity.zero[1])) return false;
+        if ((state_.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0 && !same_bits(&velocity, &kStill, sizeof velocity))
+            return false;
+        if (!finite(velocity.linear, 3) || !finite(velocity.angular, 3)) return false;
+        Quat orientation = pose_of(pose).orientation;
+        return ref::within(pose_of(pose).position, kMaxCoordinate_m) && ref::make_unit(orientation);
+    }
+
+    Result<Ok> joint_impulses() {
+        for (std::size_t i = 0; i < state_.joints.size(); ++i) {
+            Joint& joint = state_.joints[i];
+            if (!joint.alive) continue;
+            in_.get(state_.joint_digest[i]);
+            in_.bytes(joint.impulse, sizeof joint.impulse);
+            if (!in_.ok()) return short_at("joints");
+            if (!finite(joint.impulse, kMaxJointRows)) return damaged("joints", "an impulse is not finite");
+        }
+        return Ok{};
+    }
+
+    Result<Ok> contacts() {
+        const auto count = in_.take<std::uint32_t>();
+        in_.get_array(state_.contacts, count);
+        if (!in_.ok()) return short_at("contacts");
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool ordered = i == 0 || key(state_.contacts[i - 1]) < key(state_.contacts[i]);
+            if (!ordered || !contact_makes_sense(state_.contacts[i])) return damaged("contacts", "contact " + std::to_string(i) + " is impossible");
+        }
+        return Ok{};
+    }
+
+    static std::array<std::uint32_t, 4> key(const KeptContact& c) { return {c.a, c.b, c.child_a, c.child_b}; }
+
+    bool contact_makes_sense(const KeptContact& c) const {
+        const Bodies& b = state_.bodies;
+        if (c.a >= c.b || c.b >= b.size() || b.info[c.a].shape == kNone || b.info[c.b].shape == kNone) return false;
+        if (c.count < 1 || c.count > kMaxManifoldPoints || c.touching > 1) return false;
+        for (std::uint32_t i = 0; i < kMaxManifoldPoints; ++i) {
+            const bool used = i < c.count;
+            if (!used && (c.feature[i] != 0 || !zero_bits(c.normal_impulse[i]))) return false;
+        }
+        return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) && finite(c.twist_impulse) &&
+               finite(c.total_normal_impulse);
+    }
+
+    Result<Ok> control() {
+        state_.slots.resize(core_.def.slots.size());
+        for (SlotState& slot : state_.slots) {
+            in_.get(slot.taken);
+            for (float& channel : slot.controls) {
+                in_.get(channel);
+                if (!ref::within(channel, -1.0f, 1.0f) || (!slot.taken && !zero_bits(channel))) return damaged("control", "a control channel is out of range");
+            }
+        }
+        for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
+            const std::uint16_t slot = state_.bodies.info[i].slot;
+            if (slot != kNoSlot && !state_.slots[slot].taken) return damaged("control", "body " + std::to_string(i) + " belongs to an empty slot");
+        }
+        const auto count = in_.take<std::uint32_t>();
+        if (!in_.ok() || count > in_.left() / kSavedActuatorBytes) return short_at("control");
+        state_.actuators.resize(count);
+        for (ActuatorState& actuator : state_.actuators) {
+            in_.get(actuator.prefab);
+            in_.get(actuator.index);
+            in_.get(actuator.body);
+            in_.get(actuator.joint);
+            in_.get(actuator.slot);
+            in_.get(actuator.base);
+        }
+        return in_.ok() ? Result<Ok>(Ok{}) : short_at("control");
+    }
+
+    Result<Ok> events() {
+        const auto count = in_.take<std::uint32_t>();
+        if (!in_.ok() || count > in_.left() / kSavedEventBytes) return short_at("events");
+        state_.events.resize(count);
+        for (Event& event : state_.events) {
+            const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
+            if (kind > static_cast<std::uint8_t>(EventKind::quarantined) || cause > static_cast<std::uint8_t>(EventCause::too_far))
+                return damaged("events", "an event is of no known kind");
+            event.kind = static_cast<EventKind>(kind);
+            event.cause = static_cast<EventCause>(cause);
+            event.command = static_cast<CommandKind>(command);
+            in_.get(event.slot);
+            for (std::uint32_t* part : {&event.a.index, &event.a.generation, &event.b.index, &event.b.generation,
+                                        &event.joint.index, &event.joint.generation})
+                in_.get(*part);
+            in_.get(event.tag);
+            in_.get(event.point);
+            in_.get(event.normal);
+            in_.get(event.impulse);
+        }
+        return in_.ok() ? Result<Ok>(Ok{}) : short_at("events");
+    }
+
+    Result<Ok> joint_parameters() {
+        for (std::size_t i = 0; i < state_.joints.size(); ++i) {
+            Joint& joint = state_.joints[i];
+            if (!joint.alive) continue;
+            in_.get(joint.a);
+            in_.get(joint.b);
+            in_.get(joint.break_force_n);
+            in_.get(joint.break_torque_nm);
+            in_.get(joint.collide_connected);
+            const auto type = in_.take<std::uint8_t>();
+            if (!get_constraint(in_, type, joint.constraint)) return short_at("joint parameters");
+            if (!joint_makes_sense(joint) || digest_of(joint) != state_.joint_digest[i])
+                return damaged("joint parameters", "joint " + std::to_string(i) + " is impossible");
+        }
+        return Ok{};
+    }
+
+    bool joint_makes_sense(const Joint& joint) const {
+        const std::uint32_t count = state_.bodies.size();
+        if (joint.a >= count || joint.b >= count || joint.a == joint.b) return false;
+        if (!body_alive(state_, joint.a) || !body_alive(state_, joint.b)) return false;
+        if (std::holds_alternative<OneBodyLinearServo>(joint.constraint) && joint.a != kWorldBody) return false;
+        if (!ref::positive(joint.break_force_n) || !ref::positive(joint.break_torque_nm)) return false;
+        Constraint checked = joint.constraint;  // its directions are unit within tolerance: kept bit for bit
+        return check_constraint(checked).empty();
+    }
+
+    // Last, for they refer to bodies and joints.
+    Result<Ok> actuators() {
+        for (std::size_t i = 0; i < state_.actuators.size(); ++i) {
+            if (!actuator_makes_sense(state_.actuators[i])) return damaged("control", "actuator " + std::to_string(i) + " is impossible");
+        }
+        return Ok{};
+    }
+
+    bool actuator_makes_sense(ActuatorState& a) const {
+        const WorldDef& def = core_.def;
+        if (a.prefab != kNone && a.prefab >= def.prefabs.size()) return false;
+        if (a.index >= (a.prefab == kNone ? def.actuators.size() : def.prefabs[a.prefab].actuators.size())) return false;
+        if (a.slot != kNoSlot && a.slot >= def.slots.size()) return false;
+        const ActuatorDef& definition = actuator_definition(def, a);
+        if (a.prefab == kNone && a.slot != definition.slot) return false;
+        if (!ref::within(a.base.position, kMaxCoordinate_m)) return false;
+        Quat turn = a.base.orientation;
+        if (!ref::make_unit(turn)) return false;
+        if (definition.kind == ActuatorKind::motor)
+            return a.body == kNone && a.joint < state_.joints.size() && state_.joints[a.joint].alive &&
+                   std::holds_alternative<AngularAxisMotor>(state_.joints[a.joint].constraint);
+        if (a.joint != kNone || a.body >= state_.bodies.size() || !body_alive(state_, a.body)) return false;
+        return state_.origin[a.body] == BodyOrigin{a.prefab, definition.body};
+    }
+
+    const Core& core_;
+    CanonicalReader in_;
+    State state_;
+};
+
+Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
+    if (bytes.size() < kSaveHeaderBytes) return damaged("header", "it is shorter than a header");
+    CanonicalReader in(bytes);
+    char magic[8];
+    in.bytes(magic, sizeof magic);
+    if (!same_bits(magic, kSaveMagic, sizeof magic)) return damaged("header", "these are not the bytes of a saved state");
+    const auto format = in.take<std::uint32_t>(), engine = in.take<std::uint32_t>();
+    if (format != kSaveFormat || engine != kEngineVersion)
+        return Error{ErrorCode::version_mismatch, "saved state: header",
+                     "it is of format " + std::to_string(format) + ", engine version " + std::to_string(engine) + ", this is format " +
+                         std::to_string(kSaveFormat) + ", engine version " + std::to_string(kEngineVersion) +
+                         "; restore it with the engine that saved it"};
+    if (in.take<std::uint64_t>() != core.definition_hash)
+        return Error{ErrorCode::version_mismatch, "saved state: header",
+                     "it was saved by a world of another definition; make the world from the same scene first"};
+    const auto length = in.take<std::uint64_t>(), checksum = in.take<std::uint64_t>();
+    if (length != in.left()) return damaged("header", "it announces " + std::to_string(length) + " bytes, but " + std::to_string(in.left()) + " follow");
+    if (XXH3_64bits(bytes.data() + kSaveHeaderBytes, in.left()) != checksum) return damaged("header", "the checksum does not hold");
+    return Ok{};
+}
+
+}  // namespace
+
+Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
+    if (auto r = check_header(core, bytes); !r) return r;
+    Restorer restorer(core, bytes.subspan(kSaveHeaderBytes));
+    if (auto r = restorer.read(); !r) return r;
+    core.state = restorer.take();
+    core.stats = {};
+    core.excluded_stale = true;
+    rebuild_free_lists(core);
+    rebuild_excluded(core);
+    std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
+    core.cold_bodies.clear();
+    core.removed_bodies.clear();
+    core.removed_joints.clear();
+    core.force.clear();
+    core.torque.clear();
+    core.pushed.clear();
+    core.drives.clear();
+    core.drive_of.clear();
+    return Ok{};
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,62 @@
+// What a world is at a tick: everything that influences its future, and the last tick's events. Hash and save walk this
+// and nothing else; what is not here is either derived from it and the definition, or a cache that changes no bit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "sim/solver/joint.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+inline constexpr std::uint16_t kNoSlot = 0xffff;
+
+// Which definition a body was made from: WorldDef::bodies (prefab = kNone) or a prefab's.
+struct BodyOrigin {
+    std::uint32_t prefab = kNone, index = kNone;
+    friend bool operator==(const BodyOrigin&, const BodyOrigin&) = default;
+};
+static_assert(sizeof(BodyOrigin) == 8);
+
+// A manifold as it is remembered: the impulses that warm start the next one of the same pair. Sorted by (a, b, child_a,
+// child_b). Only 4-byte members, without padding: an array of it is hashed and saved as it lies in memory.
+struct KeptContact {
+    std::uint32_t a = 0, b = 0, child_a = 0, child_b = 0;
+    std::uint32_t count = 0;
+    std::uint32_t touching = 0;                     // 1 after contact_begin, until contact_end
+    std::uint32_t feature[kMaxManifoldPoints] = {};
+    float normal_impulse[kMaxManifoldPoints] = {};
+    float friction_impulse[3] = {};
+    float twist_impulse = 0.0f;
+    float total_normal_impulse = 0.0f;              // of the last tick: a hit is a jump of it
+};
+static_assert(sizeof(KeptContact) == 76 && alignof(KeptContact) == 4);
+
+// An actuator at work: whose definition, on which body or joint.
+struct ActuatorState {
+    std::uint32_t prefab = kNone, index = kNone;    // WorldDef::actuators or a prefab's
+    std::uint32_t body = kNone, joint = kNone;      // indices in the world
+    std::uint16_t slot = kNoSlot;
+    Pose base;                                      // kinematic: the body's pose when it was made
+};
+
+struct SlotState {
+    bool taken = false;
+    std::array<float, kControlChannels> controls{};  // held until the next command, zero while nobody has the slot
+};
+
+struct State {
+    std::uint64_t tick = 0;
+    Bodies bodies;
+    std::vector<BodyOrigin> origin;                 // by body index
+    std::vector<Joint> joints;
+    std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of what parameters it has
+    std::vector<KeptContact> contacts;
+    std::vector<SlotState> slots;
+    std::vector<ActuatorState> actuators;           // in the order in which they act
+    std::vector<Event> events;
+};
+
+}  // namespace orrery::sim

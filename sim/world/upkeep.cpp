@@ -1,0 +1,119 @@
+// The end of a tick: joints that broke go, bodies that left the range of numbers are put under quarantine, events are
+// put in order.
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <tuple>
+
+#include "sim/world/core.h"
+
+namespace orrery::sim {
+
+namespace {
+
+constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
+// A velocity may pass the named maximum within a tick, before the solver clamps it again; twice that is a runaway.
+constexpr float kRunawaySpeed_mps = 2.0f * kMaxLinearSpeed_mps;
+constexpr float kRunawayAngularSpeed_radps = 2.0f * kMaxAngularSpeed_radps;
+
+// The largest magnitude as its bits, which order like the numbers; infinity and NaN are above all else.
+std::uint32_t largest_magnitude(const float* values, int count) {
+    std::uint32_t largest = 0;
+    for (int i = 0; i < count; ++i) largest = std::max(largest, std::bit_cast<std::uint32_t>(values[i]) & 0x7fff'ffffu);
+    return largest;
+}
+
+EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
+    const std::uint32_t position = largest_magnitude(pose.position, 3), turn = largest_magnitude(pose.orientation, 4);
+    const std::uint32_t linear = largest_magnitude(velocity.linear, 3), angular = largest_magnitude(velocity.angular, 3);
+    if (std::max({position, turn, linear, angular}) >= kInfinityBits) return EventCause::not_finite;
+    if (position > std::bit_cast<std::uint32_t>(kMaxCoordinate_m)) return EventCause::too_far;
+    if (linear > std::bit_cast<std::uint32_t>(kRunawaySpeed_mps) ||
+        angular > std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps))
+        return EventCause::out_of_range;
+    return EventCause::none;
+}
+
+void quarantine(Core& core, std::uint32_t index, EventCause cause) {
+    Bodies& bodies = core.state.bodies;
+    Event event;
+    event.kind = EventKind::quarantined;
+    event.cause = cause;
+    event.a = body_id(core.state, index);
+    core.state.events.push_back(event);
+    bodies.pose[index] = core.start_pose[index];
+    bodies.velocity[index] = {};
+    bodies.delta[index] = {};
+    bodies.inertia[index] = {};
+    std::fill(std::begin(bodies.mass[index].inverse_inertia), std::end(bodies.mass[index].inverse_inertia), 0.0f);
+    bodies.mass[index].inverse_mass = 0.0f;
+    bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
+}
+
+// Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.
+bool sound(const Joint& joint) { return largest_magnitude(joint.impulse, kMaxJointRows) < kInfinityBits; }
+bool sound(const Manifold& m) {
+    const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse, m.total_normal_impulse};
+    std::uint32_t largest = largest_magnitude(shared, 5);
+    for (const ManifoldPoint& point : m.points) largest = std::max(largest, largest_magnitude(&point.normal_impulse, 1));
+    return largest < kInfinityBits;
+}
+
+}  // namespace
+
+void remove_broken_joints(Core& core) {
+    State& state = core.state;
+    for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
+        const Joint& joint = state.joints[i];
+        if (!joint.alive || !joint.broken) continue;
+        Event event;
+        event.kind = EventKind::joint_broken;
+        event.a = joint.a == kWorldBody ? BodyId{} : body_id(state, joint.a);
+        event.b = joint.b == kWorldBody ? BodyId{} : body_id(state, joint.b);
+        event.joint = joint_id(state, i);
+        event.impulse = joint.force_n;
+        state.events.push_back(event);
+        remove_joint(core, i);
+    }
+    finish_removals(core);
+}
+
+void quarantine_lost_bodies(Core& core) {
+    State& state = core.state;
+    Bodies& bodies = state.bodies;
+    bool any = false;
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
+        const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
+        if (cause == EventCause::none) continue;
+        quarantine(core, i, cause);
+        any = true;
+    }
+    if (!any) return;
+    const auto lost = [&](std::uint32_t body) { return (bodies.flags[body] & kBodyQuarantined) != 0; };
+    for (Joint& joint : state.joints) {
+        if (joint.alive && (lost(joint.a) || lost(joint.b) || !sound(joint)))
+            std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+    }
+    for (Manifold& manifold : core.manifolds) {
+        if (lost(manifold.a) || lost(manifold.b) || !sound(manifold)) zero_contact_impulses(manifold);
+    }
+}
+
+void sort_events(Core& core) {
+    std::vector<Event>& events = core.state.events;
+    if (events.size() < 2) return;
+    core.event_order.resize(events.size());
+    std::iota(core.event_order.begin(), core.event_order.end(), 0u);
+    const auto key = [&](std::uint32_t i) {
+        const Event& e = events[i];
+        return std::tuple(e.kind, e.a, e.b, e.joint, e.tag, i);  // i, the order of arising, makes the key unique
+    };
+    std::sort(core.event_order.begin(), core.event_order.end(), [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+    core.sorted_events.clear();
+    for (const std::uint32_t i : core.event_order) core.sorted_events.push_back(events[i]);
+    events.swap(core.sorted_events);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,226 @@
+// The public class: creation, the order of a tick, and what can be read.
+
+#include <algorithm>
+#include <new>
+
+#include "sim/world/core.h"
+#include "sim/world/executor.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+struct World::Impl {
+    Core core;
+};
+
+namespace {
+
+class StageScope {
+  public:
+    StageScope(StageObserver* observer, Stage stage) : observer_(observer), stage_(stage) {
+        if (observer_) observer_->begin(stage_);
+    }
+    ~StageScope() {
+        if (observer_) observer_->end(stage_);
+    }
+    StageScope(const StageScope&) = delete;
+    StageScope& operator=(const StageScope&) = delete;
+
+  private:
+    StageObserver* observer_;
+    Stage stage_;
+};
+
+void find_contacts(Core& core, Executor& executor, StageObserver* observer) {
+    const float margin_m = core.def.solver.speculative_margin_m;
+    const Bodies& bodies = core.state.bodies;
+    {
+        const StageScope stage(observer, Stage::bounds);
+        core.collision.update_bounds(bodies, core.shapes, core.dt_s, margin_m, core.target, executor);
+    }
+    {
+        const StageScope stage(observer, Stage::pairs);
+        core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs);
+    }
+    const StageScope stage(observer, Stage::narrow_phase);
+    core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds);
+    warm_start_contacts(core, executor);
+    core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
+}
+
+void solve(Core& core, Executor& executor, StageObserver* observer) {
+    StepInput input;
+    input.dt_s = core.dt_s;
+    input.substeps = core.def.substeps;
+    input.gravity = core.def.gravity;
+    input.settings = core.def.solver;
+    input.target = core.target;
+    input.executor = &executor;
+    input.observer = observer;
+    if (!core.pushed.empty()) {
+        input.force = core.force;
+        input.torque = core.torque;
+    }
+    const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
+    core.stats.colours = stats.colours;
+    core.stats.bundles = stats.bundles;
+    core.stats.overflow_constraints = stats.overflow_constraints;
+}
+
+BodyState read_body(const State& state, std::uint32_t i) {
+    const Bodies& b = state.bodies;
+    BodyState out;
+    out.id = body_id(state, i);
+    out.type = (b.flags[i] & kBodyDynamic) != 0 ? BodyType::dynamic : (b.flags[i] & kBodyKinematic) != 0 ? BodyType::kinematic : BodyType::fixed;
+    out.shape = b.info[i].shape;
+    out.material = b.info[i].material;
+    out.slot = b.info[i].slot;
+    out.pose = pose_of(b.pose[i]);
+    const VelocityRecord& v = b.velocity[i];
+    out.linear_velocity = {v.linear[0], v.linear[1], v.linear[2]};
+    out.angular_velocity = {v.angular[0], v.angular[1], v.angular[2]};
+    out.inverse_mass = b.mass[i].inverse_mass;
+    out.user_data = b.info[i].user_data;
+    return out;
+}
+
+JointState read_joint(const State& state, std::uint32_t i) {
+    const Joint& joint = state.joints[i];
+    JointState out;
+    out.id = joint_id(state, i);
+    if (joint.a != kWorldBody) out.a = body_id(state, joint.a);
+    if (joint.b != kWorldBody) out.b = body_id(state, joint.b);
+    out.constraint = joint.constraint;
+    return out;
+}
+
+template <class T>
+std::uint32_t index_by_name(const std::vector<T>& list, std::string_view name) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const T& element) { return element.name == name; });
+    return found == list.end() || name.empty() ? kNone : static_cast<std::uint32_t>(found - list.begin());
+}
+
+}  // namespace
+
+World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+World::~World() = default;
+
+Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldConfig& config) {
+    const FpEnvironment environment;
+    const Target target = config.target == Target::automatic ? best_target() : config.target;
+    const std::span<const Target> targets = available_targets();
+    if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
+        std::string known;
+        for (const Target t : targets) known += (known.empty() ? "" : ", ") + std::string(target_name(t));
+        return Error{ErrorCode::unsupported_target, "target", std::string(target_name(target)) + " is not available here; use one of " + known};
+    }
+    auto impl = std::make_unique<Impl>();
+    Core& core = impl->core;
+    core.def = def;
+    core.target = target;
+    if (auto r = check_definition(core.def, core.shapes); !r) return r.error();
+    core.dt_s = ref::tick_length_s(core.def.tick_rate_hz);
+    core.definition_hash = hash_definition(core.def);
+    populate(core);
+    return std::unique_ptr<World>(new World(std::move(impl)));
+}
+
+StepStatus World::step(std::span<const Command> commands, Executor* executor, StageObserver* observer) {
+    if (commands.size() > kMaxCommandsPerTick) return StepStatus::too_many_commands;
+    const FpEnvironment environment;
+    Core& core = impl_->core;
+    SerialExecutor serial;
+    GuardedExecutor guarded(executor ? *executor : static_cast<Executor&>(serial));
+    Executor& workers = executor ? static_cast<Executor&>(guarded) : serial;
+    {
+        const StageScope stage(observer, Stage::commands);
+        core.state.events.clear();
+        apply_commands(core, commands);
+        drive_actuators(core);
+        core.start_pose.assign(core.state.bodies.pose.begin(), core.state.bodies.pose.end());
+    }
+    find_contacts(core, workers, observer);
+    solve(core, workers, observer);
+    {
+        const StageScope stage(observer, Stage::events);
+        finish_actuators(core);
+        quarantine_lost_bodies(core);
+        keep_contacts(core);
+        remove_broken_joints(core);
+        sort_events(core);
+    }
+    core.state.tick += 1;
+    return StepStatus::ok;
+}
+
+std::uint64_t World::tick() const { return impl_->core.state.tick; }
+HashTree World::hash() const { return hash_state(impl_->core); }
+std::span<const Event> World::events() const { return impl_->core.state.events; }
+void World::save(std::vector<std::uint8_t>& out) const { save_state(impl_->core, out); }
+Result<Ok> World::restore(std::span<const std::uint8_t> bytes) {
+    const FpEnvironment environment;
+    return restore_state(impl_->core, bytes);
+}
+Target World::target() const { return impl_->core.target; }
+float World::dt_s() const { return impl_->core.dt_s; }
+const WorldDef& World::definition() const { return impl_->core.def; }
+
+WorldStats World::stats() const {
+    const Core& core = impl_->core;
+    WorldStats stats = core.stats;
+    stats.bodies = stats.dynamic_bodies = stats.joints = 0;
+    for (std::uint32_t i = 1; i < core.state.bodies.size(); ++i) {
+        stats.bodies += body_alive(core.state, i) ? 1 : 0;
+        stats.dynamic_bodies += core.state.bodies.dynamic(i) ? 1 : 0;
+    }
+    for (const Joint& joint : core.state.joints) stats.joints += joint.alive ? 1 : 0;
+    return stats;
+}
+
+bool World::alive(BodyId id) const {
+    const State& state = impl_->core.state;
+    return id.index != kWorldBody && id.index < state.bodies.size() && body_alive(state, id.index) &&
+           state.bodies.generation[id.index] == id.generation;
+}
+bool World::alive(JointId id) const {
+    const State& state = impl_->core.state;
+    return id.index < state.joints.size() && state.joints[id.index].alive && state.joints[id.index].generation == id.generation;
+}
+BodyState World::body(BodyId id) const { return alive(id) ? read_body(impl_->core.state, id.index) : BodyState{}; }
+JointState World::joint(JointId id) const { return alive(id) ? read_joint(impl_->core.state, id.index) : JointState{}; }
+
+void World::read_bodies(std::vector<BodyState>& out) const {
+    const State& state = impl_->core.state;
+    out.clear();
+    for (std::uint32_t i = 1; i < state.bodies.size(); ++i) {
+        if (body_alive(state, i)) out.push_back(read_body(state, i));
+    }
+}
+void World::read_joints(std::vector<JointState>& out) const {
+    const State& state = impl_->core.state;
+    out.clear();
+    for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
+        if (state.joints[i].alive) out.push_back(read_joint(state, i));
+    }
+}
+
+// The definition's bodies come right after the world's own, its joints first of all, each with generation 0.
+BodyId World::find_body(std::string_view name) const {
+    const std::uint32_t index = index_by_name(impl_->core.def.bodies, name);
+    return index == kNone ? BodyId{} : BodyId{index + 1, 0};
+}
+JointId World::find_joint(std::string_view name) const {
+    const std::uint32_t index = index_by_name(impl_->core.def.joints, name);
+    return index == kNone ? JointId{} : JointId{index, 0};
+}
+
+bool World::slot_taken(std::uint32_t slot) const {
+    const State& state = impl_->core.state;
+    return slot < state.slots.size() && state.slots[slot].taken;
+}
+std::array<float, kControlChannels> World::controls(std::uint32_t slot) const {
+    const State& state = impl_->core.state;
+    return slot < state.slots.size() ? state.slots[slot].controls : std::array<float, kControlChannels>{};
+}
+
+}  // namespace orrery::sim
