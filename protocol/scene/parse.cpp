@@ -156,8 +156,9 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
         } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {
             while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
         } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
-            for (i += 2; i < text.size() && !(text[i] == '*' && i + 1 < text.size() && text[i + 1] == '/'); ++i) line += text[i] == '\n';
-            if (i >= text.size()) return fail("a comment does not end; close it with */");
+            const std::size_t end = text.find("*/", i + 2);
+            if (end == std::string_view::npos) return fail("a comment does not end; close it with */");
+            for (; i < end; ++i) line += text[i] == '\n';
             ++i;
         } else if (c == '(') {
             return fail("a function call; write the number itself");

@@ -1,0 +1,254 @@
+// A scene gives one hash and one world in both forms; what is wrong in it is named with its place.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "protocol/scene/scene.h"
+#include "protocol/scene/scene_generated.h"
+
+using namespace orrery;
+using protocol::LoadedScene;
+using protocol::load_scene;
+
+namespace {
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Result<LoadedScene> load_text(const std::string& text, const protocol::SceneOverrides& overrides = {},
+                              const protocol::SceneCaps& caps = {}) {
+    return load_scene(bytes_of(text), "test.json", overrides, caps);
+}
+
+std::string error_of(const std::string& text) {
+    const Result<LoadedScene> loaded = load_text(text);
+    return loaded ? "no error" : loaded.error().to_string();
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A scene that uses every table of the schema.
+const char* const kEverything = R"({
+  "scene_version": 1, "name": "all", "tick_rate_hz": 50, "substeps": 3, "gravity": [0, -9.5, -0.0], "seed": 7,
+  "solver": {"joint_frequency_hz": 50, "joint_damping_ratio": 1.5, "contact_frequency_hz": 25, "contact_damping_ratio": 8,
+             "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5},
+  "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900}, {"name": "ice", "friction": 0.05}],
+  "shapes": [{"name": "ball", "sphere": {"radius": 0.25}}, {"name": "crate", "box": {"half_extents": [0.5, 0.6, 0.7]}},
+             {"name": "pill", "capsule": {"radius": 0.3, "half_height": 0.4}}, {"name": "ground", "plane": {}}],
+  "bodies": [
+    {"name": "floor", "type": "static", "shape": "ground", "material": "ice"},
+    {"name": "one", "shape": "crate", "position": [1, 2, 3], "rotation_deg": [0, 90, 0], "linear_velocity": [1, 0, 0],
+     "angular_velocity": [0, 2, 0], "mass_kg": 5, "linear_damping": 0.1, "angular_damping": 0.2, "gravity_scale": 0.5,
+     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615},
+    {"name": "two", "shape": "ball", "position": [2, 2, 3], "orientation": [0, 0, 0.6, 0.8]},
+    {"name": "lift", "type": "kinematic", "shape": "pill", "position": [4, 1, 0]},
+    {"name": "ghost", "mass_kg": 2, "position": [0, 5, 0]}],
+  "joints": [
+    {"name": "ball", "a": "one", "b": "two", "ball_socket": {"at": [1.5, 2, 3], "spring": {"frequency_hz": 5, "damping_ratio": 0.7}}},
+    {"name": "hinge", "a": "one", "b": "two", "hinge": {"at": [1.5, 2, 3], "axis": [0, 0, 2], "min_angle_deg": -30, "max_angle_deg": 60},
+     "collide_connected": true, "break_force_n": 1000, "break_torque_nm": 50},
+    {"name": "local", "b": "two", "hinge": {"anchor_a": [2, 2, 3], "anchor_b": [0, 0, 0], "axis_a": [0, 1, 0], "axis_b": [0, 1, 0],
+     "normal_a": [1, 0, 0], "normal_b": [1, 0, 0], "limit_spring": {"frequency_hz": 9}}},
+    {"name": "weld", "a": "one", "b": "ghost", "weld": {}},
+    {"name": "rope", "a": "one", "b": "two", "distance_limit": {"anchor_a": [0.1, 0, 0]}},
+    {"name": "grab", "b": "ghost", "one_body_linear_servo": {"anchor_b": [0, 0.1, 0], "target": [0, 6, 0],
+     "servo": {"max_speed": 2, "base_speed": 0.1, "max_force": 100}}},
+    {"name": "motor", "a": "one", "b": "two", "angular_axis_motor": {"axis": [0, 0, 1], "target_radps": 3, "motor": {"max_force": 20, "damping": 1}}}],
+  "actuators": [
+    {"name": "spin", "slot": "p1", "weights": [10, -10], "offset": 0.5, "min": -8, "max": 8, "motor": {"joint": "motor"}},
+    {"slot": "p1", "weights": [0, 0, 100], "force": {"body": "one", "direction": [0, 3, 4], "direction_in_world": true}},
+    {"slot": "p1", "weights": [0, 0, 0, 5], "torque": {"body": "one"}},
+    {"slot": "p1", "weights": [1], "kinematic": {"body": "lift", "direction": [0, 1, 0], "max_speed": 2}}],
+  "slots": [{"name": "p1", "template": "car", "position": [0, 1, 0], "rotation_deg": [0, 180, 0]}],
+  "templates": [{"name": "car", "bodies": [{"name": "hull", "shape": "crate"}, {"name": "wheel", "shape": "ball", "position": [0.8, 0, 0]}],
+    "joints": [{"name": "axle", "a": "hull", "b": "wheel", "hinge": {"at": [0.8, 0, 0], "axis": [1, 0, 0]}},
+               {"name": "drive", "a": "hull", "b": "wheel", "angular_axis_motor": {"axis_a": [1, 0, 0]}}],
+    "actuators": [{"weights": [20, 5], "motor": {"joint": "drive"}}]}],
+  "generators": [
+    {"name": "g", "grid": {"count_x": 2, "count_y": 3, "count_z": 4, "origin": [20, 1, 0], "shape": "crate"}},
+    {"stack": {"count": 3, "pitch": 1.3, "origin": [30, 1, 0], "shape": "crate"}},
+    {"pyramid": {"base": 3, "origin": [40, 1, 0], "shape": "crate"}},
+    {"name": "c", "chain": {"chains": 2, "links": 5, "origin": [0, 30, 0], "shape": "ball"}},
+    {"net": {"columns": 3, "rows": 4, "pin": "first_row", "joint": "distance", "origin": [0, 40, 0], "shape": "ball"}},
+    {"rain": {"count": 7, "side": 2, "origin": [0, 60, 0], "shapes": ["ball", "crate"]}},
+    {"arena": {"half_x": 50}}]
+})";
+
+}  // namespace
+
+TEST_CASE("a scene that uses everything becomes the world it describes") {
+    const Result<LoadedScene> loaded = load_text(kEverything);
+    REQUIRE_MESSAGE(loaded.ok(), error_of(kEverything));
+    const sim::WorldDef& world = loaded->world;
+    CHECK(loaded->name == "all");
+    CHECK(world.tick_rate_hz == 50.0f);
+    CHECK(world.substeps == 3);
+    CHECK(world.gravity.y == -9.5f);
+    CHECK(std::signbit(world.gravity.z));
+    CHECK(world.solver.contact_frequency_hz == 25.0f);
+    REQUIRE(world.bodies.size() == 5 + 24 + 3 + 6 + 10 + 12 + 7 + 5);
+    CHECK(world.bodies[0].type == sim::BodyType::fixed);
+    CHECK(world.bodies[0].material == 1);
+    CHECK(world.bodies[1].locks == (sim::kLockLinearZ | sim::kLockAngularX));
+    CHECK(world.bodies[1].user_data == std::numeric_limits<std::uint64_t>::max());
+    CHECK(world.bodies[1].pose.orientation.y == doctest::Approx(std::sqrt(0.5)));
+    CHECK(world.bodies[5].name == "g[0]");
+    const auto& ball = std::get<sim::BallSocket>(world.joints[2 * 5 + 9 + 8 + 0].constraint);
+    CHECK(ball.anchor_a.z == doctest::Approx(0.5));  // body `one` is turned by 90 degrees about y: its z axis is world x
+    CHECK(ball.anchor_b.x == doctest::Approx(-0.5 * 0.28));
+    REQUIRE(world.actuators.size() == 4);
+    CHECK(world.actuators[1].direction.y == doctest::Approx(0.6));
+    CHECK_FALSE(world.actuators[1].direction_local);
+    REQUIRE(world.prefabs.size() == 1);
+    CHECK(world.prefabs[0].actuators[0].joint == 1);
+    CHECK(world.slots[0].prefab == 0);
+    CHECK(world.slots[0].pose.orientation.y == doctest::Approx(1.0));
+}
+
+TEST_CASE("JSON and binary forms of a scene give one hash and one binary form again") {
+    for (const char* name : {"", "chains", "pyramid", "rain", "yard"}) {
+        const std::string text = *name ? read_file(std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json") : kEverything;
+        const Result<LoadedScene> from_text = load_text(text);
+        REQUIRE_MESSAGE(from_text.ok(), name << from_text.error().to_string());
+        const Result<LoadedScene> from_binary = load_scene(from_text->binary, "elsewhere.orscene");
+        REQUIRE(from_binary.ok());
+        CHECK(from_binary->scene_hash == from_text->scene_hash);
+        CHECK(from_binary->binary == from_text->binary);
+        CHECK(from_binary->world.bodies.size() == from_text->world.bodies.size());
+        std::vector<std::uint8_t> shifted(from_text->binary.size() + 1);  // bytes of a chunk lie anywhere
+        std::memcpy(shifted.data() + 1, from_text->binary.data(), from_text->binary.size());
+        CHECK(load_scene(std::span(shifted).subspan(1), "x")->scene_hash == from_text->scene_hash);
+    }
+}
+
+TEST_CASE("every value of a scene is in its hash, its spelling is not") {
+    const std::string text = kEverything;
+    const std::uint64_t hash = load_text(text)->scene_hash;
+    CHECK(load_text("// a comment\n" + text)->scene_hash == hash);
+    // One digit at a time: each numeral of the text is a value, and each changed one another scene (or none).
+    int changed = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool numeral = text[i] >= '1' && text[i] <= '9' && (text[i - 1] == ' ' || text[i - 1] == '.' || text[i - 1] == '[' || text[i - 1] == '-');
+        if (!numeral) continue;
+        std::string other = text;
+        other[i] = text[i] == '9' ? '8' : static_cast<char>(text[i] + 1);
+        const Result<LoadedScene> loaded = load_text(other);
+        if (!loaded) continue;
+        CHECK_MESSAGE(loaded->scene_hash != hash, "at byte " << i << ": " << text.substr(i > 20 ? i - 20 : 0, 40));
+        ++changed;
+    }
+    CHECK(changed > 80);
+    for (const char* word : {"\"rubber\"", "\"collide_connected\": true", "\"direction_in_world\": true", "\"pin\": \"first_row\"",
+                             "\"joint\": \"distance\"", "\"type\": \"kinematic\"", "\"locks\": \"linear_z"}) {
+        std::string other = text;
+        const std::size_t at = other.find(word);
+        REQUIRE(at != std::string::npos);
+        const std::string replacement = word[1] == 'r' ? "\"gummi\"" : word[1] == 'c' || word[1] == 'd' ? std::string(word).substr(0, std::strlen(word) - 4) + "false"
+                                        : word[1] == 'p' ? "\"pin\": \"none\"" : word[1] == 'j' ? "\"joint\": \"ball_socket\""
+                                        : word[1] == 't' ? "\"type\": \"dynamic\"" : "\"locks\": \"linear_x";
+        other.replace(at, std::strlen(word), replacement);
+        const Result<LoadedScene> loaded = load_text(other);
+        if (loaded) CHECK_MESSAGE(loaded->scene_hash != hash, word);
+        else CHECK_MESSAGE(word[1] == 't', loaded.error().to_string());  // the kinematic actuator objects
+    }
+}
+
+TEST_CASE("overrides are part of the effective scene") {
+    protocol::SceneOverrides overrides;
+    overrides.tick_rate_hz = 120.0f;
+    overrides.substeps = 8;
+    overrides.seed = 99;
+    const Result<LoadedScene> plain = load_text(kEverything), changed = load_text(kEverything, overrides);
+    REQUIRE(changed.ok());
+    CHECK(changed->world.tick_rate_hz == 120.0f);
+    CHECK(changed->world.substeps == 8);
+    CHECK(changed->world.seed == 99);
+    CHECK(changed->scene_hash != plain->scene_hash);
+    const Result<LoadedScene> again = load_scene(changed->binary, "recorded");
+    CHECK(again->scene_hash == changed->scene_hash);
+    CHECK(again->world.tick_rate_hz == 120.0f);
+    overrides.tick_rate_hz = 0.0f;
+    CHECK_FALSE(load_text(kEverything, overrides).ok());
+}
+
+TEST_CASE("an error names the file, the place inside it and the mend") {
+    const auto scene = [](const std::string& rest) { return "{\n\"scene_version\": 1,\n" + rest + "\n}"; };
+    const auto has = [](const std::string& text, const std::string& part) {
+        const std::string error = error_of(text);
+        CHECK_MESSAGE(error.find(part) != std::string::npos, error << " lacks " << part);
+    };
+    const std::string shape = "\"shapes\": [{\"name\": \"crate\", \"box\": {}}],";
+    has("", "test.json");
+    has("hello", "test.json:1");
+    has("{", "test.json");
+    has("{}", "test.json: scene_version: is missing");
+    has("{\"scene_version\": 2}", "test.json: scene_version: is 2; this program reads up to 1");
+    CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
+    has(scene("\"boddies\": []"), "test.json:3: unknown field \"boddies\"; did you mean \"bodies\"?");
+    has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"), "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
+    has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
+    has(scene("\"bodies\": [{\"type\": \"fluid\"}]"), "test.json:3");
+    has(scene("\"substeps\": -1, \"seed\": 0"), "test.json:3");
+    has(scene("\"substeps\": 65"), "test.json: substeps: is 65; give 1 to 64");
+    has(scene("\"tick_rate_hz\": nan"), "test.json: tick_rate_hz");
+    has(scene("\"gravity\": [0, -inf, 0]"), "test.json: gravity.y");
+    has(scene("\"gravity\": [0, 1e39, 0]"), "test.json");
+    has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: a function call");
+    has(scene("\"name\": \"../../etc\""), "test.json: name");
+    has(scene("\"name\": \"unfinished"), "test.json:3: a string does not end");
+    has(scene("/* unfinished"), "test.json:3: a comment does not end");
+    has(scene(shape + "\"bodies\": [{}, {\"shape\": \"crat\"}]"), "test.json: bodies[0].mass_kg: a dynamic body without a shape");
+    has(scene(shape + "\"bodies\": [{\"mass_kg\": 1}, {\"shape\": \"crat\"}]"),
+        "test.json: bodies[1].shape: no shape is called \"crat\"; did you mean \"crate\"?");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"material\": \"wood\"}]"), "bodies[0].material: no material is called \"wood\"");
+    has(scene(shape + "\"bodies\": [{\"name\": \"x\", \"shape\": \"crate\"}, {\"name\": \"x\", \"shape\": \"crate\"}]"),
+        "bodies[1].name: a second body is called \"x\"");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 2]}]"), "bodies[0].orientation");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 1], \"rotation_deg\": [0, 0, 0]}]"),
+        "bodies[0].rotation_deg: stands beside orientation");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"position\": [5000, 0, 0]}]"), "bodies[0].position.x: is 5000");
+    has(scene("\"shapes\": [{\"sphere\": {}, \"box\": {}}]"), "shapes[0]: has more than one form");
+    has(scene("\"shapes\": [{\"name\": \"a\"}]"), "shapes[0]: has no form");
+    has(scene("\"shapes\": [{\"sphere\": {\"radius\": -1}}]"), "shapes[0].sphere.radius: is -1");
+    has(scene("\"shapes\": [{\"sphere\": {\"half_height\": 1}}]"), "unknown field");
+    has(scene("\"shapes\": [{\"name\": \"p\", \"plane\": {}}], \"bodies\": [{\"shape\": \"p\"}]"), "bodies[0].type: a plane has no end");
+    const std::string pair = shape + "\"bodies\": [{\"name\": \"a\", \"shape\": \"crate\"}, {\"name\": \"b\", \"shape\": \"crate\"}],";
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\"}]"), "joints[0]: has no constraint");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"), "joints[0].b: is missing");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"), "joints[0].b: is the same body");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"ball_socket\": {}}]"), "joints[0].ball_socket: does not say where it is");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0]}}]"), "joints[0].hinge: has no axis");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0], \"axis\": [0, 0, 0]}}]"),
+        "joints[0].hinge.axis: has no direction");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"c\", \"weld\": {}}]"), "joints[0].b: no body is called \"c\"");
+    has(scene(pair + "\"joints\": [{\"a\": \"chain[2]\", \"b\": \"a\", \"weld\": {}}]"), "joints[0].a: no generator is called \"chain\"");
+    has(scene(pair + "\"joints\": [{\"name\": \"w\", \"a\": \"a\", \"b\": \"b\", \"weld\": {}}], \"slots\": [{\"name\": \"s\"}],"
+                     "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"), "actuators[0].motor.joint: \"w\" is not an angular_axis_motor");
+    has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
+    has(scene("\"generators\": [{\"stack\": {\"count\": 3}}]"), "generators[0].stack.shape: is missing");
+    has(scene(shape + "\"generators\": [{\"stack\": {\"count\": 3, \"pitch\": 4000, \"shape\": \"crate\"}}]"), "generators[0]: puts body 2");
+}
+
+TEST_CASE("generated bodies answer to name[i], in joints and in the world") {
+    const std::string text = R"({"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}],
+        "bodies": [{"name": "ball", "shape": "bead", "position": [3, 0, 0]}],
+        "generators": [{"name": "chain", "chain": {"links": 5, "shape": "bead"}}],
+        "joints": [{"a": "chain[4]", "b": "ball", "distance_limit": {}}]})";
+    const Result<LoadedScene> loaded = load_text(text);
+    REQUIRE_MESSAGE(loaded.ok(), error_of(text));
+    const sim::JointDef& joint = loaded->world.joints.back();
+    CHECK(loaded->world.bodies[joint.body_a].name == "chain[4]");
+    CHECK(joint.body_b == 0);
+    CHECK(std::get<sim::DistanceLimit>(joint.constraint).max_m == doctest::Approx(3.0 - 4.5 * 0.25));
+    std::string other = text;
+    other.replace(other.find("chain[4]"), 8, "chain[5]");
+    CHECK(error_of(other).find("joints[0].a: names body \"chain[5]\" of a generator that makes 5 bodies") != std::string::npos);
+}
