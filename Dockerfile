@@ -1,0 +1,41 @@
+# The server in a container: built by the same preset as everywhere, run as a user without rights on a read-only root.
+#
+#   docker build -t orrery .
+#   install -m 600 -o 10001 /dev/null orrery.key && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > orrery.key
+#   docker run --read-only --user 10001:10001 -p 7770:7770/udp \
+#       -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery
+#
+# The key signs connect tokens (orrery token --key-file ...). /var/lib/orrery keeps the recordings. Arguments after the
+# image's name replace the whole command: any subcommand of orrery.
+ARG BASE=docker.io/library/debian:bookworm-slim
+
+FROM ${BASE} AS build
+WORKDIR /src
+COPY deploy/deps deploy/deps
+RUN deploy/deps build && apt-get clean && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN cmake --preset release -DORRERY_BUILD_TESTS=OFF \
+ && cmake --build --preset release \
+ && cmake --install build/release --prefix /opt/orrery --strip
+# The packages of the shared libraries that the programs load: their names change from one Debian to the next.
+RUN ldd /opt/orrery/bin/* | awk '$3 ~ "^/" {print $3}' | sort -u | while read -r library; do \
+        real=$(realpath "$library"); dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}"; \
+    done | cut -d: -f1 | sort -u > /opt/orrery/packages
+
+FROM ${BASE}
+COPY --from=build /opt/orrery/packages /tmp/packages
+RUN apt-get update && xargs -a /tmp/packages env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+ && apt-get clean && rm -rf /var/lib/apt/lists/* /tmp/packages \
+ && groupadd --gid 10001 orrery && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/orrery --shell /usr/sbin/nologin orrery \
+ && install -d -m 750 -o orrery -g orrery /var/lib/orrery
+COPY --from=build /opt/orrery/bin/ /usr/local/bin/
+COPY --from=build /opt/orrery/share/orrery/ /usr/local/share/orrery/
+USER 10001:10001
+WORKDIR /var/lib/orrery
+RUN ["orrery", "doctor"]
+VOLUME /var/lib/orrery
+EXPOSE 7770/udp
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["orrery"]
+CMD ["serve", "/usr/local/share/orrery/scenes/yard.json", "--bind", "0.0.0.0", "--port", "7770", \
+     "--key-file", "/run/secrets/orrery.key", "--record", "/var/lib/orrery/replays"]
