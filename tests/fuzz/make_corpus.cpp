@@ -1,0 +1,117 @@
+// make_corpus FOLDER: writes seeds for the fuzzers below FOLDER, one folder a fuzzer, in the forms that they take.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "protocol/replay/records.h"
+#include "protocol/session/handshake.h"
+#include "protocol/session/messages.h"
+#include "tests/support/replay_files.h"
+
+using namespace orrery;
+using namespace orrery::protocol;
+
+namespace {
+
+using Blob = std::vector<std::uint8_t>;
+
+class Folder {
+  public:
+    Folder(const std::filesystem::path& root, const char* name) : path_(root / name) {
+        std::filesystem::create_directories(path_);
+    }
+    void add(std::uint8_t mode, std::span<const std::uint8_t> bytes) {
+        std::ofstream out(path_ / ("seed_" + std::to_string(count_++)), std::ios::binary);
+        out.put(static_cast<char>(mode));
+        out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    }
+
+  private:
+    std::filesystem::path path_;
+    int count_ = 0;
+};
+
+void append_stretch(Blob& to, std::uint8_t what, std::span<const std::uint8_t> bytes) {
+    to.push_back(what);
+    to.push_back(static_cast<std::uint8_t>(bytes.size()));
+    to.push_back(static_cast<std::uint8_t>(bytes.size() >> 8));
+    to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+void messages(Folder folder) {
+    MessageWriter writer;
+    Blob to_server, to_client;
+    const auto add = [&](const auto& message, std::uint8_t way) {
+        const Bytes bytes = writer.write(message);
+        folder.add(0, bytes);
+        append_stretch(way < 2 ? to_server : to_client, way, bytes);
+    };
+    const ClientHello hello = default_client_hello();
+    add(hello, 0);
+    add(KeyFrameReady{.tick = 1}, 0);
+    Input input;
+    input.first_tick = 2;
+    input.controls.resize(3);
+    add(input, 1);
+    ServerHello server;
+    server.protocol_version = hello.protocol_version;
+    server.schema_hash = hello.schema_hash;
+    server.engine_version = hello.engine_version;
+    server.scene_hash = hello.scene_hash;
+    server.body_capacity = 64;
+    server.scene_name = "fuzz";
+    add(server, 2);
+    KeyFrameBegin begin;
+    begin.tick = 1;
+    begin.body_count = 1;
+    begin.shapes.resize(4);
+    add(begin, 2);
+    KeyFrameBodies bodies;
+    bodies.descriptions.push_back({.id = {0, 0}, .shape = 0});
+    bodies.names.push_back({0, "ball"});
+    bodies.coded.assign(24, std::uint8_t{1});
+    add(bodies, 2);
+    BodiesChanged changed;
+    changed.tick = 2;
+    changed.added.push_back({.id = {1, 1}, .shape = 1});
+    changed.removed.push_back({0, 0});
+    add(changed, 2);
+    add(Slip{.tick = 3, .late_ns = 1000}, 2);
+    Snapshot snapshot;
+    snapshot.tick = 2;
+    snapshot.sequence = 1;
+    snapshot.coded.assign(40, std::uint8_t{2});
+    add(snapshot, 3);
+    add(Refusal{.reason = RefusalReason::room_full}, 2);
+    add(Goodbye{}, 2);
+    folder.add(1, to_server);
+    folder.add(1, to_client);
+}
+
+void replays(Folder folder) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const auto file = test::made_up_replay({.seed = seed, .ticks = 3 * seed, .keyframe_every = 3, .closed = seed != 2});
+        folder.add(0, file);
+        Blob records;
+        const replay::MemorySource source(file);
+        replay::ChunkReader reader(source);
+        replay::Chunk chunk;
+        while (reader.next(chunk) == replay::ReadStatus::chunk)
+            append_stretch(records, static_cast<std::uint8_t>(chunk.kind), chunk.payload);
+        folder.add(1, records);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: make_corpus FOLDER\n");
+        return 64;
+    }
+    const std::filesystem::path root = argv[1];
+    messages(Folder(root, "messages"));
+    replays(Folder(root, "replays"));
+    return 0;
+}
