@@ -1,5 +1,6 @@
 #include "protocol/scene/parse.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <flatbuffers/idl.h>
@@ -173,8 +174,23 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     return Ok{};
 }
 
+// The parser finds a number out of range when its table ends: the line is then that of the number's last appearance
+// before.
+std::size_t line_of_number(std::string_view text, std::size_t line, const std::string& message) {
+    const std::string_view begin = "invalid number: \"";
+    const std::size_t at = message.find(begin);
+    if (at == std::string::npos) return line;
+    const std::size_t first = at + begin.size();
+    const std::string number = message.substr(first, message.find('"', first) - first);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < line && end != std::string_view::npos; ++i) end = text.find('\n', end + (i > 0 ? 1 : 0));
+    const std::size_t found = number.empty() ? std::string_view::npos : text.substr(0, end).rfind(number);
+    if (found == std::string_view::npos) return line;
+    return 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
+}
+
 // The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest known.
-Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name) {
+Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name, std::string_view scene) {
     const std::string& text = parser.error_;
     std::size_t line = 0, at = text.find_first_of("0123456789");
     for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) line = line * 10 + static_cast<std::size_t>(text[at] - '0');
@@ -191,7 +207,7 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
         message = "unknown field \"" + name + "\"" +
                   (near.empty() || near == name ? " here; protocol/scene/scene.fbs lists the fields" : "; did you mean \"" + near + "\"?");
     }
-    return Error{ErrorCode::parse, at_line(file_name, line), message};
+    return Error{ErrorCode::parse, at_line(file_name, line_of_number(scene, line, message)), message};
 }
 
 }  // namespace
@@ -218,7 +234,7 @@ Result<std::unique_ptr<SceneT>> parse_json(std::string_view text, std::string_vi
     flatbuffers::Parser parser;
     if (!parser.Parse(schema_text())) return Error{ErrorCode::parse, "scene.fbs", parser.error_};
     const std::string terminated(text);
-    if (!parser.ParseJson(terminated.c_str())) return parser_error(parser, file_name);
+    if (!parser.ParseJson(terminated.c_str())) return parser_error(parser, file_name, text);
     return unpack(*GetScene(parser.builder_.GetBufferPointer()), file_name, caps);
 }
 
