@@ -23,11 +23,10 @@ struct alignas(32) PoseRecord {
     float orientation[4] = {0.0f, 0.0f, 0.0f, 1.0f};
     float zero = 0.0f;
 };
-// How far the body moved since the tick began: the solver's own, reset each tick.
+// How far the body moved since the tick began, as the integral of its velocity: the solver's own, reset each tick.
 struct alignas(32) DeltaRecord {
-    float position[3] = {};
-    float orientation[4] = {0.0f, 0.0f, 0.0f, 1.0f};  // world rotation: now = delta * start
-    float zero = 0.0f;
+    float linear[3] = {}, angular[3] = {};  // m, rad, world axes
+    float zero[2] = {};
 };
 // Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and along
 // locked axes. Refreshed from MassRecord whenever poses change.
