@@ -1,0 +1,93 @@
+// How constraints lie in memory while they are solved: 16 of one kind side by side, a number of each in one row, on every
+// target. A constraint's bundle is a struct of rows; its functions read and write them by vectors of lanes (bundle-inl.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/constraints/settings.h"
+#include "sim/lanes/types.h"
+
+namespace orrery::sim {
+
+inline constexpr std::uint32_t kBundleLanes = 16;
+
+struct alignas(64) Row {
+    float lane[kBundleLanes];
+};
+struct Vec2Rows {
+    Row x, y;
+};
+struct Vec3Rows {
+    Row x, y, z;
+};
+struct Sym2Rows {
+    Row xx, xy, yy;
+};
+struct Sym3Rows {
+    Row xx, xy, xz, yy, yz, zz;
+};
+struct InertiaRows {
+    Sym3Rows inverse_inertia;  // 1/(kg m^2), world axes
+    Row inverse_mass;          // 1/kg
+};
+// frequency_hz and damping_ratio until prepare, which turns them into what the passes use (spring-inl.h).
+struct SpringRows {
+    Row rate;           // 1/s: position error to velocity
+    Row mass_scale;     // of the effective mass
+    Row impulse_scale;  // of the accumulated impulse
+    Row keep;           // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
+};
+
+// Impulse on B summed over the substeps of a tick (N s, N m s, world axes); finished into the mean force and torque.
+struct JointForceRows {
+    Vec3Rows linear, angular;
+    Row force_n, torque_nm;
+    Row break_force_n, break_torque_nm;
+    Row broken;  // 1 where a threshold is exceeded
+};
+
+// Whom the lanes of a bundle join. Lanes from `count` on are padding: they point at the world and are never stored.
+// write_a, write_b: a bit a lane, set where that body is dynamic.
+struct BundleHead {
+    std::uint32_t body_a[kBundleLanes], body_b[kBundleLanes];
+    std::uint32_t source[kBundleLanes];  // index of the constraint
+    std::uint32_t count, write_a, write_b;
+    std::uint32_t points;                // contacts: most points of a lane
+    std::uint32_t bounces;               // contacts: some lane has restitution
+};
+
+// Plain moves between descriptions and one lane of the rows: no arithmetic.
+inline void set_lane(Row& row, std::uint32_t lane, float value) { row.lane[lane] = value; }
+inline void set_lane(Vec3Rows& rows, std::uint32_t lane, Vec3 v) {
+    rows.x.lane[lane] = v.x, rows.y.lane[lane] = v.y, rows.z.lane[lane] = v.z;
+}
+inline void set_lane(Vec3Rows& rows, std::uint32_t lane, const float* v) {
+    rows.x.lane[lane] = v[0], rows.y.lane[lane] = v[1], rows.z.lane[lane] = v[2];
+}
+inline void get_lane(const Vec3Rows& rows, std::uint32_t lane, float* v) {
+    v[0] = rows.x.lane[lane], v[1] = rows.y.lane[lane], v[2] = rows.z.lane[lane];
+}
+inline Vec3 get_lane(const Vec3Rows& rows, std::uint32_t lane) {
+    return {rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]};
+}
+
+inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
+    rows.rate.lane[lane] = spring.frequency_hz, rows.mass_scale.lane[lane] = spring.damping_ratio;
+}
+
+// What a spring, a servo or a contact becomes for one substep.
+struct SoftConstants {
+    float rate, mass_scale, impulse_scale;
+};
+
+// Of a step, the same for all constraints. Made once a tick by the reference unit, so that every target reads equal bits.
+struct StepConstants {
+    float dt_s, inverse_dt, h_s, inverse_h;  // tick and substep
+    Vec3 gravity;
+    SoftConstants joint;                     // default rigidity
+    SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
+    float slop_m, max_recovery_speed_mps, restitution_threshold_mps;
+};
+
+}  // namespace orrery::sim

@@ -1,0 +1,323 @@
+// A convex contact of two bodies: one to four points with one normal, friction at their depth-weighted centre, twist
+// friction about the normal, restitution. Its description is the Manifold (sim/collision/manifold.h).
+
+#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_CONTACT_DATA_)
+#define ORRERY_CONSTRAINTS_CONTACT_DATA_
+
+#include "sim/collision/manifold.h"
+#include "sim/constraints/bundle.h"
+
+namespace orrery::sim {
+
+struct ContactPointRows {
+    Vec3Rows angular_a, angular_b;  // r x n of each body, m; angular_a holds offset_a until prepare
+    Row separation;                 // m, at the tick's start; the depth until prepare
+    Row mass;                       // effective, kg
+    Row impulse;                    // N s of one substep
+    Row total;                      // N s of the tick
+    Row speed;                      // m/s, J v at the tick's start
+    Row lever;                      // m, from the friction centre: what twist friction acts by
+};
+
+struct ContactBundle {
+    BundleHead head;
+    Vec3Rows normal, tangent;   // the second tangent is normal x tangent
+    InertiaRows a, b;
+    Vec3Rows arm_a, arm_b;      // m, from each centre to the friction centre
+    Sym2Rows friction_mass;     // kg
+    Row twist_mass;             // kg m^2
+    Row rate, mass_scale, impulse_scale;  // softness
+    Row friction, restitution;
+    Row point_count;
+    Vec2Rows friction_impulse;  // along the tangents, N s
+    Row twist_impulse;          // N m s
+    Vec3Rows world_friction;    // carried friction impulse until prepare, the one to carry after finish
+    Row total;                  // after finish: N s over all points and substeps
+    ContactPointRows points[kMaxManifoldPoints];
+};
+
+inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f, 3.0f, 4.0f};
+
+inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold& m) {
+    set_lane(bundle.normal, lane, m.normal);
+    set_lane(bundle.world_friction, lane, m.friction_impulse);
+    set_lane(bundle.twist_impulse, lane, m.twist_impulse);
+    set_lane(bundle.friction, lane, m.friction);
+    set_lane(bundle.restitution, lane, m.restitution);
+    set_lane(bundle.point_count, lane, kPointCounts[m.count]);
+    for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+        ContactPointRows& rows = bundle.points[k];
+        const ManifoldPoint point = k < m.count ? m.points[k] : ManifoldPoint{};
+        set_lane(rows.angular_a, lane, point.offset_a);
+        set_lane(rows.separation, lane, point.depth);
+        set_lane(rows.impulse, lane, point.normal_impulse);
+    }
+}
+inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
+    for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = bundle.points[k].impulse.lane[lane];
+    m.friction_impulse = get_lane(bundle.world_friction, lane);
+    m.twist_impulse = bundle.twist_impulse.lane[lane];
+    m.total_normal_impulse = bundle.total.lane[lane];
+}
+
+}  // namespace orrery::sim
+#endif
+
+#ifdef ORRERY_CONSTRAINT_FUNCTIONS
+#if defined(ORRERY_CONSTRAINTS_CONTACT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_CONSTRAINTS_CONTACT_INL_H_
+#undef ORRERY_CONSTRAINTS_CONTACT_INL_H_
+#else
+#define ORRERY_CONSTRAINTS_CONTACT_INL_H_
+#endif
+
+#include "sim/constraints/spring-inl.h"
+
+ORRERY_LANES_BEGIN
+
+// Penetration, a point. With contact offsets ra, rb from the centres and normal n from A to B:
+//
+//   C  = n . (xb + rb - xa - ra) >= 0
+//   C' = n . (vb + wb x rb - va - wa x ra) = n . vb + (rb x n) . wb - n . va - (ra x n) . wa
+//   J  = [-n, -(ra x n), n, rb x n]          m_eff = 1 / (J M^-1 J^T)
+//
+// Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of the
+// velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap that is
+// not there; the linear form is exact for spheres and needs no rotation at all.
+//
+// C > 0: the bodies may close the gap in this substep, no more: bias C / h, rigid. C <= 0: soft, C + slop is driven to
+// zero at most at the maximum recovery speed; in the relax pass only the velocity counts, rigid. The impulse only pushes.
+//
+// Friction: J v along two tangents at the depth-weighted centre of the points, rigid, solved as one 2x2 block and clamped
+// to the circle of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal
+// impulses, each by its lever arm about that centre. Both are solved before penetration, which is to have the last word.
+struct ContactFunctions {
+    using Bundle = ContactBundle;
+
+    template <class F>
+    struct Frame {
+        Vec3T<F> n, t, u;
+        InertiaT<F> a, b;
+        ORRERY_FN static Frame of(const Bundle& bundle, std::size_t lane) {
+            const Vec3T<F> n = get<F>(bundle.normal, lane), t = get<F>(bundle.tangent, lane);
+            return {n, t, cross(n, t), get<F>(bundle.a, lane), get<F>(bundle.b, lane)};
+        }
+    };
+
+    // A unit vector perpendicular to n: n x the axis that n is least along.
+    template <class F>
+    ORRERY_FN static Vec3T<F> tangent_of(Vec3T<F> n) {
+        const F zero(0.0f);
+        const MaskOf<F> mostly_x = abs(n.x) > F(0.57735f);
+        const Vec3T<F> t = select<F>(mostly_x, Vec3T<F>{n.y, -n.x, zero}, Vec3T<F>{zero, n.z, -n.y});
+        return normalize_or(t, Vec3T<F>{F(1.0f), zero, zero}, zero);
+    }
+
+    template <class F>
+    ORRERY_FN static F normal_speed(const Vec3T<F> n, Vec3T<F> angular_a, Vec3T<F> angular_b, const VelocityT<F>& a,
+                                    const VelocityT<F>& b) {
+        return (dot(n, b.linear - a.linear) + dot(angular_b, b.angular)) - dot(angular_a, a.angular);
+    }
+
+    template <class F>
+    ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
+                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b,
+                                  const VelocityT<F>& va, const VelocityT<F>& vb) {
+        const F zero(0.0f), one(1.0f);
+        const Vec3T<F> n = get<F>(bundle.normal, lane), t = tangent_of(n), u = cross(n, t);
+        put(bundle.tangent, lane, t);
+        put(bundle.a, lane, a);
+        put(bundle.b, lane, b);
+
+        const MaskOf<F> fixed = (a.inverse_mass == zero) | (b.inverse_mass == zero);
+        put(bundle.rate, lane, select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)));
+        put(bundle.mass_scale, lane, select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)));
+        put(bundle.impulse_scale, lane, select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale)));
+
+        // Points weigh by how far they are inside the slop; all alike if none is.
+        const F count = get<F>(bundle.point_count, lane);
+        const Vec3T<F> to_b = pose_a.position - pose_b.position;
+        const std::uint32_t points = bundle.head.points;
+        F weights = zero, used = zero;
+        Vec3T<F> weighted{zero, zero, zero}, plain{zero, zero, zero};
+        for (std::uint32_t k = 0; k < points; ++k) {
+            const ContactPointRows& rows = bundle.points[k];
+            const MaskOf<F> present = F(static_cast<float>(k)) < count;
+            const Vec3T<F> offset = get<F>(rows.angular_a, lane);
+            const F weight = select(present, max(get<F>(rows.separation, lane) + F(step.slop_m), zero), zero);
+            const F unit = select(present, one, zero);
+            weights += weight;
+            used += unit;
+            weighted = weighted + offset * weight;
+            plain = plain + offset * unit;
+        }
+        const MaskOf<F> deep = weights > zero;
+        const F scale = inverse_or_zero(select(deep, weights, used));
+        const Vec3T<F> arm_a = select<F>(deep, weighted, plain) * scale, arm_b = arm_a + to_b;
+        put(bundle.arm_a, lane, arm_a);
+        put(bundle.arm_b, lane, arm_b);
+
+        const F linear = a.inverse_mass + b.inverse_mass;
+        for (std::uint32_t k = 0; k < points; ++k) {
+            ContactPointRows& rows = bundle.points[k];
+            const MaskOf<F> present = F(static_cast<float>(k)) < count;
+            const Vec3T<F> ra = get<F>(rows.angular_a, lane), rb = ra + to_b;
+            const Vec3T<F> ja = cross(ra, n), jb = cross(rb, n);
+            const F response = (linear + dot(ja, a.inverse_inertia * ja)) + dot(jb, b.inverse_inertia * jb);
+            put(rows.angular_a, lane, ja);
+            put(rows.angular_b, lane, jb);
+            put(rows.separation, lane, -get<F>(rows.separation, lane));
+            put(rows.mass, lane, select(present, inverse_or_zero(response), zero));
+            put(rows.total, lane, zero);
+            put(rows.speed, lane, normal_speed(n, ja, jb, va, vb));
+            put(rows.lever, lane, length(ra - arm_a));
+        }
+
+        const Mat23T<F> fa{cross(arm_a, t), cross(arm_a, u)}, fb{cross(arm_b, t), cross(arm_b, u)};
+        const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
+        put(bundle.friction_mass, lane,
+            inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy}));
+        put(bundle.twist_mass, lane, inverse_or_zero(dot(n, (a.inverse_inertia + b.inverse_inertia) * n)));
+        const Vec3T<F> carried = get<F>(bundle.world_friction, lane);
+        put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
+    }
+
+    template <class F>
+    ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
+        const Frame<F> f = Frame<F>::of(bundle, lane);
+        const Vec2T<F> friction = get<F>(bundle.friction_impulse, lane);
+        const Vec3T<F> push = f.t * friction.x + f.u * friction.y;
+        const Vec3T<F> twist = f.n * get<F>(bundle.twist_impulse, lane);
+        Vec3T<F> angular_a = cross(get<F>(bundle.arm_a, lane), push) + twist;
+        Vec3T<F> angular_b = cross(get<F>(bundle.arm_b, lane), push) + twist;
+        F normal(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            const ContactPointRows& rows = bundle.points[k];
+            const F impulse = get<F>(rows.impulse, lane);
+            normal += impulse;
+            angular_a = angular_a + get<F>(rows.angular_a, lane) * impulse;
+            angular_b = angular_b + get<F>(rows.angular_b, lane) * impulse;
+        }
+        const Vec3T<F> linear = push + f.n * normal;
+        subtract_impulse(va, f.a, linear, angular_a);
+        add_impulse(vb, f.b, linear, angular_b);
+    }
+
+    template <class F>
+    ORRERY_FN static void solve_friction(Bundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
+                                         VelocityT<F>& vb) {
+        F normal(0.0f), levered(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            const F impulse = get<F>(bundle.points[k].impulse, lane);
+            normal += impulse;
+            levered += impulse * get<F>(bundle.points[k].lever, lane);
+        }
+        const F mu = get<F>(bundle.friction, lane);
+
+        const F twist = get<F>(bundle.twist_impulse, lane), twist_limit = mu * levered;
+        const F spin = dot(f.n, vb.angular - va.angular);
+        const F new_twist = clamp(twist - get<F>(bundle.twist_mass, lane) * spin, -twist_limit, twist_limit);
+        const Vec3T<F> turn = f.n * (new_twist - twist);
+        put(bundle.twist_impulse, lane, new_twist);
+        va.angular = va.angular - f.a.inverse_inertia * turn;
+        vb.angular = vb.angular + f.b.inverse_inertia * turn;
+
+        const Vec3T<F> arm_a = get<F>(bundle.arm_a, lane), arm_b = get<F>(bundle.arm_b, lane);
+        const Vec3T<F> slip = (vb.linear + cross(vb.angular, arm_b)) - (va.linear + cross(va.angular, arm_a));
+        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * Vec2T<F>{dot(slip, f.t), dot(slip, f.u)};
+        const Vec2T<F> old = get<F>(bundle.friction_impulse, lane);
+        const F limit = mu * normal, x = old.x - change.x, y = old.y - change.y;
+        const F size = sqrt(x * x + y * y);
+        const MaskOf<F> slides = size > limit;
+        const F shrink = select(slides, limit / select(slides, size, F(1.0f)), F(1.0f));
+        const Vec2T<F> now{x * shrink, y * shrink};
+        put(bundle.friction_impulse, lane, now);
+        const Vec3T<F> push = f.t * (now.x - old.x) + f.u * (now.y - old.y);
+        subtract_impulse(va, f.a, push, cross(arm_a, push));
+        add_impulse(vb, f.b, push, cross(arm_b, push));
+    }
+
+    // da, db: displacement since the tick began.
+    template <bool kRelax, class F>
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+                                const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+        const Frame<F> f = Frame<F>::of(bundle, lane);
+        solve_friction(bundle, lane, f, va, vb);
+
+        const F zero(0.0f), inverse_h(step.inverse_h);
+        const F rate = get<F>(bundle.rate, lane), soft_mass = get<F>(bundle.mass_scale, lane);
+        const F soft_impulse = get<F>(bundle.impulse_scale, lane);
+        const F moved = dot(f.n, db.linear - da.linear);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            ContactPointRows& rows = bundle.points[k];
+            const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
+            const F s = ((get<F>(rows.separation, lane) + moved) + dot(jb, db.angular)) - dot(ja, da.angular);
+            const MaskOf<F> apart = s > zero;
+            F bias = select(apart, s * inverse_h, zero);
+            F mass_scale(1.0f), impulse_scale(0.0f);
+            if constexpr (!kRelax) {
+                const F pull = max(rate * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
+                bias = select(apart, bias, pull);
+                mass_scale = select(apart, mass_scale, soft_mass);
+                impulse_scale = select(apart, impulse_scale, soft_impulse);
+            }
+            const F speed = normal_speed(f.n, ja, jb, va, vb);
+            const F old = get<F>(rows.impulse, lane);
+            const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
+            const F now = max(old - change, zero);
+            put(rows.impulse, lane, now);
+            if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
+            apply_normal(f, ja, jb, now - old, va, vb);
+        }
+    }
+
+    template <class F>
+    ORRERY_FN static void apply_normal(const Frame<F>& f, Vec3T<F> ja, Vec3T<F> jb, F impulse, VelocityT<F>& va,
+                                       VelocityT<F>& vb) {
+        va.linear = va.linear - f.n * (impulse * f.a.inverse_mass);
+        vb.linear = vb.linear + f.n * (impulse * f.b.inverse_mass);
+        va.angular = va.angular - f.a.inverse_inertia * (ja * impulse);
+        vb.angular = vb.angular + f.b.inverse_inertia * (jb * impulse);
+    }
+
+    // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed.
+    template <class F>
+    ORRERY_FN static void restitute(Bundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
+                                    VelocityT<F>& vb) {
+        const Frame<F> f = Frame<F>::of(bundle, lane);
+        const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            ContactPointRows& rows = bundle.points[k];
+            const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
+            const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
+            const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
+            const F speed = normal_speed(f.n, ja, jb, va, vb);
+            const F change = get<F>(rows.mass, lane) * (speed + restitution * before);
+            const F now = select(bounces, max(old - change, zero), old);
+            put(rows.impulse, lane, now);
+            put(rows.total, lane, total + (now - old));
+            apply_normal(f, ja, jb, now - old, va, vb);
+        }
+    }
+
+    // The impulses to carry, in canonical form (no -0).
+    template <class F>
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        const F zero(0.0f);
+        const Vec3T<F> n = get<F>(bundle.normal, lane), t = get<F>(bundle.tangent, lane), u = cross(n, t);
+        const Vec2T<F> friction = get<F>(bundle.friction_impulse, lane);
+        put(bundle.world_friction, lane, (t * friction.x + u * friction.y) + Vec3T<F>{zero, zero, zero});
+        put(bundle.twist_impulse, lane, get<F>(bundle.twist_impulse, lane) + zero);
+        F total(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            put(bundle.points[k].impulse, lane, get<F>(bundle.points[k].impulse, lane) + zero);
+            total += get<F>(bundle.points[k].total, lane);
+        }
+        put(bundle.total, lane, total);
+    }
+};
+
+ORRERY_LANES_END
+
+#endif
+#endif

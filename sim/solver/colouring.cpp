@@ -1,0 +1,66 @@
+#include "sim/solver/colouring.h"
+
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/solver/bundles.h"
+
+namespace orrery::sim {
+namespace {
+
+// Contacts against fixed bodies get colours of their own only where so many are left: otherwise one crowded body would
+// send all of them to overflow.
+constexpr std::uint32_t kColoursForFixed = 8;
+
+struct Greedy {
+    const Bodies& bodies;
+    std::vector<std::uint64_t>& used;
+    std::uint32_t colours = 0;
+
+    // The lowest colour from `lowest` on that neither dynamic body has.
+    std::uint8_t take(std::uint32_t a, std::uint32_t b, std::uint32_t lowest) {
+        const bool dynamic_a = bodies.dynamic(a), dynamic_b = bodies.dynamic(b);
+        if (!dynamic_a && !dynamic_b) return kNoColour;
+        const std::uint64_t taken = (dynamic_a ? used[a] : 0) | (dynamic_b ? used[b] : 0);
+        const std::uint64_t free = ~taken & (~std::uint64_t{0} << lowest);
+        if (free == 0) return kOverflowColour;
+        const std::uint64_t bit = free & (~free + 1);
+        if (dynamic_a) used[a] |= bit;
+        if (dynamic_b) used[b] |= bit;
+        const auto colour = static_cast<std::uint32_t>(std::countr_zero(free));
+        colours = std::max(colours, colour + 1);
+        return static_cast<std::uint8_t>(colour);
+    }
+};
+
+}  // namespace
+
+void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
+                        Colouring& colouring) {
+    colouring.used.assign(bodies.size(), 0);
+    colouring.joints.resize(joints.size());
+    colouring.manifolds.resize(manifolds.size());
+    Greedy greedy{bodies, colouring.used};
+
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+        colouring.joints[i] = joints[i].alive && joints[i].constraint.index() < kJointKinds ? greedy.take(joints[i].a, joints[i].b, 0) : kNoColour;
+    }
+    bool against_fixed = false;
+    for (std::size_t i = 0; i < manifolds.size(); ++i) {
+        const Manifold& m = manifolds[i];
+        const bool both = bodies.dynamic(m.a) && bodies.dynamic(m.b);
+        against_fixed |= !both;
+        colouring.manifolds[i] = both ? greedy.take(m.a, m.b, 0) : kNoColour;
+    }
+    if (against_fixed) {
+        const std::uint32_t lowest = greedy.colours + kColoursForFixed <= kMaxColours ? greedy.colours : 0;
+        for (std::size_t i = 0; i < manifolds.size(); ++i) {
+            const Manifold& m = manifolds[i];
+            if (!(bodies.dynamic(m.a) && bodies.dynamic(m.b))) colouring.manifolds[i] = greedy.take(m.a, m.b, lowest);
+        }
+    }
+    colouring.colours = greedy.colours;
+}
+
+}  // namespace orrery::sim

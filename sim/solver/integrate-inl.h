@@ -1,0 +1,187 @@
+// What a substep does to bodies: velocities, then (after the constraints) poses.
+
+#if defined(ORRERY_SOLVER_INTEGRATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_SOLVER_INTEGRATE_INL_H_
+#undef ORRERY_SOLVER_INTEGRATE_INL_H_
+#else
+#define ORRERY_SOLVER_INTEGRATE_INL_H_
+#endif
+
+#include "sim/constraints/bundle-inl.h"
+#include "sim/solver/kernels.h"
+
+ORRERY_LANES_BEGIN
+
+template <class F>
+struct MassT {
+    InertiaT<F> inertia;  // body axes
+    F gravity_scale, linear_damping, angular_damping;
+    Vec3T<F> linear_lock, angular_lock;
+};
+
+// Sixteen bodies in a row: index `first` and on. Rows past the end read the world and are not written.
+struct BodyGroup {
+    std::uint32_t rows[kBundleLanes], mass_rows[kBundleLanes];
+    std::uint32_t dynamic_bits = 0, moving_bits = 0;  // moving: dynamic or kinematic
+
+    ORRERY_FN BodyGroup(const StepContext& context, std::uint32_t first) {
+        for (std::uint32_t k = 0; k < kBundleLanes; ++k) {
+            const std::uint32_t body = first + k;
+            const bool inside = body < context.body_count;
+            const std::uint8_t flags = inside ? context.flags[body] : std::uint8_t{0};
+            rows[k] = inside ? body : kWorldBody;
+            mass_rows[k] = rows[k] * 2;
+            dynamic_bits |= ((flags & kBodyDynamic) != 0 ? 1u : 0u) << k;
+            moving_bits |= ((flags & (kBodyDynamic | kBodyKinematic)) != 0 ? 1u : 0u) << k;
+        }
+    }
+};
+
+template <class F>
+ORRERY_FN MassT<F> gather_mass(const MassRecord* mass, const std::uint32_t* mass_rows) {
+    const float* base = mass->inverse_inertia;
+    F c[kRecordFloats], d[kRecordFloats];
+    gather_records<F>(base, mass_rows, c);
+    gather_records<F>(base + kRecordFloats, mass_rows, d);
+    return {{{c[0], c[1], c[2], c[3], c[4], c[5]}, c[6]}, c[7], d[0], d[1], {d[2], d[3], d[4]}, {d[5], d[6], d[7]}};
+}
+
+// Vectors of three floats by body, turned into lanes.
+template <class F>
+ORRERY_FN Vec3T<F> gather_vec3(const Vec3* from, const std::uint32_t* rows) {
+    float x[kBundleLanes], y[kBundleLanes], z[kBundleLanes];
+    for (std::size_t k = 0; k < lanes<F>(); ++k) x[k] = from[rows[k]].x, y[k] = from[rows[k]].y, z[k] = from[rows[k]].z;
+    return {load<F>(x), load<F>(y), load<F>(z)};
+}
+
+// R S R^T with the rows and columns of locked axes zero.
+template <class F>
+ORRERY_FN Sym3T<F> world_inverse_inertia(QuatT<F> q, const MassT<F>& mass) {
+    const Sym3T<F> s = sandwich(to_matrix(q), mass.inertia.inverse_inertia);
+    const Vec3T<F> k = mass.angular_lock;
+    return {s.xx * k.x, s.xy * (k.x * k.y), s.xz * (k.x * k.z), s.yy * k.y, s.yz * (k.y * k.z), s.zz * k.z};
+}
+
+// The change of angular velocity by the gyroscopic torque w x (I w) in a substep: one Newton step of implicit Euler in
+// body axes (Catto, "Numerical Methods", GDC 2015). Stable at any speed, at the price of a little energy.
+//
+//   f = h w x (I w),  J = I + h ([w]x I - [I w]x),  change = -J^-1 f
+//
+// Only ratios of inertias matter, so I is taken as the adjugate of the inverse inertia, scaled to a trace of one. A body
+// whose inertia about some axis is infinite gets none.
+template <class F>
+ORRERY_FN Vec3T<F> gyroscopic_change(const Sym3T<F>& inverse_inertia, Vec3T<F> w, F h) {
+    const Sym3T<F>& m = inverse_inertia;
+    const F s = inverse_or_zero((m.xx + m.yy) + m.zz);
+    const F xx = m.xx * s, xy = m.xy * s, xz = m.xz * s, yy = m.yy * s, yz = m.yz * s, zz = m.zz * s;
+    const Sym3T<F> adjugate{yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy,
+                            xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy};
+    const F t = inverse_or_zero((adjugate.xx + adjugate.yy) + adjugate.zz);
+    const Sym3T<F> inertia{adjugate.xx * t, adjugate.xy * t, adjugate.xz * t, adjugate.yy * t, adjugate.yz * t, adjugate.zz * t};
+    const Vec3T<F> momentum = inertia * w;
+    const Vec3T<F> f = cross(w, momentum) * h;
+    // Columns of J: I e + h (w x (I e) - (I w) x e).
+    const F zero(0.0f), one(1.0f);
+    const Vec3T<F> ix{inertia.xx, inertia.xy, inertia.xz}, iy{inertia.xy, inertia.yy, inertia.yz},
+        iz{inertia.xz, inertia.yz, inertia.zz};
+    const Vec3T<F> jx = ix + (cross(w, ix) - cross(momentum, Vec3T<F>{one, zero, zero})) * h;
+    const Vec3T<F> jy = iy + (cross(w, iy) - cross(momentum, Vec3T<F>{zero, one, zero})) * h;
+    const Vec3T<F> jz = iz + (cross(w, iz) - cross(momentum, Vec3T<F>{zero, zero, one})) * h;
+    const Vec3T<F> yz_normal = cross(jy, jz);
+    const F det = dot(jx, yz_normal);
+    const MaskOf<F> usable = det > F(1.0e-9f);
+    const F scale = select(usable, F(-1.0f) / select(usable, det, one), zero);
+    return Vec3T<F>{dot(f, yz_normal), dot(jx, cross(f, jz)), dot(jx, cross(jy, f))} * scale;
+}
+
+// Equal principal inertias feel no gyroscopic torque; leaving them out keeps spheres free of rounding noise.
+template <class F>
+ORRERY_FN MaskOf<F> isotropic(const Sym3T<F>& m) {
+    const F zero(0.0f);
+    return (m.xx == m.yy) & (m.yy == m.zz) & (m.xy == zero) & (m.xz == zero) & (m.yz == zero);
+}
+
+template <class F>
+ORRERY_FN Vec3T<F> at_most(Vec3T<F> v, float limit) {
+    const F squared = length_squared(v);
+    const MaskOf<F> over = squared > F(limit * limit);
+    return select<F>(over, v * (F(limit) / sqrt(select(over, squared, F(1.0f)))), v);
+}
+
+template <class F>
+void integrate_velocities(const StepContext& context, std::uint32_t begin, std::uint32_t end) {
+    const StepConstants& step = context.step;
+    const F h(step.h_s), one(1.0f);
+    float* velocities = context.velocity->linear;
+    for (std::uint32_t first = begin; first < end; first += kBundleLanes) {
+        const BodyGroup group(context, first);
+        if (group.dynamic_bits == 0) continue;
+        for (std::uint32_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            const std::uint32_t bits = (group.dynamic_bits >> lane) & ((1u << lanes<F>()) - 1u);
+            if (bits == 0) continue;
+            const std::uint32_t* rows = group.rows + lane;
+            VelocityT<F> v = gather_velocity<F>(velocities, rows);
+            const MassT<F> mass = gather_mass<F>(context.mass, group.mass_rows + lane);
+
+            Vec3T<F> acceleration = splat<F>(step.gravity) * mass.gravity_scale;
+            if (context.force) acceleration = acceleration + gather_vec3<F>(context.force, rows) * mass.inertia.inverse_mass;
+            v.linear = v.linear + acceleration * h;
+            if (context.torque) {
+                const InertiaT<F> world = gather_inertia<F>(context.inertia->inverse_inertia, rows);
+                v.angular = v.angular + (world.inverse_inertia * gather_vec3<F>(context.torque, rows)) * h;
+            }
+            const MaskOf<F> round = isotropic(mass.inertia.inverse_inertia);
+            if (!all(round)) {
+                const QuatT<F> q = gather_pose<F>(context.pose->position, rows).orientation;
+                const Vec3T<F> local = rotate_inverse(q, v.angular);
+                const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h));
+                v.angular = select<F>(round, v.angular, v.angular + change);
+            }
+            const F linear_scale = one / (one + mass.linear_damping * h), angular_scale = one / (one + mass.angular_damping * h);
+            v.linear = at_most(v.linear * linear_scale, kMaxLinearSpeed_mps);
+            v.angular = at_most(v.angular * angular_scale, kMaxAngularSpeed_radps);
+            const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
+            v.linear = {v.linear.x * kl.x, v.linear.y * kl.y, v.linear.z * kl.z};
+            v.angular = {v.angular.x * ka.x, v.angular.y * ka.y, v.angular.z * ka.z};
+            scatter_velocity<F>(velocities, rows, bits, v);
+        }
+    }
+}
+
+// kMove: advance poses and displacements by the velocities. Always: refresh world inverse inertias.
+template <bool kMove, class F>
+void move_bodies(const StepContext& context, std::uint32_t begin, std::uint32_t end) {
+    const F h(context.step.h_s);
+    for (std::uint32_t first = begin; first < end; first += kBundleLanes) {
+        const BodyGroup group(context, first);
+        if (group.moving_bits == 0) continue;
+        for (std::uint32_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            const std::uint32_t vector_bits = (1u << lanes<F>()) - 1u;
+            const std::uint32_t moving = (group.moving_bits >> lane) & vector_bits;
+            const std::uint32_t dynamic = (group.dynamic_bits >> lane) & vector_bits;
+            if (moving == 0) continue;
+            const std::uint32_t* rows = group.rows + lane;
+            const MassT<F> mass = gather_mass<F>(context.mass, group.mass_rows + lane);
+            PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
+            if constexpr (kMove) {
+                const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
+                const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
+                const Vec3T<F> step{v.linear.x * kl.x * h, v.linear.y * kl.y * h, v.linear.z * kl.z * h};
+                const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
+                VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
+                delta.linear = delta.linear + step;
+                delta.angular = delta.angular + turn;
+                pose.position = pose.position + step;
+                pose.orientation = integrate(pose.orientation, turn);
+                scatter_pose<F>(context.pose->position, rows, moving, pose);
+                scatter_velocity<F>(context.delta->linear, rows, moving, delta);
+            }
+            const InertiaT<F> world{world_inverse_inertia(pose.orientation, mass), mass.inertia.inverse_mass};
+            scatter_inertia<F>(context.inertia->inverse_inertia, rows, dynamic, world);
+        }
+    }
+}
+
+ORRERY_LANES_END
+
+#endif

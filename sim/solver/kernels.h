@@ -1,0 +1,44 @@
+// The solver's work on lanes: one constant table a target. A kernel goes over a range of bundles or of bodies; ranges that
+// run at the same time share no dynamic body.
+#pragma once
+
+#include "sim/solver/bundles.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+struct StepContext {
+    StepConstants step;
+    VelocityRecord* velocity;
+    PoseRecord* pose;
+    DeltaRecord* delta;
+    InertiaRecord* inertia;
+    const MassRecord* mass;
+    const std::uint8_t* flags;
+    std::uint32_t body_count;
+    const Vec3 *force, *torque;  // by body index, or null
+};
+
+using BundleKernel = void (*)(const StepContext& context, void* bundles, std::uint32_t count);
+using BodyKernel = void (*)(const StepContext& context, std::uint32_t begin, std::uint32_t end);
+
+struct KindKernels {
+    BundleKernel prepare, warm_start, solve, relax;
+    BundleKernel restitute;  // null for joints
+    BundleKernel finish;
+};
+
+struct SolverKernels {
+    BodyKernel refresh_inertia, integrate_velocities, integrate_poses;
+    KindKernels kinds[kKindCount];
+};
+
+// The target must be one of available_targets(), or automatic for the best.
+const SolverKernels& solver_kernels(Target target);
+
+struct StepInput;
+namespace ref {
+StepConstants make_step_constants(const StepInput& input);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,40 @@
+// The solver's kernels over plain float, and the constants of a step, made here so that all targets read the same.
+#include "sim/lanes/ref_pass.h"
+#include "sim/solver/kernels-inl.h"
+#include "sim/solver/solver.h"
+
+ORRERY_LANES_BEGIN
+
+extern const SolverKernels kSolverKernels;
+constinit const SolverKernels kSolverKernels = make_solver_kernels<Number>();
+
+namespace {
+constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved
+constexpr float kContactRateShare = 0.125f;
+
+SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
+    const SoftT<float> soft = soften(frequency_hz, damping_ratio, h);
+    return {soft.rate, soft.mass_scale, soft.impulse_scale};
+}
+}  // namespace
+
+StepConstants make_step_constants(const StepInput& input) {
+    const SolverSettings& settings = input.settings;
+    StepConstants step{};
+    step.dt_s = input.dt_s;
+    step.inverse_dt = 1.0f / input.dt_s;
+    step.h_s = input.dt_s / static_cast<float>(input.substeps);
+    step.inverse_h = static_cast<float>(input.substeps) * step.inverse_dt;
+    step.gravity = input.gravity;
+    step.joint = soft_constants(min(settings.joint_frequency_hz, kJointRateShare * step.inverse_h),
+                                settings.joint_damping_ratio, step.h_s);
+    const float contact_hz = min(settings.contact_frequency_hz, kContactRateShare * step.inverse_h);
+    step.contact = soft_constants(contact_hz, settings.contact_damping_ratio, step.h_s);
+    step.contact_fixed = soft_constants(2.0f * contact_hz, 0.5f * settings.contact_damping_ratio, step.h_s);
+    step.slop_m = settings.slop_m;
+    step.max_recovery_speed_mps = settings.max_recovery_speed_mps;
+    step.restitution_threshold_mps = settings.restitution_threshold_mps;
+    return step;
+}
+
+ORRERY_LANES_END

@@ -1,0 +1,221 @@
+// The order of a tick. All arithmetic is in the kernels; here is who runs what on which worker.
+
+#include "sim/solver/solver.h"
+
+#include <cstring>
+
+#include "sim/lanes/fp_environment.h"
+#include "sim/solver/kernels.h"
+#include "sim/solver/layout.h"
+
+namespace orrery::sim {
+namespace {
+
+constexpr std::uint32_t kBodyBlock = 512;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
+static_assert(kBodyBlock % kBundleLanes == 0);
+
+// Tells the observer of a stage's begin and end.
+class StageScope {
+  public:
+    StageScope(StageObserver* observer, Stage stage) : observer_(observer), stage_(stage) {
+        if (observer_) observer_->begin(stage_);
+    }
+    ~StageScope() {
+        if (observer_) observer_->end(stage_);
+    }
+    StageScope(const StageScope&) = delete;
+    StageScope& operator=(const StageScope&) = delete;
+
+  private:
+    StageObserver* observer_;
+    Stage stage_;
+};
+
+template <class Bundle, class Description>
+void load_joints(Bundle& bundle, std::span<const Joint> joints) {
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        const Joint& joint = joints[bundle.head.source[lane]];
+        load_lane(bundle, lane, *std::get_if<Description>(&joint.constraint), joint.impulse);
+        bundle.force.break_force_n.lane[lane] = joint.break_force_n;
+        bundle.force.break_torque_nm.lane[lane] = joint.break_torque_nm;
+    }
+}
+
+template <class Bundle>
+void store_joints(const Bundle& bundle, std::span<Joint> joints) {
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        Joint& joint = joints[bundle.head.source[lane]];
+        store_lane(bundle, lane, joint.impulse);
+        joint.force_n = bundle.force.force_n.lane[lane];
+        joint.torque_nm = bundle.force.torque_nm.lane[lane];
+        joint.broken = bundle.force.broken.lane[lane] != 0.0f;
+    }
+}
+
+// Rows that nobody fills must not hold what an earlier tick left there.
+template <class Bundle>
+void clear_padding(Bundle& bundle) {
+    if (bundle.head.count == kBundleLanes) return;
+    std::memset(reinterpret_cast<std::byte*>(&bundle) + sizeof(BundleHead), 0, sizeof(Bundle) - sizeof(BundleHead));
+}
+
+}  // namespace
+
+struct Solver::Impl {
+    Colouring colouring;
+    BundleLayout layout;
+    StepContext context{};
+    const SolverKernels* kernels = nullptr;
+    std::span<Joint> joints;
+    std::span<Manifold> manifolds;
+    Executor* executor = nullptr;
+
+    void load(Kind kind, void* bundle);
+    void store(Kind kind, void* bundle);
+
+    // ---- work, spread over workers or done here; which, depends on nothing that a bit depends on
+
+    struct Job {
+        Impl* impl;
+        std::uint32_t first;
+        void (Impl::*work)(std::uint32_t index, const Job& job);
+        BundleKernel KindKernels::*pass;
+        BodyKernel body_pass;
+    };
+    static void run_task(void* context, std::uint32_t index) {
+        const FpEnvironment environment;
+        const Job& job = *static_cast<const Job*>(context);
+        (job.impl->*job.work)(job.first + index, job);
+    }
+    void run(std::uint32_t begin, std::uint32_t end, Job job) {
+        job.first = begin;
+        if (end - begin > 1 && executor->worker_count() > 1) {
+            executor->run(end - begin, run_task, &job);
+            return;
+        }
+        for (std::uint32_t k = begin; k < end; ++k) (this->*job.work)(k, job);
+    }
+
+    void block_work(std::uint32_t index, const Job& job) {
+        const Block& block = layout.blocks()[index];
+        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].*job.pass;
+        if (kernel) kernel(context, layout.bundle(block.kind, block.first), block.count);
+    }
+    void prepare_work(std::uint32_t index, const Job&) {
+        const Block& block = layout.blocks()[index];
+        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].prepare;
+        for (std::uint32_t k = 0; k < block.count; ++k) {
+            void* bundle = layout.bundle(block.kind, block.first + k);
+            load(block.kind, bundle);
+            kernel(context, bundle, 1);
+        }
+    }
+    void store_work(std::uint32_t index, const Job&) {
+        const Block& block = layout.blocks()[index];
+        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].finish;
+        for (std::uint32_t k = 0; k < block.count; ++k) {
+            void* bundle = layout.bundle(block.kind, block.first + k);
+            kernel(context, bundle, 1);
+            store(block.kind, bundle);
+        }
+    }
+    void body_work(std::uint32_t index, const Job& job) {
+        const std::uint32_t begin = index * kBodyBlock;
+        job.body_pass(context, begin, std::min(begin + kBodyBlock, context.body_count));
+    }
+    void begin_tick_work(std::uint32_t index, const Job& job) {
+        const std::uint32_t begin = index * kBodyBlock, end = std::min(begin + kBodyBlock, context.body_count);
+        std::fill(context.delta + begin, context.delta + end, DeltaRecord{});
+        job.body_pass(context, begin, end);
+    }
+
+    // Overflow first, one bundle after the other; then colour by colour.
+    void pass(BundleKernel KindKernels::*pass) {
+        const Job job{this, 0, &Impl::block_work, pass, nullptr};
+        const auto all = static_cast<std::uint32_t>(layout.blocks().size());
+        for (std::uint32_t k = layout.overflow_begin(); k < all; ++k) block_work(k, job);
+        for (std::uint32_t c = 0; c < layout.colours(); ++c) run(layout.colour_begin(c), layout.colour_begin(c + 1), job);
+    }
+    void all_blocks(void (Impl::*work)(std::uint32_t, const Job&)) {
+        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {this, 0, work, nullptr, nullptr});
+    }
+    void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
+        run(0, (context.body_count + kBodyBlock - 1) / kBodyBlock, {this, 0, work, nullptr, kernel});
+    }
+};
+
+void Solver::Impl::load(Kind kind, void* bundle) {
+    const auto joint = [&]<class Bundle, class Description>(Bundle* typed, const Description*) {
+        clear_padding(*typed);
+        load_joints<Bundle, Description>(*typed, joints);
+    };
+    switch (kind) {
+        case Kind::ball_socket: joint(static_cast<BallSocketBundle*>(bundle), static_cast<BallSocket*>(nullptr)); break;
+        case Kind::contact: {
+            auto& contact = *static_cast<ContactBundle*>(bundle);
+            clear_padding(contact);
+            for (std::uint32_t lane = 0; lane < contact.head.count; ++lane) {
+                load_lane(contact, lane, manifolds[contact.head.source[lane]]);
+            }
+        }
+    }
+}
+
+void Solver::Impl::store(Kind kind, void* bundle) {
+    switch (kind) {
+        case Kind::ball_socket: store_joints(*static_cast<BallSocketBundle*>(bundle), joints); break;
+        case Kind::contact: {
+            const auto& contact = *static_cast<ContactBundle*>(bundle);
+            for (std::uint32_t lane = 0; lane < contact.head.count; ++lane) {
+                store_lane(contact, lane, manifolds[contact.head.source[lane]]);
+            }
+        }
+    }
+}
+
+Solver::Solver() : impl_(std::make_unique<Impl>()) {}
+Solver::~Solver() = default;
+
+SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds) {
+    const FpEnvironment environment;
+    Impl& s = *impl_;
+    s.kernels = &solver_kernels(input.target);
+    s.joints = joints;
+    s.manifolds = manifolds;
+    s.executor = input.executor;
+    s.context = {ref::make_step_constants(input),
+                 bodies.velocity.data(),
+                 bodies.pose.data(),
+                 bodies.delta.data(),
+                 bodies.inertia.data(),
+                 bodies.mass.data(),
+                 bodies.flags.data(),
+                 bodies.size(),
+                 input.force.empty() ? nullptr : input.force.data(),
+                 input.torque.empty() ? nullptr : input.torque.data()};
+    const auto stage = [&](Stage name, auto work) {
+        const StageScope scope(input.observer, name);
+        work();
+    };
+
+    stage(Stage::colouring, [&] {
+        colour_constraints(bodies, joints, manifolds, s.colouring);
+        s.layout.build(bodies, joints, manifolds, s.colouring);
+    });
+    stage(Stage::prepare, [&] {
+        s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);
+        s.all_blocks(&Impl::prepare_work);
+    });
+    for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
+        stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
+        stage(Stage::warm_start, [&] { s.pass(&KindKernels::warm_start); });
+        stage(Stage::solve, [&] { s.pass(&KindKernels::solve); });
+        stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
+        stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
+    }
+    stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
+    stage(Stage::store, [&] { s.all_blocks(&Impl::store_work); });
+    return {s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};
+}
+
+}  // namespace orrery::sim

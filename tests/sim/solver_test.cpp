@@ -1,0 +1,178 @@
+// Guards: the soft-step pipeline on bodies made by hand, without shapes or a world: integration has the analytic answers,
+// joints hold, contacts carry, and every target, worker count and solver object gives the same bits.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "sim/solver/colouring.h"
+#include "sim/solver/solver.h"
+#include "tests/support/bodies.h"
+
+namespace orrery::sim::test {
+namespace {
+
+StepInput make_input(Executor& executor) {
+    StepInput input;
+    input.gravity = {0.0f, -10.0f, 0.0f};
+    input.executor = &executor;
+    return input;
+}
+
+Joint make_joint(std::uint32_t a, std::uint32_t b, const Constraint& constraint) {
+    Joint joint;
+    joint.a = a, joint.b = b, joint.constraint = constraint, joint.alive = true;
+    return joint;
+}
+
+// Chains of beads that start horizontal, as in the benchmark S1.
+struct Chains {
+    Bodies bodies = make_bodies();
+    std::vector<Joint> joints;
+    Chains(std::uint32_t chains, std::uint32_t beads) {
+        for (std::uint32_t c = 0; c < chains; ++c) {
+            std::uint32_t before = kWorldBody;
+            for (std::uint32_t k = 0; k < beads; ++k) {
+                const Vec3 at{0.25f * static_cast<float>(k), 0.0f, 0.4f * static_cast<float>(c)};
+                const std::uint32_t bead = add_body(bodies, sphere_spec(at, 0.1f));
+                BallSocket ball;
+                ball.anchor_a = before == kWorldBody ? Vec3{at.x - 0.125f, at.y, at.z} : Vec3{0.125f, 0.0f, 0.0f};
+                ball.anchor_b = {-0.125f, 0.0f, 0.0f};
+                joints.push_back(make_joint(before, bead, ball));
+                before = bead;
+            }
+        }
+    }
+};
+
+Vec3 to_world(const Bodies& bodies, std::uint32_t body, Vec3 local) {
+    const float* q = bodies.pose[body].orientation;
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z), tz = 2 * (x * local.y - y * local.x);
+    const Vec3 p = position(bodies, body);
+    return {static_cast<float>(p.x + local.x + w * tx + y * tz - z * ty), static_cast<float>(p.y + local.y + w * ty + z * tx - x * tz),
+            static_cast<float>(p.z + local.z + w * tz + x * ty - y * tx)};
+}
+
+float separation(const Bodies& bodies, const Joint& joint) {
+    const auto& ball = std::get<BallSocket>(joint.constraint);
+    const Vec3 a = to_world(bodies, joint.a, ball.anchor_a), b = to_world(bodies, joint.b, ball.anchor_b);
+    return std::hypot(b.x - a.x, b.y - a.y, b.z - a.z);
+}
+
+}  // namespace
+
+TEST_CASE("a free body falls as semi-implicit Euler says and drifts by nothing else") {
+    Bodies bodies = make_bodies();
+    const std::uint32_t body = add_body(bodies, {.position = {1.0f, 2.0f, 3.0f}, .linear = {4.0f, 0.0f, 0.0f}});
+    ShuffledExecutor executor(1);
+    const StepInput input = make_input(executor);
+    Solver solver;
+    for (int tick = 0; tick < 60; ++tick) solver.step(input, bodies, {}, {});
+    // n substeps of h: y = -g h^2 n (n + 1) / 2.
+    CHECK(position(bodies, body).y == doctest::Approx(2.0 - 10.0 / 240 / 240 * 240 * 241 / 2).epsilon(1e-5));
+    CHECK(position(bodies, body).x == doctest::Approx(5.0).epsilon(1e-5));
+    CHECK(linear_velocity(bodies, body).y == doctest::Approx(-10.0).epsilon(1e-5));
+    CHECK(position(bodies, body).z == 3.0f);
+}
+
+TEST_CASE("a kinematic body moves by its velocity and nothing moves a fixed one") {
+    Bodies bodies = make_bodies();
+    const std::uint32_t kinematic = add_body(bodies, {.linear = {1.0f, 0.0f, 0.0f}, .kind = kBodyKinematic});
+    const std::uint32_t fixed = add_body(bodies, {.position = {0.0f, -1.0f, 0.0f}, .kind = 0});
+    ShuffledExecutor executor(1);
+    Solver solver;
+    for (int tick = 0; tick < 60; ++tick) solver.step(make_input(executor), bodies, {}, {});
+    CHECK(position(bodies, kinematic).x == doctest::Approx(1.0).epsilon(1e-5));
+    CHECK(linear_velocity(bodies, kinematic) == Vec3{1.0f, 0.0f, 0.0f});
+    CHECK(position(bodies, fixed) == Vec3{0.0f, -1.0f, 0.0f});
+}
+
+TEST_CASE("a box rests on the floor inside the slop and friction holds it against a push below mu m g") {
+    const Vec3 h{0.5f, 0.5f, 0.5f};
+    Bodies bodies = make_bodies();
+    const std::uint32_t floor = add_body(bodies, {.kind = 0});
+    const std::uint32_t box = add_body(bodies, box_spec({0.0f, 0.5f, 0.0f}, h));
+    ShuffledExecutor executor(1);
+    std::vector<Vec3> force(bodies.size());
+    force[box] = {0.55f * 10000.0f, 0.0f, 0.0f};
+    StepInput input = make_input(executor);
+    Solver solver;
+    Manifold last;
+    const auto run = [&](int ticks) {
+        for (int tick = 0; tick < ticks; ++tick) {
+            Manifold m = box_on_floor(bodies, floor, box, h, 0.6f);
+            carry(last, m);
+            solver.step(input, bodies, {}, {&m, 1});
+            last = m;
+        }
+    };
+    run(120);
+    CHECK(position(bodies, box).y < 0.5f);
+    CHECK(position(bodies, box).y > 0.5f - 0.006f);
+    CHECK(last.total_normal_impulse == doctest::Approx(10000.0 / 60).epsilon(0.01));
+    input.force = force;
+    run(120);
+    const float settled = position(bodies, box).x;
+    run(240);
+    CHECK(std::abs(settled) < 0.002f);
+    CHECK(std::abs(position(bodies, box).x - settled) < 1.0e-4f);
+    force[box].x = 0.65f * 10000.0f;
+    run(120);
+    CHECK(position(bodies, box).x > 0.5f);  // 0.05 g for 2 s is 1 m
+}
+
+TEST_CASE("a hanging chain keeps its anchors together") {
+    Chains scene(1, 40);
+    ShuffledExecutor executor(1);
+    Solver solver;
+    float largest = 0.0f;
+    for (int tick = 0; tick < 300; ++tick) {
+        solver.step(make_input(executor), scene.bodies, scene.joints, {});
+        for (const Joint& joint : scene.joints) largest = std::max(largest, separation(scene.bodies, joint));
+    }
+    CHECK(largest < 0.05f);
+    MESSAGE("largest separation, m: " << largest);
+}
+
+TEST_CASE("every target, worker count and solver object gives the same bits") {
+    const auto run = [](Target target, std::uint32_t workers, bool fresh) {
+        Chains scene(30, 20);
+        const Vec3 h{0.5f, 0.4f, 0.3f};
+        const std::uint32_t floor = add_body(scene.bodies, {.kind = 0});
+        std::vector<std::uint32_t> boxes;
+        for (int k = 0; k < 37; ++k) {
+            BodySpec spec = box_spec({3.0f * static_cast<float>(k), 0.41f, 20.0f}, h);
+            spec.linear = {0.3f, -2.0f, 0.1f}, spec.angular = {0.0f, 1.0f, 0.0f};
+            boxes.push_back(add_body(scene.bodies, spec));
+        }
+        ShuffledExecutor executor(workers);
+        StepInput input = make_input(executor);
+        input.target = target;
+        auto solver = std::make_unique<Solver>();
+        std::vector<Manifold> last(boxes.size());
+        for (int tick = 0; tick < 20; ++tick) {
+            std::vector<Manifold> manifolds;
+            for (std::size_t k = 0; k < boxes.size(); ++k) {
+                manifolds.push_back(box_on_floor(scene.bodies, floor, boxes[k], h, 0.6f));
+                manifolds.back().restitution = k % 3 == 0 ? 0.5f : 0.0f;
+                manifolds.back().count = 1 + static_cast<std::uint32_t>(k % 4);
+                carry(last[k], manifolds.back());
+            }
+            if (fresh) solver = std::make_unique<Solver>();
+            solver->step(input, scene.bodies, scene.joints, manifolds);
+            last = manifolds;
+        }
+        return scene.bodies;
+    };
+    const Bodies reference = run(Target::scalar, 1, false);
+    CHECK(std::isfinite(reference.pose[1].position[1]));
+    for (const Target target : available_targets()) {
+        for (const std::uint32_t workers : {1u, 2u, 3u, 8u}) {
+            CAPTURE(target_name(target));
+            CAPTURE(workers);
+            CHECK(same_bits(run(target, workers, workers == 3), reference));
+        }
+    }
+}
+
+}  // namespace orrery::sim::test

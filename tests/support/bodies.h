@@ -1,0 +1,148 @@
+// Hand-made bodies and manifolds for tests that run the solver alone.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "sim/collision/manifold.h"
+#include "sim/solver/solver.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim::test {
+
+// Calls tasks in an order that no real pool would keep: strided over the "workers", backwards in each.
+class ShuffledExecutor final : public Executor {
+  public:
+    explicit ShuffledExecutor(std::uint32_t workers) : workers_(workers) {}
+    std::uint32_t worker_count() const override { return workers_; }
+    void run(std::uint32_t count, Task task, void* context) override {
+        for (std::uint32_t w = 0; w < workers_; ++w) {
+            for (std::uint32_t i = count; i-- > 0;) {
+                if (i % workers_ == w) task(context, i);
+            }
+        }
+    }
+
+  private:
+    std::uint32_t workers_;
+};
+
+inline Bodies make_bodies() {
+    Bodies bodies;
+    bodies.velocity.emplace_back();
+    bodies.pose.emplace_back();
+    bodies.delta.emplace_back();
+    bodies.inertia.emplace_back();
+    bodies.mass.emplace_back();
+    bodies.flags.push_back(kBodyAlive);
+    bodies.generation.push_back(0);
+    bodies.info.emplace_back();
+    return bodies;
+}
+
+struct BodySpec {
+    Vec3 position = {};
+    Quat orientation = {};
+    Vec3 linear = {}, angular = {};
+    float mass = 1.0f;
+    Vec3 inertia = {1.0f, 1.0f, 1.0f};  // principal, kg m^2
+    std::uint8_t kind = kBodyDynamic;
+};
+
+inline std::uint32_t add_body(Bodies& bodies, const BodySpec& spec) {
+    const auto index = bodies.size();
+    bodies.velocity.push_back({{spec.linear.x, spec.linear.y, spec.linear.z}, {spec.angular.x, spec.angular.y, spec.angular.z}, {}});
+    PoseRecord pose;
+    pose.position[0] = spec.position.x, pose.position[1] = spec.position.y, pose.position[2] = spec.position.z;
+    pose.orientation[0] = spec.orientation.x, pose.orientation[1] = spec.orientation.y;
+    pose.orientation[2] = spec.orientation.z, pose.orientation[3] = spec.orientation.w;
+    bodies.pose.push_back(pose);
+    bodies.delta.emplace_back();
+    bodies.inertia.emplace_back();
+    MassRecord mass;
+    if (spec.kind == kBodyDynamic) {
+        mass.inverse_mass = 1.0f / spec.mass;
+        mass.inverse_inertia[0] = 1.0f / spec.inertia.x;
+        mass.inverse_inertia[3] = 1.0f / spec.inertia.y;
+        mass.inverse_inertia[5] = 1.0f / spec.inertia.z;
+    }
+    bodies.mass.push_back(mass);
+    bodies.flags.push_back(static_cast<std::uint8_t>(kBodyAlive | spec.kind));
+    bodies.generation.push_back(0);
+    bodies.info.emplace_back();
+    return index;
+}
+
+// A solid box of the density 1000 kg/m^3.
+inline BodySpec box_spec(Vec3 position, Vec3 half_extents) {
+    BodySpec spec;
+    spec.position = position;
+    const Vec3 h = half_extents;
+    spec.mass = 8000.0f * h.x * h.y * h.z;
+    const float k = spec.mass / 3.0f;
+    spec.inertia = {k * (h.y * h.y + h.z * h.z), k * (h.x * h.x + h.z * h.z), k * (h.x * h.x + h.y * h.y)};
+    return spec;
+}
+
+inline BodySpec sphere_spec(Vec3 position, float radius, float density = 1000.0f) {
+    BodySpec spec;
+    spec.position = position;
+    spec.mass = density * 4.18879020f * radius * radius * radius;
+    const float i = 0.4f * spec.mass * radius * radius;
+    spec.inertia = {i, i, i};
+    return spec;
+}
+
+inline Vec3 position(const Bodies& b, std::uint32_t i) {
+    const float* p = b.pose[i].position;
+    return {p[0], p[1], p[2]};
+}
+inline Vec3 linear_velocity(const Bodies& b, std::uint32_t i) {
+    const float* v = b.velocity[i].linear;
+    return {v[0], v[1], v[2]};
+}
+inline Vec3 angular_velocity(const Bodies& b, std::uint32_t i) {
+    const float* v = b.velocity[i].angular;
+    return {v[0], v[1], v[2]};
+}
+
+// The four lower corners of an upright box (about y only turned or not at all) against the floor y = 0, body `floor`.
+inline Manifold box_on_floor(const Bodies& bodies, std::uint32_t floor, std::uint32_t box, Vec3 h, float friction) {
+    Manifold m;
+    m.a = floor, m.b = box;
+    m.normal = {0.0f, 1.0f, 0.0f};
+    m.friction = friction;
+    m.count = 4;
+    const Vec3 p = position(bodies, box), f = position(bodies, floor);
+    const float depth = h.y - p.y;
+    for (std::uint32_t k = 0; k < 4; ++k) {
+        const float sx = (k & 1) ? 1.0f : -1.0f, sz = (k & 2) ? 1.0f : -1.0f;
+        m.points[k].offset_a = {p.x + sx * h.x - f.x, -0.5f * depth - f.y, p.z + sz * h.z - f.z};
+        m.points[k].depth = depth;
+        m.points[k].feature = k;
+    }
+    return m;
+}
+
+// Impulses of last tick's manifold onto this tick's, feature by feature.
+inline void carry(const Manifold& from, Manifold& to) {
+    for (std::uint32_t k = 0; k < to.count; ++k) {
+        for (std::uint32_t j = 0; j < from.count; ++j) {
+            if (from.points[j].feature == to.points[k].feature) to.points[k].normal_impulse = from.points[j].normal_impulse;
+        }
+    }
+    to.friction_impulse = from.friction_impulse;
+    to.twist_impulse = from.twist_impulse;
+}
+
+// The bits of what a step leaves behind.
+inline bool same_bits(const Bodies& a, const Bodies& b) {
+    return a.size() == b.size() &&
+           std::memcmp(a.velocity.data(), b.velocity.data(), a.velocity.size() * sizeof(VelocityRecord)) == 0 &&
+           std::memcmp(a.pose.data(), b.pose.data(), a.pose.size() * sizeof(PoseRecord)) == 0 &&
+           std::memcmp(a.inertia.data(), b.inertia.data(), a.inertia.size() * sizeof(InertiaRecord)) == 0;
+}
+
+}  // namespace orrery::sim::test
