@@ -1,24 +1,15 @@
-// Stands in for rooms that are not built yet: bodies fall freely and nothing collides. Weak symbols, which give way to
-// the real ones; this file goes when those are there.
+// Stands in for the solver until it is built: bodies fall freely. Weak symbols, which give way to the real ones; this file goes
+// when those are there.
 #include "sim/lanes/ref_pass.h"
 
-#include "sim/collision/collision.h"
 #include "sim/lanes/quat-inl.h"
-#include "sim/shapes/shape.h"
 #include "sim/solver/solver.h"
 
 #define ORRERY_INTERIM __attribute__((weak))
 
 namespace orrery::sim {
 
-struct Collision::Impl {};
 struct Solver::Impl {};
-ORRERY_INTERIM Collision::Collision() = default;
-ORRERY_INTERIM Collision::~Collision() = default;
-ORRERY_INTERIM void Collision::update_bounds(const Bodies&, std::span<const Shape>, float, float, Target, Executor&) {}
-ORRERY_INTERIM void Collision::find_pairs(const Bodies&, PairFilter, Target, Executor&, std::vector<Pair>& pairs) { pairs.clear(); }
-ORRERY_INTERIM void Collision::collide(const Bodies&, std::span<const Shape>, std::span<const Pair>, float, Target, Executor&,
-                                       std::vector<Manifold>& manifolds) { manifolds.clear(); }
 ORRERY_INTERIM Solver::Solver() = default;
 ORRERY_INTERIM Solver::~Solver() = default;
 
@@ -43,26 +34,11 @@ void fall(const StepInput& input, Bodies& bodies) {
     }
 }
 
-MassProperties ball(float radius) {
-    const float mass = 4.18879f * radius * radius * radius, i = 0.4f * mass * radius * radius;
-    return {mass, {i, 0.0f, 0.0f, i, 0.0f, i}};
-}
-
 }  // namespace ref
 
 ORRERY_INTERIM SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint>, std::span<Manifold>) {
     ref::fall(input, bodies);
     return {};
-}
-
-ORRERY_INTERIM Result<Shape> make_shape(const ShapeDef& def, std::string_view) {
-    Shape shape;
-    shape.type = def.type;
-    shape.radius = def.radius;
-    shape.half_height = def.half_height;
-    shape.half_extents = def.half_extents;
-    shape.unit_mass = ref::ball(def.radius);
-    return shape;
 }
 
 }  // namespace orrery::sim
