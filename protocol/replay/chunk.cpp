@@ -90,10 +90,10 @@ bool ChunkWriter::compress(std::span<const std::uint8_t> payload) {
 }
 
 Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out) {
-    if (payload.size() > kMaxPayloadBytes)
+    if (payload.size() > max_payload_bytes(kind))
         return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
                      std::to_string(payload.size()) + " bytes do not fit into a chunk of at most " +
-                         std::to_string(kMaxPayloadBytes)};
+                         std::to_string(max_payload_bytes(kind))};
     ChunkHeader header{.kind = kind, .sequence = sequence_};
     if (compress(payload)) {
         header.flags = kFlagZstd;
@@ -140,7 +140,7 @@ ReadStatus ChunkReader::next(Chunk& chunk) {
     chunk.chain_before = position_.chain;
     chunk.payload = stored_;
     if (header.flags & kFlagZstd) {
-        if (decompress(position_.offset) != ReadStatus::chunk) return status_;
+        if (decompress(header.kind) != ReadStatus::chunk) return status_;
         chunk.payload = plain_;
     }
     position_.offset += kHeaderBytes + header.length + kTrailerBytes;
@@ -201,7 +201,8 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
     if (have > 6 && (expected.kind == ChunkKind::file_header) != (position_.sequence == 0))
         return corrupt("the file header is not the first chunk, or not the only one");
     if (have > 7 && (expected.flags & ~kKnownFlags)) return corrupt("a chunk header has unknown flags");
-    if (expected.length > kMaxPayloadBytes) return corrupt("a chunk header announces more than 64 MiB");
+    if (expected.length > max_payload_bytes(expected.kind))
+        return corrupt("a chunk header announces more bytes than its kind may hold");
     header = expected;
     return ReadStatus::chunk;
 }
@@ -229,13 +230,13 @@ ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderByte
     return ReadStatus::chunk;
 }
 
-ReadStatus ChunkReader::decompress(std::uint64_t offset) {
-    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, offset, message); };
+ReadStatus ChunkReader::decompress(ChunkKind kind) {
+    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, position_.offset, message); };
     // The stated size bounds the allocation, the buffer bounds the decompression.
     const unsigned long long size = ZSTD_getFrameContentSize(stored_.data(), stored_.size());
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
         return corrupt("a compressed chunk does not state its size");
-    if (size > kMaxPayloadBytes) return corrupt("a chunk decompresses to more than 64 MiB");
+    if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than its kind may hold");
     if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
         return corrupt("a compressed chunk is not exactly one frame");
     plain_.resize(static_cast<std::size_t>(size));

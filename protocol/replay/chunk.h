@@ -47,7 +47,7 @@ class ChunkWriter {
     ChunkWriter(const ChunkWriter&) = delete;
     ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-    // Appends one whole chunk to `out`. A payload above kMaxPayloadBytes is an error and changes nothing.
+    // Appends one whole chunk to `out`. A payload above max_payload_bytes(kind) is an error and changes nothing.
     Result<Ok> append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out);
 
     const Chain& chain() const { return chain_; }
@@ -105,7 +105,7 @@ class ChunkReader {
     ReadStatus read_header(ChunkHeader& header, HeaderBytes& bytes);
     ReadStatus check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header);
     ReadStatus read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain);
-    ReadStatus decompress(std::uint64_t offset);
+    ReadStatus decompress(ChunkKind kind);
 
     const Source& source_;
     Position position_;

@@ -30,6 +30,7 @@ inline constexpr std::size_t kHeaderCheckedBytes = 24;
 inline constexpr std::size_t kChainBytes = 32;
 inline constexpr std::size_t kTrailerBytes = 8 + kChainBytes;
 inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;  // stored, and again after decompression
+inline constexpr std::size_t kMaxTickBytes = std::size_t{16} << 20;     // of a tick's payload: its most commands, at their longest
 inline constexpr std::size_t kMaxTextBytes = 256;                       // scene and room names
 inline constexpr std::size_t kCompressFromBytes = 1024;                 // below it a frame's own bytes eat the gain
 
@@ -37,6 +38,11 @@ enum class ChunkKind : std::uint8_t { file_header = 1, tick = 2, keyframe = 3, e
 
 inline constexpr std::uint8_t kFlagZstd = 1;
 inline constexpr std::uint8_t kKnownFlags = kFlagZstd;
+
+// What a payload of this kind may hold, as stored and again after decompression.
+inline constexpr std::size_t max_payload_bytes(ChunkKind kind) {
+    return kind == ChunkKind::tick || kind == ChunkKind::end ? kMaxTickBytes : kMaxPayloadBytes;
+}
 
 using Chain = std::array<std::uint8_t, kChainBytes>;
 

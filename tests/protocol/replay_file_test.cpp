@@ -126,6 +126,29 @@ TEST_CASE("replay: reading can start at every keyframe") {
     }
 }
 
+TEST_CASE("replay: a tick of as many commands as a step takes, each at its longest, fits") {
+    sim::Command longest;
+    longest.kind = sim::CommandKind::spawn;
+    longest.at_point = true;
+    longest.slot = 0xffff;
+    longest.sequence = 0xffff'ffffu;
+    longest.tag = ~std::uint64_t{0};
+    longest.body = {1, 0xffff'ffffu};
+    longest.joint = {1, 0xffff'ffffu};
+    longest.prefab = 0xffff'fffeu;
+    longest.value = 1.5f;
+    longest.pose = {{1.0f, 2.0f, 3.0f}, {1.0f, 2.0f, 3.0f, 4.0f}};
+    longest.linear = longest.angular = {1.0f, 2.0f, 3.0f};
+    longest.channels.fill(-0.5f);
+    const std::vector<sim::Command> commands(sim::kMaxCommandsPerTick, longest);
+    ReplayWriter writer;
+    Bytes file;
+    test::append(file, writer.begin({}));
+    test::append(file, writer.tick(1, commands, {}));
+    test::append(file, writer.end());
+    CHECK(survey_bytes(file).status == ReadStatus::closed);
+}
+
 TEST_CASE("replay: the writer refuses calls out of order and goes on unharmed") {
     ReplayWriter writer;
     const sim::HashTree hash;
@@ -297,6 +320,7 @@ TEST_CASE("replay: a length of 4 GiB or more is refused before memory is taken, 
     for (const std::uint64_t length : {std::uint64_t{kMaxPayloadBytes} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}})
         CHECK(with_forged({.kind = ChunkKind::keyframe, .length = length}, {}).status == ReadStatus::corrupt);
     CHECK(with_forged({.kind = ChunkKind::keyframe, .length = kMaxPayloadBytes}, {}).status == ReadStatus::torn);
+    CHECK(with_forged({.kind = ChunkKind::tick, .length = kMaxTickBytes + 1}, {}).status == ReadStatus::corrupt);
 }
 
 TEST_CASE("replay: a compression bomb is refused by the size that it states") {
@@ -312,7 +336,7 @@ TEST_CASE("replay: a compression bomb is refused by the size that it states") {
     CHECK(bomb.size() < 100'000);
     const Survey seen = status(bomb);
     CHECK(seen.status == ReadStatus::corrupt);
-    CHECK(seen.error.message.find("64 MiB") != std::string::npos);
+    CHECK(seen.error.message.find("decompresses to more") != std::string::npos);
 
     // A frame that states less than it holds, one that states nothing, two frames, and no frame at all.
     const Bytes plain(5000, std::uint8_t{3});
