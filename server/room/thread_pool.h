@@ -1,0 +1,49 @@
+// Worker threads that rooms share: the Executor a world's step runs on. A step makes many short calls, so that workers
+// spin a little between them and sleep when none comes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "orrery/sim.hpp"
+
+namespace orrery::server {
+
+inline constexpr std::uint32_t kMaxThreads = 256;  // more than any machine that one room profits from
+
+class ThreadPool final : public sim::Executor {
+  public:
+    // `threads` counts the calling thread: 1 makes no worker, 0 takes as many as the machine has cores.
+    explicit ThreadPool(std::uint32_t threads = 0);
+    ~ThreadPool() override;
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    std::uint32_t worker_count() const override { return static_cast<std::uint32_t>(workers_.size()) + 1; }
+
+    // The calling thread works, too. While the pool is busy with another caller, or for a call from inside a task, the
+    // caller runs all tasks by itself.
+    void run(std::uint32_t count, Task task, void* context) override;
+
+  private:
+    void work();
+    void take_tasks();
+
+    // The call in progress, written before open_ is set and read only by threads that are counted in active_.
+    Task task_ = nullptr;
+    void* context_ = nullptr;
+    std::uint32_t count_ = 0;
+
+    alignas(64) std::atomic<std::uint32_t> next_{0};     // the first task not taken
+    alignas(64) std::atomic<std::uint32_t> active_{0};   // workers that may look at the call
+    alignas(64) std::atomic<std::uint32_t> calls_{0};    // grows with every call: what idle workers watch
+    std::atomic<bool> open_{false};                      // the call may be joined
+    std::atomic<bool> stop_{false};
+    alignas(64) std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+    std::uint32_t idle_spins_ = 0;
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace orrery::server
