@@ -108,19 +108,31 @@ inline Vec3 angular_velocity(const Bodies& b, std::uint32_t i) {
     return {v[0], v[1], v[2]};
 }
 
-// The four lower corners of an upright box (about y only turned or not at all) against the floor y = 0, body `floor`.
+// A point of a body in world axes, in double precision.
+struct Point {
+    double x, y, z;
+};
+inline Point to_world(const Bodies& bodies, std::uint32_t body, Vec3 local) {
+    const float *q = bodies.pose[body].orientation, *p = bodies.pose[body].position;
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z), tz = 2 * (x * local.y - y * local.x);
+    return {p[0] + local.x + w * tx + y * tz - z * ty, p[1] + local.y + w * ty + z * tx - x * tz,
+            p[2] + local.z + w * tz + x * ty - y * tx};
+}
+
+// The four corners of a box that are below in its own axes, against the floor y = 0, body `floor`.
 inline Manifold box_on_floor(const Bodies& bodies, std::uint32_t floor, std::uint32_t box, Vec3 h, float friction) {
     Manifold m;
     m.a = floor, m.b = box;
     m.normal = {0.0f, 1.0f, 0.0f};
     m.friction = friction;
     m.count = 4;
-    const Vec3 p = position(bodies, box), f = position(bodies, floor);
-    const float depth = h.y - p.y;
+    const Vec3 f = position(bodies, floor);
     for (std::uint32_t k = 0; k < 4; ++k) {
-        const float sx = (k & 1) ? 1.0f : -1.0f, sz = (k & 2) ? 1.0f : -1.0f;
-        m.points[k].offset_a = {p.x + sx * h.x - f.x, -0.5f * depth - f.y, p.z + sz * h.z - f.z};
-        m.points[k].depth = depth;
+        const Point corner = to_world(bodies, box, {(k & 1) ? h.x : -h.x, -h.y, (k & 2) ? h.z : -h.z});
+        m.points[k].depth = static_cast<float>(-corner.y);
+        m.points[k].offset_a = {static_cast<float>(corner.x - f.x), static_cast<float>(0.5 * corner.y - f.y),
+                                static_cast<float>(corner.z - f.z)};
         m.points[k].feature = k;
     }
     return m;
