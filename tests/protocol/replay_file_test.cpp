@@ -4,6 +4,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "tests/support/replay_files.h"
 
@@ -147,6 +149,27 @@ TEST_CASE("replay: a tick of as many commands as a step takes, each at its longe
     test::append(file, writer.tick(1, commands, {}));
     test::append(file, writer.end());
     CHECK(survey_bytes(file).status == ReadStatus::closed);
+}
+
+TEST_CASE("replay: a file of format 1 is read for ever, payload by payload") {
+    // Made by made_up_replay(). A change that breaks this needs a new kFormatVersion, and a file of its own beside this one.
+    std::ifstream in(ORRERY_SOURCE_DIR "/tests/data/replay_format_1.orr", std::ios::binary);
+    const Bytes golden{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const Bytes made = made_up_replay({});
+    REQUIRE(survey_bytes(golden).status == ReadStatus::closed);
+    const MemorySource golden_source(golden), made_source(made);
+    ChunkReader golden_reader(golden_source), made_reader(made_source);
+    Chunk expected, chunk;
+    while (made_reader.next(expected) == ReadStatus::chunk) {
+        REQUIRE(golden_reader.next(chunk) == ReadStatus::chunk);
+        REQUIRE(chunk.kind == expected.kind);
+        // The chain covers compressed bytes, which are Zstandard's to choose: the end's head may be another.
+        const std::size_t compared = chunk.kind == ChunkKind::end ? 8 : chunk.payload.size();
+        REQUIRE(chunk.payload.size() == expected.payload.size());
+        REQUIRE(std::equal(chunk.payload.begin(), chunk.payload.begin() + static_cast<std::ptrdiff_t>(compared),
+                           expected.payload.begin()));
+    }
+    CHECK(golden_reader.next(chunk) == ReadStatus::closed);
 }
 
 TEST_CASE("replay: the writer refuses calls out of order and goes on unharmed") {

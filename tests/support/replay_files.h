@@ -78,6 +78,7 @@ inline std::vector<std::uint8_t> made_up_replay(const MadeUp& want) {
     std::vector<std::uint8_t> file, state(3000, std::uint8_t{7});
     ReplayWriter writer;
     FileHeader header;
+    header.engine_version = 1;
     header.scene_hash = random.next();
     header.start_unix_s = 1'790'000'000;
     header.scene_name = "made up";
