@@ -154,7 +154,7 @@ ORRERY_FN Contact<F> capsule_contact(const PairInput<F>& in, Vec3T<F> normal, F 
 template <class F>
 ORRERY_FN Contacts<F> box_capsule(const PairInput<F>& in) {
     Contacts<F> out = no_contacts<F>();
-    const F one(1.0f), r = in.second.radius;
+    const F zero(0.0f), one(1.0f), r = in.second.radius;
     const Vec3T<F> h = in.first.half;
     const Vec3T<F> c = to_local(in.first.axes, in.between);
     const Vec3T<F> d = to_local(in.first.axes, in.second.axes.y * in.second.half_height);
@@ -181,7 +181,9 @@ ORRERY_FN Contacts<F> box_capsule(const PairInput<F>& in) {
     clip_to_slab(q.z, safe_inverse(along.z), h.z + slack, low, high);
 
     const F depth = r - separation;
-    const Contact<F> single = capsule_contact(in, out.normal, t, depth, 0.0f, kept_to);
+    // Inside, the deepest end may lie off the box: the point goes to the near end of the stretch, if there is one.
+    const F shift = select(low <= high, clamp(zero, low, high), zero);
+    const Contact<F> single = capsule_contact(in, out.normal, t + shift, depth - shift * dn, 0.0f, kept_to);
     const Contact<F> a = capsule_contact(in, out.normal, t + low, depth - low * dn, 1.0f, kept_to);
     const Contact<F> b = capsule_contact(in, out.normal, t + high, depth - high * dn, 2.0f, kept_to);
     const MaskOf<F> is_long = (high - low) * length(d) > F(0.2f) * r;

@@ -72,8 +72,9 @@ ORRERY_FN Contacts<F> capsule_capsule(const PairInput<F>& in) {
     const F radii = in.first.radius + in.second.radius;
     const Contact<F> single = ball_contact(u * s, in.first.radius, out.normal, radii - distance, 0.0f, kept_to);
 
-    // Two points: at the ends of the common stretch, where the axes differ by less than 0.1 rad and the stretch is not short.
-    const MaskOf<F> lies = (sine2 < F(0.01f)) & ((high - low) > F(0.2f) * in.first.radius);
+    // Two points: at the ends of the common stretch, if it is not short and the axes drift apart along it by little.
+    const F stretch = high - low, drift2 = sine2 * (stretch * stretch);
+    const MaskOf<F> lies = (stretch > F(0.2f) * in.first.radius) & (drift2 < F(0.04f) * (radii * radii)) & (sine2 < F(0.04f));
     const F w_along = F(1.0f) / select(lies, uw, one);
     const F t_low = clamp((low - cu) * w_along, -k, k), t_high = clamp((high - cu) * w_along, -k, k);
     const F gap_low = dot((c + w * t_low) - u * low, out.normal), gap_high = dot((c + w * t_high) - u * high, out.normal);
