@@ -40,6 +40,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     const auto known = static_cast<std::uint32_t>(std::max<std::size_t>(identity_.size(), size));
     identity_.resize(known);
     shape_of_.resize(known, 0);
+    type_of_.resize(known, ShapeType::sphere);
     renewed_.resize(known, 0);
 
     std::uint32_t categories = 0, masks = 0;
@@ -68,6 +69,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (identity_[i].kind == Kind::moving || identity_[i].kind == Kind::fixed) gone_.push_back(i);
         identity_[i] = now;
         shape_of_[i] = now.shape;
+        if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
 }

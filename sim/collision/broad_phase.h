@@ -30,7 +30,10 @@ class BroadPhase {
     // Of the last update. Bounds of a body that takes no part, or of a plane, mean nothing.
     std::span<const BoundsRecord> bounds() const { return tight_; }
     bool takes_part(std::uint32_t body) const { return body < identity_.size() && identity_[body].kind != Kind::none; }
+    // For the narrow phase: shape records, and by body which of them and of which type.
     std::span<const ShapeRecord> shape_table() const { return shape_table_; }
+    std::span<const std::uint32_t> shape_of() const { return shape_of_; }
+    std::span<const ShapeType> type_of() const { return type_of_; }
 
   private:
     enum class Kind : std::uint8_t { none, moving, fixed, plane };
@@ -61,6 +64,7 @@ class BroadPhase {
 
     std::vector<Identity> identity_;               // by body
     std::vector<std::uint32_t> shape_of_;          // by body
+    std::vector<ShapeType> type_of_;               // by body
     std::vector<ShapeRecord> shape_table_;
     std::vector<std::uint32_t> moving_, fixed_, planes_;  // bodies of each kind, ascending
     std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for

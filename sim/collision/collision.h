@@ -21,8 +21,10 @@ class Collision {
     Collision();
     ~Collision();
 
-    // Tight bounds of every body with a shape, swept by linear velocity * dt_s, grown by the angular arc, at least by
-    // the speculative margin (reference: velocity expansion in discrete mode); 16 bodies at a time.
+    // Tight bounds of every body with a shape, 16 at a time: swept by its whole linear motion of the tick, grown by the angular arc
+    // up to the speculative margin, at least by half of it (bounds-inl.h says why this is enough). Fixed bodies do not
+    // move, whatever their velocity record says. To be called first in a tick: the other two work on the bodies, shapes and
+    // dt_s of the last update.
     void update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m,
                        Target target, Executor& executor);
 
@@ -30,7 +32,9 @@ class Collision {
     // `excluded` does not hold; in (a, b) order.
     void find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
 
-    // One manifold a touching pair, in pair order, impulses zero, material fields zero. Touching: depth > -margin.
+    // One manifold a touching pair, in pair order, impulses zero, material fields zero. A point touches if its depth is above
+    // -(speculative_margin_m + how far the two bodies' centres close along the normal within the tick): a fast body has its
+    // contact in the tick in which it arrives.
     void collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
                  Target target, Executor& executor, std::vector<Manifold>& manifolds);
 

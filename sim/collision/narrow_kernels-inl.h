@@ -42,7 +42,7 @@ inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batc
 // Back to the pair's own A and B: the normal turns round, points count from A's centre.
 inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& in, const PairBatch& batch, ContactBatch& out,
                            std::size_t lane) {
-    const Number zero(0.0f), one(1.0f);
+    const Number zero(0.0f);
     const MaskOf<Number> swapped = load<Number>(batch.swapped + lane) > zero;
     const Vec3T<Number> normal = select<Number>(swapped, -c.normal, c.normal);
     const Vec3T<Number> shift = select<Number>(swapped, in.between, Vec3T<Number>{zero, zero, zero});
@@ -56,12 +56,13 @@ inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& i
         store(out.point[i].offset[2] + lane, offset.z);
         store(out.point[i].depth + lane, c.point[i].depth);
         store(out.point[i].feature + lane, c.point[i].feature);
-        store(out.point[i].exists + lane, select(c.point[i].exists, one, zero));
+        out.exists[i] |= lane_bits(c.point[i].exists) << lane;
     }
 }
 
 template <Contacts<Number> (*Function)(const PairInput<Number>&)>
 void collide_batch(const NarrowInput& in, const PairBatch& batch, ContactBatch& out) {
+    for (std::uint32_t& bits : out.exists) bits = 0;
     for (std::size_t lane = 0; lane < batch.count; lane += lanes<Number>()) {
         const PairInput<Number> pairs = load_pairs(in, batch, lane);
         store_contacts(Function(pairs), pairs, batch, out, lane);

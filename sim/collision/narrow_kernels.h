@@ -29,8 +29,9 @@ struct alignas(64) PairBatch {
 struct alignas(64) ContactBatch {
     float normal[3][kPairLanes];
     struct Point {
-        float offset[3][kPairLanes], depth[kPairLanes], feature[kPairLanes], exists[kPairLanes];  // exists: 1 or 0
+        float offset[3][kPairLanes], depth[kPairLanes], feature[kPairLanes];
     } point[4];
+    std::uint32_t exists[4];  // by point: a bit a lane; bits of lanes beyond the count mean nothing
 };
 
 // By the types of the first and second shape, first <= second.

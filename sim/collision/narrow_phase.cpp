@@ -5,7 +5,7 @@
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kBatchesPerTask = 16;
+constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 2048;
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 
 // [first][second] with first <= second; ShapeType is sphere, box, capsule, plane.
@@ -16,29 +16,14 @@ constexpr PairType kTypeOf[4][4] = {
     {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
 };
 
-// Lane k of a batch's results as a manifold; count is 0 if nothing touches.
-void read_lane(const ContactBatch& from, std::uint32_t k, Manifold& to) {
-    std::uint32_t count = 0;
-    for (const ContactBatch::Point& p : from.point) {
-        if (p.exists[k] == 0.0f) continue;
-        ManifoldPoint& point = to.points[count++];
-        point.offset_a = {p.offset[0][k], p.offset[1][k], p.offset[2][k]};
-        point.depth = p.depth[k];
-        point.feature = static_cast<std::uint32_t>(p.feature[k]);
-        point.normal_impulse = 0.0f;
-    }
-    to.count = count;
-    to.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
-}
-
 }  // namespace
 
-void NarrowPhase::sort_by_type(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs) {
+void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs) {
+    const std::span<const ShapeType> type_of = broad.type_of();
     std::uint32_t start[kPairTypes + 1] = {};
     type_.resize(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        const auto a = static_cast<std::uint8_t>(shapes[bodies.info[pairs[i].a].shape].type);
-        const auto b = static_cast<std::uint8_t>(shapes[bodies.info[pairs[i].b].shape].type);
+        const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
         const PairType type = a <= b ? kTypeOf[a][b] : kTypeOf[b][a];
         type_[i] = static_cast<std::uint8_t>(type | (a <= b ? 0 : kSwappedBit));
         if (type != kNoPairType) ++start[type + 1];
@@ -57,41 +42,81 @@ void NarrowPhase::sort_by_type(const Bodies& bodies, std::span<const Shape> shap
     }
 }
 
-void NarrowPhase::run_batch(const Batch& batch, const Bodies& bodies, std::span<const Pair> pairs, const NarrowInput& input,
+void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count) {
+    const std::uint32_t touching = from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3];
+    for (std::uint32_t k = 0; k < count; ++k) {
+        if (((touching >> k) & 1u) == 0) continue;
+        Touch& touch = touches_[pair[k]];
+        std::uint8_t points = 0;
+        for (int i = 0; i < kMaxManifoldPoints; ++i) {
+            if (((from.exists[i] >> k) & 1u) == 0) continue;
+            const ContactBatch::Point& p = from.point[i];
+            touch.points[points++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k], static_cast<std::uint32_t>(p.feature[k])};
+        }
+        touch.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
+        points_[pair[k]] = points;
+    }
+}
+
+void NarrowPhase::run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input,
                             const NarrowKernels& kernels) {
+    const std::uint32_t* indices = order_.data() + batch.first;
+    const std::span<const std::uint32_t> shape_of = broad.shape_of();
     PairBatch in;
     ContactBatch out;
     in.count = batch.count;
     for (std::uint32_t k = 0; k < kPairLanes; ++k) {
-        const std::uint32_t index = order_[batch.first + (k < batch.count ? k : 0)];
+        const std::uint32_t index = indices[k < batch.count ? k : 0];
         const bool swapped = (type_[index] & kSwappedBit) != 0;
         in.first[k] = swapped ? pairs[index].b : pairs[index].a;
         in.second[k] = swapped ? pairs[index].a : pairs[index].b;
-        in.first_shape[k] = bodies.info[in.first[k]].shape;
-        in.second_shape[k] = bodies.info[in.second[k]].shape;
+        in.first_shape[k] = shape_of[in.first[k]];
+        in.second_shape[k] = shape_of[in.second[k]];
         in.swapped[k] = swapped ? 1.0f : 0.0f;
     }
     kernels.collide[batch.type](input, in, out);
-    for (std::uint32_t k = 0; k < batch.count; ++k) read_lane(out, k, results_[order_[batch.first + k]]);
+    keep_touches(out, indices, batch.count);
 }
 
-void NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const ShapeRecord> shape_table,
-                          std::span<const Pair> pairs, float dt_s, float margin_m, const NarrowKernels& kernels, Executor& executor,
-                          std::vector<Manifold>& manifolds) {
-    manifolds.clear();
-    if (pairs.empty()) return;
-    sort_by_type(bodies, shapes, pairs);
-    if (results_.size() < pairs.size()) results_.resize(pairs.size());
-    const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &shape_table.data()->radius, dt_s, margin_m};
-    for_chunks(executor, static_cast<std::uint32_t>(batches_.size()), kBatchesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-        for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], bodies, pairs, input, kernels);
-    });
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        if (type_[i] == kNoPairType || results_[i].count == 0) continue;
-        manifolds.push_back(results_[i]);
-        manifolds.back().a = pairs[i].a;
-        manifolds.back().b = pairs[i].b;
+void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const {
+    const Touch& touch = touches_[pair_index];
+    to = {};
+    to.a = pair.a;
+    to.b = pair.b;
+    to.normal = touch.normal;
+    to.count = points_[pair_index];
+    for (std::uint32_t i = 0; i < to.count; ++i) {
+        to.points[i].offset_a = touch.points[i].offset_a;
+        to.points[i].depth = touch.points[i].depth;
+        to.points[i].feature = touch.points[i].feature;
     }
+}
+
+void NarrowPhase::collide(const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
+                          const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds) {
+    if (pairs.empty()) return manifolds.clear();
+    const auto count = static_cast<std::uint32_t>(pairs.size());
+    sort_by_type(broad, pairs);
+    points_.assign(count, 0);
+    if (touches_.size() < count) touches_.resize(count);
+    const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m};
+    for_chunks(executor, static_cast<std::uint32_t>(batches_.size()), kBatchesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels);
+    });
+
+    std::uint32_t touching = 0;
+    chunk_start_.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (i % kPairsPerTask == 0) chunk_start_.push_back(touching);
+        touching += points_[i] != 0 ? 1u : 0u;
+    }
+    manifolds.resize(touching);  // all of them are written whole
+    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        std::uint32_t next = chunk_start_[index];
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (points_[i] != 0) write_manifold(i, pairs[i], manifolds[next++]);
+        }
+    });
 }
 
 }  // namespace orrery::sim

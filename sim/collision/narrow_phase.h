@@ -5,30 +5,42 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/broad_kernels.h"
+#include "sim/collision/broad_phase.h"
 #include "sim/collision/narrow_kernels.h"
-#include "sim/shapes/shape.h"
-#include "sim/world/bodies.h"
 
 namespace orrery::sim {
 
 class NarrowPhase {
   public:
-    void collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const ShapeRecord> shape_table, std::span<const Pair> pairs,
-                 float dt_s, float margin_m, const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds);
+    // As Collision::collide; shapes as the last update of `broad` saw them.
+    void collide(const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
+                 const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds);
 
   private:
     struct Batch {
         PairType type = kNoPairType;
-        std::uint32_t first = 0, count = 0;  // into order_
+        std::uint32_t first = 0, count = 0;  // in order_
     };
-    void sort_by_type(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs);
-    void run_batch(const Batch& batch, const Bodies& bodies, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels);
+    // What a touching pair gives, until it is known where in the list of manifolds it stands.
+    struct Touch {
+        Vec3 normal;
+        struct Point {
+            Vec3 offset_a;
+            float depth;
+            std::uint32_t feature;
+        } points[kMaxManifoldPoints];
+    };
+    void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs);
+    void run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels);
+    void keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count);
+    void write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const;
 
     std::vector<std::uint8_t> type_;             // by pair: PairType, and kSwappedBit
     std::vector<std::uint32_t> order_;           // pairs by type
     std::vector<Batch> batches_;
-    std::vector<Manifold> results_;              // by pair; count 0: not touching
+    std::vector<std::uint8_t> points_;           // by pair: how many; 0: not touching
+    std::vector<Touch> touches_;                 // by pair
+    std::vector<std::uint32_t> chunk_start_;     // where the manifolds of a chunk of pairs begin
 };
 
 }  // namespace orrery::sim
