@@ -1,0 +1,280 @@
+// Physics with answers that can be computed by hand, through the public interface.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/support/worlds.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+constexpr double kGravity = 10.0, kDt = 1.0 / 60.0;
+
+// Mean time between upward passages of `value` through zero, by linear interpolation; the first is not counted.
+class PeriodMeter {
+  public:
+    void sample(double time_s, double value) {
+        if (previous_ < 0.0 && value >= 0.0) {
+            const double crossing = time_s - kDt * value / (value - previous_);
+            if (count_++ == 0) first_ = crossing;
+            last_ = crossing;
+        }
+        previous_ = value;
+    }
+    int periods() const { return count_ - 1; }
+    double mean_s() const { return (last_ - first_) / periods(); }
+
+  private:
+    double previous_ = 0.0, first_ = 0.0, last_ = 0.0;
+    int count_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a projectile flies the parabola, off by less than one substep's fall") {
+    WorldDef def;
+    const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 50.0f, 0.0f});
+    def.bodies[ball].linear_velocity = {12.0f, 8.0f, -3.0f};
+    auto world = make_world(def);
+    for (int n = 1; n <= 120; ++n) {
+        world->step();
+        const double t = n * kDt, h = kDt / 4, v_error = 2e-5 * (1 + n);
+        const BodyState s = state_of(*world, ball);
+        CHECK(s.pose.position.x == doctest::Approx(12.0 * t).epsilon(1e-5));
+        CHECK(s.pose.position.z == doctest::Approx(-3.0 * t).epsilon(1e-5));
+        CHECK(std::abs(s.linear_velocity.y - (8.0 - kGravity * t)) < v_error);
+        CHECK(std::abs(s.pose.position.y - (50.0 + 8.0 * t - 0.5 * kGravity * t * (t + h))) < 1e-3);
+        CHECK(std::abs(s.pose.position.y - (50.0 + 8.0 * t - 0.5 * kGravity * t * t)) < 0.5 * kGravity * t * h + 1e-3);
+    }
+}
+
+TEST_CASE("linear damping slows by its rate, and a locked axis stays") {
+    WorldDef def;
+    def.gravity = {};
+    const auto shape = add_sphere_shape(def, 0.5f);
+    const auto damped = add_body(def, shape, {});
+    def.bodies[damped].linear_velocity = {10.0f, 0.0f, 0.0f};
+    def.bodies[damped].linear_damping = 0.5f;
+    const auto locked = add_body(def, shape, {0.0f, 10.0f, 0.0f});
+    def.bodies[locked].linear_velocity = {1.0f, 1.0f, 1.0f};
+    def.bodies[locked].locks = kLockLinearY;
+    auto world = make_world(def);
+    run(*world, 60);
+    CHECK(state_of(*world, damped).linear_velocity.x == doctest::Approx(10.0 * std::exp(-0.5)).epsilon(0.002));
+    CHECK(state_of(*world, locked).pose.position.y == 10.0f);
+    CHECK(state_of(*world, locked).pose.position.x == doctest::Approx(1.0).epsilon(1e-4));
+}
+
+TEST_CASE("a pendulum swings with the period of its length and inertia") {
+    WorldDef def;
+    const auto bob = add_body(def, add_sphere_shape(def, 0.1f), {std::sin(0.1f), -std::cos(0.1f), 0.0f}, turn_about_z(0.1f));
+    add_joint(def, kNone, bob, BallSocket{{}, {0.0f, 1.0f, 0.0f}, {}});
+    auto world = make_world(def);
+    PeriodMeter meter;
+    for (int n = 1; n <= 60 * 22; ++n) {
+        world->step();
+        meter.sample(n * kDt, state_of(*world, bob).pose.position.x);
+    }
+    REQUIRE(meter.periods() >= 9);
+    const double inertia = 1.0 + 0.4 * 0.01;  // m L^2 + 2/5 m r^2, of m = L = 1
+    const double expected = 2.0 * M_PI * std::sqrt(inertia / kGravity) * (1.0 + 0.1 * 0.1 / 16.0);
+    CHECK(meter.mean_s() == doctest::Approx(expected).epsilon(0.005));
+}
+
+TEST_CASE("a sprung joint oscillates with the frequency and decay that were asked for") {
+    WorldDef def;
+    def.gravity = {};
+    const auto ball = add_body(def, add_sphere_shape(def, 0.1f), {1.0f, 0.0f, 0.0f});
+    add_joint(def, kNone, ball, BallSocket{{}, {}, {1.0f, 0.05f}});
+    auto world = make_world(def);
+    PeriodMeter meter;
+    double largest_late = 0.0;
+    for (int n = 1; n <= 60 * 8; ++n) {
+        world->step();
+        const double x = state_of(*world, ball).pose.position.x;
+        meter.sample(n * kDt, x);
+        if (n > 60 * 7) largest_late = std::max(largest_late, std::abs(x));
+    }
+    REQUIRE(meter.periods() >= 6);
+    CHECK(meter.mean_s() == doctest::Approx(1.0 / std::sqrt(1.0 - 0.0025)).epsilon(0.02));
+    CHECK(largest_late < std::exp(-0.05 * 2.0 * M_PI * 7.0) * 1.15);
+    CHECK(largest_late > std::exp(-0.05 * 2.0 * M_PI * 8.0) * 0.75);
+}
+
+TEST_CASE("a box sticks on a slope below the friction angle and slides above it as Coulomb says") {
+    for (const float degrees : {10.0f, 20.0f, 29.0f}) {
+        CAPTURE(degrees);
+        WorldDef def;   // friction 0.6: the angle is 30.96 degrees
+        const float angle = degrees * kPi / 180.0f;
+        add_ground(def, turn_about_z(angle));
+        const auto box = add_body(def, add_box_shape(def, {0.5f, 0.25f, 0.5f}),
+                                  {-0.25f * std::sin(angle), 0.25f * std::cos(angle), 0.0f}, turn_about_z(angle));
+        auto world = make_world(def);
+        run(*world, 60);
+        const Vec3 settled = state_of(*world, box).pose.position;
+        run(*world, 240);
+        const Vec3 now = state_of(*world, box).pose.position;
+        CHECK(std::hypot(now.x - settled.x, now.y - settled.y) < 0.02);
+    }
+    for (const float degrees : {34.0f, 40.0f, 50.0f}) {
+        CAPTURE(degrees);
+        WorldDef def;
+        const float angle = degrees * kPi / 180.0f;
+        add_ground(def, turn_about_z(angle));
+        const auto box = add_body(def, add_box_shape(def, {0.5f, 0.1f, 0.5f}),
+                                  {-0.1f * std::sin(angle), 0.1f * std::cos(angle), 0.0f}, turn_about_z(angle));
+        auto world = make_world(def);
+        run(*world, 60);
+        const Vec3 before = state_of(*world, box).linear_velocity;
+        run(*world, 60);
+        const Vec3 after = state_of(*world, box).linear_velocity;
+        const double gained = std::hypot(after.x, after.y) - std::hypot(before.x, before.y);
+        const double friction = (std::sin(angle) - gained / kGravity) / std::cos(angle);  // a = g (sin - mu cos)
+        CHECK(friction == doctest::Approx(0.6).epsilon(0.05));
+    }
+}
+
+TEST_CASE("a ball bounces to the square of its restitution") {
+    for (const float restitution : {0.3f, 0.5f, 0.8f}) {
+        CAPTURE(restitution);
+        WorldDef def;
+        def.materials[0].restitution = restitution;
+        add_ground(def);
+        const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 4.5f, 0.0f});
+        auto world = make_world(def);
+        bool bounced = false, begun = false;
+        float top = 0.0f;
+        for (int n = 0; n < 150; ++n) {
+            world->step();
+            begun = begun || count_events(*world, EventKind::contact_begin) == 1;
+            const BodyState s = state_of(*world, ball);
+            if (s.linear_velocity.y > 0.0f) bounced = true;
+            if (bounced) top = std::max(top, s.pose.position.y - 0.5f);
+            if (bounced && s.linear_velocity.y < 0.0f) break;
+        }
+        CHECK(begun);
+        CHECK(top == doctest::Approx(4.0 * restitution * restitution).epsilon(0.06));
+    }
+}
+
+TEST_CASE("bodies that collide or hang together keep their linear and angular momentum") {
+    WorldDef def;
+    def.gravity = {};
+    const auto ball = add_sphere_shape(def, 0.5f), box = add_box_shape(def, {0.4f, 0.6f, 0.3f});
+    for (int i = 0; i < 12; ++i) {
+        const float k = static_cast<float>(i);
+        const auto body = add_body(def, i % 2 == 0 ? ball : box, {k * 1.3f, std::sin(k) * 0.3f, std::cos(k) * 0.2f});
+        def.bodies[body].linear_velocity = {i < 6 ? 2.0f : -2.0f, 0.0f, 0.1f * k};
+        def.bodies[body].angular_velocity = {0.5f, -0.3f * k, 0.2f};
+    }
+    add_joint(def, 2, 3, BallSocket{{0.65f, 0.0f, 0.0f}, {-0.65f, 0.0f, 0.0f}, {}});
+    auto world = make_world(def);
+    const auto momentum = [&](double p[3]) {
+        std::vector<BodyState> bodies;
+        world->read_bodies(bodies);
+        for (const BodyState& b : bodies) {
+            const double m = 1.0 / b.inverse_mass;
+            p[0] += m * b.linear_velocity.x, p[1] += m * b.linear_velocity.y, p[2] += m * b.linear_velocity.z;
+        }
+    };
+    double before[3] = {}, after[3] = {};
+    momentum(before);
+    bool touched = false;
+    for (int n = 0; n < 240; ++n) {
+        world->step();
+        touched = touched || world->stats().touching_pairs > 0;
+    }
+    momentum(after);
+    CHECK(touched);
+    const double scale = 12 * 500.0 * 2.0;  // of the momenta that the collisions exchange
+    for (int k = 0; k < 3; ++k) CHECK(std::abs(after[k] - before[k]) < 1e-4 * scale);
+}
+
+TEST_CASE("a stack of ten boxes comes to rest and stays") {
+    WorldDef def;
+    add_ground(def);
+    const auto shape = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    for (int i = 0; i < 10; ++i) add_body(def, shape, {0.0f, 0.5f + static_cast<float>(i), 0.0f});
+    auto world = make_world(def);
+    run(*world, 120);
+    const Vec3 settled = state_of(*world, 10).pose.position;
+    run(*world, 300);
+    for (std::uint32_t i = 1; i <= 10; ++i) {
+        const BodyState s = state_of(*world, i);
+        CHECK(std::hypot(s.linear_velocity.x, s.linear_velocity.y, s.linear_velocity.z) < 0.01);
+        CHECK(s.pose.position.y == doctest::Approx(i - 0.5).epsilon(0.02));
+    }
+    CHECK(std::abs(state_of(*world, 10).pose.position.x - settled.x) < 0.01);
+    CHECK(world->stats().touching_pairs == 10);
+    CHECK(world->stats().max_penetration_m < 0.02f);
+}
+
+TEST_CASE("a pyramid of boxes, twenty at its base, stands for five seconds") {
+    WorldDef def;
+    add_ground(def);
+    const auto shape = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    std::vector<Vec3> places;
+    for (int row = 0; row < 20; ++row) {
+        for (int i = 0; i < 20 - row; ++i) {
+            const Vec3 place{(static_cast<float>(i) - static_cast<float>(19 - row) * 0.5f) * 1.1f, 0.5f + static_cast<float>(row), 0.0f};
+            add_body(def, shape, place);
+            places.push_back(place);
+        }
+    }
+    auto world = make_world(def);
+    run(*world, 300);
+    double largest = 0.0;
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+        const Vec3 p = state_of(*world, i + 1).pose.position;
+        largest = std::max(largest, std::hypot<double>(p.x - places[i].x, p.y - places[i].y, p.z - places[i].z));
+    }
+    CHECK(largest < 0.25);
+}
+
+TEST_CASE("contact events begin, hit and end once each, with the impulse that stopped the body") {
+    WorldDef def;
+    add_ground(def);
+    const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 3.0f, 0.0f});
+    auto world = make_world(def);
+    int begins = 0, hits = 0, ends = 0;
+    float impulse = 0.0f;
+    for (int n = 0; n < 120; ++n) {
+        world->step();
+        begins += count_events(*world, EventKind::contact_begin);
+        hits += count_events(*world, EventKind::contact_hit);
+        for (const Event& event : world->events()) {
+            if (event.kind != EventKind::contact_hit) continue;
+            impulse = event.impulse;
+            CHECK(event.a == BodyId{1, 0});
+            CHECK(event.b == BodyId{2, 0});
+            CHECK(event.normal.y == doctest::Approx(1.0));
+        }
+    }
+    CHECK(begins == 1);
+    CHECK(hits >= 1);
+    const double mass = 1.0 / state_of(*world, ball).inverse_mass;
+    CHECK(impulse == doctest::Approx(mass * std::sqrt(2.0 * kGravity * 2.5)).epsilon(0.1));
+    Command lift = command(CommandKind::teleport);
+    lift.body = {2, 0};
+    lift.pose.position = {0.0f, 10.0f, 0.0f};
+    world->step(std::array{lift});
+    ends += count_events(*world, EventKind::contact_end);
+    CHECK(ends == 1);
+}
+
+TEST_CASE("a pair that a joint connects does not collide unless it asks to") {
+    for (const bool collide : {false, true}) {
+        WorldDef def;
+        def.gravity = {};
+        const auto shape = add_sphere_shape(def, 0.5f);
+        add_body(def, shape, {});
+        add_body(def, shape, {0.8f, 0.0f, 0.0f});
+        add_joint(def, 1, 0, DistanceLimit{{}, {}, 0.0f, 5.0f, {}});
+        def.joints[0].collide_connected = collide;
+        auto world = make_world(def);
+        run(*world, 2);
+        CHECK((world->stats().touching_pairs == 1) == collide);
+    }
+}

@@ -1,0 +1,139 @@
+// A saved state comes from a file that anyone may have written: damaged bytes are an error and leave the world as it was.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "tests/support/seed.h"
+#include "tests/support/varied_world.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+constexpr std::size_t kHeaderBytes = 40, kLengthAt = 24, kChecksumAt = 32;
+
+// The random numbers of BENCHMARKS.md.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(static_cast<std::uint32_t>(seed)) {}
+    std::uint32_t next() {
+        std::uint32_t value = 0;
+        for (int i = 0; i < 4; ++i) {
+            state_ = state_ * 1664525u + 1013904223u;
+            value = value << 8 | state_ >> 24;
+        }
+        return value;
+    }
+    std::size_t below(std::size_t bound) { return next() % bound; }
+
+  private:
+    std::uint32_t state_;
+};
+
+// Makes length and checksum fit, so that what lies behind them is reached.
+void seal(std::vector<std::uint8_t>& bytes) {
+    const std::uint64_t length = bytes.size() - kHeaderBytes;
+    const std::uint64_t checksum = XXH3_64bits(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes);
+    std::memcpy(bytes.data() + kLengthAt, &length, 8);
+    std::memcpy(bytes.data() + kChecksumAt, &checksum, 8);
+}
+
+struct Saved {
+    WorldDef def = varied_world();
+    std::unique_ptr<World> world;
+    std::vector<std::uint8_t> bytes;
+
+    explicit Saved(int ticks) : world(make_world(def)) {
+        for (int n = 0; n < ticks; ++n) world->step(varied_commands(world->tick()));
+        world->save(bytes);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("saving what was restored gives the same bytes") {
+    Saved saved(60);
+    auto world = make_world(saved.def);
+    REQUIRE(world->restore(saved.bytes).ok());
+    CHECK(world->hash() == saved.world->hash());
+    std::vector<std::uint8_t> again;
+    world->save(again);
+    CHECK(again == saved.bytes);
+}
+
+TEST_CASE("every truncation and every flipped bit of a saved state is refused") {
+    Saved saved(40);
+    auto world = make_world(saved.def);
+    const HashTree before = world->hash();
+    Random random(7);
+    for (int n = 0; n < 500; ++n) {
+        const std::size_t size = n < 64 ? static_cast<std::size_t>(n) : random.below(saved.bytes.size());
+        CHECK_FALSE(world->restore(std::span(saved.bytes).first(size)).ok());
+    }
+    std::vector<std::uint8_t> bytes = saved.bytes;
+    for (int n = 0; n < 2'000; ++n) {
+        const std::size_t at = n < 320 ? static_cast<std::size_t>(n / 8) : random.below(bytes.size());
+        const auto bit = static_cast<std::uint8_t>(1u << (n % 8));
+        bytes[at] ^= bit;
+        CHECK_FALSE(world->restore(bytes).ok());
+        bytes[at] ^= bit;
+    }
+    bytes.push_back(0);
+    CHECK_FALSE(world->restore(bytes).ok());
+    CHECK(world->hash() == before);
+}
+
+TEST_CASE("forged bytes under a true checksum are refused, or are a state that steps (seed)") {
+    Saved saved(40);
+    auto world = make_world(saved.def);
+    Random random(orrery::test::test_seed());
+    int refused = 0, taken = 0;
+    for (int n = 0; n < 6'000; ++n) {
+        std::vector<std::uint8_t> bytes = saved.bytes;
+        for (std::size_t edits = 1 + random.below(3); edits > 0; --edits) {
+            const std::size_t at = kHeaderBytes + random.below(bytes.size() - kHeaderBytes);
+            switch (random.below(4)) {
+            case 0: bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8)); break;
+            case 1: bytes[at] = static_cast<std::uint8_t>(random.next()); break;
+            case 2: std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min<std::size_t>(4, bytes.size() - at), std::uint8_t{0xff}); break;
+            default:
+                if (random.below(8) == 0) bytes.resize(std::max(kHeaderBytes, at));
+                else bytes[at] = 0;
+            }
+            if (bytes.size() == kHeaderBytes) break;
+        }
+        seal(bytes);
+        const HashTree before = world->hash();
+        if (!world->restore(bytes).ok()) {
+            ++refused;
+            CHECK(world->hash() == before);
+            continue;
+        }
+        ++taken;
+        std::vector<std::uint8_t> again;
+        world->save(again);
+        CHECK(again == bytes);
+        for (int k = 0; k < 2; ++k) CHECK(world->step(varied_commands(world->tick())) == StepStatus::ok);
+        world->save(again);  // what came of it is a valid state, too
+        auto next = make_world(saved.def);
+        const auto restored = next->restore(again);
+        CHECK_MESSAGE(restored.ok(), (restored.ok() ? std::string() : restored.error().to_string()));
+    }
+    CHECK(refused > 500);
+    CHECK(taken > 100);
+}
+
+TEST_CASE("a count that the bytes cannot hold is refused before memory is taken for it") {
+    Saved saved(3);
+    for (std::size_t at = kHeaderBytes + 16; at < kHeaderBytes + 20; ++at) {  // the number of bodies follows tick and definition
+        std::vector<std::uint8_t> bytes = saved.bytes;
+        bytes[at] = 0xff;
+        seal(bytes);
+        CHECK_FALSE(saved.world->restore(bytes).ok());
+    }
+}
