@@ -135,25 +135,29 @@ std::string Address::to_string() const {
     return out + text;
 }
 
-bool Address::is_loopback() const {
-    if (family == Family::ipv4) return bytes[0] == 127;
-    if (family != Family::ipv6) return false;
-    if (*this == ipv6({0, 0, 0, 0, 0, 0, 0, 1}, port)) return true;
+Address Address::canonical() const {
+    if (family != Family::ipv6) return *this;
     for (std::size_t i = 0; i < 5; ++i) {
-        if (group(*this, i) != 0) return false;
+        if (group(*this, i) != 0) return *this;
     }
-    return group(*this, 5) == 0xffff && bytes[12] == 127;
+    if (group(*this, 5) != 0xffff) return *this;
+    return ipv4(bytes[12], bytes[13], bytes[14], bytes[15], port);
+}
+
+bool Address::is_loopback() const {
+    const Address plain = canonical();
+    return plain.family == Family::ipv4 ? plain.bytes[0] == 127 : plain == ipv6({0, 0, 0, 0, 0, 0, 0, 1}, port);
 }
 
 Address Address::without_port() const {
-    Address out = *this;
+    Address out = canonical();
     out.port = 0;
     return out;
 }
 
 Address Address::prefix() const {
     Address out = without_port();
-    const std::size_t kept = family == Family::ipv4 ? 3 : 8;
+    const std::size_t kept = out.family == Family::ipv4 ? 3 : 8;
     for (std::size_t i = kept; i < out.bytes.size(); ++i) out.bytes[i] = 0;
     return out;
 }

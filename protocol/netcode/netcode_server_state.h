@@ -87,7 +87,7 @@ struct NetcodeServer::State {
     Key challenge_key{};
     std::uint64_t next_challenge = 0;
     std::uint64_t next_unbound_sequence = 0;
-    std::uint64_t unix_now_s = 0;
+    std::uint64_t unix_now_s = UINT64_MAX;  // until the first update every token has expired
     bool running = true;
     std::uint32_t opens_left = 0;
 

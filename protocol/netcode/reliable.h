@@ -46,7 +46,8 @@ struct ChannelConfig {
     StreamLimits send = kServerToClientStream;
     StreamLimits receive = kClientToServerStream;
     std::size_t send_queue_bytes = 24u << 20;     // reliable, accepted and not yet acknowledged
-    std::size_t receive_queue_bytes = 17u << 20;  // reliable, complete or not, and not yet popped
+    // Reliable, complete or not, and not yet popped; never less than one message and a window.
+    std::size_t receive_queue_bytes = 256u << 10;
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
     double bandwidth_bytes_per_s = 256.0 * 1024;  // what the reliable stream may use up, packets' heads included
 };
@@ -108,7 +109,7 @@ class Channel {
     const ChannelStats& stats() const;
     std::size_t unacknowledged_bytes() const;     // of the reliable stream, waiting or in flight
     std::uint64_t next_packet_sequence() const;   // of the next packet that write_packet makes
-    // Sequences of our packets that were acknowledged since the last call, for callers that keep books by packet.
+    // Sequences of our packets that were acknowledged, for callers that keep books by packet; the oldest 1024 unread.
     bool next_acknowledged_packet(std::uint64_t& sequence);
 
   private:

@@ -220,5 +220,8 @@ TEST_CASE("addresses are parsed and written, and nothing else is") {
     CHECK_FALSE(Address::parse("[::2]:1").value().is_loopback());
     CHECK_FALSE(Address::parse("128.0.0.1:1").value().is_loopback());
     CHECK(Address::parse("1.2.3.4:5").value().prefix().to_string() == "1.2.3.0:0");
+    // Or all of IPv4 would share the one /64 of mapped addresses.
+    CHECK(Address::parse("[::ffff:102:304]:5").value().prefix().to_string() == "1.2.3.0:0");
+    CHECK(Address::parse("[::ffff:102:304]:5").value().canonical().to_string() == "1.2.3.4:5");
     CHECK(Address::parse("[1:2:3:4:5:6:7:8]:5").value().prefix().to_string() == "[1:2:3:4::]:0");
 }
