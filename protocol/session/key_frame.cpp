@@ -16,7 +16,7 @@ BodyDescription describe(const QuantisedWorld::Body& body) {
     return {{body.state.index, body.state.generation}, body.shape, body.slot, body.type};
 }
 
-std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<std::uint32_t, BodyName>& names,
+std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<sim::BodyId, std::string>& names,
                                            const SnapshotCodec& codec) {
     std::vector<KeyFrameBodies> parts;
     std::vector<EncodeItem> items;
@@ -31,8 +31,9 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
         if (items.empty()) parts.emplace_back();
         parts.back().descriptions.push_back(describe(body));
         items.push_back({&body.state, nullptr, {}});
-        const auto name = names.find(body.state.index);
-        if (name != names.end() && name->second.index == body.state.index) parts.back().names.push_back(name->second);
+        const auto name = names.find({body.state.index, body.state.generation});
+        if (name != names.end())
+            parts.back().names.push_back({body.state.index, name->second.substr(0, kMaxWireNameBytes)});
     }
     if (!items.empty()) finish_part();
     return parts;

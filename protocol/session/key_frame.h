@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "protocol/session/messages.h"
@@ -14,7 +15,7 @@ namespace orrery::protocol {
 BodyDescription describe(const QuantisedWorld::Body& body);
 
 // Splits the living bodies of `world` into parts. Names go with the bodies that bear them.
-std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<std::uint32_t, BodyName>& names,
+std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<sim::BodyId, std::string>& names,
                                            const SnapshotCodec& codec);
 
 // The states of a part, in the order of its descriptions; false: they do not fit each other.

@@ -28,7 +28,7 @@ Limits limits_of(MessageType type) {
         case MessageType::key_frame_begin:
             return {64 + kMaxShapes * sizeof(wire::Shape), 1};
         case MessageType::key_frame_bodies:
-            return {1024 + kMaxBodiesPerKeyFramePart * (sizeof(wire::BodyDescription) + kMaxNameBytes + 96),
+            return {1024 + kMaxBodiesPerKeyFramePart * (sizeof(wire::BodyDescription) + kMaxWireNameBytes + 96),
                     1 + kMaxBodiesPerKeyFramePart};
         case MessageType::bodies_changed:
             return {256 + kMaxBodiesPerChange * (sizeof(wire::BodyDescription) + sizeof(wire::BodyReference)), 1};
@@ -113,7 +113,7 @@ bool MessageReader::read(Bytes message, ServerHello& out) {
     if (!std::isfinite(m->tick_rate_hz()) || m->tick_rate_hz() < 1.0f || m->tick_rate_hz() > 10'000.0f) return false;
     if ((m->slot() >= sim::kMaxSlots && m->slot() != kNoSlot) || m->body_capacity() > kMaxSnapshotBodyIndex)
         return false;
-    if (m->scene_name() && m->scene_name()->size() > kMaxNameBytes) return false;
+    if (m->scene_name() && m->scene_name()->size() > kMaxWireNameBytes) return false;
     out = {m->protocol_version(), m->schema_hash(),   m->engine_version(),
            m->scene_hash(),       m->tick_rate_hz(),  m->slot(),
            m->snapshot_codec(),   m->body_capacity(), m->scene_name() ? m->scene_name()->str() : std::string()};
@@ -159,7 +159,7 @@ bool MessageReader::read(Bytes message, KeyFrameBodies& out) {
     out.names.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->names()); ++i) {
         const wire::BodyName& n = *m->names()->Get(i);
-        if (!n.name() || n.name()->size() > kMaxNameBytes) return false;
+        if (!n.name() || n.name()->size() > kMaxWireNameBytes) return false;
         out.names.push_back({n.index(), n.name()->str()});
     }
     out.coded.clear();

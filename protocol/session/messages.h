@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kMaxShapes = 65'536;  // of a key frame's table
 inline constexpr std::uint32_t kMaxBodiesPerKeyFramePart =
     512;                                                    // small parts: the first arrive while others are written
 inline constexpr std::uint32_t kMaxBodiesPerChange = 4096;  // added, and removed; more take several messages
-inline constexpr std::uint32_t kMaxNameBytes = 256;
+inline constexpr std::uint32_t kMaxWireNameBytes = 256;
 inline constexpr std::uint32_t kMaxControlsPerInput = 32;  // half a second at 60 Hz
 // Of a snapshot message, its type byte and envelope: what Channel takes unreliably is this and more.
 inline constexpr std::size_t kSnapshotEnvelopeBytes = 96;

@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;  // of reliabl
 struct RoomDescription {
     ServerHello hello;  // `slot` is each session's own
     std::vector<sim::ShapeDef> shapes;
-    std::map<std::uint32_t, BodyName> names;  // by body index: of the bodies that stand in the scene
+    std::map<sim::BodyId, std::string> names;  // of the bodies that stand in the scene
 };
 
 class ServerSession {

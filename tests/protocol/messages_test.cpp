@@ -148,7 +148,7 @@ TEST_CASE("values out of range are refused") {
     part.descriptions[0].id.index = kMaxSnapshotBodyIndex;
     CHECK_FALSE(reader.read(writer.write(part), part));
     part = sample_part();
-    part.names[0].name.assign(kMaxNameBytes + 1, 'x');
+    part.names[0].name.assign(kMaxWireNameBytes + 1, 'x');
     CHECK_FALSE(reader.read(writer.write(part), part));
 }
 
@@ -219,14 +219,18 @@ TEST_CASE("a key frame states every living body once, in parts") {
     world.update(5, bodies);
     const DeltaCodec codec;
     std::vector<QuantisedBody> all, part_bodies;
+    std::vector<BodyName> names;
     MessageWriter writer;
     MessageReader reader;
-    for (const KeyFrameBodies& part : make_key_frame(world, {{4, {4, "four"}}}, codec)) {
+    for (const KeyFrameBodies& part : make_key_frame(world, {{{4, 1}, "four"}}, codec)) {
         KeyFrameBodies received;
         REQUIRE(reader.read(writer.write(part), received));
         REQUIRE(decode_key_frame_part(received, codec, part_bodies));
+        names.insert(names.end(), received.names.begin(), received.names.end());
         all.insert(all.end(), part_bodies.begin(), part_bodies.end());
     }
+    REQUIRE(names.size() == 1);
+    CHECK(names[0].index == 4);
     REQUIRE(all.size() == bodies.size());
     for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == quantise(bodies[i]));
 }

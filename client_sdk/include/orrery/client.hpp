@@ -1,0 +1,133 @@
+// The C++ face of the client SDK: orrery/client.h with ownership and arrays that grow. Header only; the same rules.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "orrery/client.h"
+
+namespace orrery::client {
+
+struct Event {
+    std::int32_t kind = 0;  // ORRERY_EVENT_*
+    std::uint64_t tick = 0;
+    orrery_body_id body = ORRERY_NO_BODY;
+    std::uint64_t late_ns = 0;
+    std::string text;
+};
+
+// Every living body at the moment shown; entry i of each array is body ids[i].
+struct Samples {
+    double tick = 0.0;
+    std::vector<orrery_body_id> ids;
+    std::vector<std::array<float, 3>> positions;
+    std::vector<std::array<float, 4>> orientations;
+    std::vector<std::array<float, 3>> linear_velocities;
+    std::vector<std::array<float, 3>> angular_velocities;
+};
+
+class Client {
+  public:
+    // Empty if `config` does not hold or memory is out.
+    static std::optional<Client> create(const orrery_client_config* config = nullptr) {
+        orrery_client* handle = nullptr;
+        if (orrery_client_create(config, &handle) != ORRERY_OK) return std::nullopt;
+        return Client(handle);
+    }
+
+    orrery_status connect(std::span<const std::uint8_t> token, std::uint64_t now_ns) {
+        return orrery_client_connect(handle_.get(), token.data(), token.size(), now_ns);
+    }
+    orrery_status connect_insecure(const std::string& server, std::uint64_t now_ns) {
+        return orrery_client_connect_insecure(handle_.get(), server.c_str(), now_ns);
+    }
+    orrery_status disconnect(std::uint64_t now_ns) { return orrery_client_disconnect(handle_.get(), now_ns); }
+    orrery_status poll(std::uint64_t now_ns) { return orrery_client_poll(handle_.get(), now_ns); }
+    orrery_status set_control(std::span<const float> channels) {
+        return orrery_client_set_control(handle_.get(), channels.data(), channels.size());
+    }
+    orrery_client_state state() const { return orrery_client_get_state(handle_.get()); }
+
+    bool next_event(Event& out) {
+        orrery_event event{};
+        event.struct_size = sizeof event;
+        if (orrery_client_next_event(handle_.get(), &event) != ORRERY_OK) return false;
+        out = {event.kind, event.tick, event.body, event.late_ns, event.text ? event.text : ""};
+        return true;
+    }
+
+    std::optional<orrery_session> session() const { return get<orrery_session>(orrery_client_get_session); }
+    orrery_client_stats stats() const {
+        return get<orrery_client_stats>(orrery_client_get_stats).value_or(orrery_client_stats{});
+    }
+    std::optional<orrery_shape> shape(std::uint32_t index) const {
+        orrery_shape out{};
+        out.struct_size = sizeof out;
+        if (orrery_client_get_shape(handle_.get(), index, &out) != ORRERY_OK) return std::nullopt;
+        return out;
+    }
+    std::optional<orrery_body> body(orrery_body_id id) const {
+        orrery_body out{};
+        out.struct_size = sizeof out;
+        if (orrery_client_get_body(handle_.get(), id, &out) != ORRERY_OK) return std::nullopt;
+        return out;
+    }
+    orrery_body_id own_body() const { return orrery_client_own_body(handle_.get()); }
+
+    // False before the first states have arrived. The arrays keep their memory from call to call.
+    bool sample(std::uint64_t now_ns, Samples& out) {
+        orrery_samples samples{};
+        samples.struct_size = sizeof samples;
+        std::uint32_t capacity = static_cast<std::uint32_t>(out.ids.capacity());
+        orrery_status status = ORRERY_TOO_SMALL;
+        while (status == ORRERY_TOO_SMALL) {
+            resize(out, capacity);
+            samples.capacity = capacity;
+            samples.ids = out.ids.data();
+            samples.positions = out.positions.empty() ? nullptr : out.positions[0].data();
+            samples.orientations = out.orientations.empty() ? nullptr : out.orientations[0].data();
+            samples.linear_velocities = out.linear_velocities.empty() ? nullptr : out.linear_velocities[0].data();
+            samples.angular_velocities = out.angular_velocities.empty() ? nullptr : out.angular_velocities[0].data();
+            status = orrery_client_sample(handle_.get(), now_ns, &samples);
+            capacity = samples.available;
+        }
+        resize(out, samples.count);
+        out.tick = samples.tick;
+        return status == ORRERY_OK;
+    }
+
+    orrery_client* handle() const { return handle_.get(); }
+
+  private:
+    struct Destroy {
+        void operator()(orrery_client* client) const { orrery_client_destroy(client); }
+    };
+    explicit Client(orrery_client* handle) : handle_(handle) {}
+
+    template <class Struct, class Function>
+    std::optional<Struct> get(Function function) const {
+        Struct out{};
+        out.struct_size = sizeof out;
+        if (function(handle_.get(), &out) != ORRERY_OK) return std::nullopt;
+        return out;
+    }
+
+    static void resize(Samples& samples, std::size_t count) {
+        samples.ids.resize(count);
+        samples.positions.resize(count);
+        samples.orientations.resize(count);
+        samples.linear_velocities.resize(count);
+        samples.angular_velocities.resize(count);
+    }
+
+    std::unique_ptr<orrery_client, Destroy> handle_;
+};
+
+}  // namespace orrery::client

@@ -1,0 +1,367 @@
+// The C face: checks arguments, sizes structs, and hands on.
+#include <cstring>
+#include <new>
+
+#include "client_sdk/src/connection.h"
+#include "client_sdk/src/interpolation.h"
+#include "client_sdk/src/udp_transport.h"
+#include "orrery/client.h"
+#include "protocol/session/handshake.h"
+
+using namespace orrery;
+using namespace orrery::client;
+using protocol::Address;
+using protocol::ClientSession;
+using protocol::TimeNs;
+
+static_assert(ORRERY_TOKEN_BYTES == protocol::kConnectTokenBytes);
+static_assert(ORRERY_CONTROL_CHANNELS == sim::kControlChannels);
+static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNone);
+
+namespace {
+
+class CallbackTransport final : public Transport {
+  public:
+    explicit CallbackTransport(const orrery_transport& hooks) : hooks_(hooks) {}
+
+    void send(const Address& to, protocol::Bytes datagram) override {
+        orrery_address address{};
+        address.family = static_cast<std::uint8_t>(to.family);
+        address.port = to.port;
+        std::memcpy(address.bytes, to.bytes.data(), sizeof address.bytes);
+        hooks_.send(hooks_.user, &address, datagram.data(), datagram.size());
+    }
+    std::size_t receive(Address& from, protocol::MutableBytes buffer) override {
+        orrery_address address{};
+        const std::size_t size = hooks_.receive(hooks_.user, &address, buffer.data(), buffer.size());
+        if (size == 0 || size > buffer.size() || address.family < 1 || address.family > 2) return 0;
+        from.family = static_cast<Address::Family>(address.family);
+        from.port = address.port;
+        std::memcpy(from.bytes.data(), address.bytes, sizeof address.bytes);
+        return size;
+    }
+
+  private:
+    orrery_transport hooks_;
+};
+
+// Copies as many bytes as both sides know; the size field stays the caller's.
+template <class Struct>
+orrery_status give(Struct& mine, Struct* out) {
+    if (!out || out->struct_size < sizeof out->struct_size) return ORRERY_INVALID_ARGUMENT;
+    mine.struct_size = out->struct_size;
+    std::memcpy(out, &mine, out->struct_size < sizeof mine ? out->struct_size : sizeof mine);
+    return ORRERY_OK;
+}
+
+sim::BodyId body_of(orrery_body_id id) {
+    return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
+}
+orrery_body_id id_of(sim::BodyId id) { return (static_cast<orrery_body_id>(id.generation) << 32) | id.index; }
+
+PlayoutLimits limits_of(const orrery_client_config& config) {
+    PlayoutLimits limits;
+    if (config.min_delay_ticks_x10 != 0) limits.min_delay_ticks = config.min_delay_ticks_x10 * 0.1;
+    if (config.max_delay_ticks_x10 != 0) limits.max_delay_ticks = config.max_delay_ticks_x10 * 0.1;
+    if (limits.max_delay_ticks < limits.min_delay_ticks) limits.max_delay_ticks = limits.min_delay_ticks;
+    return limits;
+}
+
+protocol::ClientHello hello_of(const orrery_client_config& config) {
+    protocol::ClientHello hello = protocol::default_client_hello();
+    hello.engine_version = config.engine_version;
+    hello.scene_hash = config.scene_hash;
+    return hello;
+}
+
+void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
+    if (!to) return;
+    to[3 * i] = v.x;
+    to[3 * i + 1] = v.y;
+    to[3 * i + 2] = v.z;
+}
+
+void write4(float* to, std::uint32_t i, const sim::Quat& q) {
+    if (!to) return;
+    to[4 * i] = q.x;
+    to[4 * i + 1] = q.y;
+    to[4 * i + 2] = q.z;
+    to[4 * i + 3] = q.w;
+}
+
+}  // namespace
+
+struct orrery_client {
+    orrery_client_config config;
+    protocol::SystemRandom random;
+    std::unique_ptr<Transport> transport;
+    UdpTransport* socket = nullptr;  // `transport` if it is ours
+    Connection connection;
+    std::string event_text;
+
+    orrery_client(const orrery_client_config& c, std::unique_ptr<Transport> t, UdpTransport* own)
+        : config(c), transport(std::move(t)), socket(own), connection(*transport, random, hello_of(c), limits_of(c)) {}
+
+    void log(std::int32_t level, const std::string& text) const {
+        if (config.log.write) config.log.write(config.log.user, level, text.c_str());
+    }
+    const ClientSession* playing() const {
+        const ClientSession* session = connection.session();
+        return session && session->state() != ClientSession::State::awaiting_hello ? session : nullptr;
+    }
+    const protocol::MirrorBody* find(orrery_body_id id) const {
+        const ClientSession* session = playing();
+        const sim::BodyId body = body_of(id);
+        if (!session || body.index >= session->bodies().size()) return nullptr;
+        const protocol::MirrorBody& mirror = session->bodies()[body.index];
+        return mirror.alive && mirror.description.id == body ? &mirror : nullptr;
+    }
+};
+
+const char* orrery_status_name(orrery_status status) {
+    switch (status) {
+        case ORRERY_OK:
+            return "ok";
+        case ORRERY_EMPTY:
+            return "empty";
+        case ORRERY_INVALID_ARGUMENT:
+            return "invalid argument";
+        case ORRERY_INVALID_TOKEN:
+            return "invalid token";
+        case ORRERY_WRONG_STATE:
+            return "wrong state";
+        case ORRERY_OUT_OF_MEMORY:
+            return "out of memory";
+        case ORRERY_SOCKET_FAILED:
+            return "no socket could be opened";
+        case ORRERY_TOO_SMALL:
+            return "the arrays are too small";
+        default:
+            return "unknown status";
+    }
+}
+
+void orrery_client_config_init(orrery_client_config* config) {
+    if (!config) return;
+    std::memset(config, 0, sizeof *config);
+    config->struct_size = sizeof *config;
+}
+
+orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    *client = nullptr;
+    orrery_client_config c;
+    orrery_client_config_init(&c);
+    if (config) {
+        if (config->struct_size < sizeof config->struct_size) return ORRERY_INVALID_ARGUMENT;
+        std::memcpy(&c, config, config->struct_size < sizeof c ? config->struct_size : sizeof c);
+    }
+    if (!c.allocator.allocate != !c.allocator.release || !c.transport.send != !c.transport.receive)
+        return ORRERY_INVALID_ARGUMENT;
+    void* memory = c.allocator.allocate
+                       ? c.allocator.allocate(c.allocator.user, sizeof(orrery_client), alignof(orrery_client))
+                       : ::operator new(sizeof(orrery_client), std::nothrow);
+    if (!memory) return ORRERY_OUT_OF_MEMORY;
+    try {
+        std::unique_ptr<Transport> transport;
+        UdpTransport* socket = nullptr;
+        if (c.transport.send) {
+            transport = std::make_unique<CallbackTransport>(c.transport);
+        } else {
+            auto own = std::make_unique<UdpTransport>();
+            socket = own.get();
+            transport = std::move(own);
+        }
+        *client = new (memory) orrery_client(c, std::move(transport), socket);
+        return ORRERY_OK;
+    } catch (...) {
+        if (c.allocator.release)
+            c.allocator.release(c.allocator.user, memory, sizeof(orrery_client), alignof(orrery_client));
+        else
+            ::operator delete(memory);
+        return ORRERY_OUT_OF_MEMORY;
+    }
+}
+
+void orrery_client_destroy(orrery_client* client) {
+    if (!client) return;
+    const orrery_allocator allocator = client->config.allocator;
+    client->~orrery_client();
+    if (allocator.release)
+        allocator.release(allocator.user, client, sizeof(orrery_client), alignof(orrery_client));
+    else
+        ::operator delete(client);
+}
+
+orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns) {
+    if (!client || !token) return ORRERY_INVALID_ARGUMENT;
+    if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+    const Result<> started = client->connection.connect({token, size}, now_ns);
+    if (started) return ORRERY_OK;
+    client->log(ORRERY_LOG_ERROR, started.error().to_string());
+    return ORRERY_INVALID_TOKEN;
+}
+
+orrery_status orrery_client_connect_insecure(orrery_client* client, const char* server, uint64_t now_ns) {
+    if (!client || !server) return ORRERY_INVALID_ARGUMENT;
+    if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+    const Result<> started = client->connection.connect_insecure(server, now_ns);
+    if (started) return ORRERY_OK;
+    client->log(ORRERY_LOG_ERROR, started.error().to_string());
+    return ORRERY_INVALID_ARGUMENT;
+}
+
+orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (client->connection.state() == Connection::State::disconnected) return ORRERY_WRONG_STATE;
+    client->connection.disconnect(now_ns);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    client->connection.poll(now_ns);
+    return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
+}
+
+orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count) {
+    if (!client || (!channels && count > 0) || count > ORRERY_CONTROL_CHANNELS) return ORRERY_INVALID_ARGUMENT;
+    std::array<float, sim::kControlChannels> control{};
+    for (size_t i = 0; i < count; ++i) control[i] = channels[i];
+    client->connection.set_control(protocol::to_wire(control));
+    return ORRERY_OK;
+}
+
+orrery_client_state orrery_client_get_state(const orrery_client* client) {
+    if (!client) return ORRERY_STATE_DISCONNECTED;
+    switch (client->connection.state()) {
+        case Connection::State::connecting:
+            return ORRERY_STATE_CONNECTING;
+        case Connection::State::joining:
+            return ORRERY_STATE_JOINING;
+        case Connection::State::playing:
+            return ORRERY_STATE_PLAYING;
+        case Connection::State::disconnected:
+            break;
+    }
+    return ORRERY_STATE_DISCONNECTED;
+}
+
+orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event) {
+    if (!client || !event) return ORRERY_INVALID_ARGUMENT;
+    ConnectionEvent next;
+    if (!client->connection.next_event(next)) return ORRERY_EMPTY;
+    client->event_text = std::move(next.text);
+    orrery_event out{};
+    out.kind = static_cast<std::int32_t>(next.kind) + ORRERY_EVENT_CONNECTED;
+    out.tick = next.tick;
+    out.body = next.body.valid() ? id_of(next.body) : ORRERY_NO_BODY;
+    out.late_ns = next.late_ns;
+    out.text = client->event_text.c_str();
+    if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
+    return give(out, event);
+}
+
+orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session) {
+    if (!client || !session) return ORRERY_INVALID_ARGUMENT;
+    const ClientSession* s = client->playing();
+    if (!s) return ORRERY_WRONG_STATE;
+    orrery_session out{};
+    out.tick_rate_hz = s->hello().tick_rate_hz;
+    out.scene_hash = s->hello().scene_hash;
+    out.client_index = client->connection.netcode().client_index();
+    out.slot = s->hello().slot;
+    out.engine_version = s->hello().engine_version;
+    out.shape_count = static_cast<std::uint32_t>(s->shapes().size());
+    for (const protocol::MirrorBody& body : s->bodies()) out.body_count += body.alive ? 1 : 0;
+    out.scene_name = s->hello().scene_name.c_str();
+    return give(out, session);
+}
+
+orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shape, orrery_shape* out) {
+    if (!client || !out) return ORRERY_INVALID_ARGUMENT;
+    const ClientSession* session = client->playing();
+    if (!session) return ORRERY_WRONG_STATE;
+    if (shape >= session->shapes().size()) return ORRERY_EMPTY;
+    const sim::ShapeDef& def = session->shapes()[shape];
+    orrery_shape mine{};
+    mine.type = static_cast<std::int32_t>(def.type);
+    mine.radius = def.radius;
+    mine.half_height = def.half_height;
+    write3(mine.half_extents, 0, def.half_extents);
+    return give(mine, out);
+}
+
+orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out) {
+    if (!client || !out) return ORRERY_INVALID_ARGUMENT;
+    const protocol::MirrorBody* body = client->find(id);
+    if (!body) return ORRERY_EMPTY;
+    orrery_body mine{};
+    mine.type = static_cast<std::int32_t>(body->description.type);
+    mine.shape = body->description.shape;
+    mine.slot = body->description.slot;
+    const std::string_view name = client->playing()->body_name(body->description.id);
+    mine.name = name.empty() ? "" : name.data();  // views a string, which ends in a zero
+    return give(mine, out);
+}
+
+orrery_body_id orrery_client_own_body(const orrery_client* client) {
+    const ClientSession* session = client ? client->playing() : nullptr;
+    if (!session || session->hello().slot == protocol::kNoSlot) return ORRERY_NO_BODY;
+    for (const protocol::MirrorBody& body : session->bodies()) {
+        if (body.alive && body.description.slot == session->hello().slot) return id_of(body.description.id);
+    }
+    return ORRERY_NO_BODY;
+}
+
+orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples) {
+    if (!client || !samples || samples->struct_size < sizeof(orrery_samples)) return ORRERY_INVALID_ARGUMENT;
+    samples->count = samples->available = 0;
+    samples->tick = 0.0;
+    const ClientSession* session = client->playing();
+    if (!session || session->state() == ClientSession::State::key_frame) return ORRERY_WRONG_STATE;
+    samples->tick = client->connection.shown_tick(now_ns);
+    for (const protocol::MirrorBody& body : session->bodies()) {
+        if (!body.alive) continue;
+        const sim::BodyId id = body.description.id;
+        const std::optional<protocol::Motion> motion =
+            motion_at(samples->tick, id.generation, session->history(id.index), session->complete_ticks(),
+                      session->newest_tick(), session->hello().tick_rate_hz);
+        if (!motion) continue;  // its first state is still on its way
+        const std::uint32_t i = samples->count;
+        ++samples->available;
+        if (i >= samples->capacity) continue;
+        if (samples->ids) samples->ids[i] = id_of(id);
+        write3(samples->positions, i, motion->pose.position);
+        write4(samples->orientations, i, motion->pose.orientation);
+        write3(samples->linear_velocities, i, motion->linear_velocity);
+        write3(samples->angular_velocities, i, motion->angular_velocity);
+        ++samples->count;
+    }
+    return samples->count < samples->available ? ORRERY_TOO_SMALL : ORRERY_OK;
+}
+
+orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats) {
+    if (!client || !stats) return ORRERY_INVALID_ARGUMENT;
+    orrery_client_stats out{};
+    const protocol::NetcodeCounters& counters = client->connection.netcode().counters();
+    out.bytes_sent = counters.bytes_sent;
+    out.bytes_received = counters.bytes_received;
+    out.datagrams_sent = counters.datagrams_sent;
+    out.datagrams_received = counters.datagrams_received;
+    if (const ClientSession* session = client->connection.session()) {
+        const protocol::SessionStats& s = session->stats();
+        out.late_inputs = s.late_inputs;
+        out.rtt_s = session->channel_stats().rtt_s;
+        out.rtt_variation_s = session->channel_stats().rtt_variation_s;
+        const std::uint64_t sent = s.snapshots_received + s.snapshots_lost;
+        out.snapshot_loss = sent == 0 ? 0.0 : static_cast<double>(s.snapshots_lost) / static_cast<double>(sent);
+        out.delay_ticks = client->connection.delay_ticks();
+        out.input_slack_ticks = s.input_slack_ticks;
+        out.snapshots_received = s.snapshots_received;
+        out.snapshots_lost = s.snapshots_lost;
+        out.snapshots_undecodable = s.snapshots_undecodable;
+        out.newest_tick = s.newest_tick;
+    }
+    return give(out, stats);
+}

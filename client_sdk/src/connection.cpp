@@ -1,0 +1,148 @@
+#include "client_sdk/src/connection.h"
+
+#include "protocol/session/handshake.h"
+
+namespace orrery::client {
+
+using namespace orrery::protocol;
+
+Connection::Connection(Transport& transport, RandomSource& random, const ClientHello& hello,
+                       const PlayoutLimits& limits)
+    : transport_(transport), hello_(hello), netcode_(random, transport), asker_(random, transport), playout_(limits) {}
+
+Result<> Connection::connect(Bytes token, TimeNs now) {
+    Result<> started = netcode_.connect(token, now);
+    if (!started) return started;
+    session_.reset();
+    active_ = true;
+    return started;
+}
+
+Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
+    const Result<Address> address = Address::parse(server);
+    if (!address) return address.error();
+    asker_.start(*address, kNetcodeProtocolId, now);
+    session_.reset();
+    asking_ = true;
+    active_ = true;
+    return Ok{};
+}
+
+void Connection::disconnect(TimeNs now) {
+    if (!active_) return;
+    end("this client disconnected", now);
+}
+
+Connection::State Connection::state() const {
+    if (!active_) return State::disconnected;
+    if (!session_) return State::connecting;
+    return session_->state() == ClientSession::State::playing ? State::playing : State::joining;
+}
+
+void Connection::set_control(const WireControl& control) {
+    control_ = control;
+    if (session_) session_->set_control(control);
+}
+
+void Connection::poll(TimeNs now) {
+    receive(now);
+    if (asking_) {
+        asker_.update(now);
+        if (asker_.state() == TokenAsker::State::timed_out)
+            return end("no server answered; was it started with --insecure?", now);
+        if (asker_.state() != TokenAsker::State::received) return;
+        asking_ = false;
+        const Result<> started = netcode_.connect(asker_.token(), now);
+        if (!started) return end(started.error().to_string(), now);
+    }
+    if (!active_) return;
+    netcode_.update(now);
+    if (netcode_.state() == ClientState::connected && !session_) start_session(now);
+    if (session_) {
+        Bytes payload;
+        while (netcode_.next_payload(payload)) session_->receive_packet(payload, now);
+        session_->update(now);
+        flush(now);
+        take_session_events(now);
+    }
+    if (active_ && netcode_.ended()) end(std::string(client_state_name(netcode_.state())), now);
+}
+
+void Connection::receive(TimeNs now) {
+    std::array<std::uint8_t, kMaxDatagramBytes> buffer;
+    Address from;
+    for (std::uint32_t i = 0; i < kMaxDatagramsPerPoll; ++i) {
+        const std::size_t size = transport_.receive(from, buffer);
+        if (size == 0) return;
+        if (!active_) continue;
+        if (asking_)
+            asker_.receive(from, Bytes(buffer).first(size));
+        else
+            netcode_.receive(from, Bytes(buffer).first(size), now);
+    }
+}
+
+void Connection::start_session(TimeNs now) {
+    session_ = std::make_unique<ClientSession>(hello_, now);
+    session_->set_control(control_);
+    session_->set_observer(observer_);
+}
+
+void Connection::flush(TimeNs now) {
+    constexpr int kMaxPacketsPerPoll = 64;
+    std::array<std::uint8_t, kMaxPayloadBytes> packet;
+    for (int i = 0; i < kMaxPacketsPerPoll; ++i) {
+        const std::size_t size = session_->write_packet(now, packet);
+        if (size == 0 || !netcode_.send_payload(Bytes(packet).first(size), now)) return;
+    }
+}
+
+void Connection::take_session_events(TimeNs now) {
+    SessionEvent event;
+    while (session_->next_event(event)) {
+        using From = SessionEvent::Kind;
+        using To = ConnectionEvent::Kind;
+        switch (event.kind) {
+            case From::joined:
+                playout_.start(event.tick, session_->hello().tick_rate_hz, now);
+                events_.push_back({To::connected, event.tick, {}, 0, {}});
+                break;
+            case From::body_added:
+                push_body_event({To::body_added, event.tick, event.body, 0, {}});
+                break;
+            case From::body_removed:
+                push_body_event({To::body_removed, event.tick, event.body, 0, {}});
+                break;
+            case From::slipped:
+                events_.push_back({To::slipped, event.tick, {}, event.late_ns, {}});
+                break;
+            case From::ended:
+                end(session_->end_reason(), now);
+                break;
+        }
+    }
+    ClientSession::Arrival arrival;
+    while (session_->next_arrival(arrival)) playout_.arrived(arrival.tick, arrival.at);
+}
+
+void Connection::push_body_event(const ConnectionEvent& event) {
+    if (events_.size() < kMaxWaitingEvents) events_.push_back(event);
+}
+
+void Connection::end(std::string reason, TimeNs now) {
+    if (!active_) return;
+    active_ = false;
+    asking_ = false;
+    if (!netcode_.ended()) netcode_.disconnect(now);
+    const std::uint64_t tick = session_ ? session_->newest_tick() : 0;
+    events_.push_back({ConnectionEvent::Kind::disconnected, tick, {}, 0, std::move(reason)});
+}
+
+bool Connection::next_event(ConnectionEvent& out) {
+    if (events_.empty()) return false;
+    out = std::move(events_.front());
+    events_.pop_front();
+    return true;
+}
+
+}  // namespace orrery::client

@@ -1,0 +1,75 @@
+// A client without its C face: netcode, session and jitter buffer over a transport.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client_sdk/src/playout.h"
+#include "client_sdk/src/transport.h"
+#include "protocol/netcode/insecure_token.h"
+#include "protocol/netcode/netcode_client.h"
+#include "protocol/session/client_session.h"
+
+namespace orrery::client {
+
+inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
+inline constexpr std::size_t kMaxWaitingEvents =
+    65'536;  // further body events are dropped; the bodies themselves stay right
+
+struct ConnectionEvent {
+    enum class Kind : std::uint8_t { connected, disconnected, body_added, body_removed, slipped };
+    Kind kind = Kind::connected;
+    std::uint64_t tick = 0;
+    sim::BodyId body;
+    std::uint64_t late_ns = 0;
+    std::string text;
+};
+
+class Connection {
+  public:
+    enum class State : std::uint8_t { disconnected, connecting, joining, playing };
+
+    // `transport` and `random` must outlive the connection.
+    Connection(Transport& transport, protocol::RandomSource& random, const protocol::ClientHello& hello,
+               const PlayoutLimits& limits);
+
+    Result<> connect(protocol::Bytes token, protocol::TimeNs now);
+    Result<> connect_insecure(std::string_view server, protocol::TimeNs now);
+    void disconnect(protocol::TimeNs now);
+    void poll(protocol::TimeNs now);
+    void set_control(const protocol::WireControl& control);
+    void set_observer(protocol::SnapshotObserver* observer) { observer_ = observer; }
+
+    State state() const;
+    bool next_event(ConnectionEvent& out);
+    double shown_tick(protocol::TimeNs now) { return playout_.advance(now); }
+    double delay_ticks() const { return playout_.delay_ticks(); }
+    // Null until connected; stays after the end, so that what was seen last can still be shown.
+    const protocol::ClientSession* session() const { return session_.get(); }
+    const protocol::NetcodeClient& netcode() const { return netcode_; }
+
+  private:
+    void receive(protocol::TimeNs now);
+    void start_session(protocol::TimeNs now);
+    void flush(protocol::TimeNs now);
+    void take_session_events(protocol::TimeNs now);
+    void push_body_event(const ConnectionEvent& event);
+    void end(std::string reason, protocol::TimeNs now);
+
+    Transport& transport_;
+    protocol::ClientHello hello_;
+    protocol::NetcodeClient netcode_;
+    protocol::TokenAsker asker_;
+    bool asking_ = false;
+    bool active_ = false;
+    std::unique_ptr<protocol::ClientSession> session_;
+    Playout playout_;
+    protocol::WireControl control_{};
+    protocol::SnapshotObserver* observer_ = nullptr;
+    std::deque<ConnectionEvent> events_;
+};
+
+}  // namespace orrery::client
