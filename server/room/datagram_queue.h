@@ -1,0 +1,60 @@
+// Datagrams in order of arrival with their addresses and times, in two flat buffers: bounded, and without an
+// allocation for each once it has grown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/crypto.h"
+
+namespace orrery::server {
+
+inline constexpr std::size_t kMaxQueuedDatagrams = 16'384;
+inline constexpr std::size_t kMaxQueuedBytes = 8u << 20;
+
+class DatagramQueue {
+  public:
+    struct Entry {
+        protocol::Address address;
+        std::uint32_t offset = 0;
+        std::uint32_t size = 0;
+        protocol::TimeNs time = 0;
+    };
+
+    // False: full. The datagram is dropped and counted; UDP's users expect no more.
+    bool push(const protocol::Address& address, protocol::Bytes datagram, protocol::TimeNs time) {
+        if (entries_.size() >= kMaxQueuedDatagrams || bytes_.size() + datagram.size() > kMaxQueuedBytes) {
+            ++dropped_;
+            return false;
+        }
+        entries_.push_back(
+            {address, static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(datagram.size()), time});
+        bytes_.insert(bytes_.end(), datagram.begin(), datagram.end());
+        return true;
+    }
+
+    const std::vector<Entry>& entries() const { return entries_; }
+    protocol::Bytes bytes_of(const Entry& entry) const {
+        return protocol::Bytes(bytes_).subspan(entry.offset, entry.size);
+    }
+    bool empty() const { return entries_.empty(); }
+    std::uint64_t dropped() const { return dropped_; }
+
+    void clear() {
+        entries_.clear();
+        bytes_.clear();
+    }
+    void swap(DatagramQueue& other) {
+        entries_.swap(other.entries_);
+        bytes_.swap(other.bytes_);
+    }
+
+  private:
+    std::vector<Entry> entries_;
+    std::vector<std::uint8_t> bytes_;
+    std::uint64_t dropped_ = 0;
+};
+
+}  // namespace orrery::server

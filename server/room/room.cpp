@@ -1,0 +1,273 @@
+#include "server/room/room.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "protocol/session/handshake.h"
+
+namespace orrery::server {
+
+using namespace orrery::protocol;
+
+struct Room::Client {
+    ServerSession session;
+    std::uint32_t index = 0;
+    std::uint64_t id = 0;
+    bool joined = false;  // its player is in the world, from the next tick on
+    bool refusal_counted = false;
+    WireControl held{};  // what the world holds for its slot
+
+    Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
+           TimeNs now)
+        : session(room, codec, slot, now), index(event.client_index), id(event.client_id) {}
+};
+
+Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, TimeNs now)
+    : world_(std::move(world)), recorder_(std::move(recorder)), grid_(now, world_->definition().tick_rate_hz) {}
+
+Room::~Room() = default;
+
+Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const LoadedScene& scene,
+                                           std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
+                                           TimeNs now) {
+    if (scene.world.shapes.size() > kMaxShapes) {
+        return Error{ErrorCode::limit_reached, scene.name + ": shapes",
+                     "clients take at most " + std::to_string(kMaxShapes) + " shapes: let bodies share them"};
+    }
+    auto world = sim::World::create(scene.world, {config.target});
+    if (!world) return world.error();
+    std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
+    auto netcode = NetcodeServer::create(config.netcode, random, sink);
+    if (!netcode) return netcode.error();
+    room->netcode_ = std::move(netcode).value();
+    room->executor_ = config.executor;
+    room->clients_.resize(room->netcode_->max_clients());
+    room->describe(scene);
+    room->quantised_.update(0, room->bodies_);
+    return room;
+}
+
+void Room::describe(const LoadedScene& scene) {
+    const sim::WorldDef& def = world_->definition();
+    description_.hello.protocol_version = kProtocolVersion;
+    description_.hello.schema_hash = message_schema_hash();
+    description_.hello.engine_version = sim::kEngineVersion;
+    description_.hello.scene_hash = scene.scene_hash;
+    description_.hello.tick_rate_hz = def.tick_rate_hz;
+    description_.hello.snapshot_codec = codec_.id();
+    description_.hello.body_capacity =
+        static_cast<std::uint32_t>(std::min<std::size_t>(def.bodies.size() + kSpawnHeadroom, kMaxSnapshotBodyIndex));
+    description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
+    description_.shapes = def.shapes;
+    // A new world's bodies are those of the definition, in its order.
+    world_->read_bodies(bodies_);
+    for (std::size_t i = 0; i < def.bodies.size(); ++i) {
+        if (!def.bodies[i].name.empty()) description_.names.emplace(bodies_[i].id, def.bodies[i].name);
+    }
+}
+
+void Room::receive(const Address& from, Bytes datagram, TimeNs arrival) { inbox_.push(from, datagram, arrival); }
+
+std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
+    const TickGrid::Due due = grid_.due(world_->tick(), now);
+    if (due.ticks == 0) return 0;
+    drain_inbox(now, unix_now_s);
+    process_sessions(now);
+    if (due.slipped_ns > 0) {
+        ++stats_.slips;
+        stats_.slipped_ns += due.slipped_ns;
+        shed_until_tick_ =
+            world_->tick() + static_cast<std::uint64_t>(kShedSeconds * world_->definition().tick_rate_hz);
+        const Slip slip{world_->tick() + 1, due.slipped_ns};
+        for (auto& client : clients_) {
+            if (client) client->session.send_slip(slip);
+        }
+        if (observer_) observer_->slipped(slip.tick, slip.late_ns);
+    }
+    for (std::uint32_t i = 0; i < due.ticks; ++i) step(i == 0 ? due.slipped_ns : 0);
+    update_clients(now);
+    return due.ticks;
+}
+
+void Room::drain_inbox(TimeNs now, std::uint64_t unix_now_s) {
+    netcode_->update(now, unix_now_s);
+    for (const DatagramQueue::Entry& entry : inbox_.entries()) {
+        netcode_->receive(entry.address, inbox_.bytes_of(entry), std::min(entry.time, now));
+        handle_events(std::min(entry.time, now));
+    }
+    inbox_.clear();
+    handle_events(now);
+}
+
+void Room::handle_events(TimeNs now) {
+    NetcodeServerEvent event;
+    while (netcode_->next_event(event)) {
+        switch (event.kind) {
+            case NetcodeServerEvent::Kind::connected:
+                connect(event, now);
+                break;
+            case NetcodeServerEvent::Kind::disconnected:
+                drop(event);
+                break;
+            case NetcodeServerEvent::Kind::payload:
+                if (clients_[event.client_index])
+                    clients_[event.client_index]->session.receive_packet(event.bytes, now);
+                break;
+        }
+    }
+}
+
+void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
+    // A client's place is its seat; those beyond the scene's seats watch.
+    const bool seated = event.client_index < world_->definition().slots.size();
+    const std::uint16_t slot = seated ? static_cast<std::uint16_t>(event.client_index) : kNoSlot;
+    clients_[event.client_index] = std::make_unique<Client>(description_, codec_, slot, event, now);
+    if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
+}
+
+void Room::drop(const NetcodeServerEvent& event) {
+    const std::unique_ptr<Client> client = std::move(clients_[event.client_index]);
+    if (!client) return;
+    if (client->joined)
+        leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), client->session.slot()),
+                        client->session.slot());
+    const InputCounters& inputs = client->session.inputs().counters();
+    stats_.inputs_applied += inputs.applied;
+    stats_.inputs_late += inputs.late;
+    stats_.inputs_repeated += inputs.repeated;
+    stats_.malformed_messages += client->session.malformed_messages();
+    if (observer_) observer_->disconnected(client->index, client->id, event.reason);
+}
+
+void Room::process_sessions(TimeNs now) {
+    const std::uint64_t tick = world_->tick();
+    for (auto& client : clients_) {
+        if (!client) continue;
+        client->session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), now);
+        if (client->session.refusal().reason != RefusalReason::none && !client->refusal_counted) {
+            client->refusal_counted = true;
+            ++stats_.refused_clients;
+            if (observer_) observer_->refused(client->index, client->session.refusal());
+        }
+    }
+}
+
+// In the canonical order: leaves, joins, one control a slot in slot order. Controls that do not differ from what the
+// world holds already are left out.
+void Room::gather_commands(std::uint64_t tick) {
+    commands_.clear();
+    for (const std::uint16_t slot : leaving_) {
+        sim::Command leave;
+        leave.kind = sim::CommandKind::leave;
+        leave.slot = slot;
+        commands_.push_back(leave);
+    }
+    leaving_.clear();
+    for (auto& client : clients_) {
+        if (!client || client->joined || !client->session.welcome() || client->session.slot() == kNoSlot) continue;
+        sim::Command join;
+        join.kind = sim::CommandKind::join;
+        join.slot = client->session.slot();
+        commands_.push_back(join);
+        client->joined = true;
+    }
+    for (auto& client : clients_) {
+        if (!client || !client->joined || client->session.state() != ServerSession::State::playing) continue;
+        const WireControl wanted = client->session.inputs().take(tick);
+        if (wanted == client->held) continue;
+        client->held = wanted;
+        sim::Command control;
+        control.kind = sim::CommandKind::control;
+        control.slot = client->session.slot();
+        control.channels = from_wire(wanted);
+        commands_.push_back(control);
+    }
+}
+
+void Room::step(std::uint64_t slipped_ns) {
+    gather_commands(world_->tick() + 1);
+    // At most three commands a client: far below what a step takes.
+    if (world_->step(commands_, executor_) != sim::StepStatus::ok) std::abort();
+    const sim::HashTree hash = world_->hash();
+    record(slipped_ns, hash);
+    world_->read_bodies(bodies_);
+    quantised_.update(world_->tick(), bodies_);
+    for (auto& client : clients_) {
+        if (client) client->session.send_changes(quantised_);
+    }
+    if (observer_) observer_->stepped(*world_, quantised_, hash.root);
+}
+
+void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
+    if (!recorder_) return;
+    Result<Ok> written = recorder_->append_tick(world_->tick(), commands_, hash, slipped_ns);
+    if (written && recorder_->keyframe_due()) {
+        saved_.clear();
+        world_->save(saved_);
+        written = recorder_->append_keyframe(saved_);
+        // A state too large for a keyframe leaves the recording sound.
+        if (!written && written.error().code == ErrorCode::limit_reached) written = Ok{};
+    }
+    if (written) {
+        stats_.last_recorded_tick = recorder_->last_tick_written();
+        return;
+    }
+    if (observer_) observer_->recording_failed(written.error());
+    recorder_.reset();
+}
+
+void Room::update_clients(TimeNs now) {
+    const bool shedding = world_->tick() < shed_until_tick_;
+    for (auto& client : clients_) {
+        if (!client) continue;
+        ServerSession& session = client->session;
+        if (session.needs_key_frame() && (client->joined || session.slot() == kNoSlot))
+            session.send_key_frame(quantised_);
+        // Overload thins out the spectators' snapshots first.
+        const std::uint64_t every = !shedding ? 1 : (session.slot() == kNoSlot ? 4 : 2);
+        if (world_->tick() % every == 0) session.send_snapshot(quantised_);
+        flush(*client, now);
+        if (session.state() == ServerSession::State::closed) netcode_->disconnect(client->index, now);
+    }
+    handle_events(now);
+}
+
+void Room::flush(Client& client, TimeNs now) {
+    std::array<std::uint8_t, kMaxPayloadBytes> packet;
+    for (std::uint32_t i = 0; i < kMaxPacketsPerClientTick; ++i) {
+        const std::size_t size = client.session.write_packet(now, packet);
+        if (size == 0) return;
+        netcode_->send_payload(client.index, Bytes(packet).first(size), now);
+    }
+}
+
+Result<Ok> Room::stop(TimeNs now) {
+    for (auto& client : clients_) {
+        if (!client) continue;
+        client->session.close(GoodbyeReason::server_stopped, now);
+        flush(*client, now);
+    }
+    netcode_->stop(now);
+    handle_events(now);
+    return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
+}
+
+RoomStats Room::stats() const {
+    RoomStats stats = stats_;
+    stats.tick = world_->tick();
+    stats.datagrams_dropped = inbox_.dropped();
+    stats.netcode = netcode_->counters();
+    for (const auto& client : clients_) {
+        if (!client) continue;
+        ++stats.clients;
+        if (client->session.state() == ServerSession::State::playing) ++stats.playing;
+        const InputCounters& inputs = client->session.inputs().counters();
+        stats.inputs_applied += inputs.applied;
+        stats.inputs_late += inputs.late;
+        stats.inputs_repeated += inputs.repeated;
+        stats.malformed_messages += client->session.malformed_messages();
+    }
+    return stats;
+}
+
+}  // namespace orrery::server

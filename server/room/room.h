@@ -1,0 +1,124 @@
+// One world with its clients, its grid of ticks and its recorder. No socket, thread or clock: datagrams and the time
+// come in, datagrams go out by a sink, so that a room with all its clients runs in one process on a virtual clock.
+//
+//   receive()  keeps a datagram for the next tick
+//   advance()  datagrams -> netcode -> sessions; then per due tick: commands -> step -> hash -> recorder -> changes;
+//              after the last of them: key frames and snapshots -> netcode -> sink
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/netcode/netcode_server.h"
+#include "protocol/scene/scene.h"
+#include "protocol/session/server_session.h"
+#include "protocol/snapshot/delta_codec.h"
+#include "server/room/datagram_queue.h"
+#include "server/room/recorder.h"
+#include "server/room/tick_grid.h"
+
+namespace orrery::server {
+
+inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices above those of the scene that clients expect
+inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
+inline constexpr double kShedSeconds = 1.0;  // how long a slip thins snapshots out
+
+struct RoomConfig {
+    protocol::NetcodeServerConfig netcode;
+    sim::Target target = sim::Target::automatic;
+    sim::Executor* executor = nullptr;  // outlives the room
+};
+
+struct RoomStats {
+    std::uint64_t tick = 0;
+    std::uint32_t clients = 0, playing = 0;
+    std::uint64_t last_recorded_tick = 0;
+    std::uint64_t slips = 0, slipped_ns = 0;
+    std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
+    std::uint64_t malformed_messages = 0, refused_clients = 0;
+    std::uint64_t datagrams_dropped = 0;  // by a full inbox
+    protocol::NetcodeCounters netcode;
+};
+
+// Told what happens to clients and ticks; for logs and tests.
+class RoomObserver {
+  public:
+    virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
+    virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
+    virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
+                              protocol::DisconnectReason /*why*/) {}
+    // After each step; `world` holds the quantised state of that tick.
+    virtual void stepped(const sim::World& /*simulated*/, const protocol::QuantisedWorld& /*world*/,
+                         std::uint64_t /*root_hash*/) {}
+    virtual void slipped(std::uint64_t /*tick*/, std::uint64_t /*late_ns*/) {}
+    virtual void recording_failed(const Error& /*error*/) {}
+
+  protected:
+    ~RoomObserver() = default;
+};
+
+class Room {
+  public:
+    // `random` and `sink` must outlive the room. Time starts at `now`.
+    static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::LoadedScene& scene,
+                                                std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
+                                                protocol::DatagramSink& sink, protocol::TimeNs now);
+    ~Room();
+
+    void set_observer(RoomObserver* observer) { observer_ = observer; }
+
+    // Waits for the next tick; `arrival` is when it came in.
+    void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
+
+    // Steps what is due, at most kMaxCatchUpTicks ticks; returns how many.
+    std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
+    protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
+
+    // Says goodbye to everyone and closes the recording. Nothing may follow but stats().
+    Result<Ok> stop(protocol::TimeNs now);
+
+    RoomStats stats() const;
+    const sim::World& world() const { return *world_; }
+    const protocol::RoomDescription& description() const { return description_; }
+
+  private:
+    struct Client;
+
+    Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, protocol::TimeNs now);
+    void describe(const protocol::LoadedScene& scene);
+    void drain_inbox(protocol::TimeNs now, std::uint64_t unix_now_s);
+    void handle_events(protocol::TimeNs now);
+    void connect(const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
+    void drop(const protocol::NetcodeServerEvent& event);
+    void process_sessions(protocol::TimeNs now);
+    void gather_commands(std::uint64_t tick);
+    void step(std::uint64_t slipped_ns);
+    void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
+    void update_clients(protocol::TimeNs now);
+    void flush(Client& client, protocol::TimeNs now);
+
+    std::unique_ptr<sim::World> world_;
+    sim::Executor* executor_ = nullptr;
+    std::unique_ptr<Recorder> recorder_;
+    std::unique_ptr<protocol::NetcodeServer> netcode_;
+    RoomObserver* observer_ = nullptr;
+    TickGrid grid_;
+    DatagramQueue inbox_;
+    protocol::DeltaCodec codec_;
+    protocol::RoomDescription description_;
+    protocol::QuantisedWorld quantised_;
+    std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: nobody
+    std::vector<std::uint16_t> leaving_;            // slots whose player has gone, ascending
+    std::vector<sim::Command> commands_;
+    std::vector<sim::BodyState> bodies_;
+    std::vector<std::uint8_t> saved_;
+    std::uint64_t shed_until_tick_ = 0;
+    RoomStats stats_;
+};
+
+}  // namespace orrery::server
