@@ -1,0 +1,173 @@
+// What a host may count on: small worlds, many of them, no allocation in a steady tick, its own floating-point
+// environment left alone, stages told in pairs.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "server/room/thread_pool.h"
+#include "tests/support/varied_world.h"
+
+namespace {
+
+// Counts what this program allocates; the sanitizers keep their own account and are left theirs.
+std::atomic<std::uint64_t> allocated_bytes{0}, allocations{0};
+
+}  // namespace
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ORRERY_COUNTS_ALLOCATIONS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ORRERY_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+#ifndef ORRERY_COUNTS_ALLOCATIONS
+#define ORRERY_COUNTS_ALLOCATIONS 1
+#endif
+
+#if ORRERY_COUNTS_ALLOCATIONS
+namespace {
+void* counted(std::size_t size, std::size_t alignment) {
+    allocated_bytes += size;
+    ++allocations;
+    const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+    void* memory = alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? std::aligned_alloc(alignment, rounded) : std::malloc(size == 0 ? 1 : size);
+    if (!memory) std::abort();
+    return memory;
+}
+}  // namespace
+void* operator new(std::size_t size) { return counted(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+// A pile that has settled: contacts, joints and islands as they will stay.
+WorldDef settled_scene() {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    for (int i = 0; i < 60; ++i)
+        add_body(def, box, {static_cast<float>(i % 10) * 1.5f, 0.5f + static_cast<float>(i / 10), 0.0f});
+    for (std::uint32_t i = 1; i < 10; ++i) add_joint(def, i, i + 1, DistanceLimit{{}, {}, 0.0f, 1.6f, {}});
+    return def;
+}
+
+class PairedStages final : public StageObserver {
+  public:
+    void begin(Stage stage) override {
+        CHECK(open_ == kStageCount);
+        open_ = static_cast<std::size_t>(stage);
+        seen_[open_] += 1;
+    }
+    void end(Stage stage) override {
+        CHECK(open_ == static_cast<std::size_t>(stage));
+        open_ = kStageCount;
+    }
+    int seen(Stage stage) const { return seen_[static_cast<std::size_t>(stage)]; }
+
+  private:
+    std::size_t open_ = kStageCount;
+    std::array<int, kStageCount> seen_{};
+};
+
+}  // namespace
+
+#if ORRERY_COUNTS_ALLOCATIONS
+TEST_CASE("an empty world takes at most 64 KiB, its first ticks included") {
+    const std::uint64_t before = allocated_bytes;
+    auto world = make_world(WorldDef{});
+    run(*world, 3);
+    CHECK(allocated_bytes - before > 0);
+    CHECK(allocated_bytes - before <= 64u * 1024u);
+}
+
+TEST_CASE("a steady tick allocates nothing, its hash included") {
+    auto world = make_world(settled_scene());
+    orrery::server::ThreadPool pool(2);
+    run(*world, 120);
+    for (int n = 0; n < 5; ++n) world->step({}, &pool);
+    const std::uint64_t before = allocations;
+    HashTree hash;
+    for (int n = 0; n < 60; ++n) {
+        world->step({}, n % 2 == 0 ? &pool : nullptr);
+        hash = world->hash();
+    }
+    CHECK(allocations == before);
+    CHECK(hash.root != 0);
+}
+#endif
+
+TEST_CASE("a thousand worlds in one process go their own ways") {
+    std::vector<std::unique_ptr<World>> worlds;
+    for (int i = 0; i < 1'000; ++i) {
+        WorldDef def;
+        add_ground(def);
+        const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 1.0f + static_cast<float>(i % 10), 0.0f});
+        def.bodies[ball].linear_velocity.x = static_cast<float>(i / 10);
+        worlds.push_back(make_world(def, available_targets()[static_cast<std::size_t>(i) % available_targets().size()]));
+    }
+    for (int n = 0; n < 20; ++n) {
+        for (auto& world : worlds) world->step();
+    }
+    for (int i = 0; i < 1'000; ++i) {
+        const BodyState s = state_of(*worlds[static_cast<std::size_t>(i)], 1);
+        CHECK(s.pose.position.x == doctest::Approx(static_cast<double>(i / 10) / 3.0).epsilon(0.02));
+    }
+}
+
+#if defined(__x86_64__)
+TEST_CASE("the host's floating-point environment changes no bit and is found as it was left") {
+    auto world = make_world(varied_world()), reference = make_world(varied_world());
+    orrery::server::ThreadPool pool(3);
+    constexpr unsigned kFlushToZero = 0x8040, kRoundUp = 0x4000;
+    for (int n = 0; n < 40; ++n) {
+        const std::vector<Command> commands = varied_commands(reference->tick());
+        reference->step(commands);
+        const unsigned host = _mm_getcsr();
+        const unsigned odd = (host & ~0x6000u) | kFlushToZero | kRoundUp;
+        pool.run(16, [](void* context, std::uint32_t) { _mm_setcsr(*static_cast<const unsigned*>(context)); }, const_cast<unsigned*>(&odd));
+        _mm_setcsr(odd);
+        world->step(commands, &pool);
+        const unsigned after = _mm_getcsr();
+        _mm_setcsr(host);
+        CHECK((after & 0xffc0u) == (odd & 0xffc0u));
+        CHECK(world->hash() == reference->hash());
+    }
+}
+#endif
+
+TEST_CASE("an observer is told of each stage's begin and end, one at a time") {
+    auto world = make_world(settled_scene());
+    PairedStages stages;
+    for (int n = 0; n < 3; ++n) world->step({}, nullptr, &stages);
+    for (const Stage stage : {Stage::commands, Stage::bounds, Stage::pairs, Stage::narrow_phase, Stage::events}) {
+        CAPTURE(std::string(stage_name(stage)));
+        CHECK(stages.seen(stage) == 3);
+    }
+    CHECK(stages.seen(Stage::solve) == 12);
+}
+
+TEST_CASE("a target that this machine lacks is an error that lists the others") {
+#if defined(__x86_64__)
+    const auto world = World::create(WorldDef{}, {Target::neon});
+#else
+    const auto world = World::create(WorldDef{}, {Target::avx2});
+#endif
+    REQUIRE_FALSE(world.ok());
+    CHECK(world.error().code == orrery::ErrorCode::unsupported_target);
+    CHECK(world.error().message.find("scalar") != std::string::npos);
+}
