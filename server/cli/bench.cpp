@@ -1,0 +1,136 @@
+#include "server/cli/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "server/cli/bench_scenes.h"
+#include "server/cli/command_line.h"
+#include "server/cli/simulate.h"
+#include "server/room/thread_pool.h"
+
+namespace orrery::server {
+
+namespace {
+
+constexpr std::uint32_t kMaxRepeat = 1000;
+
+struct BenchOptions {
+    std::vector<std::string> names;
+    std::string target = "auto", solver = "auto";
+    std::optional<std::uint64_t> ticks;
+    std::optional<std::uint32_t> substeps;
+    std::uint32_t threads = 1, repeat = 1;
+    bool profile = false, check = false, json = false, list = false;
+};
+
+void describe(CLI::App& app, BenchOptions& options) {
+    app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); none: all");
+    app.add_option("--ticks", options.ticks, "ticks instead of the scene's own; then the last half of S3 is timed, else all");
+    app.add_option("--threads", options.threads, "threads inside a tick")->check(CLI::Range(1u, kMaxThreads))->capture_default_str();
+    app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon")->capture_default_str();
+    app.add_option("--solver", options.solver, "auto: the scene's own; this build has coloured alone")
+        ->check(CLI::IsMember({"auto", "coloured", "jacobi", "direct"}))->capture_default_str();
+    app.add_option("--substeps", options.substeps, "substeps a tick instead of 4");
+    app.add_option("--repeat", options.repeat, "runs of each scene, in turn; the median run is printed")
+        ->check(CLI::Range(1u, kMaxRepeat))->capture_default_str();
+    app.add_flag("--profile", options.profile, "time the stages of a tick, and hash and save");
+    app.add_flag("--check", options.check, "hold the figures to stated targets, and repeated runs to one hash: exit 1 if one is missed");
+    app.add_flag("--list", options.list, "print the names of the scenes and end");
+    app.add_flag("--json", options.json, "one JSON object a line instead of text");
+}
+
+struct Outcome {
+    ReportHead head;
+    std::vector<SimulateReport> runs;
+};
+
+Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target, ReportHead& head) {
+    const std::string text = scene.text(scene.count);
+    protocol::SceneOverrides overrides;
+    overrides.substeps = options.substeps;
+    const Result<protocol::LoadedScene> loaded =
+        protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
+    if (!loaded) return loaded.error();
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {target});
+    if (!world) return world.error();
+    SimulateSettings settings;
+    settings.threads = options.threads;
+    settings.ticks = options.ticks.value_or(scene.ticks);
+    settings.window_begin = scene.timed_last_half ? settings.ticks / 2 : 0;
+    settings.profile = options.profile;
+    if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(loaded->world);
+    if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(loaded->world.bodies.size() - 1);
+    head = {scene.name, options.threads, loaded->world.substeps, options.profile};
+    return simulate(**world, settings);
+}
+
+const SimulateReport& median_run(Outcome& outcome) {
+    std::vector<SimulateReport>& runs = outcome.runs;
+    std::sort(runs.begin(), runs.end(), [](const SimulateReport& a, const SimulateReport& b) { return a.ms_median < b.ms_median; });
+    return runs[runs.size() / 2];
+}
+
+bool one_hash(const Outcome& outcome) {
+    return std::all_of(outcome.runs.begin(), outcome.runs.end(),
+                       [&](const SimulateReport& run) { return run.hash == outcome.runs.front().hash; });
+}
+
+// The targets that are stated are ratios to other engines on the same machine; none is an absolute figure of a scene here.
+int check(const std::vector<Outcome>& outcomes) {
+    int exit = kExitGood;
+    for (const Outcome& outcome : outcomes) {
+        const bool same = one_hash(outcome);
+        std::fprintf(stderr, "check %s: %s; no absolute target is stated for this scene\n", outcome.head.scene.c_str(),
+                     outcome.runs.size() == 1 ? "one run" : same ? "every run gave one hash" : "runs gave different hashes");
+        if (!same) exit = kExitFalse;
+    }
+    return exit;
+}
+
+int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions& options, sim::Target target) {
+    std::vector<Outcome> outcomes(scenes.size());
+    for (std::uint32_t round = 0; round < options.repeat; ++round) {
+        for (std::size_t i = 0; i < scenes.size(); ++i) {
+            const Result<SimulateReport> report = run_once(*scenes[i], options, target, outcomes[i].head);
+            if (!report) return complain(report.error(), report.error().code == ErrorCode::invalid_argument ? kExitUsage : kExitInternal);
+            outcomes[i].runs.push_back(*report);
+            if (round + 1 < options.repeat) continue;
+            const SimulateReport& median = median_run(outcomes[i]);
+            std::printf("%s\n", (options.json ? report_json(outcomes[i].head, median) : report_text(outcomes[i].head, median)).c_str());
+            std::fflush(stdout);
+        }
+    }
+    if (options.check) return check(outcomes);
+    for (const Outcome& outcome : outcomes) {
+        if (!one_hash(outcome)) return complain(outcome.head.scene + ": repeated runs gave different hashes", kExitFalse);
+    }
+    return kExitGood;
+}
+
+}  // namespace
+
+int bench_command(const std::vector<std::string>& arguments) {
+    CLI::App app("Runs the benchmark scenes and prints time, quality and hash of each.", "orrery bench");
+    BenchOptions options;
+    describe(app, options);
+    if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
+    if (options.list) {
+        for (const BenchScene& scene : bench_scenes()) std::printf("%s\n", scene.name);
+        return kExitGood;
+    }
+    if (options.solver == "jacobi" || options.solver == "direct") {
+        return complain("--solver " + options.solver + ": this build has the solvers auto and coloured alone", kExitMachine);
+    }
+    int exit = kExitGood;
+    const std::optional<sim::Target> target = parse_target(options.target, exit);
+    if (!target) return exit;
+    std::string unknown;
+    const std::vector<const BenchScene*> scenes = select_bench_scenes(options.names, unknown);
+    if (scenes.empty()) return complain("no benchmark scene is called \"" + unknown + "\" or begins so (see orrery bench --list)", kExitUsage);
+    return run_scenes(scenes, options, *target);
+}
+
+}  // namespace orrery::server

@@ -1,0 +1,63 @@
+// The `orrery` program: finds the subcommand and gives it the rest of the command line.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/cli/bench.h"
+#include "server/cli/command_line.h"
+#include "server/cli/doctor.h"
+#include "server/cli/run.h"
+#include "server/cli/verify.h"
+
+namespace {
+
+struct Subcommand {
+    const char* name;
+    int (*run)(const std::vector<std::string>& arguments);
+    const char* summary;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
+    {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
+    {"bench", orrery::server::bench_command, "run the benchmark scenes"},
+    {"doctor", orrery::server::doctor_command, "say what this build and this machine can do"},
+};
+
+void print_help() {
+    std::printf("orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
+    for (const Subcommand& subcommand : kSubcommands) std::printf("  %-8s %s\n", subcommand.name, subcommand.summary);
+    std::printf("\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints the engine version.\n%s",
+                orrery::server::exit_code_help());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    if (arguments.empty()) {
+        std::fprintf(stderr, "orrery: no subcommand given (see orrery --help)\n");
+        return orrery::server::kExitUsage;
+    }
+    if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+        print_help();
+        return orrery::server::kExitGood;
+    }
+    if (arguments[0] == "--version") {
+        std::printf("orrery engine_version %u\n", orrery::sim::kEngineVersion);
+        return orrery::server::kExitGood;
+    }
+    for (const Subcommand& subcommand : kSubcommands) {
+        if (arguments[0] != subcommand.name) continue;
+        try {
+            return subcommand.run({arguments.begin() + 1, arguments.end()});
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "orrery %s: internal error: %s\n", subcommand.name, error.what());
+            return orrery::server::kExitInternal;
+        }
+    }
+    std::fprintf(stderr, "orrery: there is no subcommand \"%s\" (see orrery --help)\n", arguments[0].c_str());
+    return orrery::server::kExitUsage;
+}

@@ -1,0 +1,135 @@
+#include "server/cli/quality.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "protocol/scene/geometry.h"
+
+namespace orrery::server {
+
+namespace {
+
+using protocol::scene::DQuat;
+using protocol::scene::DVec;
+using protocol::scene::to_double;
+
+constexpr double kPi = 3.14159265358979323846;
+
+// Principal moments of inertia over the mass, in the frame of the shape, m^2.
+DVec inertia_by_mass(const sim::ShapeDef& shape) {
+    switch (shape.type) {
+        case sim::ShapeType::sphere: {
+            const double r = shape.radius, i = 0.4 * r * r;
+            return {i, i, i};
+        }
+        case sim::ShapeType::box: {
+            const DVec half = to_double(shape.half_extents);
+            return {(half.y * half.y + half.z * half.z) / 3, (half.x * half.x + half.z * half.z) / 3, (half.x * half.x + half.y * half.y) / 3};
+        }
+        case sim::ShapeType::capsule: {
+            const double r = shape.radius, h = 2.0 * shape.half_height;
+            const double tube = kPi * r * r * h, caps = 4.0 / 3.0 * kPi * r * r * r, mass = tube + caps;
+            const double across = tube * (h * h / 12 + r * r / 4) + caps * (0.4 * r * r + h * h / 4 + 3.0 / 8.0 * h * r);
+            return {across / mass, (tube * r * r / 2 + caps * 0.4 * r * r) / mass, across / mass};
+        }
+        case sim::ShapeType::plane: break;
+    }
+    return {};
+}
+
+// How far a joint is from holding, m; nothing for joints that hold no distance.
+std::optional<double> separation(const sim::JointState& joint, DVec (*at)(const sim::BodyState*, const sim::Vec3&),
+                                 const sim::BodyState* a, const sim::BodyState* b) {
+    if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint)) return length(at(a, ball->anchor_a) - at(b, ball->anchor_b));
+    if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint)) return length(at(a, hinge->anchor_a) - at(b, hinge->anchor_b));
+    if (const auto* weld = std::get_if<sim::Weld>(&joint.constraint)) return length(at(a, weld->anchor_a) - at(b, weld->anchor_b));
+    if (const auto* rope = std::get_if<sim::DistanceLimit>(&joint.constraint)) {
+        const double distance = length(at(a, rope->anchor_a) - at(b, rope->anchor_b));
+        return std::max({0.0, distance - static_cast<double>(rope->max_m), static_cast<double>(rope->min_m) - distance});
+    }
+    return std::nullopt;
+}
+
+// A local point in the world; no body is the world itself.
+DVec world_point(const sim::BodyState* body, const sim::Vec3& local) {
+    if (!body) return to_double(local);
+    return to_double(body->pose.position) + rotate(to_double(body->pose.orientation), to_double(local));
+}
+
+}  // namespace
+
+JsonLine quality_json(const Quality& quality) {
+    JsonLine line;
+    line.number("max_separation_m", quality.max_separation_m)
+        .number("mean_separation_m", quality.mean_separation_m)
+        .number("energy_drift", quality.energy_drift)
+        .number("max_penetration_m", quality.max_penetration_m)
+        .number("top_displacement_m", quality.top_displacement_m)
+        .number("hinge_error_deg", std::optional<double>())
+        .number("cone_error_deg", std::optional<double>());
+    return line;
+}
+
+QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked) : energy_scale_j_(energy_scale_j) {
+    world.read_bodies(bodies_);
+    if (energy_scale_j_ > 0.0) start_energy_j_ = energy(world);
+    // Bodies of a definition are made in its order, before any other.
+    if (tracked != sim::kNone && tracked < bodies_.size()) tracked_ = bodies_[tracked];
+}
+
+void QualityMeter::sample(const sim::World& world) {
+    world.read_bodies(bodies_);
+    measure_joints(world);
+    const sim::WorldStats stats = world.stats();
+    has_contacts_ = has_contacts_ || stats.contact_points > 0;
+    if (has_contacts_) {
+        quality_.max_penetration_m = std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
+    }
+    if (energy_scale_j_ > 0.0) quality_.energy_drift = (energy(world) - start_energy_j_) / energy_scale_j_;
+    if (tracked_) {
+        const sim::BodyState now = world.body(tracked_->id);
+        quality_.top_displacement_m = length(to_double(now.pose.position) - to_double(tracked_->pose.position));
+    }
+}
+
+void QualityMeter::measure_joints(const sim::World& world) {
+    world.read_joints(joints_);
+    if (joints_.empty()) return;
+    place_.assign(bodies_.empty() ? 0 : bodies_.back().id.index + 1, sim::kNone);
+    for (std::size_t i = 0; i < bodies_.size(); ++i) place_[bodies_[i].id.index] = static_cast<std::uint32_t>(i);
+    const auto find = [&](sim::BodyId id) -> const sim::BodyState* {
+        return id.index < place_.size() && place_[id.index] != sim::kNone ? &bodies_[place_[id.index]] : nullptr;
+    };
+    double sum = 0.0, most = quality_.max_separation_m.value_or(0.0);
+    std::size_t count = 0;
+    for (const sim::JointState& joint : joints_) {
+        const std::optional<double> apart = separation(joint, world_point, find(joint.a), find(joint.b));
+        if (!apart) continue;
+        sum += *apart;
+        ++count;
+        most = std::max(most, *apart);
+    }
+    if (count == 0) return;
+    quality_.max_separation_m = most;
+    quality_.mean_separation_m = sum / static_cast<double>(count);
+}
+
+double QualityMeter::energy(const sim::World& world) const {
+    const sim::WorldDef& def = world.definition();
+    const DVec gravity = to_double(def.gravity);
+    double total = 0.0;
+    for (const sim::BodyState& body : bodies_) {
+        if (!(body.inverse_mass > 0.0f)) continue;
+        const double mass = 1.0 / static_cast<double>(body.inverse_mass);
+        const DVec velocity = to_double(body.linear_velocity);
+        total += mass * (0.5 * dot(velocity, velocity) - dot(gravity, to_double(body.pose.position)));
+        if (body.shape == sim::kNone) continue;
+        const DVec spin = rotate(conjugate(to_double(body.pose.orientation)), to_double(body.angular_velocity));
+        const DVec inertia = inertia_by_mass(def.shapes[body.shape]);
+        total += 0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
+    }
+    return total;
+}
+
+}  // namespace orrery::server

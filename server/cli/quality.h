@@ -1,0 +1,45 @@
+// How well a world holds together, measured from outside in double precision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "server/cli/json_line.h"
+
+namespace orrery::server {
+
+struct Quality {                                     // an absent figure does not apply to the scene
+    std::optional<double> max_separation_m;          // of the anchors of any joint, over all ticks
+    std::optional<double> mean_separation_m;         // over all joints, at the last tick
+    std::optional<double> energy_drift;              // energy gained since the start over `energy_scale_j`, at the last tick
+    std::optional<double> max_penetration_m;         // of any contact, over all ticks
+    std::optional<double> top_displacement_m;        // of the tracked body since the start, at the last tick
+};
+
+JsonLine quality_json(const Quality& quality);
+
+class QualityMeter {
+  public:
+    // `energy_scale_j` 0: no energy figure. `tracked`: an index into the definition's bodies, or kNone.
+    QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked);
+
+    void sample(const sim::World& world);            // after every step
+    const Quality& figures() const { return quality_; }
+
+  private:
+    double energy(const sim::World& world) const;
+    void measure_joints(const sim::World& world);
+
+    double energy_scale_j_;
+    double start_energy_j_ = 0.0;
+    std::optional<sim::BodyState> tracked_;          // as it was at the start
+    std::vector<sim::BodyState> bodies_;             // of the tick at hand; kept for their memory
+    std::vector<std::uint32_t> place_;               // body index to place in bodies_
+    std::vector<sim::JointState> joints_;
+    bool has_joints_ = false, has_contacts_ = false;
+    Quality quality_;
+};
+
+}  // namespace orrery::server
