@@ -1,6 +1,7 @@
 // What the narrow phase gives, the solver uses, and the world keeps from tick to tick.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "sim/lanes/types.h"
