@@ -33,6 +33,8 @@ function(orrery_flags target)
     ${ORRERY_FLOAT_FLAGS} -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas -fstack-protector-strong
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # g++ 12 sees overlaps inside std::string's own copies
+    # Masks are combined by & and |, which for a lane of plain float are those of bool: a branch-free form is meant.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-bitwise-instead-of-logical -Wno-unknown-warning-option>
     $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
   target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")

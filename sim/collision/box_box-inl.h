@@ -304,7 +304,7 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
         normalize_or(cross(axes.edge.a, axes.edge.b) * axes.edge.side, Vec3T<F>{zero, F(1.0f), zero}, F(1e-6f));
     // The preferred face may have no point where only edges meet: then edges that are the better axis count after all.
     const MaskOf<F> edge_better = axes.edge.separation > preferred_over(face_separation);
-    const MaskOf<F> by_edge = edge_valid & (edge_better | (!any_place & (axes.edge.separation >= face_separation)));
+    const MaskOf<F> by_edge = edge_valid & (edge_better | ((!any_place) & (axes.edge.separation >= face_separation)));
 
     Kept<F> kept[4] = {};
     const F hu = face.reference.half_u, hv = face.reference.half_v;
