@@ -284,7 +284,7 @@ void apply_commands(Core& core, std::span<const Command> commands) {
             if (cold) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
         }
     }
-    if (core.excluded_stale) rebuild_excluded(core);
+    if (core.joints_changed) list_joints(core);
 }
 
 }  // namespace orrery::sim

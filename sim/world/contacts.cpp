@@ -69,25 +69,6 @@ void report(Core& core, EventKind kind, const Manifold& manifold) {
     core.state.events.push_back(event);
 }
 
-KeptContact keep(const Manifold& manifold) {
-    KeptContact contact;
-    contact.a = manifold.a;
-    contact.b = manifold.b;
-    contact.child_a = manifold.child_a;
-    contact.child_b = manifold.child_b;
-    contact.count = manifold.count;
-    for (std::uint32_t i = 0; i < manifold.count; ++i) {
-        contact.feature[i] = manifold.points[i].feature;
-        contact.normal_impulse[i] = manifold.points[i].normal_impulse;
-    }
-    contact.friction_impulse[0] = manifold.friction_impulse.x;
-    contact.friction_impulse[1] = manifold.friction_impulse.y;
-    contact.friction_impulse[2] = manifold.friction_impulse.z;
-    contact.twist_impulse = manifold.twist_impulse;
-    contact.total_normal_impulse = manifold.total_normal_impulse;
-    return contact;
-}
-
 void end_contacts(Core& core, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
         const KeptContact& contact = core.state.contacts[i];
@@ -107,37 +88,46 @@ void warm_start_contacts(Core& core, Executor& executor) {
     }, &core);
 }
 
-void keep_contacts(Core& core) {
-    const std::vector<KeptContact>& old = core.state.contacts;
-    const std::vector<InertiaRecord>& inertia = core.state.bodies.inertia;
-    core.next_contacts.clear();
+void keep_contacts(Core& core, Executor& executor) {
+    const auto count = static_cast<std::uint32_t>(core.manifolds.size());
+    const std::uint32_t tasks = (count + kManifoldsPerTask - 1) / kManifoldsPerTask;
+    core.next_contacts.resize(count);
+    core.contact_news.resize(count);
+    core.contact_totals.assign(tasks, {});
+    executor.run(tasks, [](void* context, std::uint32_t task) {
+        Core& inner = *static_cast<Core*>(context);
+        const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
+        const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
+        for (std::uint32_t i = first; i < last; ++i) {
+            const std::uint32_t match = inner.matched[i];
+            inner.contact_news[i] =
+                ref::keep_contact(inner.manifolds[i], match == kNone ? nullptr : &inner.state.contacts[match],
+                                  inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
+                                  inner.next_contacts[i], inner.contact_totals[task]);
+        }
+    }, &core);
+
     std::size_t passed = 0;
-    std::uint32_t touching_count = 0, points = 0;
-    for (std::size_t i = 0; i < core.manifolds.size(); ++i) {
-        const Manifold& manifold = core.manifolds[i];
-        const KeptContact* before = core.matched[i] == kNone ? nullptr : &old[core.matched[i]];
-        if (before) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (core.matched[i] != kNone) {
             end_contacts(core, passed, core.matched[i]);
             passed = core.matched[i] + 1;
         }
-        KeptContact contact = keep(manifold);
-        const bool touching = ref::touching(manifold), touched = before && before->touching != 0;
-        contact.touching = touching ? 1 : 0;
-        if (touching && !touched) report(core, EventKind::contact_begin, manifold);
-        if (!touching && touched) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold.a, manifold.b));
-        if (ref::is_hit(manifold.total_normal_impulse, before ? before->total_normal_impulse : 0.0f,
-                        inertia[manifold.a].inverse_mass, inertia[manifold.b].inverse_mass,
-                        core.def.solver.restitution_threshold_mps))
-            report(core, EventKind::contact_hit, manifold);
-        core.next_contacts.push_back(contact);
-        touching_count += touching ? 1 : 0;
-        points += manifold.count;
+        const std::uint8_t news = core.contact_news[i];
+        if (news == 0) continue;
+        const Manifold& manifold = core.manifolds[i];
+        if ((news & kContactBegins) != 0) report(core, EventKind::contact_begin, manifold);
+        if ((news & kContactEnds) != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold.a, manifold.b));
+        if ((news & kContactHits) != 0) report(core, EventKind::contact_hit, manifold);
     }
-    end_contacts(core, passed, old.size());
+    end_contacts(core, passed, core.state.contacts.size());
     core.state.contacts.swap(core.next_contacts);
-    core.stats.touching_pairs = touching_count;
-    core.stats.contact_points = points;
-    core.stats.max_penetration_m = ref::largest_depth(core.manifolds);
+
+    ContactTotals sum;
+    for (const ContactTotals& totals : core.contact_totals) ref::add_totals(sum, totals);
+    core.stats.touching_pairs = sum.touching;
+    core.stats.contact_points = sum.points;
+    core.stats.max_penetration_m = sum.largest_depth_m;
 }
 
 void zero_contact_impulses(Manifold& manifold) {

@@ -31,7 +31,8 @@ struct Core {
     // Derived from the state.
     std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
     std::vector<Pair> excluded;                           // jointed pairs, sorted
-    bool excluded_stale = true;
+    std::vector<std::uint32_t> breakable;                 // joints that have a limit
+    bool joints_changed = true;                           // since these two were listed
     WorldStats stats;
 
     // Caches and scratch memory of a tick.
@@ -41,6 +42,8 @@ struct Core {
     std::vector<Manifold> manifolds;
     std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
     std::vector<KeptContact> next_contacts;
+    std::vector<std::uint8_t> contact_news;        // by manifold: ContactNews
+    std::vector<ContactTotals> contact_totals;     // by task
     std::vector<PoseRecord> start_pose;            // at the tick's start
     std::vector<Vec3> force, torque;               // by body; empty where no actuator pushes
     std::vector<std::uint32_t> pushed;             // bodies whose force or torque is not zero
@@ -103,7 +106,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag);
 void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
-void rebuild_excluded(Core& core);
+void list_joints(Core& core);                                 // excluded, breakable
 
 // ---- commands.cpp, actuators.cpp
 
@@ -116,7 +119,7 @@ void finish_actuators(Core& core);   // after the solver: kinematic bodies stand
 // Gives the tick's new manifolds the impulses of the contacts they continue, and their materials.
 void warm_start_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
-void keep_contacts(Core& core);
+void keep_contacts(Core& core, Executor& executor);
 void zero_contact_impulses(Manifold& manifold);
 void remove_broken_joints(Core& core);
 void quarantine_lost_bodies(Core& core);

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "sim/collision/manifold.h"
 #include "sim/shapes/shape.h"
-#include "sim/world/bodies.h"
+#include "sim/world/state.h"
 
 namespace orrery::sim::ref {
 
@@ -56,11 +55,12 @@ float smaller(float a, float b);
 
 float mixed_friction(float a, float b);     // geometric mean
 float mixed_restitution(float a, float b);  // the larger
-// Whether a contact has touched in this tick: the surfaces overlap or an impulse has acted.
-bool touching(const Manifold& manifold);
-// Whether the impulse grew by more than what changes the relative speed by `speed_mps` since the last tick.
-bool is_hit(float impulse, float previous_impulse, float inverse_mass_a, float inverse_mass_b, float speed_mps);
+// What to remember of a solved manifold that continues `before` (or nothing), and what is new about it, as bits of
+// ContactNews. Touching: the surfaces overlap or an impulse has acted. A hit: the impulse grew since the last tick by more
+// than what changes the relative speed by `hit_speed_mps`.
+std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
+                          float hit_speed_mps, KeptContact& contact, ContactTotals& totals);
+void add_totals(ContactTotals& sum, const ContactTotals& more);
 std::uint32_t deepest_point(const Manifold& manifold);
-float largest_depth(std::span<const Manifold> manifolds);  // m, at least 0
 
 }  // namespace orrery::sim::ref

@@ -170,16 +170,46 @@ float smaller(float a, float b) { return min(a, b); }
 float mixed_friction(float a, float b) { return a == b ? a : sqrt(a * b); }
 float mixed_restitution(float a, float b) { return max(a, b); }
 
-bool touching(const Manifold& manifold) {
-    if (manifold.total_normal_impulse > 0.0f) return true;
+std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
+                          float hit_speed_mps, KeptContact& contact, ContactTotals& totals) {
+    contact = {};
+    contact.a = manifold.a;
+    contact.b = manifold.b;
+    contact.child_a = manifold.child_a;
+    contact.child_b = manifold.child_b;
+    contact.count = manifold.count;
+    float deepest = manifold.points[0].depth;
     for (std::uint32_t i = 0; i < manifold.count; ++i) {
-        if (manifold.points[i].depth > 0.0f) return true;
+        contact.feature[i] = manifold.points[i].feature;
+        contact.normal_impulse[i] = manifold.points[i].normal_impulse;
+        deepest = max(deepest, manifold.points[i].depth);
     }
-    return false;
+    contact.friction_impulse[0] = manifold.friction_impulse.x;
+    contact.friction_impulse[1] = manifold.friction_impulse.y;
+    contact.friction_impulse[2] = manifold.friction_impulse.z;
+    contact.twist_impulse = manifold.twist_impulse;
+    contact.total_normal_impulse = manifold.total_normal_impulse;
+
+    const bool touches = deepest > 0.0f || manifold.total_normal_impulse > 0.0f;
+    const bool touched = before && before->touching != 0;
+    const float growth = manifold.total_normal_impulse - (before ? before->total_normal_impulse : 0.0f);
+    contact.touching = touches ? 1 : 0;
+    totals.touching += contact.touching;
+    totals.points += manifold.count;
+    totals.largest_depth_m = max(totals.largest_depth_m, deepest);
+
+    std::uint8_t news = 0;
+    if (touches && !touched) news |= kContactBegins;
+    if (!touches && touched) news |= kContactEnds;
+    if (growth > 0.0f && growth * (inertia[manifold.a].inverse_mass + inertia[manifold.b].inverse_mass) > hit_speed_mps)
+        news |= kContactHits;
+    return news;
 }
 
-bool is_hit(float impulse, float previous_impulse, float inverse_mass_a, float inverse_mass_b, float speed_mps) {
-    return (impulse - previous_impulse) * (inverse_mass_a + inverse_mass_b) > speed_mps;
+void add_totals(ContactTotals& sum, const ContactTotals& more) {
+    sum.touching += more.touching;
+    sum.points += more.points;
+    sum.largest_depth_m = max(sum.largest_depth_m, more.largest_depth_m);
 }
 
 std::uint32_t deepest_point(const Manifold& manifold) {
@@ -188,14 +218,6 @@ std::uint32_t deepest_point(const Manifold& manifold) {
         if (manifold.points[i].depth > manifold.points[best].depth) best = i;
     }
     return best;
-}
-
-float largest_depth(std::span<const Manifold> manifolds) {
-    float largest = 0.0f;
-    for (const Manifold& manifold : manifolds) {
-        for (std::uint32_t i = 0; i < manifold.count; ++i) largest = max(largest, manifold.points[i].depth);
-    }
-    return largest;
 }
 
 }  // namespace orrery::sim::ref

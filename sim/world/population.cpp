@@ -2,6 +2,7 @@
 // all commands of the tick have been applied; generations grow when an index is freed.
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
@@ -61,6 +62,8 @@ void place_body(Bodies& bodies, std::uint32_t index, const Pose& pose, Vec3 line
     set_velocity(bodies.velocity[index], linear, angular);
     bodies.inertia[index] = ref::world_inertia(bodies.mass[index], bodies.pose[index]);
 }
+
+bool is_unlimited(float limit) { return std::bit_cast<std::uint32_t>(limit) == std::bit_cast<std::uint32_t>(kNoLimit); }
 
 // Whether either end of a joint is gone.
 bool is_loose(const State& state, const Joint& joint) { return !body_alive(state, joint.a) || !body_alive(state, joint.b); }
@@ -136,7 +139,7 @@ void populate(Core& core) {
     for (const JointDef& joint : core.def.joints) joints.push_back(add_joint(core, make_joint(joint, bodies, nullptr, kNoSlot)));
     state.slots.resize(core.def.slots.size());
     add_actuators(core, core.def.actuators, kNone, bodies, joints, kNoSlot);
-    rebuild_excluded(core);
+    list_joints(core);
 }
 
 bool prefab_fits(const Core& core, const PrefabDef& prefab) {
@@ -200,14 +203,14 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     state.joints[index].generation = generation;
     state.joints[index].alive = true;
     state.joint_digest[index] = digest_of(joint);
-    core.excluded_stale |= !joint.collide_connected;
+    core.joints_changed = true;
     return index;
 }
 
 void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
     const std::uint32_t generation = joint.generation + 1;
-    core.excluded_stale |= !joint.collide_connected;
+    core.joints_changed = true;
     joint = Joint{};
     joint.generation = generation;
     core.state.joint_digest[index] = 0;
@@ -274,15 +277,20 @@ void rebuild_free_lists(Core& core) {
     }
 }
 
-void rebuild_excluded(Core& core) {
+void list_joints(Core& core) {
+    const std::vector<Joint>& joints = core.state.joints;
     core.excluded.clear();
-    for (const Joint& joint : core.state.joints) {
-        if (!joint.alive || joint.collide_connected || joint.a == kWorldBody || joint.b == kWorldBody) continue;
-        core.excluded.push_back({std::min(joint.a, joint.b), std::max(joint.a, joint.b)});
+    core.breakable.clear();
+    for (std::uint32_t i = 0; i < joints.size(); ++i) {
+        const Joint& joint = joints[i];
+        if (!joint.alive) continue;
+        if (!is_unlimited(joint.break_force_n) || !is_unlimited(joint.break_torque_nm)) core.breakable.push_back(i);
+        if (!joint.collide_connected && joint.a != kWorldBody && joint.b != kWorldBody)
+            core.excluded.push_back({std::min(joint.a, joint.b), std::max(joint.a, joint.b)});
     }
     std::sort(core.excluded.begin(), core.excluded.end());  // equal pairs are alike, and all but one go
     core.excluded.erase(std::unique(core.excluded.begin(), core.excluded.end()), core.excluded.end());
-    core.excluded_stale = false;
+    core.joints_changed = false;
 }
 
 }  // namespace orrery::sim

@@ -315,9 +315,9 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     if (auto r = restorer.read(); !r) return r;
     core.state = restorer.take();
     core.stats = {};
-    core.excluded_stale = true;
+    core.joints_changed = true;
     rebuild_free_lists(core);
-    rebuild_excluded(core);
+    list_joints(core);
     std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
     core.cold_bodies.clear();
     core.removed_bodies.clear();

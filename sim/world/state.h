@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
 #include "sim/world/bodies.h"
 
@@ -33,6 +34,14 @@ struct KeptContact {
     float total_normal_impulse = 0.0f;              // of the last tick: a hit is a jump of it
 };
 static_assert(sizeof(KeptContact) == 76 && alignof(KeptContact) == 4);
+
+// What is new about a contact in a tick.
+enum ContactNews : std::uint8_t { kContactBegins = 1, kContactEnds = 2, kContactHits = 4 };
+
+struct ContactTotals {  // of some of a tick's manifolds
+    std::uint32_t touching = 0, points = 0;
+    float largest_depth_m = 0.0f;
+};
 
 // An actuator at work: whose definition, on which body or joint.
 struct ActuatorState {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <tuple>
 
@@ -17,11 +18,24 @@ constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 constexpr float kRunawaySpeed_mps = 2.0f * kMaxLinearSpeed_mps;
 constexpr float kRunawayAngularSpeed_radps = 2.0f * kMaxAngularSpeed_radps;
 
-// The largest magnitude as its bits, which order like the numbers; infinity and NaN are above all else.
+// Magnitudes as bits, which order like the numbers; infinity and NaN are above all else.
 std::uint32_t largest_magnitude(const float* values, int count) {
     std::uint32_t largest = 0;
     for (int i = 0; i < count; ++i) largest = std::max(largest, std::bit_cast<std::uint32_t>(values[i]) & 0x7fff'ffffu);
     return largest;
+}
+
+// Whether no number of both records is beyond its limit. All sixteen at once, without a branch: a magnitude above its
+// limit makes the difference's sign bit.
+bool within_limits(const PoseRecord& pose, const VelocityRecord& velocity) {
+    constexpr std::int32_t p = std::bit_cast<std::int32_t>(kMaxCoordinate_m), q = std::bit_cast<std::int32_t>(2.0f),
+                           v = std::bit_cast<std::int32_t>(kRunawaySpeed_mps), w = std::bit_cast<std::int32_t>(kRunawayAngularSpeed_radps);
+    constexpr std::int32_t limits[16] = {p, p, p, q, q, q, q, 0, v, v, v, w, w, w, 0, 0};
+    std::int32_t bits[16], beyond = 0;
+    std::memcpy(bits, &pose, sizeof pose);
+    std::memcpy(bits + 8, &velocity, sizeof velocity);
+    for (int i = 0; i < 16; ++i) beyond |= limits[i] - (bits[i] & 0x7fff'ffff);
+    return beyond >= 0;
 }
 
 EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
@@ -32,7 +46,7 @@ EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
     if (linear > std::bit_cast<std::uint32_t>(kRunawaySpeed_mps) ||
         angular > std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps))
         return EventCause::out_of_range;
-    return EventCause::none;
+    return turn > std::bit_cast<std::uint32_t>(2.0f) ? EventCause::not_finite : EventCause::none;
 }
 
 void quarantine(Core& core, std::uint32_t index, EventCause cause) {
@@ -64,9 +78,9 @@ bool sound(const Manifold& m) {
 
 void remove_broken_joints(Core& core) {
     State& state = core.state;
-    for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
+    for (const std::uint32_t i : core.breakable) {
         const Joint& joint = state.joints[i];
-        if (!joint.alive || !joint.broken) continue;
+        if (!joint.broken) continue;
         Event event;
         event.kind = EventKind::joint_broken;
         event.a = joint.a == kWorldBody ? BodyId{} : body_id(state, joint.a);
@@ -77,6 +91,7 @@ void remove_broken_joints(Core& core) {
         remove_joint(core, i);
     }
     finish_removals(core);
+    if (core.joints_changed) list_joints(core);
 }
 
 void quarantine_lost_bodies(Core& core) {
@@ -85,6 +100,7 @@ void quarantine_lost_bodies(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
+        if (within_limits(bodies.pose[i], bodies.velocity[i])) continue;
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
         if (cause == EventCause::none) continue;
         quarantine(core, i, cause);

@@ -145,7 +145,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         const StageScope stage(observer, Stage::events);
         finish_actuators(core);
         quarantine_lost_bodies(core);
-        keep_contacts(core);
+        keep_contacts(core, workers);
         remove_broken_joints(core);
         sort_events(core);
     }
