@@ -24,6 +24,10 @@ ORRERY_FN Vec3T<F> get(const Vec3Rows& r, std::size_t lane) {
     return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane)};
 }
 template <class F>
+ORRERY_FN QuatT<F> get(const QuatRows& r, std::size_t lane) {
+    return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane), get<F>(r.w, lane)};
+}
+template <class F>
 ORRERY_FN Sym2T<F> get(const Sym2Rows& r, std::size_t lane) {
     return {get<F>(r.xx, lane), get<F>(r.xy, lane), get<F>(r.yy, lane)};
 }

@@ -21,6 +21,9 @@ struct Vec2Rows {
 struct Vec3Rows {
     Row x, y, z;
 };
+struct QuatRows {
+    Row x, y, z, w;
+};
 struct Sym2Rows {
     Row xx, xy, yy;
 };
@@ -37,6 +40,20 @@ struct SpringRows {
     Row mass_scale;     // of the effective mass
     Row impulse_scale;  // of the accumulated impulse
     Row keep;           // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
+};
+
+// The factors of an N x N effective mass (ldlt-inl.h).
+template <std::size_t N>
+struct LdltRows {
+    Row l[N * (N - 1) / 2], inverse_d[N];
+};
+// A row that holds a value within [low, high] (limit-inl.h).
+struct LimitRows {
+    Row low, high;
+    SpringRows spring;
+    Row impulse;
+    // Of the current poses:
+    Row bias, beyond, mass, min_impulse, max_impulse;
 };
 
 // Impulse on B summed over the substeps of a tick (N s, N m s, world axes); finished into the mean force and torque.
@@ -64,6 +81,9 @@ inline void set_lane(Vec3Rows& rows, std::uint32_t lane, Vec3 v) {
 }
 inline void set_lane(Vec3Rows& rows, std::uint32_t lane, const float* v) {
     rows.x.lane[lane] = v[0], rows.y.lane[lane] = v[1], rows.z.lane[lane] = v[2];
+}
+inline void set_lane(QuatRows& rows, std::uint32_t lane, Quat q) {
+    rows.x.lane[lane] = q.x, rows.y.lane[lane] = q.y, rows.z.lane[lane] = q.z, rows.w.lane[lane] = q.w;
 }
 inline void get_lane(const Vec3Rows& rows, std::uint32_t lane, float* v) {
     v[0] = rows.x.lane[lane], v[1] = rows.y.lane[lane], v[2] = rows.z.lane[lane];

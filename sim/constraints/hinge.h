@@ -1,4 +1,5 @@
-#pragma once
+#ifndef ORRERY_CONSTRAINTS_HINGE_H_
+#define ORRERY_CONSTRAINTS_HINGE_H_
 
 #include "sim/constraints/settings.h"
 #include "sim/lanes/types.h"
@@ -19,3 +20,192 @@ struct Hinge {
 };
 
 }  // namespace orrery::sim
+#endif
+
+#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_HINGE_DATA_)
+#define ORRERY_CONSTRAINTS_HINGE_DATA_
+
+#include "sim/constraints/bundle.h"
+
+namespace orrery::sim {
+
+struct HingeBundle {
+    BundleHead head;
+    Vec3Rows anchor_a, anchor_b, axis_a, axis_b, normal_a, normal_b;  // local
+    SpringRows spring;
+    Row impulse[5];          // N s along world axes; N m s about row_u and row_v
+    Row limited;             // 1 or 0
+    LimitRows limit;         // of the angle, rad
+    JointForceRows force;
+    // Of the current poses:
+    InertiaRows a, b;
+    Vec3Rows arm_a, arm_b;   // world
+    Vec3Rows axis, row_u, row_v;
+    LdltRows<5> mass;
+    Row bias[5];             // m/s, rad/s
+};
+
+// Angles lie in (-pi, pi]: these are never reached.
+inline constexpr float kUnlimitedLow = -4.0f, kUnlimitedHigh = 4.0f;
+
+inline void load_lane(HingeBundle& bundle, std::uint32_t lane, const Hinge& joint, const float* impulse) {
+    set_lane(bundle.anchor_a, lane, joint.anchor_a);
+    set_lane(bundle.anchor_b, lane, joint.anchor_b);
+    set_lane(bundle.axis_a, lane, joint.axis_a);
+    set_lane(bundle.axis_b, lane, joint.axis_b);
+    set_lane(bundle.normal_a, lane, joint.normal_a);
+    set_lane(bundle.normal_b, lane, joint.normal_b);
+    set_lane(bundle.spring, lane, joint.spring);
+    for (int i = 0; i < 5; ++i) set_lane(bundle.impulse[i], lane, impulse[i]);
+    set_lane(bundle.limited, lane, joint.limited ? 1.0f : 0.0f);
+    set_lane(bundle.limit.low, lane, joint.limited ? joint.min_angle_rad : kUnlimitedLow);
+    set_lane(bundle.limit.high, lane, joint.limited ? joint.max_angle_rad : kUnlimitedHigh);
+    set_lane(bundle.limit.spring, lane, joint.limit_spring);
+    set_lane(bundle.limit.impulse, lane, joint.limited ? impulse[5] : 0.0f);
+}
+inline void store_lane(const HingeBundle& bundle, std::uint32_t lane, float* impulse) {
+    for (int i = 0; i < 5; ++i) impulse[i] = bundle.impulse[i].lane[lane];
+    impulse[5] = bundle.limit.impulse.lane[lane];
+}
+
+}  // namespace orrery::sim
+#endif
+
+#ifdef ORRERY_CONSTRAINT_FUNCTIONS
+#if defined(ORRERY_CONSTRAINTS_HINGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_CONSTRAINTS_HINGE_INL_H_
+#undef ORRERY_CONSTRAINTS_HINGE_INL_H_
+#else
+#define ORRERY_CONSTRAINTS_HINGE_INL_H_
+#endif
+
+#include "sim/constraints/block-inl.h"
+#include "sim/constraints/limit-inl.h"
+
+ORRERY_LANES_BEGIN
+
+// With ra, rb the anchors, a and b the axes, u the normal of A and v = a x u, all in world axes:
+//
+//   C  = [ (xb + rb) - (xa + ra) ;  -v . b ;  u . b ]
+//   C' = [ vb + wb x rb - va - wa x ra ;  (wb - wa) . (v x b) ;  (wb - wa) . (b x u) ]
+//
+// from (v . b)' = (wa x v) . b + v . (wb x b) = -(wb - wa) . (v x b), and likewise for u. On the axis the rows are u and v;
+// C measures the sine of the angle between the axes. The five rows are one block: a wheel's axle is held by its lever, and
+// solved apart the point and the axis would undo each other.
+//
+// The limit is a row of its own, before the block, on the angle of normal_b from normal_a about a:
+//
+//   theta = atan2((na x nb) . a, na . nb),  theta' = (wb - wa) . a
+struct HingeFunctions {
+    using Bundle = HingeBundle;
+
+    template <class F>
+    struct Bias {
+        F row[5];
+        LimitBias<F> limit;
+        ORRERY_FN Bias() {}
+    };
+    template <class F>
+    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) {
+        Bias<F> held;
+        for (int i = 0; i < 5; ++i) held.row[i] = get<F>(bundle.bias[i], lane);
+        held.limit = limit_bias<F>(bundle.limit, lane);
+        return held;
+    }
+
+    template <class F>
+    ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
+        prepare_spring<F>(bundle.spring, lane, step);
+        prepare_spring<F>(bundle.limit.spring, lane, step);
+    }
+
+    template <class F>
+    ORRERY_FN static void refresh(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
+                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
+        const QuatT<F> qa = pose_a.orientation, qb = pose_b.orientation;
+        const Vec3T<F> ra = rotate(qa, get<F>(bundle.anchor_a, lane)), rb = rotate(qb, get<F>(bundle.anchor_b, lane));
+        const Vec3T<F> axis = rotate(qa, get<F>(bundle.axis_a, lane)), other = rotate(qb, get<F>(bundle.axis_b, lane));
+        const Vec3T<F> u = rotate(qa, get<F>(bundle.normal_a, lane)), v = cross(axis, u);
+        const Vec3T<F> normal = rotate(qb, get<F>(bundle.normal_b, lane));
+        const Vec3T<F> rows[2] = {cross(v, other), cross(other, u)};
+        put(bundle.a, lane, a);
+        put(bundle.b, lane, b);
+        put(bundle.arm_a, lane, ra);
+        put(bundle.arm_b, lane, rb);
+        put(bundle.axis, lane, axis);
+        put(bundle.row_u, lane, rows[0]);
+        put(bundle.row_v, lane, rows[1]);
+        put(bundle.mass, lane, factor_block(ra, rb, rows, a, b));
+
+        const F rate = get<F>(bundle.spring.rate, lane);
+        const Vec3T<F> error = (pose_b.position - pose_a.position) + (rb - ra);
+        const F bias[5] = {error.x * rate, error.y * rate, error.z * rate, -(dot(v, other) * rate), dot(u, other) * rate};
+        for (int i = 0; i < 5; ++i) put(bundle.bias[i], lane, bias[i]);
+
+        const F angle = atan2(dot(cross(u, normal), axis), dot(u, normal));
+        const F mass = inverse_or_zero(dot(axis, (a.inverse_inertia + b.inverse_inertia) * axis));
+        refresh_limit(bundle.limit, lane, step, angle, mass * get<F>(bundle.limited, lane));
+    }
+
+    template <class F>
+    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, const F (&row)[5], VelocityT<F>& va, VelocityT<F>& vb) {
+        const Vec3T<F> push{row[0], row[1], row[2]};
+        const Vec3T<F> turn = get<F>(bundle.row_u, lane) * row[3] + get<F>(bundle.row_v, lane) * row[4];
+        subtract_impulse(va, get<F>(bundle.a, lane), push, cross(get<F>(bundle.arm_a, lane), push) + turn);
+        add_impulse(vb, get<F>(bundle.b, lane), push, cross(get<F>(bundle.arm_b, lane), push) + turn);
+    }
+    template <class F>
+    ORRERY_FN static void apply_limit(const Bundle& bundle, std::size_t lane, F impulse, VelocityT<F>& va, VelocityT<F>& vb) {
+        const Vec3T<F> turn = get<F>(bundle.axis, lane) * impulse;
+        va.angular = va.angular - get<F>(bundle.a.inverse_inertia, lane) * turn;
+        vb.angular = vb.angular + get<F>(bundle.b.inverse_inertia, lane) * turn;
+    }
+
+    template <class F>
+    ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
+        F row[5];
+        for (int i = 0; i < 5; ++i) row[i] = get<F>(bundle.impulse[i], lane);
+        apply(bundle, lane, row, va, vb);
+        apply_limit(bundle, lane, get<F>(bundle.limit.impulse, lane), va, vb);
+    }
+
+    template <bool kRelax, class F>
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+                                VelocityT<F>& vb) {
+        // The limit first: the hinge itself has the last word.
+        const Vec3T<F> axis = get<F>(bundle.axis, lane);
+        const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, dot(axis, vb.angular - va.angular));
+        apply_limit(bundle, lane, turn, va, vb);
+
+        const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
+        const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane);
+        const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
+        const Vec3T<F> spin = vb.angular - va.angular;
+        const F speed[5] = {slip.x, slip.y, slip.z, dot(spin, get<F>(bundle.row_u, lane)),
+                            dot(spin, get<F>(bundle.row_v, lane))};
+        F old[5], change[5];
+        for (int i = 0; i < 5; ++i) old[i] = get<F>(bundle.impulse[i], lane);
+        soft_change(get<F>(bundle.mass, lane), spring, speed, held.row, old, change);
+        for (int i = 0; i < 5; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
+        apply(bundle, lane, change, va, vb);
+    }
+
+    template <class F>
+    ORRERY_FN static void accumulate(Bundle& bundle, std::size_t lane) {
+        const Row* p = bundle.impulse;
+        add_rows<F>(bundle.force.linear, lane, Vec3T<F>{get<F>(p[0], lane), get<F>(p[1], lane), get<F>(p[2], lane)});
+        add_rows<F>(bundle.force.angular, lane,
+                    (get<F>(bundle.row_u, lane) * get<F>(p[3], lane) + get<F>(bundle.row_v, lane) * get<F>(p[4], lane)) +
+                        get<F>(bundle.axis, lane) * get<F>(bundle.limit.impulse, lane));
+    }
+    template <class F>
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        for (Row& row : bundle.impulse) canonicalise<F>(row, lane);
+        canonicalise<F>(bundle.limit.impulse, lane);
+    }
+};
+
+ORRERY_LANES_END
+
+#endif
+#endif

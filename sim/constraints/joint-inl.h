@@ -29,6 +29,14 @@ ORRERY_FN void canonicalise(Vec3Rows& rows, std::size_t lane) {
     canonicalise<F>(rows.x, lane), canonicalise<F>(rows.y, lane), canonicalise<F>(rows.z, lane);
 }
 
+// v, shortened to `limit` where it is longer.
+template <class F>
+ORRERY_FN Vec3T<F> clamp_length(Vec3T<F> v, F limit) {
+    const F size = length(v);
+    const MaskOf<F> longer = size > limit;
+    return select<F>(longer, v * (limit / select(longer, size, F(1.0f))), v);
+}
+
 ORRERY_LANES_END
 
 #endif

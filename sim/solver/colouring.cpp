@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/solver/bundles.h"
-
 namespace orrery::sim {
 namespace {
 
@@ -44,7 +42,7 @@ void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std
     Greedy greedy{bodies, colouring.used};
 
     for (std::size_t i = 0; i < joints.size(); ++i) {
-        colouring.joints[i] = joints[i].alive && joints[i].constraint.index() < kJointKinds ? greedy.take(joints[i].a, joints[i].b, 0) : kNoColour;
+        colouring.joints[i] = joints[i].alive ? greedy.take(joints[i].a, joints[i].b, 0) : kNoColour;
     }
     bool against_fixed = false;
     for (std::size_t i = 0; i < manifolds.size(); ++i) {

@@ -10,8 +10,13 @@
 #include "sim/solver/integrate-inl.h"
 #include "sim/solver/kernels.h"
 #define ORRERY_CONSTRAINT_FUNCTIONS
+#include "sim/constraints/angular_axis_motor.h"
 #include "sim/constraints/ball_socket.h"
 #include "sim/constraints/contact.h"
+#include "sim/constraints/distance_limit.h"
+#include "sim/constraints/hinge.h"
+#include "sim/constraints/one_body_linear_servo.h"
+#include "sim/constraints/weld.h"
 #undef ORRERY_CONSTRAINT_FUNCTIONS
 
 ORRERY_LANES_BEGIN
@@ -181,7 +186,9 @@ constexpr SolverKernels make_solver_kernels() {
     return {move_bodies<false, F>,
             integrate_velocities<F>,
             move_bodies<true, F>,
-            {joint_kernels<BallSocketFunctions, F>(), contact_kernels<F>()}};
+            {joint_kernels<BallSocketFunctions, F>(), joint_kernels<HingeFunctions, F>(), joint_kernels<WeldFunctions, F>(),
+             joint_kernels<DistanceLimitFunctions, F>(), joint_kernels<OneBodyLinearServoFunctions, F>(),
+             joint_kernels<AngularAxisMotorFunctions, F>(), contact_kernels<F>()}};
 }
 
 ORRERY_LANES_END

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "sim/solver/bundles.h"
@@ -63,7 +62,7 @@ class BundleLayout {
     void make_blocks();
     void resize(Kind kind, std::uint32_t bundles);
 
-    std::tuple<std::vector<BallSocketBundle>, std::vector<ContactBundle>> bundles_;
+    BundleVectors bundles_;
     std::array<Store, kKindCount> stores_;
     Counts counts_{};  // of constraints; then the next slot of each
     std::array<std::array<std::uint32_t, kMaxColours + 1>, kKindCount> first_{}, size_{};  // bundles by kind and colour
@@ -72,7 +71,5 @@ class BundleLayout {
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
     std::uint32_t colours_ = 0, overflow_constraints_ = 0;
 };
-
-inline Kind kind_of(const Joint& joint) { return static_cast<Kind>(joint.constraint.index()); }
 
 }  // namespace orrery::sim

@@ -31,8 +31,17 @@ class StageScope {
     Stage stage_;
 };
 
+// Rows that nobody fills must not hold what an earlier tick left there.
+template <class Bundle>
+void clear_padding(Bundle& bundle) {
+    if (bundle.head.count == kBundleLanes) return;
+    std::memset(reinterpret_cast<std::byte*>(&bundle) + sizeof(BundleHead), 0, sizeof(Bundle) - sizeof(BundleHead));
+}
+
 template <class Bundle, class Description>
-void load_joints(Bundle& bundle, std::span<const Joint> joints) {
+void load_joints(void* untyped, std::span<const Joint> joints) {
+    Bundle& bundle = *static_cast<Bundle*>(untyped);
+    clear_padding(bundle);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const Joint& joint = joints[bundle.head.source[lane]];
         load_lane(bundle, lane, *std::get_if<Description>(&joint.constraint), joint.impulse);
@@ -42,7 +51,8 @@ void load_joints(Bundle& bundle, std::span<const Joint> joints) {
 }
 
 template <class Bundle>
-void store_joints(const Bundle& bundle, std::span<Joint> joints) {
+void store_joints(const void* untyped, std::span<Joint> joints) {
+    const Bundle& bundle = *static_cast<const Bundle*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         Joint& joint = joints[bundle.head.source[lane]];
         store_lane(bundle, lane, joint.impulse);
@@ -52,11 +62,15 @@ void store_joints(const Bundle& bundle, std::span<Joint> joints) {
     }
 }
 
-// Rows that nobody fills must not hold what an earlier tick left there.
-template <class Bundle>
-void clear_padding(Bundle& bundle) {
-    if (bundle.head.count == kBundleLanes) return;
-    std::memset(reinterpret_cast<std::byte*>(&bundle) + sizeof(BundleHead), 0, sizeof(Bundle) - sizeof(BundleHead));
+void load_contacts(void* untyped, std::span<const Manifold> manifolds) {
+    auto& bundle = *static_cast<ContactBundle*>(untyped);
+    clear_padding(bundle);
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) load_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
+}
+
+void store_contacts(const void* untyped, std::span<Manifold> manifolds) {
+    const auto& bundle = *static_cast<const ContactBundle*>(untyped);
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) store_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
 }
 
 }  // namespace
@@ -71,7 +85,7 @@ struct Solver::Impl {
     Executor* executor = nullptr;
 
     void load(Kind kind, void* bundle);
-    void store(Kind kind, void* bundle);
+    void store(Kind kind, const void* bundle);
 
     // ---- work, spread over workers or done here; which, depends on nothing that a bit depends on
 
@@ -145,31 +159,26 @@ struct Solver::Impl {
 };
 
 void Solver::Impl::load(Kind kind, void* bundle) {
-    const auto joint = [&]<class Bundle, class Description>(Bundle* typed, const Description*) {
-        clear_padding(*typed);
-        load_joints<Bundle, Description>(*typed, joints);
-    };
     switch (kind) {
-        case Kind::ball_socket: joint(static_cast<BallSocketBundle*>(bundle), static_cast<BallSocket*>(nullptr)); break;
-        case Kind::contact: {
-            auto& contact = *static_cast<ContactBundle*>(bundle);
-            clear_padding(contact);
-            for (std::uint32_t lane = 0; lane < contact.head.count; ++lane) {
-                load_lane(contact, lane, manifolds[contact.head.source[lane]]);
-            }
-        }
+        case Kind::ball_socket: load_joints<BallSocketBundle, BallSocket>(bundle, joints); break;
+        case Kind::hinge: load_joints<HingeBundle, Hinge>(bundle, joints); break;
+        case Kind::weld: load_joints<WeldBundle, Weld>(bundle, joints); break;
+        case Kind::distance_limit: load_joints<DistanceLimitBundle, DistanceLimit>(bundle, joints); break;
+        case Kind::one_body_linear_servo: load_joints<OneBodyLinearServoBundle, OneBodyLinearServo>(bundle, joints); break;
+        case Kind::angular_axis_motor: load_joints<AngularAxisMotorBundle, AngularAxisMotor>(bundle, joints); break;
+        case Kind::contact: load_contacts(bundle, manifolds); break;
     }
 }
 
-void Solver::Impl::store(Kind kind, void* bundle) {
+void Solver::Impl::store(Kind kind, const void* bundle) {
     switch (kind) {
-        case Kind::ball_socket: store_joints(*static_cast<BallSocketBundle*>(bundle), joints); break;
-        case Kind::contact: {
-            const auto& contact = *static_cast<ContactBundle*>(bundle);
-            for (std::uint32_t lane = 0; lane < contact.head.count; ++lane) {
-                store_lane(contact, lane, manifolds[contact.head.source[lane]]);
-            }
-        }
+        case Kind::ball_socket: store_joints<BallSocketBundle>(bundle, joints); break;
+        case Kind::hinge: store_joints<HingeBundle>(bundle, joints); break;
+        case Kind::weld: store_joints<WeldBundle>(bundle, joints); break;
+        case Kind::distance_limit: store_joints<DistanceLimitBundle>(bundle, joints); break;
+        case Kind::one_body_linear_servo: store_joints<OneBodyLinearServoBundle>(bundle, joints); break;
+        case Kind::angular_axis_motor: store_joints<AngularAxisMotorBundle>(bundle, joints); break;
+        case Kind::contact: store_contacts(bundle, manifolds); break;
     }
 }
 

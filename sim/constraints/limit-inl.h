@@ -1,0 +1,67 @@
+// A one-sided row: a value with a derivative J v that is to stay within [low, high]. The nearer end counts. Inside, the row
+// lets the value come as far as the end in this substep and no farther (bias e / h, rigid); beyond it, the row is a spring.
+// Ends that meet make an equality. A positive impulse raises the value.
+
+#if defined(ORRERY_CONSTRAINTS_LIMIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_CONSTRAINTS_LIMIT_INL_H_
+#undef ORRERY_CONSTRAINTS_LIMIT_INL_H_
+#else
+#define ORRERY_CONSTRAINTS_LIMIT_INL_H_
+#endif
+
+#include "sim/constraints/joint-inl.h"
+
+ORRERY_LANES_BEGIN
+
+template <class F>
+struct LimitBias {
+    F bias, beyond;
+    ORRERY_FN LimitBias() {}
+    ORRERY_FN LimitBias(F b, F o) : bias(b), beyond(o) {}
+};
+template <class F>
+ORRERY_FN LimitBias<F> limit_bias(const LimitRows& rows, std::size_t lane) {
+    return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane)};
+}
+
+template <class F>
+ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConstants& step, F value, F mass) {
+    const F low = get<F>(rows.low, lane), high = get<F>(rows.high, lane), zero(0.0f), one(1.0f);
+    const MaskOf<F> both = low >= high;
+    const F above_low = value - low, above_high = value - high;
+    const MaskOf<F> at_low = above_low < -above_high;
+    const F error = select(at_low, above_low, above_high);
+    const MaskOf<F> beyond = both | (at_low & (above_low < zero)) | ((!at_low) & (above_high > zero));
+    put(rows.bias, lane, error * select(beyond, get<F>(rows.spring.rate, lane), F(step.inverse_h)));
+    put(rows.beyond, lane, select(beyond, one, zero));
+    put(rows.min_impulse, lane, select(both | (!at_low), F(-kNoLimit), zero));
+    put(rows.max_impulse, lane, select(both | at_low, F(kNoLimit), zero));
+    put(rows.mass, lane, mass);
+}
+
+// The change of the row's impulse for the speed J v. As for all springs, relax repeats the solve pass for a user's.
+template <bool kRelax, class F>
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed) {
+    const F zero(0.0f), one(1.0f);
+    LimitBias<F> now = held;
+    F keep = one;
+    if constexpr (kRelax) {
+        keep = get<F>(rows.spring.keep, lane);
+        const MaskOf<F> user = keep > zero;
+        const LimitBias<F> fresh = limit_bias<F>(rows, lane);
+        now = {select(user, held.bias, fresh.bias), select(user, held.beyond, fresh.beyond)};
+    }
+    const MaskOf<F> beyond = now.beyond > zero, soft = beyond & (keep > zero);
+    const F mass_scale = select(soft, get<F>(rows.spring.mass_scale, lane), one);
+    const F impulse_scale = select(soft, get<F>(rows.spring.impulse_scale, lane), zero);
+    const F bias = select(beyond, now.bias * keep, now.bias);
+    const F old = get<F>(rows.impulse, lane);
+    const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
+    const F total = clamp(old - change, get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane));
+    put(rows.impulse, lane, total);
+    return total - old;
+}
+
+ORRERY_LANES_END
+
+#endif
