@@ -108,6 +108,19 @@ inline Vec3 angular_velocity(const Bodies& b, std::uint32_t i) {
     return {v[0], v[1], v[2]};
 }
 
+inline Joint make_joint(std::uint32_t a, std::uint32_t b, const Constraint& constraint) {
+    Joint joint;
+    joint.a = a, joint.b = b, joint.constraint = constraint, joint.alive = true;
+    return joint;
+}
+
+inline StepInput make_input(Executor& executor) {
+    StepInput input;
+    input.gravity = {0.0f, -10.0f, 0.0f};
+    input.executor = &executor;
+    return input;
+}
+
 // A point of a body in world axes, in double precision.
 struct Point {
     double x, y, z;

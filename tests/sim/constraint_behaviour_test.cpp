@@ -1,0 +1,414 @@
+// Guards what each constraint promises, on the solver alone: held degrees of freedom stay held, free ones free, springs
+// follow the pole of their integrator, motors and servos keep their force limits.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <complex>
+#include <memory>
+#include <numbers>
+
+#include "sim/solver/solver.h"
+#include "tests/support/bodies.h"
+
+namespace orrery::sim::test {
+namespace {
+
+struct Scene {
+    Bodies bodies = make_bodies();
+    std::vector<Joint> joints;
+    ShuffledExecutor executor{1};
+    StepInput input = make_input(executor);
+    Solver solver;
+
+    void run(int ticks) {
+        for (int tick = 0; tick < ticks; ++tick) solver.step(input, bodies, joints, {});
+    }
+    double kinetic_energy(std::uint32_t body) const {
+        const MassRecord& m = bodies.mass[body];
+        const Vec3 v = linear_velocity(bodies, body), w = angular_velocity(bodies, body);
+        const Point l = to_local(body, w);
+        return 0.5 * (double(v.x) * v.x + double(v.y) * v.y + double(v.z) * v.z) / m.inverse_mass +
+               0.5 * (l.x * l.x / m.inverse_inertia[0] + l.y * l.y / m.inverse_inertia[3] + l.z * l.z / m.inverse_inertia[5]);
+    }
+    Point to_local(std::uint32_t body, Vec3 v) const {
+        const float* q = bodies.pose[body].orientation;
+        const double x = -q[0], y = -q[1], z = -q[2], w = q[3];
+        const double tx = 2 * (y * v.z - z * v.y), ty = 2 * (z * v.x - x * v.z), tz = 2 * (x * v.y - y * v.x);
+        return {v.x + w * tx + y * tz - z * ty, v.y + w * ty + z * tx - x * tz, v.z + w * tz + x * ty - y * tx};
+    }
+};
+
+double distance(Point a, Point b) { return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z); }
+
+double anchor_error(const Scene& s, const Joint& joint, Vec3 a, Vec3 b) {
+    return distance(to_world(s.bodies, joint.a, a), to_world(s.bodies, joint.b, b));
+}
+
+// Angle between a local axis of A and one of B, as seen in the world.
+double axis_error(const Scene& s, const Joint& joint, Vec3 a, Vec3 b) {
+    const Point oa = to_world(s.bodies, joint.a, {}), ob = to_world(s.bodies, joint.b, {});
+    const Point pa = to_world(s.bodies, joint.a, a), pb = to_world(s.bodies, joint.b, b);
+    const Point u{pa.x - oa.x, pa.y - oa.y, pa.z - oa.z}, v{pb.x - ob.x, pb.y - ob.y, pb.z - ob.z};
+    const double cx = u.y * v.z - u.z * v.y, cy = u.z * v.x - u.x * v.z, cz = u.x * v.y - u.y * v.x;
+    return std::atan2(std::hypot(cx, cy, cz), u.x * v.x + u.y * v.y + u.z * v.z);
+}
+
+// The largest deviation of x from the recurrence of a pole pair, over the largest x: x[k+2] = 2 Re(Z) x[k+1] - |Z|^2 x[k],
+// where Z = z^substeps and z = 1 / (1 - s h).
+double pole_deviation(const std::vector<double>& x, double frequency_hz, double ratio, double h, unsigned substeps) {
+    const double w = 2 * std::numbers::pi * frequency_hz;
+    const std::complex<double> s(-ratio * w, w * std::sqrt(1 - ratio * ratio));
+    const std::complex<double> z = std::pow(1.0 / (1.0 - s * h), substeps);
+    double deviation = 0, largest = 0;
+    for (std::size_t k = 0; k + 2 < x.size(); ++k) {
+        deviation = std::max(deviation, std::abs(x[k + 2] - (2 * z.real() * x[k + 1] - std::norm(z) * x[k])));
+        largest = std::max(largest, std::abs(x[k]));
+    }
+    return deviation / largest;
+}
+
+constexpr float kFrequency = 1.5f, kRatio = 0.2f;
+constexpr Spring kSpring{kFrequency, kRatio};
+
+Hinge z_hinge(Vec3 a, Vec3 b) {
+    Hinge hinge;
+    hinge.anchor_a = a, hinge.anchor_b = b;
+    hinge.axis_a = hinge.axis_b = {0.0f, 0.0f, 1.0f};
+    return hinge;
+}
+Hinge soft_hinge() {
+    Hinge hinge = z_hinge({}, {});
+    hinge.spring = kSpring;
+    return hinge;
+}
+
+}  // namespace
+
+TEST_CASE("the spring of every linear constraint follows the pole of its integrator within 1 %") {
+    const Constraint constraints[] = {
+        BallSocket{{}, {}, kSpring},
+        soft_hinge(),
+        Weld{{}, {}, {}, kSpring},
+        DistanceLimit{{-2.0f, 0.0f, 0.0f}, {}, 2.0f, 2.0f, kSpring},
+        OneBodyLinearServo{{}, {}, kSpring, {}},
+    };
+    for (const unsigned substeps : {1u, 4u}) {
+        for (const Constraint& constraint : constraints) {
+            CAPTURE(constraint.index());
+            CAPTURE(substeps);
+            Scene s;
+            s.input.gravity = {};
+            s.input.substeps = substeps;
+            BodySpec spec;
+            spec.position = {0.1f, 0.0f, 0.0f}, spec.mass = 7.0f;
+            const std::uint32_t body = add_body(s.bodies, spec);
+            s.joints.push_back(make_joint(kWorldBody, body, constraint));
+            std::vector<double> x;
+            for (int tick = 0; tick < 120; ++tick) {
+                s.run(1);
+                x.push_back(position(s.bodies, body).x);
+            }
+            CHECK(pole_deviation(x, kFrequency, kRatio, double(s.input.dt_s) / substeps, substeps) < 1e-4);
+        }
+    }
+}
+
+TEST_CASE("the angular spring of a weld and of a hinge limit follow the pole of their integrator within 1 %") {
+    Hinge hinge = z_hinge({}, {});
+    hinge.limited = true, hinge.limit_spring = kSpring;
+    const Constraint constraints[] = {Weld{{}, {}, {}, kSpring}, hinge};
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(constraint.index());
+        Scene s;
+        s.input.gravity = {};
+        BodySpec spec;
+        spec.orientation = {0.0f, 0.0f, std::sin(0.05f), std::cos(0.05f)}, spec.inertia = {3.0f, 3.0f, 3.0f};
+        const std::uint32_t body = add_body(s.bodies, spec);
+        s.joints.push_back(make_joint(kWorldBody, body, constraint));
+        std::vector<double> angle;
+        for (int tick = 0; tick < 120; ++tick) {
+            s.run(1);
+            angle.push_back(2 * std::atan2(s.bodies.pose[body].orientation[2], s.bodies.pose[body].orientation[3]));
+        }
+        CHECK(pole_deviation(angle, kFrequency, kRatio, double(s.input.dt_s) / 4, 4) < 0.01);
+    }
+}
+
+TEST_CASE("a spring's period and decay are the continuous ones within 2 % where w h is small") {
+    Scene s;
+    s.input.gravity = {};
+    const std::uint32_t body = add_body(s.bodies, {.position = {0.1f, 0.0f, 0.0f}});
+    const double f = 0.3, ratio = 0.45, w = 2 * std::numbers::pi * f;  // w h = 0.0079 < 0.02 ratio
+    s.joints.push_back(make_joint(kWorldBody, body, BallSocket{{}, {}, {float(f), float(ratio)}}));
+    const double wd = w * std::sqrt(1 - ratio * ratio);
+    double largest = 0;
+    for (int tick = 1; tick <= 300; ++tick) {
+        s.run(1);
+        const double t = tick / 60.0;
+        const double exact = 0.1 * std::exp(-ratio * w * t) * (std::cos(wd * t) + ratio * w / wd * std::sin(wd * t));
+        largest = std::max(largest, std::abs(position(s.bodies, body).x - exact));
+    }
+    CHECK(largest < 0.02 * 0.1);
+}
+
+TEST_CASE("a loaded pair of joints keeps its held degrees within bounds after 10 s, at mass ratios 1, 10 and 100") {
+    // A light bar joined to the world carries a heavy box off its end.
+    const auto carry_load = [](const Constraint& first, const Constraint& second, float ratio) {
+        auto scene = std::make_unique<Scene>();
+        Scene& s = *scene;
+        BodySpec light = box_spec({0.5f, 0.0f, 0.0f}, {0.5f, 0.1f, 0.1f});
+        BodySpec heavy = box_spec({1.5f, 0.0f, 0.0f}, {0.5f, 0.3f, 0.3f});
+        const float scale = ratio * light.mass / heavy.mass;
+        heavy.mass *= scale, heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
+        const std::uint32_t a = add_body(s.bodies, light), b = add_body(s.bodies, heavy);
+        s.joints = {make_joint(kWorldBody, a, first), make_joint(a, b, second)};
+        s.run(600);
+        return scene;
+    };
+    const Vec3 left{-0.5f, 0.0f, 0.0f}, right{0.5f, 0.0f, 0.0f}, z{0.0f, 0.0f, 1.0f};
+    for (const float ratio : {1.0f, 10.0f, 100.0f}) {
+        CAPTURE(ratio);
+        // The default rigidity is a spring of w = 2 pi 60 Hz on the effective mass, which the light body governs: it yields by
+        // about ratio g / w^2, 0.07 mm times the ratio, and a weld by its lever more.
+        const double point = 0.001 + 0.00008 * ratio, welded = 0.001 + 0.0005 * ratio, angle = 0.001 + 0.0009 * ratio;
+        {
+            const auto loaded = carry_load(BallSocket{{}, left, {}}, BallSocket{right, left, {}}, ratio);
+            const Scene& s = *loaded;
+            CHECK(anchor_error(s, s.joints[0], {}, left) < point);
+            CHECK(anchor_error(s, s.joints[1], right, left) < point);
+        }
+        {
+            const Hinge first = z_hinge({}, left), second = z_hinge(right, left);
+            const auto loaded = carry_load(first, second, ratio);
+            const Scene& s = *loaded;
+            CHECK(anchor_error(s, s.joints[0], {}, left) < point);
+            CHECK(anchor_error(s, s.joints[1], right, left) < point);
+            CHECK(axis_error(s, s.joints[0], z, z) < 0.001);
+            CHECK(axis_error(s, s.joints[1], z, z) < 0.001);
+        }
+        {
+            const auto loaded = carry_load(Weld{{}, left, {}, {}}, Weld{right, left, {}, {}}, ratio);
+            const Scene& s = *loaded;
+            CHECK(anchor_error(s, s.joints[0], {}, left) < welded);
+            CHECK(anchor_error(s, s.joints[1], right, left) < welded);
+            CHECK(axis_error(s, s.joints[0], z, z) < angle);
+            CHECK(axis_error(s, s.joints[1], {1.0f, 0.0f, 0.0f}, {1.0f, 0.0f, 0.0f}) < angle);
+        }
+        {
+            const auto loaded = carry_load(DistanceLimit{{0.0f, 1.0f, 0.0f}, {}, 0.0f, 1.2f, {}},
+                                       DistanceLimit{{}, {}, 1.0f, 1.0f, {}}, ratio);
+            const Scene& s = *loaded;
+            CHECK(distance(to_world(s.bodies, 0, {0.0f, 1.0f, 0.0f}), to_world(s.bodies, 1, {})) < 1.2 + 2 * point);
+            CHECK(distance(to_world(s.bodies, 1, {}), to_world(s.bodies, 2, {})) == doctest::Approx(1.0).epsilon(2 * point));
+        }
+    }
+}
+
+TEST_CASE("what a joint leaves free stays free: a hinge's spin, a welded pair's momentum") {
+    Scene s;
+    s.input.gravity = {};
+    BodySpec spec = box_spec({}, {0.5f, 0.2f, 0.1f});
+    spec.angular = {0.0f, 0.0f, 5.0f};
+    const std::uint32_t wheel = add_body(s.bodies, spec);
+    BodySpec left = box_spec({0.0f, 5.0f, 0.0f}, {0.5f, 0.2f, 0.1f}), right = box_spec({1.0f, 5.0f, 0.0f}, {0.5f, 0.2f, 0.1f});
+    left.linear = right.linear = {1.0f, 2.0f, 3.0f};
+    const std::uint32_t a = add_body(s.bodies, left), b = add_body(s.bodies, right);
+    s.joints = {make_joint(kWorldBody, wheel, z_hinge({}, {})),
+                make_joint(a, b, Weld{{0.5f, 0.0f, 0.0f}, {-0.5f, 0.0f, 0.0f}, {}, {}})};
+    s.run(600);
+    CHECK(angular_velocity(s.bodies, wheel).z == doctest::Approx(5.0).epsilon(1e-4));
+    const Vec3 va = linear_velocity(s.bodies, a), vb = linear_velocity(s.bodies, b);
+    CHECK(0.5 * (va.x + vb.x) == doctest::Approx(1.0).epsilon(1e-5));
+    CHECK(0.5 * (va.y + vb.y) == doctest::Approx(2.0).epsilon(1e-5));
+    CHECK(0.5 * (va.z + vb.z) == doctest::Approx(3.0).epsilon(1e-5));
+    CHECK(position(s.bodies, a).z == doctest::Approx(30.0).epsilon(1e-4));
+}
+
+TEST_CASE("a pendulum on a ball socket loses little energy over 10 s and has its analytic period") {
+    Scene s;
+    s.input.substeps = 16;
+    const std::uint32_t bob = add_body(s.bodies, sphere_spec({0.1f, -1.0f, 0.0f}, 0.05f));
+    const Vec3 anchor{-0.1f, 1.0f, 0.0f};
+    s.joints = {make_joint(kWorldBody, bob, BallSocket{{}, anchor, {}})};
+    // Physical pendulum: the bob is fixed to its rod, so T = 2 pi sqrt((l^2 + 2/5 r^2) / (g l)).
+    const double l = std::hypot(0.1, 1.0), amplitude = std::atan2(0.1, 1.0);
+    const double period = 2 * std::numbers::pi * std::sqrt((l * l + 0.4 * 0.05 * 0.05) / (10 * l)) * (1 + amplitude * amplitude / 16);
+    double before = position(s.bodies, bob).x, first = 0, last = 0;
+    int crossings = 0;
+    for (int tick = 1; tick <= 600; ++tick) {
+        s.run(1);
+        const double now = position(s.bodies, bob).x;
+        if (before > 0 && now <= 0) {
+            last = (tick - 1 + before / (before - now)) / 60.0;
+            if (crossings++ == 0) first = last;
+        }
+        before = now;
+    }
+    CHECK((last - first) / (crossings - 1) == doctest::Approx(period).epsilon(0.005));
+}
+
+TEST_CASE("a motor drives with its torque and no more, and stops at its target") {
+    for (const float damping : {0.0f, 40.0f}) {
+        CAPTURE(damping);
+        Scene s;
+        s.input.gravity = {};
+        BodySpec spec;
+        spec.inertia = {2.0f, 2.0f, 2.0f};
+        const std::uint32_t body = add_body(s.bodies, spec);
+        s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{0.0f, 1.0f, 0.0f}, 30.0f, {6.0f, damping}})};
+        s.run(60);
+        CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(3.0).epsilon(0.01));
+        CHECK(s.joints[0].torque_nm == doctest::Approx(6.0).epsilon(0.01));
+        s.run(1200);
+        CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(30.0).epsilon(0.01));
+    }
+}
+
+TEST_CASE("a damped motor follows implicit Euler of torque = damping (target - speed)") {
+    Scene s;
+    s.input.gravity = {};
+    BodySpec spec;
+    spec.inertia = {2.0f, 2.0f, 2.0f};
+    const std::uint32_t body = add_body(s.bodies, spec);
+    s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{0.0f, 1.0f, 0.0f}, 10.0f, {kNoLimit, 1.0f}})};
+    s.run(60);
+    const double step = 1 / (1 + 1.0 / 2.0 / 240);
+    CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(10 * (1 - std::pow(step, 240))).epsilon(0.001));
+}
+
+TEST_CASE("a grab pulls with its force and no more, at its speed and no more, and arrives") {
+    Scene s;
+    s.input.gravity = {};
+    BodySpec spec;
+    spec.mass = 2.0f;
+    const std::uint32_t strong = add_body(s.bodies, spec), fast = add_body(s.bodies, spec);
+    OneBodyLinearServo weak;
+    weak.target = {100.0f, 0.0f, 0.0f}, weak.servo.max_force = 4.0f;
+    OneBodyLinearServo slow;
+    slow.target = {3.0f, 0.0f, 0.0f}, slow.servo.max_speed = 1.5f, slow.spring = {30.0f, 1.0f};
+    s.joints = {make_joint(kWorldBody, strong, weak), make_joint(kWorldBody, fast, slow)};
+    s.run(60);
+    CHECK(linear_velocity(s.bodies, strong).x == doctest::Approx(2.0).epsilon(0.01));
+    CHECK(s.joints[0].force_n == doctest::Approx(4.0).epsilon(0.01));
+    CHECK(linear_velocity(s.bodies, fast).x == doctest::Approx(1.5).epsilon(0.01));
+    s.run(240);
+    CHECK(position(s.bodies, fast).x == doctest::Approx(3.0).epsilon(0.001));
+}
+
+TEST_CASE("a hinge's limit holds a falling flap, and lets it swing inside") {
+    Scene s;
+    const std::uint32_t flap = add_body(s.bodies, box_spec({0.5f, 0.0f, 0.0f}, {0.5f, 0.05f, 0.3f}));
+    Hinge hinge = z_hinge({}, {-0.5f, 0.0f, 0.0f});
+    hinge.limited = true, hinge.min_angle_rad = -0.7f, hinge.max_angle_rad = 0.2f;
+    s.joints = {make_joint(kWorldBody, flap, hinge)};
+    const auto angle = [&] { return 2 * std::atan2(s.bodies.pose[flap].orientation[2], s.bodies.pose[flap].orientation[3]); };
+    s.run(10);
+    CHECK(angle() < -0.15f);
+    CHECK(s.joints[0].impulse[5] == 0.0f);
+    float lowest = 0.0f;
+    for (int k = 0; k < 300; ++k) s.run(1), lowest = std::min(lowest, float(angle()));
+    CHECK(lowest > -0.72f);
+    CHECK(angle() == doctest::Approx(-0.7).epsilon(0.01));
+}
+
+TEST_CASE("a rope is slack inside its length and a joint's mean force is the load it carries") {
+    Scene s;
+    const std::uint32_t ball = add_body(s.bodies, sphere_spec({0.0f, -0.5f, 0.0f}, 0.1f));
+    const double weight = 10.0 / s.bodies.mass[ball].inverse_mass;
+    s.joints = {make_joint(kWorldBody, ball, DistanceLimit{{}, {}, 0.0f, 1.0f, {}})};
+    s.run(10);
+    CHECK(linear_velocity(s.bodies, ball).y == doctest::Approx(-10.0 / 6).epsilon(1e-4));
+    CHECK(s.joints[0].force_n == 0.0f);
+    s.run(600);
+    CHECK(position(s.bodies, ball).y == doctest::Approx(-1.0).epsilon(0.002));
+    CHECK(s.joints[0].force_n == doctest::Approx(weight).epsilon(0.01));
+    CHECK(!s.joints[0].broken);
+    s.joints[0].break_force_n = 0.9f * float(weight);
+    s.run(1);
+    CHECK(s.joints[0].broken);
+}
+
+TEST_CASE("a joint that is not alive does nothing") {
+    Scene s;
+    const std::uint32_t body = add_body(s.bodies, {});
+    s.joints = {make_joint(kWorldBody, body, BallSocket{})};
+    s.joints[0].alive = false;
+    s.run(60);
+    CHECK(linear_velocity(s.bodies, body).y == doctest::Approx(-10.0).epsilon(1e-5));
+}
+
+TEST_CASE("a freely tumbling box keeps its angular momentum and gains no energy") {
+    Scene s;
+    s.input.gravity = {};
+    BodySpec spec = box_spec({}, {0.8f, 0.4f, 0.1f});
+    spec.angular = {0.3f, 6.0f, 0.2f};  // about the middle axis: it flips
+    const std::uint32_t box = add_body(s.bodies, spec);
+    const double start = s.kinetic_energy(box);
+    double highest = 0, spin_y = 0;
+    for (int tick = 0; tick < 600; ++tick) {
+        s.run(1);
+        highest = std::max(highest, s.kinetic_energy(box));
+        spin_y = std::min(spin_y, s.to_local(box, angular_velocity(s.bodies, box)).y);
+    }
+    CHECK(highest < start * 1.001);
+    CHECK(spin_y < -3.0);  // it has turned over
+    CHECK(s.kinetic_energy(box) > 0.5 * start);
+}
+
+TEST_CASE("locked axes do not move and damping decays by implicit Euler") {
+    Scene s;
+    const std::uint32_t body = add_body(s.bodies, {.linear = {1.0f, 0.0f, 2.0f}, .angular = {1.0f, 1.0f, 1.0f}});
+    s.bodies.mass[body].linear_lock[1] = 0.0f;
+    s.bodies.mass[body].angular_lock[0] = 0.0f;
+    s.bodies.mass[body].linear_damping = 0.5f;
+    s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{1.0f, 0.0f, 0.0f}, 5.0f, {}})};
+    s.run(60);
+    CHECK(position(s.bodies, body).y == 0.0f);
+    CHECK(angular_velocity(s.bodies, body).x == 0.0f);
+    CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(1.0).epsilon(1e-5));
+    CHECK(linear_velocity(s.bodies, body).z == doctest::Approx(2 * std::pow(1 / (1 + 0.5 / 240), 240)).epsilon(1e-4));
+}
+
+TEST_CASE("a bouncing ball leaves with its restitution, and not below the threshold") {
+    const auto bounce = [](float speed) {
+        Scene s;
+        s.input.gravity = {};
+        const std::uint32_t floor = add_body(s.bodies, {.kind = 0});
+        const std::uint32_t ball = add_body(s.bodies, {.position = {0.0f, 0.51f, 0.0f}, .linear = {0.0f, -speed, 0.0f}});
+        for (int tick = 0; tick < 10; ++tick) {
+            Manifold m;
+            m.a = floor, m.b = ball, m.normal = {0.0f, 1.0f, 0.0f}, m.count = 1, m.restitution = 0.5f;
+            m.points[0].depth = 0.5f - position(s.bodies, ball).y;
+            if (m.points[0].depth < -0.02f) m.count = 0;
+            s.solver.step(s.input, s.bodies, {}, {&m, m.count});
+        }
+        return linear_velocity(s.bodies, ball).y;
+    };
+    CHECK(bounce(4.0f) == doctest::Approx(2.0).epsilon(0.001));
+    CHECK(std::abs(bounce(0.5f)) < 0.01f);
+}
+
+TEST_CASE("twist friction stops a spinning box by mu m g times the mean lever of its corners") {
+    const Vec3 h{0.5f, 0.5f, 0.5f};
+    Scene s;
+    const std::uint32_t floor = add_body(s.bodies, {.kind = 0});
+    BodySpec spec = box_spec({0.0f, 0.497f, 0.0f}, h);
+    const std::uint32_t box = add_body(s.bodies, spec);
+    Manifold last;
+    const auto run = [&](int ticks) {
+        for (int tick = 0; tick < ticks; ++tick) {
+            Manifold m = box_on_floor(s.bodies, floor, box, h, 0.4f);
+            carry(last, m);
+            s.solver.step(s.input, s.bodies, {}, {&m, 1});
+            last = m;
+        }
+    };
+    run(60);
+    s.bodies.velocity[box].angular[1] = 8.0f;
+    run(15);
+    const double slowing = 0.4 * spec.mass * 10 * std::hypot(0.5, 0.5) / spec.inertia.y;
+    CHECK(angular_velocity(s.bodies, box).y == doctest::Approx(8.0 - 0.25 * slowing).epsilon(0.02));
+    CHECK(std::hypot(position(s.bodies, box).x, position(s.bodies, box).z) < 0.005);
+}
+
+}  // namespace orrery::sim::test
