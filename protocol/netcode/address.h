@@ -28,12 +28,12 @@ struct Address {
     std::string to_string() const;
 
     bool valid() const { return family != Family::none; }
-    bool is_loopback() const;               // 127.0.0.0/8, ::1 and the same IPv4 range mapped into IPv6
+    bool is_loopback() const;  // 127.0.0.0/8, ::1 and the same IPv4 range mapped into IPv6
     // IPv4 mapped into IPv6 (::ffff:a.b.c.d, as a dual-stack socket reports it) becomes IPv4. The edge applies it to
     // what it receives, so that an address compares equal to the one in a token.
     Address canonical() const;
-    Address without_port() const;           // the key of a per-address table; canonical
-    Address prefix() const;                 // the /24 (IPv4) or /64 (IPv6) that it stands in, port 0; canonical
+    Address without_port() const;  // the key of a per-address table; canonical
+    Address prefix() const;        // the /24 (IPv4) or /64 (IPv6) that it stands in, port 0; canonical
 };
 
 }  // namespace orrery::protocol

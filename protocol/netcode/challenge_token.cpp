@@ -32,8 +32,8 @@ bool open_challenge_token(std::span<const std::uint8_t, kChallengeTokenBytes> se
                           const Key& key, ChallengeToken& out) {
     std::array<std::uint8_t, kLayoutBytes> plain{};
     const auto nonce = nonce_of(sequence);
-    if (crypto_aead_chacha20poly1305_ietf_decrypt(plain.data(), nullptr, nullptr, sealed.data(), sealed.size(),
-                                                  nullptr, 0, nonce.data(), key.data()) != 0) {
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(plain.data(), nullptr, nullptr, sealed.data(), sealed.size(), nullptr,
+                                                  0, nonce.data(), key.data()) != 0) {
         return false;
     }
     WireReader in(plain);

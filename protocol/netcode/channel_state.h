@@ -9,6 +9,7 @@
 #include "protocol/netcode/rtt_estimator.h"
 #include "protocol/netcode/stream_receiver.h"
 #include "protocol/netcode/stream_sender.h"
+#include "protocol/netcode/wire.h"
 
 namespace orrery::protocol {
 
@@ -19,8 +20,8 @@ inline constexpr std::uint8_t kChunkUnreliable = 1, kChunkStream = 2;
 static_assert(kMaxChannelHeader + 1 + 2 + kMaxUnreliableBytes <= kMaxPayloadBytes);
 
 struct Channel::State {
-    static constexpr std::size_t kSentRing = 1024;   // packets remembered; at most this many can be in flight
-    static constexpr std::size_t kMaxRanges = 8;     // stream ranges in one packet
+    static constexpr std::size_t kSentRing = 1024;  // packets remembered; at most this many can be in flight
+    static constexpr std::size_t kMaxRanges = 8;    // stream ranges in one packet
 
     struct NoHeader {};
 
@@ -41,6 +42,10 @@ struct Channel::State {
 
     // reliable.cpp
     std::size_t write_packet(TimeNs now, MutableBytes out);
+    void save_up_allowance(TimeNs now);
+    std::uint8_t write_acks(WireWriter& to, SentPacket& packet, TimeNs now) const;  // the flags that announce them
+    void write_unreliable(WireWriter& to, SentPacket& packet);
+    void write_stream(WireWriter& to, SentPacket& packet);
     void find_losses(TimeNs now);
     void lose(SentPacket& packet);
     TimeNs loss_delay() const;
@@ -73,7 +78,7 @@ struct Channel::State {
 
     // Sending.
     std::uint64_t next_sequence = 0;
-    std::uint64_t oldest_in_flight = 0;    // every packet before it has met its fate
+    std::uint64_t oldest_in_flight = 0;  // every packet before it has met its fate
     bool any_acknowledged = false;
     std::uint64_t newest_acknowledged = 0;
     std::array<SentPacket, kSentRing> sent{};
@@ -84,15 +89,15 @@ struct Channel::State {
     double allowance_bytes = 0.0;
     bool allowance_started = false;
     TimeNs allowance_at = 0, losses_found_at = 0;
-    unsigned backoff = 0;       // doublings of the loss delay while nothing at all is acknowledged
-    SmoothedTime rtt;           // without the peer's wait before it acknowledged
-    SmoothedTime ack_time;      // with it: what decides about losses
+    unsigned backoff = 0;   // doublings of the loss delay while nothing at all is acknowledged
+    SmoothedTime rtt;       // without the peer's wait before it acknowledged
+    SmoothedTime ack_time;  // with it: what decides about losses
 
     // Receiving.
     bool any_received = false;
     std::uint64_t newest_received = 0;
     TimeNs newest_received_at = 0;
-    ReplayProtection received;  // which of the last 256 packets
+    ReplayProtection received;    // which of the last 256 packets
     std::uint64_t ack_floor = 0;  // the peer knows of our acknowledgements up to here
     std::size_t acks_owed = 0;
     TimeNs acks_owed_since = 0;

@@ -170,8 +170,7 @@ bool open_private_token(std::span<const std::uint8_t, kPrivateTokenBytes> sealed
     return read;
 }
 
-Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const Key& private_key,
-                                            RandomSource& random) {
+Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const Key& private_key, RandomSource& random) {
     const auto& servers = request.servers;
     if (servers.count < 1 || servers.count > kMaxServersPerToken) {
         return Error{ErrorCode::invalid_argument, "server addresses", "a token names 1 to 32 servers"};

@@ -78,7 +78,7 @@ struct TokenRequest {
     std::uint64_t protocol_id = 0;
     std::uint64_t client_id = 0;
     AddressList servers;
-    std::uint64_t create_timestamp = 0;       // Unix seconds now
+    std::uint64_t create_timestamp = 0;  // Unix seconds now
     std::uint32_t expires_in_seconds = 300;
     std::int32_t timeout_seconds = 15;
     UserData user_data{};

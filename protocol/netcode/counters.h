@@ -10,19 +10,43 @@ namespace orrery::protocol {
 
 enum class Ignored : std::uint8_t {
     // Before any cryptography.
-    rate_address, rate_prefix, rate_client, open_budget, unknown_address,
+    rate_address,
+    rate_prefix,
+    rate_client,
+    open_budget,
+    unknown_address,
     // Reading a packet, in reading order.
-    too_short, unknown_type, type_not_allowed, bad_sequence_length, no_room_for_tag, replayed, does_not_open,
+    too_short,
+    unknown_type,
+    type_not_allowed,
+    bad_sequence_length,
+    no_room_for_tag,
+    replayed,
+    does_not_open,
     wrong_size,
     // A connection request, in the order of checks.
-    request_length, request_version, request_protocol, request_expired, request_does_not_open, request_other_server,
-    request_address_connected, request_id_connected, request_tag_used, request_pending_full,
+    request_length,
+    request_version,
+    request_protocol,
+    request_expired,
+    request_does_not_open,
+    request_other_server,
+    request_address_connected,
+    request_id_connected,
+    request_tag_used,
+    request_pending_full,
     // A challenge response.
-    response_challenge, response_client_id, response_address_connected, response_id_connected,
+    response_challenge,
+    response_client_id,
+    response_address_connected,
+    response_id_connected,
     // Token minting on request (`--insecure`).
-    mint_disabled, mint_not_loopback, mint_malformed,
+    mint_disabled,
+    mint_not_loopback,
+    mint_malformed,
     // Our own bounds.
-    event_queue_full, wrong_state,
+    event_queue_full,
+    wrong_state,
     kCount
 };
 std::string_view ignored_name(Ignored reason);

@@ -129,23 +129,34 @@ void NetcodeClient::State::on_packet(const OpenedPacket& packet, TimeNs now) {
         case PacketType::disconnect:
             if (state != ClientState::connected) break;
             return end(ClientState::disconnected);
-        default: break;
+        default:
+            break;
     }
     counters.count(Ignored::wrong_state);
 }
 
 std::string_view client_state_name(ClientState state) {
     switch (state) {
-        case ClientState::token_expired: return "token expired";
-        case ClientState::invalid_token: return "invalid token";
-        case ClientState::timed_out: return "timed out";
-        case ClientState::response_timed_out: return "response timed out";
-        case ClientState::request_timed_out: return "request timed out";
-        case ClientState::denied: return "denied";
-        case ClientState::disconnected: return "disconnected";
-        case ClientState::sending_request: return "sending request";
-        case ClientState::sending_response: return "sending response";
-        case ClientState::connected: return "connected";
+        case ClientState::token_expired:
+            return "token expired";
+        case ClientState::invalid_token:
+            return "invalid token";
+        case ClientState::timed_out:
+            return "timed out";
+        case ClientState::response_timed_out:
+            return "response timed out";
+        case ClientState::request_timed_out:
+            return "request timed out";
+        case ClientState::denied:
+            return "denied";
+        case ClientState::disconnected:
+            return "disconnected";
+        case ClientState::sending_request:
+            return "sending request";
+        case ClientState::sending_response:
+            return "sending response";
+        case ClientState::connected:
+            return "connected";
     }
     return "unknown";
 }
@@ -178,9 +189,12 @@ void NetcodeClient::update(TimeNs now) {
     if (s.connecting() && s.token_expired(now)) return s.end(ClientState::token_expired);
     if (!ended() && timed_out(now, s.last_receive, s.token.timeout_seconds)) {
         switch (s.state) {
-            case ClientState::sending_request: return s.give_up_server(ClientState::request_timed_out, now);
-            case ClientState::sending_response: return s.give_up_server(ClientState::response_timed_out, now);
-            default: return s.end(ClientState::timed_out);
+            case ClientState::sending_request:
+                return s.give_up_server(ClientState::request_timed_out, now);
+            case ClientState::sending_response:
+                return s.give_up_server(ClientState::response_timed_out, now);
+            default:
+                return s.end(ClientState::timed_out);
         }
     }
     if (!ended() && now >= s.last_send + kSendInterval) s.send_now(now);

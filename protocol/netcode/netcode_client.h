@@ -30,7 +30,7 @@ enum class ClientState : std::int8_t {
 };
 std::string_view client_state_name(ClientState state);
 
-inline constexpr std::uint32_t kMaxClientPayloads = 4096;       // unread; further ones are dropped and counted
+inline constexpr std::uint32_t kMaxClientPayloads = 4096;  // unread; further ones are dropped and counted
 inline constexpr std::uint32_t kMaxClientPayloadBytes = 4u << 20;
 
 class NetcodeClient {
@@ -50,8 +50,8 @@ class NetcodeClient {
 
     ClientState state() const;
     bool ended() const { return state() <= ClientState::disconnected; }
-    Address server() const;                // the one being tried or connected to
-    std::uint32_t client_index() const;    // once connected
+    Address server() const;              // the one being tried or connected to
+    std::uint32_t client_index() const;  // once connected
     std::uint32_t max_clients() const;
     const NetcodeCounters& counters() const;
 

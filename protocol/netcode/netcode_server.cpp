@@ -221,8 +221,10 @@ void NetcodeServer::State::receive_from_client(std::uint32_t index, Bytes datagr
             slot.confirmed = true;
             slot.last_receive = now;
             return;
-        case PacketType::disconnect: return end_client(index, DisconnectReason::by_peer, now);
-        default: return;
+        case PacketType::disconnect:
+            return end_client(index, DisconnectReason::by_peer, now);
+        default:
+            return;
     }
 }
 

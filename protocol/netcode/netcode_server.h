@@ -19,8 +19,8 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kMaxNetcodeClients = 1024;   // slots of one server
-inline constexpr std::uint32_t kMaxOpensPerTick = 1024;     // upper bound of the configurable budget
+inline constexpr std::uint32_t kMaxNetcodeClients = 1024;  // slots of one server
+inline constexpr std::uint32_t kMaxOpensPerTick = 1024;    // upper bound of the configurable budget
 
 struct NetcodeServerConfig {
     std::uint64_t protocol_id = 0;

@@ -125,13 +125,19 @@ std::size_t seal_packet(PacketType type, std::uint64_t sequence, Bytes body, std
 
 bool body_size_is_valid(PacketType type, std::size_t size) {
     switch (type) {
-        case PacketType::request: return false;
-        case PacketType::denied: return size == 0;
+        case PacketType::request:
+            return false;
+        case PacketType::denied:
+            return size == 0;
         case PacketType::challenge:
-        case PacketType::response: return size == kChallengeBodyBytes;
-        case PacketType::keep_alive: return size == kKeepAliveBodyBytes;
-        case PacketType::payload: return size >= 1 && size <= kMaxPayloadBytes;
-        case PacketType::disconnect: return size == 0;
+        case PacketType::response:
+            return size == kChallengeBodyBytes;
+        case PacketType::keep_alive:
+            return size == kKeepAliveBodyBytes;
+        case PacketType::payload:
+            return size >= 1 && size <= kMaxPayloadBytes;
+        case PacketType::disconnect:
+            return size == 0;
     }
     return false;
 }

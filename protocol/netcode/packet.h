@@ -21,7 +21,7 @@ enum class PacketType : std::uint8_t { request, denied, challenge, response, kee
 inline constexpr std::uint8_t kPacketTypes = 7;
 
 inline constexpr std::size_t kMaxPayloadBytes = 1200;
-inline constexpr std::size_t kMinSealedBytes = 18;    // prefix, one byte of sequence, tag
+inline constexpr std::size_t kMinSealedBytes = 18;  // prefix, one byte of sequence, tag
 inline constexpr std::size_t kMaxSealedBytes = 1 + 8 + kMaxPayloadBytes + kMacBytes;
 inline constexpr std::size_t kRequestBytes = 1078;
 

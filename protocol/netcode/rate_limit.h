@@ -21,10 +21,10 @@ struct BucketRate {
 struct RateLimitConfig {
     // A player sends 10 requests a second; many may share one address behind a NAT.
     BucketRate per_address{200.0, 400.0};
-    BucketRate per_prefix{1000.0, 2000.0};   // /24 and /64
+    BucketRate per_prefix{1000.0, 2000.0};  // /24 and /64
     // A connected client's datagrams, so that a flood from its address costs a bounded number of tag checks.
     BucketRate per_client{2000.0, 2000.0};
-    std::uint32_t table_entries = 4096;      // of each table; a power of two
+    std::uint32_t table_entries = 4096;  // of each table; a power of two
 };
 
 struct TokenBucket {

@@ -18,9 +18,9 @@ constexpr TimeNs kFirstLossDelay = 500 * kNsPerMs;  // before any round trip has
 constexpr TimeNs kMinDeviation = 10 * kNsPerMs;     // jitter that a quiet link may show any time
 constexpr TimeNs kMaxLossDelay = 2 * kNsPerSecond;
 constexpr unsigned kMaxBackoff = 4;
-constexpr double kBurstSeconds = 0.1;               // of bandwidth that may be saved up
-constexpr std::size_t kMinAckBits = 16;             // repeated even when known: late packets lie there
-constexpr std::size_t kMinRange = 16;               // a shorter piece of a longer rest waits for the next packet
+constexpr double kBurstSeconds = 0.1;    // of bandwidth that may be saved up
+constexpr std::size_t kMinAckBits = 16;  // repeated even when known: late packets lie there
+constexpr std::size_t kMinRange = 16;    // a shorter piece of a longer rest waits for the next packet
 constexpr double kLossWeight = 1.0 / 64;
 
 }  // namespace
@@ -36,11 +36,16 @@ ChannelConfig client_channel_config() {
 
 std::string_view channel_error_name(ChannelError error) {
     switch (error) {
-        case ChannelError::none: return "none";
-        case ChannelError::malformed_packet: return "malformed packet";
-        case ChannelError::window_exceeded: return "window exceeded";
-        case ChannelError::message_too_large: return "message too large";
-        case ChannelError::receive_queue_full: return "receive queue full";
+        case ChannelError::none:
+            return "none";
+        case ChannelError::malformed_packet:
+            return "malformed packet";
+        case ChannelError::window_exceeded:
+            return "window exceeded";
+        case ChannelError::message_too_large:
+            return "message too large";
+        case ChannelError::receive_queue_full:
+            return "receive queue full";
     }
     return "unknown";
 }
@@ -103,8 +108,7 @@ void Channel::State::find_losses(TimeNs now) {
         lose(packet);
     }
     if (stalled && backoff < kMaxBackoff) ++backoff;
-    while (oldest_in_flight < next_sequence &&
-           sent_packet(oldest_in_flight).fate != SentPacket::Fate::in_flight) {
+    while (oldest_in_flight < next_sequence && sent_packet(oldest_in_flight).fate != SentPacket::Fate::in_flight) {
         ++oldest_in_flight;
     }
 }
@@ -124,8 +128,7 @@ bool Channel::State::ack_is_due(TimeNs now) const {
     return acks_owed >= kAcksOwedAtMost || (acks_owed > 0 && now >= acks_owed_since + kAckDelay);
 }
 
-std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
-    find_losses(now);
+void Channel::State::save_up_allowance(TimeNs now) {
     if (!allowance_started) {
         allowance_started = true;
         allowance_bytes = static_cast<double>(kMaxPayloadBytes);
@@ -136,10 +139,15 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
         allowance_bytes = std::min(most, allowance_bytes + seconds * config.bandwidth_bytes_per_s);
         allowance_at = now;
     }
-    // The ring's oldest packet makes room; should it still be in flight, its time is up.
+}
+
+std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
+    find_losses(now);
+    save_up_allowance(now);
+    // The ring's oldest packet makes room; should it still be in flight, the stream waits, and other packets end it.
     SentPacket& packet = sent_packet(next_sequence);
-    const bool stream_may_go = allowance_bytes > 0.0 && stream_out.has_data_to_send() &&
-                               packet.fate != SentPacket::Fate::in_flight;
+    const bool stream_may_go =
+        allowance_bytes > 0.0 && stream_out.has_data_to_send() && packet.fate != SentPacket::Fate::in_flight;
     if (unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) return 0;
     if (packet.fate == SentPacket::Fate::in_flight) lose(packet);
     packet = SentPacket{};
@@ -149,29 +157,49 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     WireWriter to(out);
     to.u8(0);  // flags, set at the end
     to.u16(static_cast<std::uint16_t>(next_sequence));
-    std::uint8_t flags = 0;
-    if (any_received) {
-        const std::uint64_t age_ms = (now - std::min(now, newest_received_at)) / kNsPerMs;
-        std::uint64_t bits = std::max<std::uint64_t>(newest_received - ack_floor, kMinAckBits);
-        bits = std::min({bits, newest_received, std::uint64_t{8 * kMaxAckVectorBytes}});
-        const auto bytes = static_cast<std::size_t>((bits + 7) / 8);
-        flags = static_cast<std::uint8_t>(kFlagHasAck | bytes);
-        to.u16(static_cast<std::uint16_t>(newest_received));
-        to.u8(static_cast<std::uint8_t>(std::min<std::uint64_t>(age_ms, 255)));
-        for (std::size_t j = 0; j < bytes; ++j) {
-            std::uint8_t byte = 0;
-            for (std::uint64_t i = 0; i < 8; ++i) {
-                const std::uint64_t back = 1 + 8 * j + i;
-                const bool known = back <= newest_received && back < ReplayProtection::kWindow &&
-                                   received.is_replayed(newest_received - back);
-                byte |= static_cast<std::uint8_t>(known << i);
-            }
-            to.u8(byte);
-        }
-        packet.has_ack = true;
-        packet.acked_up_to = newest_received;
-    }
+    std::uint8_t flags = write_acks(to, packet, now);
+    write_unreliable(to, packet);
+    if (stream_may_go) write_stream(to, packet);
+    packet.wants_ack = packet.tags > 0 || packet.ranges > 0;
+    packet.fate = SentPacket::Fate::in_flight;
+    if (packet.wants_ack) flags |= kFlagWantsAck;
+    out[0] = flags;
+    assert(to.ok());
 
+    acks_owed = 0;
+    ++next_sequence;
+    ++stats.packets_sent;
+    stats.bytes_sent += to.size();
+    // Unreliable messages never wait for bandwidth, but the stream pays for them.
+    allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
+                               -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
+    return to.size();
+}
+
+std::uint8_t Channel::State::write_acks(WireWriter& to, SentPacket& packet, TimeNs now) const {
+    if (!any_received) return 0;
+    const std::uint64_t age_ms = (now - std::min(now, newest_received_at)) / kNsPerMs;
+    std::uint64_t bits = std::max<std::uint64_t>(newest_received - ack_floor, kMinAckBits);
+    bits = std::min({bits, newest_received, std::uint64_t{8 * kMaxAckVectorBytes}});
+    const auto bytes = static_cast<std::size_t>((bits + 7) / 8);
+    to.u16(static_cast<std::uint16_t>(newest_received));
+    to.u8(static_cast<std::uint8_t>(std::min<std::uint64_t>(age_ms, 255)));
+    for (std::size_t j = 0; j < bytes; ++j) {
+        std::uint8_t byte = 0;
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            const std::uint64_t back = 1 + 8 * j + i;
+            const bool known = back <= newest_received && back < ReplayProtection::kWindow &&
+                               received.is_replayed(newest_received - back);
+            byte |= static_cast<std::uint8_t>(known << i);
+        }
+        to.u8(byte);
+    }
+    packet.has_ack = true;
+    packet.acked_up_to = newest_received;
+    return static_cast<std::uint8_t>(kFlagHasAck | bytes);
+}
+
+void Channel::State::write_unreliable(WireWriter& to, SentPacket& packet) {
     Bytes message;
     std::uint64_t tag = 0;
     while (packet.tags < kMaxUnreliablePerPacket && unreliable_out.peek(tag, message)) {
@@ -182,10 +210,13 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
         packet.tag[packet.tags++] = tag;
         unreliable_out.pop(tag, message);
     }
-    while (stream_may_go && packet.ranges < kMaxRanges && stream_out.has_data_to_send()) {
+}
+
+void Channel::State::write_stream(WireWriter& to, SentPacket& packet) {
+    while (packet.ranges < kMaxRanges && stream_out.has_data_to_send()) {
         bool resent = false;
-        Interval range = stream_out.next_range(out.size(), resent);
-        const std::size_t head = 1 + varint_size(range.begin) + 2;  // sizes up to 1200 take two bytes at most
+        Interval range = stream_out.next_range(kMaxPayloadBytes, resent);
+        const std::size_t head = 1 + varint_size(range.begin) + 2;  // a size up to 1200 takes two bytes at most
         if (to.remaining() < head + std::min<std::uint64_t>(kMinRange, range.size())) break;
         range.end = std::min<std::uint64_t>(range.end, range.begin + (to.remaining() - head));
         to.u8(kChunkStream);
@@ -196,20 +227,6 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
         packet.range[packet.ranges++] = range;
         if (resent) stats.stream_bytes_resent += range.size();
     }
-
-    packet.wants_ack = packet.tags > 0 || packet.ranges > 0;
-    packet.fate = SentPacket::Fate::in_flight;
-    if (packet.wants_ack) flags |= kFlagWantsAck;
-    out[0] = flags;
-    assert(to.ok());
-    acks_owed = 0;
-    ++next_sequence;
-    ++stats.packets_sent;
-    stats.bytes_sent += to.size();
-    // Unreliable messages never wait for bandwidth, but the stream pays for them.
-    allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
-                               -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
-    return to.size();
 }
 
 std::size_t Channel::write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out) {

@@ -29,15 +29,15 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::size_t kMaxUnreliableBytes = 1152;         // leaves room for the largest header and a chunk's head
-inline constexpr std::size_t kMaxReliableBytes = 32u << 20;      // of one message; ChannelConfig may lower it
+inline constexpr std::size_t kMaxUnreliableBytes = 1152;     // leaves room for the largest header and a chunk's head
+inline constexpr std::size_t kMaxReliableBytes = 32u << 20;  // of one message; ChannelConfig may lower it
 inline constexpr std::size_t kMaxStreamWindowBytes = 1u << 20;
 inline constexpr std::size_t kMaxUnreliablePerPacket = 8;
 
 // Both ends must agree: what one sends by, the other receives by.
 struct StreamLimits {
     std::size_t max_message_bytes = 64u << 10;
-    std::size_t window_bytes = 64u << 10;     // beyond the first byte that is missing
+    std::size_t window_bytes = 64u << 10;  // beyond the first byte that is missing
 };
 inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
 inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
@@ -45,11 +45,11 @@ inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
 struct ChannelConfig {
     StreamLimits send = kServerToClientStream;
     StreamLimits receive = kClientToServerStream;
-    std::size_t send_queue_bytes = 24u << 20;     // reliable, accepted and not yet acknowledged
+    std::size_t send_queue_bytes = 24u << 20;  // reliable, accepted and not yet acknowledged
     // Reliable, complete or not, and not yet popped; never less than one message and a window.
     std::size_t receive_queue_bytes = 256u << 10;
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
-    double bandwidth_bytes_per_s = 256.0 * 1024;  // what the reliable stream may use up, packets' heads included
+    double bandwidth_bytes_per_s = 256.0 * 1024;     // what the reliable stream may use up, packets' heads included
 };
 ChannelConfig server_channel_config();
 ChannelConfig client_channel_config();
@@ -59,10 +59,10 @@ enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed };
 // Why a channel has failed: the peer or this end broke a limit, and the connection must be ended.
 enum class ChannelError : std::uint8_t {
     none,
-    malformed_packet,          // chunks do not parse
-    window_exceeded,           // a range beyond the window
-    message_too_large,         // a message announces more than max_message_bytes
-    receive_queue_full,        // nobody popped
+    malformed_packet,    // chunks do not parse
+    window_exceeded,     // a range beyond the window
+    message_too_large,   // a message announces more than max_message_bytes
+    receive_queue_full,  // nobody popped
 };
 std::string_view channel_error_name(ChannelError error);
 
@@ -107,8 +107,8 @@ class Channel {
     void set_bandwidth(double bytes_per_s);
     ChannelError error() const;
     const ChannelStats& stats() const;
-    std::size_t unacknowledged_bytes() const;     // of the reliable stream, waiting or in flight
-    std::uint64_t next_packet_sequence() const;   // of the next packet that write_packet makes
+    std::size_t unacknowledged_bytes() const;    // of the reliable stream, waiting or in flight
+    std::uint64_t next_packet_sequence() const;  // of the next packet that write_packet makes
     // Sequences of our packets that were acknowledged, for callers that keep books by packet; the oldest 1024 unread.
     bool next_acknowledged_packet(std::uint64_t& sequence);
 

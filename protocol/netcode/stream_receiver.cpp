@@ -7,8 +7,8 @@
 namespace orrery::protocol {
 namespace {
 
-constexpr std::size_t kMaxGaps = 1024;             // a window holds fewer packets; more gaps are not an honest peer's
-constexpr std::size_t kMaxFrameHead = 5;           // varint of a size up to kMaxReliableBytes, with one byte to spare
+constexpr std::size_t kMaxGaps = 1024;    // a window holds fewer packets; more gaps are not an honest peer's
+constexpr std::size_t kMaxFrameHead = 5;  // varint of a size up to kMaxReliableBytes, with one byte to spare
 constexpr std::size_t kKeptCapacity = 256u << 10;
 
 }  // namespace

@@ -30,13 +30,13 @@ class StreamReceiver {
 
     StreamLimits limits_;
     std::size_t queue_bytes_;
-    std::uint64_t next_ = 0;             // the first byte that is missing
-    IntervalSet ahead_;                  // received beyond it, in the ring
-    std::vector<std::uint8_t> ring_;     // window_bytes, allocated when a range first comes out of order
-    std::vector<std::uint8_t> inbox_;    // in order; before inbox_head_ popped
+    std::uint64_t next_ = 0;           // the first byte that is missing
+    IntervalSet ahead_;                // received beyond it, in the ring
+    std::vector<std::uint8_t> ring_;   // window_bytes, allocated when a range first comes out of order
+    std::vector<std::uint8_t> inbox_;  // in order; before inbox_head_ popped
     std::size_t inbox_head_ = 0;
-    std::size_t cut_at_ = 0;             // in inbox_: the first message that is not complete
-    std::size_t complete_ = 0;           // messages between head and cut
+    std::size_t cut_at_ = 0;    // in inbox_: the first message that is not complete
+    std::size_t complete_ = 0;  // messages between head and cut
 };
 
 }  // namespace orrery::protocol

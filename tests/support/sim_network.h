@@ -25,13 +25,13 @@
 namespace orrery::testing {
 
 struct SimLink {
-    double loss = 0.0;             // probability that a datagram never arrives
-    double duplicate = 0.0;        // probability that it arrives twice
-    double reorder = 0.0;          // probability that it is held back by `reorder_delay` more
-    protocol::TimeNs delay = 0;    // one way
-    protocol::TimeNs jitter = 0;   // uniform, on top
+    double loss = 0.0;            // probability that a datagram never arrives
+    double duplicate = 0.0;       // probability that it arrives twice
+    double reorder = 0.0;         // probability that it is held back by `reorder_delay` more
+    protocol::TimeNs delay = 0;   // one way
+    protocol::TimeNs jitter = 0;  // uniform, on top
     protocol::TimeNs reorder_delay = 30 * protocol::kNsPerMs;
-    bool up = true;                // false: everything sent is lost
+    bool up = true;  // false: everything sent is lost
 };
 
 struct SimDatagram {

@@ -33,10 +33,18 @@ struct ChannelPair {
     ChannelPair(std::uint64_t seed, const SimLink& link, const ChannelConfig& server_config = server_channel_config(),
                 const ChannelConfig& client_config = client_channel_config())
         : network(seed),
-          server{Channel(server_config), network.attach(Address::ipv4(1, 0, 0, 1, 1)), Address::ipv4(1, 0, 0, 2, 2),
-                 {}, {}, {}},
-          client{Channel(client_config), network.attach(Address::ipv4(1, 0, 0, 2, 2)), Address::ipv4(1, 0, 0, 1, 1),
-                 {}, {}, {}} {
+          server{Channel(server_config),
+                 network.attach(Address::ipv4(1, 0, 0, 1, 1)),
+                 Address::ipv4(1, 0, 0, 2, 2),
+                 {},
+                 {},
+                 {}},
+          client{Channel(client_config),
+                 network.attach(Address::ipv4(1, 0, 0, 2, 2)),
+                 Address::ipv4(1, 0, 0, 1, 1),
+                 {},
+                 {},
+                 {}} {
         network.set_default_link(link);
     }
 

@@ -88,9 +88,9 @@ TEST_CASE("headers that no honest peer writes fail the channel") {
     CHECK(error_of({0x80}) == ChannelError::malformed_packet);
     CHECK(error_of({0x80, 1}) == ChannelError::malformed_packet);
     CHECK(error_of({0x80, 1, 0}) == ChannelError::none);
-    CHECK(error_of({0x81, 1, 0, 0}) == ChannelError::malformed_packet);         // a vector without an ack
-    CHECK(error_of({0xc0, 1, 0, 0, 0, 0}) == ChannelError::malformed_packet);   // acknowledges what was never sent
-    CHECK(error_of({0x80, 1, 0, 9}) == ChannelError::malformed_packet);         // an unknown chunk
+    CHECK(error_of({0x81, 1, 0, 0}) == ChannelError::malformed_packet);        // a vector without an ack
+    CHECK(error_of({0xc0, 1, 0, 0, 0, 0}) == ChannelError::malformed_packet);  // acknowledges what was never sent
+    CHECK(error_of({0x80, 1, 0, 9}) == ChannelError::malformed_packet);        // an unknown chunk
     CHECK(error_of(Message(kMaxPayloadBytes + 1, 0)) == ChannelError::malformed_packet);
 }
 
@@ -163,7 +163,8 @@ TEST_CASE("tens of thousands of damaged packets never crash a channel") {
             channel.send_reliable(Message(300));
             channel.send_unreliable(Message(30), 7);
             now += 5 * kNsPerMs;
-            while (channel.write_packet(now, out) > 0) {}
+            while (channel.write_packet(now, out) > 0) {
+            }
             auto bytes = recorded[random.below(recorded.size())].bytes;
             for (std::uint64_t flips = random.below(3); flips > 0; --flips) {
                 bytes[random.below(bytes.size())] ^= static_cast<std::uint8_t>(1u << random.below(8));
@@ -172,8 +173,10 @@ TEST_CASE("tens of thousands of damaged packets never crash a channel") {
             ++cases;
             const bool good = channel.read_packet(bytes, now);
             Bytes message;
-            while (channel.pop_reliable(message)) {}
-            while (channel.pop_unreliable(message)) {}
+            while (channel.pop_reliable(message)) {
+            }
+            while (channel.pop_unreliable(message)) {
+            }
             if (!good) {
                 ++failed;
                 channel = Channel(config);

@@ -46,8 +46,8 @@ TEST_CASE("clients connect over a network with loss, jitter, duplication and reo
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         CAPTURE(seed);
         NetFixture net(seed);
-        net.network.set_default_link({.loss = 0.2, .duplicate = 0.1, .reorder = 0.1, .delay = 40 * kNsPerMs,
-                                      .jitter = 30 * kNsPerMs});
+        net.network.set_default_link(
+            {.loss = 0.2, .duplicate = 0.1, .reorder = 0.1, .delay = 40 * kNsPerMs, .jitter = 30 * kNsPerMs});
         TestServer& server = net.add_server(test_server_config());
         for (std::uint8_t i = 0; i < 4; ++i) {
             TestClient& client = net.add_client(client_address(i));
@@ -66,6 +66,31 @@ TEST_CASE("clients connect over a network with loss, jitter, duplication and reo
         CHECK(server.server->connected_clients() == 4);
         CHECK(server.events.size() == 4);
     }
+}
+
+TEST_CASE("a payload reaches a client whose first keep-alive was lost, because another precedes it") {
+    NetFixture net;
+    TestServer& server = net.add_server(test_server_config());
+    TestClient& client = net.add_client(client_address(1));
+    net.network.set_tap([&](const SimDatagram& datagram) {
+        const bool response = (datagram.bytes[0] & 0x0f) == 3;
+        if (response) net.network.set_link(server_address(), client_address(1), {.up = false});
+    });
+    client.client.connect(test_token(net.random, 1), net.now).ok();
+    while (server.server->connected_clients() == 0 && net.now < 2 * kNsPerSecond) net.step();
+    REQUIRE(client.client.state() == ClientState::sending_response);
+    REQUIRE_FALSE(server.server->client_info(0).confirmed);
+    net.network.set_tap({});
+    net.network.set_link(server_address(), client_address(1), {});
+    CHECK(server.server->send_payload(0, std::vector<std::uint8_t>{5}, net.now));
+    net.network.advance(net.now);
+    SimDatagram datagram;
+    while (client.endpoint.receive(datagram)) client.client.receive(datagram.from, datagram.bytes, net.now);
+    CHECK(client.client.state() == ClientState::connected);
+    Bytes payload;
+    CHECK(client.client.next_payload(payload));
+    net.run(0.05);
+    CHECK(server.server->client_info(0).confirmed);
 }
 
 TEST_CASE("a disconnect arrives over a lossy network because it is sent ten times") {
@@ -175,8 +200,9 @@ TEST_CASE("a full server denies, and a client goes on to the next server of its 
 
     TestClient& moving = net.add_client(client_address(3));
     // The first address is silent, the second full, the third takes it.
-    moving.client.connect(test_token(net.random, 3, 1, {server_address(9), server_address(1), server_address(2)}),
-                          net.now).ok();
+    moving.client
+        .connect(test_token(net.random, 3, 1, {server_address(9), server_address(1), server_address(2)}), net.now)
+        .ok();
     net.run(1.3);
     CHECK(moving.client.state() == ClientState::connected);
     CHECK(moving.client.server() == server_address(2));
@@ -209,8 +235,8 @@ TEST_CASE("a challenge takes no slot: a thousand requests that never answer leav
         const ConnectToken token = read_connect_token(bytes).value();
         std::array<std::uint8_t, kRequestBytes> request;
         write_request({token.protocol_id, token.expire_timestamp, token.nonce, token.private_part}, request);
-        const Address from = Address::ipv4(20, static_cast<std::uint8_t>(i % 200), 0,
-                                           static_cast<std::uint8_t>(i / 200), 4000);
+        const Address from =
+            Address::ipv4(20, static_cast<std::uint8_t>(i % 200), 0, static_cast<std::uint8_t>(i / 200), 4000);
         server.server->receive(from, request, net.now);
     }
     CHECK(server.server->connected_clients() == 0);

@@ -32,8 +32,7 @@ inline NetcodeServerConfig test_server_config(std::uint32_t max_clients = 4) {
 }
 
 inline PublicTokenBytes test_token(RandomSource& random, std::uint64_t client_id, std::int32_t timeout_s = 5,
-                                   std::vector<Address> servers = {server_address()},
-                                   std::uint32_t expires_s = 300) {
+                                   std::vector<Address> servers = {server_address()}, std::uint32_t expires_s = 300) {
     TokenRequest request;
     request.protocol_id = kTestProtocolId;
     request.client_id = client_id;
@@ -55,9 +54,9 @@ struct TestClient {
 struct TestServer {
     SimEndpoint& endpoint;
     std::unique_ptr<NetcodeServer> server;
-    std::vector<NetcodeServerEvent> events;          // without payloads
+    std::vector<NetcodeServerEvent> events;  // without payloads
     std::vector<std::vector<std::uint8_t>> payloads;
-    std::vector<std::uint8_t> user_data;             // of the last connection
+    std::vector<std::uint8_t> user_data;  // of the last connection
 };
 
 struct NetFixture {
@@ -66,15 +65,13 @@ struct NetFixture {
     TestServer& add_server(const NetcodeServerConfig& config) {
         SimEndpoint& endpoint = network.attach(config.public_addresses.front());
         auto server = NetcodeServer::create(config, random, endpoint);
-        servers.push_back(std::make_unique<TestServer>(
-            TestServer{endpoint, std::move(server).value(), {}, {}, {}}));
+        servers.push_back(std::make_unique<TestServer>(TestServer{endpoint, std::move(server).value(), {}, {}, {}}));
         servers.back()->server->update(now, unix_now());
         return *servers.back();
     }
     TestClient& add_client(const Address& address) {
         SimEndpoint& endpoint = network.attach(address);
-        clients.push_back(
-            std::unique_ptr<TestClient>(new TestClient{endpoint, NetcodeClient(random, endpoint)}));
+        clients.push_back(std::unique_ptr<TestClient>(new TestClient{endpoint, NetcodeClient(random, endpoint)}));
         return *clients.back();
     }
     std::uint64_t unix_now() const { return kTestUnixTime + now / kNsPerSecond; }

@@ -1,10 +1,13 @@
 // Reading packets: the order in which they are ignored, the replay window, and thousands of damaged ones.
+#include "protocol/netcode/packet.h"
+
 #include <doctest/doctest.h>
+#include <sodium.h>
 
 #include <algorithm>
 
-#include "protocol/netcode/packet.h"
 #include "protocol/netcode/replay_protection.h"
+#include "protocol/netcode/wire.h"
 #include "tests/protocol/netcode/net_fixture.h"
 
 using namespace orrery::testing;
@@ -24,6 +27,24 @@ std::vector<std::uint8_t> sealed(PacketType type, std::uint64_t sequence, std::s
     return {out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size)};
 }
 
+// Sizes that seal_packet refuses to make.
+std::vector<std::uint8_t> sealed_by_hand(PacketType type, std::size_t body_size) {
+    const std::vector<std::uint8_t> body(body_size, 0xab);
+    std::vector<std::uint8_t> out(2 + body_size + kMacBytes);
+    out[0] = static_cast<std::uint8_t>(0x10 | static_cast<unsigned>(type));
+    out[1] = 9;
+    std::array<std::uint8_t, 12> nonce{};
+    nonce[4] = 9;
+    std::array<std::uint8_t, 22> associated;
+    WireWriter to(associated);
+    to.bytes(kNetcodeVersion);
+    to.u64(kTestProtocolId);
+    to.u8(out[0]);
+    crypto_aead_chacha20poly1305_ietf_encrypt(out.data() + 2, nullptr, body.data(), body.size(), associated.data(),
+                                              associated.size(), nullptr, nonce.data(), kKey.data());
+    return out;
+}
+
 // kCount: it opens.
 Ignored reason_of(const std::vector<std::uint8_t>& datagram, ReplayProtection* replay = nullptr,
                   TypeMask allowed = kServerReceives) {
@@ -31,7 +52,7 @@ Ignored reason_of(const std::vector<std::uint8_t>& datagram, ReplayProtection* r
     OpenedPacket packet;
     Ignored reason{};
     return open_packet(datagram, allowed, kTestProtocolId, kKey, replay, scratch, packet, reason) ? Ignored::kCount
-                                                                                                 : reason;
+                                                                                                  : reason;
 }
 
 }  // namespace
@@ -71,7 +92,6 @@ TEST_CASE("a packet is ignored at the first point of the reading order that it f
 }
 
 TEST_CASE("a box that opens but has the wrong size for its type is ignored") {
-    // Sealed by hand: seal_packet refuses to make them.
     struct Case {
         PacketType type;
         std::size_t size;
@@ -85,6 +105,12 @@ TEST_CASE("a box that opens but has the wrong size for its type is ignored") {
     CHECK(body_size_is_valid(PacketType::payload, 1200));
     CHECK_FALSE(body_size_is_valid(PacketType::payload, 1201));
     CHECK_FALSE(body_size_is_valid(PacketType::request, 0));
+    for (const Case& one :
+         {Case{PacketType::keep_alive, 7}, Case{PacketType::keep_alive, 9}, Case{PacketType::disconnect, 1},
+          Case{PacketType::response, 307}, Case{PacketType::payload, 0}}) {
+        CHECK(reason_of(sealed_by_hand(one.type, one.size)) == Ignored::wrong_size);
+    }
+    CHECK(reason_of(sealed_by_hand(PacketType::payload, 1)) == Ignored::kCount);
     // A payload's prefix cannot be turned into a keep-alive's: the type is authenticated.
     auto turned = sealed(PacketType::payload, 3, 8);
     turned[0] = static_cast<std::uint8_t>((turned[0] & 0xf0) | 4);
@@ -163,8 +189,10 @@ TEST_CASE("thousands of flipped and truncated datagrams of a real connection nei
     client.client.connect(token, net.now).ok();
     const auto give = [&](const SimDatagram& datagram, Bytes bytes) {
         if (++cases % 512 == 0) server.server->update(net.now, kTestUnixTime);
-        if (datagram.to == server_address()) server.server->receive(datagram.from, bytes, net.now);
-        else client.client.receive(datagram.from, bytes, net.now);
+        if (datagram.to == server_address())
+            server.server->receive(datagram.from, bytes, net.now);
+        else
+            client.client.receive(datagram.from, bytes, net.now);
     };
     for (int pass = 0; pass < 2; ++pass) {
         const ClientState expected = pass == 0 ? ClientState::sending_request : ClientState::connected;
@@ -198,19 +226,35 @@ TEST_CASE("thousands of flipped and truncated datagrams of a real connection nei
 }
 
 TEST_CASE("addresses are parsed and written, and nothing else is") {
-    for (const char* text : {"127.0.0.1:40000", "255.255.255.255:65535", "0.0.0.0:0", "[::1]:40001", "[::]:1",
-                             "[fe80::202:b3ff:fe1e:8329]:50000", "[1:2:3:4:5:6:7:8]:9", "[1::8]:9", "[1::]:9",
-                             "[1:0:2::3]:4"}) {
+    for (const char* text :
+         {"127.0.0.1:40000", "255.255.255.255:65535", "0.0.0.0:0", "[::1]:40001", "[::]:1",
+          "[fe80::202:b3ff:fe1e:8329]:50000", "[1:2:3:4:5:6:7:8]:9", "[1::8]:9", "[1::]:9", "[1:0:2::3]:4"}) {
         CAPTURE(text);
         const auto address = Address::parse(text);
         REQUIRE(address.ok());
         CHECK(address.value().to_string() == text);
     }
     CHECK(Address::parse("[0:0:0:0:0:0:0:1]:5").value().to_string() == "[::1]:5");
-    for (const char* text : {"", "127.0.0.1", "127.0.0.1:", "127.0.0:1", "256.0.0.1:1", "1.2.3.4:65536", "1.2.3.4:5x",
-                             "[::1]", "::1:5", "[:::1]:5", "[1::2::3]:5", "[1:2:3:4:5:6:7]:5", "[1:2:3:4:5:6:7:8:9]:5",
-                             "[1:2:3:4:5:6:7:8::]:5", "[12345::]:5", "[::1:]:5", "localhost:5", " 1.2.3.4:5",
-                             "1.2.3.-4:5", "[::1]:5 "}) {
+    for (const char* text : {"",
+                             "127.0.0.1",
+                             "127.0.0.1:",
+                             "127.0.0:1",
+                             "256.0.0.1:1",
+                             "1.2.3.4:65536",
+                             "1.2.3.4:5x",
+                             "[::1]",
+                             "::1:5",
+                             "[:::1]:5",
+                             "[1::2::3]:5",
+                             "[1:2:3:4:5:6:7]:5",
+                             "[1:2:3:4:5:6:7:8:9]:5",
+                             "[1:2:3:4:5:6:7:8::]:5",
+                             "[12345::]:5",
+                             "[::1:]:5",
+                             "localhost:5",
+                             " 1.2.3.4:5",
+                             "1.2.3.-4:5",
+                             "[::1]:5 "}) {
         CAPTURE(text);
         CHECK_FALSE(Address::parse(text).ok());
     }

@@ -162,7 +162,9 @@ TEST_CASE("tables of addresses stay bounded and strict under floods from ever ne
     for (int i = 0; i < 100'000; ++i) {
         const auto bits = choose.next();
         admitted += table.take(Address::ipv4(static_cast<std::uint8_t>(bits), static_cast<std::uint8_t>(bits >> 8),
-                                             static_cast<std::uint8_t>(bits >> 16), 1, 1).without_port(), kNsPerSecond);
+                                             static_cast<std::uint8_t>(bits >> 16), 1, 1)
+                                   .without_port(),
+                               kNsPerSecond);
     }
     // At one moment no more than every entry's burst can pass, however many addresses there are.
     CHECK(admitted == 64 * 2);
@@ -206,8 +208,8 @@ TEST_CASE("after a restart the same token meets fresh keys and nonces") {
         if (run == 1) {
             // The first run's challenge means nothing to the second.
             write_challenge_body(bodies[0], raw);
-            const std::size_t size = seal_packet(PacketType::response, 5, raw, kTestProtocolId,
-                                                 token.client_to_server, response);
+            const std::size_t size =
+                seal_packet(PacketType::response, 5, raw, kTestProtocolId, token.client_to_server, response);
             server.value()->receive(client_address(1), Bytes(response).first(size), 0);
             CHECK(server.value()->connected_clients() == 0);
             CHECK(server.value()->counters()[Ignored::response_challenge] == 1);
@@ -244,8 +246,8 @@ TEST_CASE("a response with another client's challenge does not connect") {
     Ignored reason{};
     REQUIRE(open_packet(challenge, kClientReceives, kTestProtocolId, token_one.server_to_client, nullptr, scratch,
                         packet, reason));
-    const std::size_t size = seal_packet(PacketType::response, 1, packet.body, kTestProtocolId,
-                                         token_two.client_to_server, response);
+    const std::size_t size =
+        seal_packet(PacketType::response, 1, packet.body, kTestProtocolId, token_two.client_to_server, response);
     checks.server.server->receive(client_address(2), Bytes(response).first(size), checks.net.now);
     CHECK(checks.server.server->counters()[Ignored::response_client_id] == 1);
     CHECK(checks.server.server->connected_clients() == 0);

@@ -9,8 +9,8 @@ using namespace orrery::testing;
 
 TEST_CASE("a key frame of 3 MB reaches a client through the whole stack while it plays") {
     NetFixture net(31);
-    net.network.set_default_link({.loss = 0.05, .duplicate = 0.02, .reorder = 0.02, .delay = 45 * kNsPerMs,
-                                  .jitter = 10 * kNsPerMs});
+    net.network.set_default_link(
+        {.loss = 0.05, .duplicate = 0.02, .reorder = 0.02, .delay = 45 * kNsPerMs, .jitter = 10 * kNsPerMs});
     TestServer& server = net.add_server(test_server_config());
     TestClient& client = net.add_client(client_address(1));
     client.client.connect(test_token(net.random, 1), net.now).ok();
