@@ -28,6 +28,8 @@ enum ExitCode : int {
 };
 const char* exit_code_help();
 
+inline constexpr std::uint64_t kMaxRunTicks = 1'000'000'000;  // half a year at 60 Hz
+
 // Parses the arguments of a subcommand (the first is the one after its name). An exit code if that ends it: help was
 // printed, or the arguments are wrong and that was said on stderr.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& arguments);

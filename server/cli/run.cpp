@@ -28,7 +28,7 @@ struct RunOptions {
 
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
-    app.add_option("--ticks", options.ticks, "ticks to simulate")->required();
+    app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
     app.add_option("--record", options.record, "write a replay into this folder");
     app.add_option("--commands", options.commands,
                    "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
@@ -41,9 +41,11 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("--jacobi", options.jacobi, "backend of large rigs: cpu, or cuda where it was built")
         ->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
-    app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's");
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")->capture_default_str();
-    app.add_option("--hash-every", options.hash_every, "print the hash every so many ticks (0: at the end alone)");
+    app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")->check(CLI::Range(1u, sim::kMaxSubsteps));
+    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{sim::kMaxBodies}))->capture_default_str();
+    app.add_option("--hash-every", options.hash_every, "print the hash every so many ticks (0: at the end alone)")
+        ->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
     app.add_option("--hash-tree", options.hash_tree, "write the hash of every subsystem after every tick to this file, a JSON object a line");
     app.add_flag("--profile", options.profile, "time the stages of a tick");
     app.add_flag("--json", options.json, "one JSON object a line instead of text");

@@ -1,0 +1,207 @@
+// Contract: the subcommands run, bench and doctor print the documented fields and end with the documented exit codes;
+// run of a scene file and bench of the same scene give one hash.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "server/cli/bench.h"
+#include "server/cli/bench_scenes.h"
+#include "server/cli/doctor.h"
+#include "server/cli/json_line.h"
+#include "server/cli/run.h"
+#include "server/cli/verify.h"
+#include "tests/support/captured_output.h"
+#include "tests/support/temp_folder.h"
+
+using namespace orrery;
+using test::Printed;
+
+namespace {
+
+using Command = int (*)(const std::vector<std::string>&);
+
+Printed call(Command command, const std::vector<std::string>& arguments) {
+    return test::printed_by([&] { return command(arguments); });
+}
+
+std::string scene_path(const std::string& name) { return std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json"; }
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The value of a text field of the last JSON line that has it.
+std::string field(const std::string& json, const std::string& name) {
+    const std::string key = "\"" + name + "\": ";
+    const std::size_t at = json.rfind(key);
+    if (at == std::string::npos) return "(none)";
+    const std::size_t begin = at + key.size();
+    return json.substr(begin, json.find_first_of(",}", begin) - begin);
+}
+
+std::string write_file(const test::TempFolder& folder, const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+}
+
+std::size_t count_lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+TEST_CASE("run of a scene file and bench of the same scene give one hash, on any target and thread count") {
+    for (const auto& [file, name] : {std::pair{"chains", "S1_1k"}, {"pyramid", "S2_40"}, {"rain", "S3_1000"}}) {
+        const Printed run = call(server::run_command, {scene_path(file), "--ticks", "40", "--json"});
+        REQUIRE_MESSAGE(run.code == 0, run.err);
+        CHECK(field(run.out, "hash").size() == 18);
+        const std::string target(sim::target_name(sim::available_targets().front()));
+        const Printed bench = call(server::bench_command, {name, "--ticks", "40", "--json", "--target", target, "--threads", "2"});
+        REQUIRE_MESSAGE(bench.code == 0, bench.err);
+        CHECK(field(bench.out, "hash") == field(run.out, "hash"));
+        CHECK(field(bench.out, "scene") == server::JsonLine::quote(name));
+        CHECK(field(run.out, "scene") == server::JsonLine::quote(file));
+    }
+}
+
+TEST_CASE("run prints every documented field, and hashes as asked") {
+    const test::TempFolder folder;
+    const Printed run = call(server::run_command, {scene_path("chains"), "--ticks", "10", "--json", "--hash-every", "5", "--hash-tree",
+                                                   folder / "tree", "--profile", "--substeps", "2", "--tick-rate", "30"});
+    REQUIRE_MESSAGE(run.code == 0, run.err);
+    for (const char* name : {"scene", "bodies", "joints", "contacts", "ticks", "threads", "target", "jacobi", "solver", "substeps",
+                             "engine_version", "cpu", "ms_median", "ms_p99", "hash", "quality", "profile", "max_separation_m",
+                             "mean_separation_m", "hash_ms", "save_ms", "narrow_phase"}) {
+        CHECK_MESSAGE(has(run.out, "\"" + std::string(name) + "\": "), name);
+    }
+    CHECK(field(run.out, "bodies") == "1000");
+    CHECK(field(run.out, "joints") == "1000");
+    CHECK(field(run.out, "substeps") == "2");
+    CHECK(count_lines(run.out) == 3);
+    const std::string last = field(run.out, "hash");
+    CHECK(has(run.out.substr(0, run.out.rfind("scene")), "{\"tick\": 10, \"hash\": " + last + "}"));
+    const std::vector<std::uint8_t> bytes = test::read_file(folder / "tree");
+    const std::string tree(bytes.begin(), bytes.end());
+    CHECK(count_lines(tree) == 10);
+    CHECK(field(tree, "root") == last);
+    for (std::size_t i = 0; i < sim::kSubsystemCount; ++i) {
+        CHECK(field(tree, std::string(sim::subsystem_name(static_cast<sim::Subsystem>(i)))).size() == 18);
+    }
+    const Printed text = call(server::run_command, {scene_path("chains"), "--ticks", "10"});
+    CHECK(text.code == 0);
+    CHECK(has(text.out, "median"));
+    CHECK(has(text.out, "hash"));
+}
+
+TEST_CASE("a recorded run with commands verifies, and the commands matter") {
+    const test::TempFolder folder;
+    const std::string script = write_file(folder, "drive.json", R"({"commands": [
+        {"tick": 1, "kind": "join", "slot": "player_1"},
+        {"tick": 3, "kind": "control", "slot": "player_1", "channels": [1, 0.5]},
+        {"tick": 5, "kind": "impulse", "body": "wrecking_ball", "linear": [100, 0, 0]},
+        {"tick": 20, "kind": "leave", "slot": "0"}]})");
+    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "30", "--commands", script, "--record", folder.path(), "--json"});
+    REQUIRE_MESSAGE(run.code == 0, run.err);
+    std::string replay = field(run.out, "replay");
+    REQUIRE(replay.size() > 2);
+    replay = replay.substr(1, replay.size() - 2);
+    const Printed verify = call(server::verify_command, {replay, "--require-complete", "--json"});
+    CHECK_MESSAGE(verify.code == 0, verify.out << verify.err);
+    CHECK(field(verify.out, "ticks") == "30");
+    const Printed plain = call(server::run_command, {scene_path("yard"), "--ticks", "30", "--json"});
+    CHECK(field(plain.out, "hash") != field(run.out, "hash"));
+
+    const Printed wrong = call(server::run_command, {scene_path("yard"), "--ticks", "3", "--commands",
+                                                     write_file(folder, "wrong.json", "{\"commands\": [\n{\"tick\": 1, \"slot\": \"player_9\"}]}")});
+    CHECK(wrong.code == 2);
+    CHECK_MESSAGE(has(wrong.err, "wrong.json: commands[0].slot: no slot is called \"player_9\"; did you mean"), wrong.err);
+}
+
+TEST_CASE("exit codes: usage, input and machine") {
+    const test::TempFolder folder;
+    const std::string bad = write_file(folder, "bad.json", "{\n\"scene_version\": 1,\n\"bodis\": []}");
+    struct Case {
+        Command command;
+        std::vector<std::string> arguments;
+        int code;
+        const char* says;
+    };
+    const std::vector<Case> cases = {
+        {server::run_command, {"--help"}, 0, ""},
+        {server::run_command, {}, 64, "SCENE"},
+        {server::run_command, {scene_path("chains")}, 64, "--ticks"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--frobnicate"}, 64, "--frobnicate"},
+        {server::run_command, {scene_path("chains"), "--ticks", "-1"}, 64, "--ticks"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--threads", "0"}, 64, "--threads"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--target", "mmx"}, 64, "mmx"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--target", "wasm"}, 3, "wasm"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--jacobi", "cuda"}, 3, "cuda"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--record", "/proc/nowhere"}, 3, "/proc/nowhere"},
+        {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
+        {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: unknown field \"bodis\""},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
+        {server::bench_command, {"S9"}, 64, "S9"},
+        {server::bench_command, {"S1_1k", "--solver", "jacobi"}, 3, "jacobi"},
+        {server::bench_command, {"S1_1k", "--solver", "magic"}, 64, "magic"},
+        {server::bench_command, {"S1_1k", "--repeat", "0"}, 64, "--repeat"},
+        {server::doctor_command, {"--loud"}, 64, "--loud"},
+        {server::doctor_command, {"--help"}, 0, ""},
+        {server::bench_command, {"--help"}, 0, ""},
+    };
+    for (const Case& one : cases) {
+        const Printed printed = call(one.command, one.arguments);
+        const std::string shown = (one.arguments.empty() ? "" : one.arguments.back()) + ": " + printed.out + printed.err;
+        CHECK_MESSAGE(printed.code == one.code, shown);
+        CHECK_MESSAGE(has(printed.err, one.says), shown);
+        if (one.code == 0) CHECK_MESSAGE(has(printed.out, "Exit codes"), shown);
+    }
+}
+
+TEST_CASE("bench finds scenes by name and prefix") {
+    std::string unknown;
+    const auto names = [&](const std::vector<std::string>& asked) {
+        std::string found;
+        for (const server::BenchScene* scene : server::select_bench_scenes(asked, unknown)) found += std::string(scene->name) + " ";
+        return found;
+    };
+    CHECK(names({"S1"}) == "S1_1k S1_10k S1_100k ");
+    CHECK(names({"S1_1k"}) == "S1_1k ");
+    CHECK(names({"S3_1000", "S2"}) == "S2_20 S2_40 S2_60 S3_1000 ");
+    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S5_ball S5_dist joint_grid ");
+    CHECK(names({"S1", "x"}).empty());
+    CHECK(unknown == "x");
+}
+
+TEST_CASE("bench scenes have the bodies and joints of the benchmarks' definition") {
+    struct Size {
+        const char* name;
+        const char *bodies, *joints;
+    };
+    for (const Size& size : {Size{"S1_10k", "10000", "10000"}, {"S2_60", "1831", "0"}, {"S3_4000", "4005", "0"}, {"joint_grid", "10000", "19800"},
+                             {"S5_ball", "10000", "19802"}, {"S5_dist", "10000", "19802"}}) {
+        const Printed bench = call(server::bench_command, {size.name, "--ticks", "1", "--json"});
+        REQUIRE_MESSAGE(bench.code == 0, bench.err);
+        CHECK(field(bench.out, "bodies") == size.bodies);
+        CHECK(field(bench.out, "joints") == size.joints);
+    }
+}
+
+TEST_CASE("bench runs repeat to one hash, and --check says what it holds them to") {
+    const Printed bench = call(server::bench_command, {"S1_1k", "S2_20", "--ticks", "8", "--repeat", "3", "--check"});
+    CHECK(bench.code == 0);
+    CHECK(count_lines(bench.err) == 2);
+    CHECK(has(bench.err, "every run gave one hash"));
+}
+
+TEST_CASE("doctor lists the targets and says that there is no gpu") {
+    const Printed doctor = call(server::doctor_command, {"--json"});
+    CHECK(doctor.code == 0);
+    CHECK(has(doctor.out, "\"gpu\": \"none\""));
+    CHECK(has(doctor.out, "\"udp_loopback\": "));
+    CHECK(field(doctor.out, "engine_version") == std::to_string(sim::kEngineVersion));
+    for (const sim::Target target : sim::available_targets()) {
+        CHECK(has(doctor.out, "\"" + std::string(sim::target_name(target)) + "\""));
+        CHECK(has(call(server::doctor_command, {}).out, std::string(sim::target_name(target))));
+    }
+}
