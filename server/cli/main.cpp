@@ -9,6 +9,8 @@
 #include "server/cli/command_line.h"
 #include "server/cli/doctor.h"
 #include "server/cli/run.h"
+#include "server/cli/serve.h"
+#include "server/cli/token.h"
 #include "server/cli/verify.h"
 
 namespace {
@@ -20,6 +22,8 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
+    {"serve", orrery::server::serve_command, "serve a scene to players and record it"},
+    {"token", orrery::server::token_command, "mint one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},

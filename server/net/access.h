@@ -1,0 +1,36 @@
+// Who may connect: the addresses by which tokens name this server, and a token file for whoever may read the
+// recording folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/netcode/connect_token.h"
+#include "sim/result.h"
+
+namespace orrery::server {
+
+// Of a server bound to `local`: that address, or if it is "any address" loopback and every address of this machine.
+std::vector<protocol::Address> reachable_addresses(const protocol::Address& local);
+
+// A connect token in a file, for development: anyone who can read it can play. A token is good for one client, so
+// the file is written anew when one has been used, and before it expires.
+class TokenFile {
+  public:
+    TokenFile(std::string path, const protocol::Key& key, const protocol::Address& server)
+        : path_(std::move(path)), key_(key), server_(server) {}
+
+    Result<Ok> renew(std::uint64_t unix_now_s);
+    bool due(std::uint64_t unix_now_s) const { return unix_now_s >= renew_at_s_; }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+    protocol::Key key_;
+    protocol::Address server_;
+    protocol::SystemRandom random_;
+    std::uint64_t renew_at_s_ = 0;
+};
+
+}  // namespace orrery::server

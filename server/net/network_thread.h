@@ -1,0 +1,57 @@
+// The one thread that touches sockets and signals: an Asio io_context with a UDP socket, and bounded queues of
+// datagrams between it and the thread that steps the room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/datagram_sink.h"
+#include "server/room/datagram_queue.h"
+#include "sim/result.h"
+
+namespace orrery::server {
+
+struct NetworkStats {
+    std::uint64_t received_dropped = 0;  // the room did not take them in time
+    std::uint64_t send_dropped = 0;      // the network did not
+    std::uint64_t oversized = 0;         // longer than anything of ours
+};
+
+class NetworkThread {
+  public:
+    // Binds `address` (port 0: a free one). An error with code io: the address or port is not to be had.
+    static Result<std::unique_ptr<NetworkThread>> start(const protocol::Address& address);
+    ~NetworkThread();  // sends what is queued, then ends the thread
+
+    protocol::Address local_address() const;
+
+    // What has arrived since the last call is now in `out`, which is cleared first. Entries bear their time of arrival.
+    void take_received(DatagramQueue& out);
+    // Hands a tick's datagrams over; `batch` is empty afterwards.
+    void send(DatagramQueue& batch);
+
+    // Waits until `deadline` (of now()). False: SIGINT or SIGTERM has come, now or before.
+    bool wait_until(protocol::TimeNs deadline);
+
+    NetworkStats stats() const;
+
+    static protocol::TimeNs now();  // monotonic
+
+  private:
+    struct State;
+    explicit NetworkThread(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+// The room's sink: keeps a tick's datagrams for NetworkThread::send.
+class Outbox final : public protocol::DatagramSink {
+  public:
+    void send(const protocol::Address& to, protocol::Bytes datagram) override { queue_.push(to, datagram, 0); }
+    DatagramQueue& queue() { return queue_; }
+
+  private:
+    DatagramQueue queue_;
+};
+
+}  // namespace orrery::server

@@ -1,0 +1,151 @@
+#include "server/net/room_host.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "protocol/session/handshake.h"
+#include "server/cli/json_line.h"
+
+namespace orrery::server {
+
+using protocol::kNsPerSecond;
+using protocol::TimeNs;
+
+namespace {
+
+constexpr TimeNs kSlipLogEvery = 5 * kNsPerSecond;
+
+std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
+
+const char* reason_name(protocol::DisconnectReason reason) {
+    switch (reason) {
+        case protocol::DisconnectReason::by_peer:
+            return "it left";
+        case protocol::DisconnectReason::timed_out:
+            return "it fell silent";
+        case protocol::DisconnectReason::by_server:
+            return "the server ended it";
+        case protocol::DisconnectReason::server_stopped:
+            return "the server stops";
+    }
+    return "unknown";
+}
+
+}  // namespace
+
+RoomHost::RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
+                   const HostSettings& settings)
+    : room_(room), network_(network), outbox_(outbox), token_file_(std::move(token_file)), settings_(settings) {
+    room_.set_observer(this);
+}
+
+Result<Ok> RoomHost::run() {
+    last_status_ = NetworkThread::now();
+    const auto status_every = static_cast<TimeNs>(settings_.status_every_s * static_cast<double>(kNsPerSecond));
+    while (network_.wait_until(room_.next_deadline())) {
+        tick();
+        if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
+        const TimeNs now = NetworkThread::now();
+        if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
+    }
+    spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
+    const Result<Ok> closed = room_.stop(NetworkThread::now());
+    network_.send(outbox_.queue());
+    print_status(NetworkThread::now());
+    return closed;
+}
+
+void RoomHost::tick() {
+    network_.take_received(arrived_);
+    for (const DatagramQueue::Entry& entry : arrived_.entries()) {
+        room_.receive(entry.address, arrived_.bytes_of(entry), entry.time);
+    }
+    const TimeNs start = NetworkThread::now();
+    const std::uint32_t ticks = room_.advance(start, unix_now_s());
+    network_.send(outbox_.queue());
+    if (ticks > 0) note_duration(NetworkThread::now() - start, ticks);
+}
+
+void RoomHost::renew_token() {
+    token_used_ = false;
+    const Result<Ok> written = token_file_->renew(unix_now_s());
+    if (!written) spdlog::warn("no new connect token: {}", written.error().to_string());
+}
+
+void RoomHost::note_duration(TimeNs duration, std::uint32_t ticks) {
+    for (std::uint32_t i = 0; i < ticks; ++i) durations_[duration_count_++ % durations_.size()] = duration / ticks;
+}
+
+double RoomHost::tick_percentile_ms(double fraction) const {
+    std::array<TimeNs, 1024> sorted = durations_;
+    const std::size_t count = std::min(duration_count_, sorted.size());
+    if (count == 0) return 0.0;
+    const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(count - 1) * fraction);
+    std::nth_element(sorted.begin(), place, sorted.begin() + static_cast<std::ptrdiff_t>(count));
+    return static_cast<double>(*place) * 1e-6;
+}
+
+// Announces the last tick that is recorded: flushed after that tick's bytes have reached the file.
+void RoomHost::print_status(TimeNs now) {
+    const RoomStats stats = room_.stats();
+    const double seconds = std::max(1e-3, static_cast<double>(now - last_status_) * 1e-9);
+    const double sent = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
+    const double received =
+        static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
+    const double p50 = tick_percentile_ms(0.5), p99 = tick_percentile_ms(0.99);
+    if (settings_.json) {
+        std::printf("%s\n", JsonLine()
+                                .number("tick", stats.tick)
+                                .number("recorded_tick", stats.last_recorded_tick)
+                                .number("clients", stats.clients)
+                                .number("tick_p50_ms", std::optional(p50))
+                                .number("tick_p99_ms", std::optional(p99))
+                                .number("sent_bytes_per_s", std::optional(sent))
+                                .number("received_bytes_per_s", std::optional(received))
+                                .number("late_inputs", stats.inputs_late)
+                                .number("slips", stats.slips)
+                                .str()
+                                .c_str());
+    } else {
+        std::printf(
+            "status tick=%llu recorded_tick=%llu clients=%u tick_p50_ms=%.3f tick_p99_ms=%.3f sent_bytes_per_s=%.0f "
+            "received_bytes_per_s=%.0f late_inputs=%llu slips=%llu\n",
+            static_cast<unsigned long long>(stats.tick), static_cast<unsigned long long>(stats.last_recorded_tick),
+            stats.clients, p50, p99, sent, received, static_cast<unsigned long long>(stats.inputs_late),
+            static_cast<unsigned long long>(stats.slips));
+    }
+    std::fflush(stdout);
+    last_status_ = now;
+    last_stats_ = stats;
+}
+
+void RoomHost::connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) {
+    token_used_ = true;
+    spdlog::info("client {} connected: id {:016x}, from {}", client, client_id, from.to_string());
+}
+
+void RoomHost::refused(std::uint32_t client, const protocol::Refusal& why) {
+    spdlog::warn("client {} refused: {}", client, protocol::describe(why));
+}
+
+void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, protocol::DisconnectReason why) {
+    spdlog::info("client {} (id {:016x}) disconnected: {}", client, client_id, reason_name(why));
+}
+
+void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) {
+    ++slips_unlogged_;
+    const TimeNs now = NetworkThread::now();
+    if (now - last_slip_log_ < kSlipLogEvery) return;
+    spdlog::warn(
+        "tick {} comes {:.1f} ms late ({} slips since the last such line): this machine is too slow for the scene",
+        tick, static_cast<double>(late_ns) * 1e-6, slips_unlogged_);
+    last_slip_log_ = now;
+    slips_unlogged_ = 0;
+}
+
+void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording ends here: {}", error.to_string()); }
+
+}  // namespace orrery::server
