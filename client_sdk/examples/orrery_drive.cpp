@@ -1,0 +1,281 @@
+// Drives a vehicle of a room: by hand on a terminal, or by itself with --auto.
+//
+//   orrery_drive --token FILE [--auto --seconds N]
+//   orrery_drive --server ADDR:PORT ...      a server that was started with --insecure mints the token
+//
+// Channel 0 is the throttle, channel 1 the steering: what the yard's vehicles expect.
+// Exit codes: 0 good (with --auto: the vehicle moved more than 5 m); 1 it did not, or the connection was lost or
+// refused; 2 no usable token; 64 usage.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client_sdk/examples/terminal.h"
+#include "client_sdk/examples/view.h"
+#include "orrery/client.hpp"
+
+namespace {
+
+using orrery::client::Client;
+using orrery::client::Event;
+using orrery::client::Samples;
+using orrery::drive::Terminal;
+using orrery::drive::View;
+
+constexpr double kMinDistance_m = 5.0;
+constexpr double kConnectTimeout_s = 15.0;
+constexpr double kKeyHold_s = 0.25;  // terminals report key presses, not releases: a press holds this long
+constexpr auto kFrame = std::chrono::milliseconds(8);
+
+struct Options {
+    std::string token = "build/replays/connect.token", server;
+    bool automatic = false;
+    double seconds = 0.0;  // 0: until the user leaves
+};
+
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+}
+
+double seconds_since(std::uint64_t start_ns) { return static_cast<double>(now_ns() - start_ns) * 1e-9; }
+
+void print_usage(std::FILE* to) {
+    std::fprintf(
+        to,
+        "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--seconds N]\n"
+        "  --token FILE        connect token (default build/replays/connect.token, which `orrery serve` writes)\n"
+        "  --server ADDR:PORT  ask a server that was started with --insecure for a token\n"
+        "  --auto              drive straight on; without it W A S D on the terminal, Q leaves\n"
+        "  --seconds N         how long (default with --auto: 10)\n"
+        "exit codes: 0 good (--auto: moved more than 5 m), 1 it did not, or no connection, 2 no usable token, 64 "
+        "usage\n");
+}
+
+std::optional<Options> parse(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        const bool has_value = i + 1 < argc;
+        if (argument == "--token" && has_value)
+            options.token = argv[++i];
+        else if (argument == "--server" && has_value)
+            options.server = argv[++i];
+        else if (argument == "--auto")
+            options.automatic = true;
+        else if (argument == "--seconds" && has_value) {
+            char* end = nullptr;
+            options.seconds = std::strtod(argv[++i], &end);
+            if (*end != 0 || !(options.seconds > 0.0 && options.seconds < 1e6)) return std::nullopt;
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (options.automatic && options.seconds == 0.0) options.seconds = 10.0;
+    return options;
+}
+
+// Where one player's vehicle is, and how it has moved.
+struct Track {
+    bool known = false;
+    std::array<float, 3> start{}, position{}, velocity{};
+    double distance_m() const {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < 3; ++i) sum += (position[i] - start[i]) * (position[i] - start[i]);
+        return std::sqrt(sum);
+    }
+    double speed_mps() const {
+        return std::sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2]);
+    }
+    void update(const Samples& samples, orrery_body_id own) {
+        for (std::size_t i = 0; i < samples.ids.size(); ++i) {
+            if (samples.ids[i] != own) continue;
+            position = samples.positions[i];
+            velocity = samples.linear_velocities[i];
+            if (!known) start = position;
+            known = true;
+        }
+    }
+};
+
+class Drive {
+  public:
+    Drive(Client client, const Options& options) : client_(std::move(client)), options_(options) {}
+
+    bool connect() {
+        if (!options_.server.empty()) {
+            if (client_.connect_insecure(options_.server, now_ns()) == ORRERY_OK) return true;
+            std::fprintf(stderr, "orrery_drive: %s is not an address like 127.0.0.1:7770\n", options_.server.c_str());
+            return false;
+        }
+        std::ifstream file(options_.token, std::ios::binary);
+        const std::vector<std::uint8_t> token{std::istreambuf_iterator<char>(file), {}};
+        if (!file.is_open()) {
+            std::fprintf(stderr,
+                         "orrery_drive: %s: cannot be read; is a server running that has written it? (--token FILE)\n",
+                         options_.token.c_str());
+            return false;
+        }
+        if (client_.connect(token, now_ns()) == ORRERY_OK) return true;
+        std::fprintf(stderr, "orrery_drive: %s: is not a connect token\n", options_.token.c_str());
+        return false;
+    }
+
+    int run() {
+        std::optional<Terminal> terminal;
+        if (!options_.automatic)
+            terminal.emplace();
+        else
+            Terminal::watch_signals();
+        const std::uint64_t begun = now_ns();
+        std::uint64_t driving_since = 0;
+        while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
+            if (!track_.known && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
+            if (track_.known && driving_since == 0) driving_since = now_ns();
+            if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
+            if (terminal) steer(terminal->keys());
+            const float forward[] = {1.0f, 0.0f};
+            if (options_.automatic) client_.set_control(forward);
+            client_.poll(now_ns());
+            read_events();
+            if (client_.sample(now_ns(), samples_)) track_.update(samples_, client_.own_body());
+            if (terminal && now_ns() - last_drawn_ > 33'000'000) draw(*terminal);
+            std::this_thread::sleep_for(kFrame);
+        }
+        const orrery_client_stats stats = client_.stats();
+        client_.disconnect(now_ns());
+        terminal.reset();
+        return report(stats);
+    }
+
+  private:
+    void read_events() {
+        Event event;
+        while (client_.next_event(event)) {
+            if (event.kind == ORRERY_EVENT_DISCONNECTED) lost_ = event.text;
+        }
+    }
+
+    void steer(const std::string& keys) {
+        const std::uint64_t now = now_ns();
+        for (const char key : keys) {
+            switch (key) {
+                case 'w':
+                case 'W':
+                    throttle_ = 1.0f;
+                    throttle_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 4e9);
+                    break;
+                case 's':
+                case 'S':
+                    throttle_ = -1.0f;
+                    throttle_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 4e9);
+                    break;
+                case 'a':
+                case 'A':
+                    steering_ = -1.0f;
+                    steering_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 1e9);
+                    break;
+                case 'd':
+                case 'D':
+                    steering_ = 1.0f;
+                    steering_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 1e9);
+                    break;
+                case ' ':
+                    throttle_ = steering_ = 0.0f;
+                    break;
+                case 'q':
+                case 'Q':
+                    leave_ = true;
+                    break;
+                default:
+                    break;
+            }
+        }
+        if (now > throttle_until_) throttle_ = 0.0f;
+        if (now > steering_until_) steering_ = 0.0f;
+        const float channels[] = {throttle_, steering_};
+        client_.set_control(channels);
+    }
+
+    void draw(Terminal& terminal) {
+        last_drawn_ = now_ns();
+        View view(terminal.width(), terminal.height() - 2);
+        view.centre(track_.position[0], track_.position[2]);
+        const std::uint32_t own_slot = client_.session() ? client_.session()->slot : ORRERY_NO_SLOT;
+        for (std::size_t i = 0; i < samples_.ids.size(); ++i) {
+            const auto body = client_.body(samples_.ids[i]);
+            if (!body || body->shape == ORRERY_NO_SHAPE) continue;
+            const auto shape = client_.shape(body->shape);
+            if (!shape) continue;
+            const double reach = orrery::drive::reach_m(*shape);
+            if (body->type == ORRERY_BODY_FIXED && (shape->type == ORRERY_SHAPE_PLANE || reach > 20.0))
+                continue;  // the ground
+            char mark = body->type == ORRERY_BODY_FIXED ? '#' : (shape->type == ORRERY_SHAPE_SPHERE ? 'o' : '+');
+            if (body->slot != ORRERY_NO_SLOT) mark = body->slot == own_slot ? '@' : '&';
+            view.draw(samples_.positions[i][0], samples_.positions[i][2], reach, mark);
+        }
+        const orrery_client_stats stats = client_.stats();
+        char line[256];
+        std::snprintf(
+            line, sizeof line, " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
+            track_.known ? "driving" : "connecting", track_.speed_mps(), stats.rtt_s * 1e3,
+            static_cast<unsigned long long>(stats.newest_tick), stats.snapshot_loss * 100.0, stats.delay_ticks);
+        terminal.show(view.text() + line + " W A S D drive, space stops, Q leaves   @ you  & others  # fixed\x1b[K");
+    }
+
+    int report(const orrery_client_stats& stats) {
+        if (!lost_.empty()) std::fprintf(stderr, "orrery_drive: disconnected: %s\n", lost_.c_str());
+        const std::array<float, 3>&a = track_.start, &b = track_.position;
+        std::printf(
+            "start %.2f %.2f %.2f m, end %.2f %.2f %.2f m, distance %.2f m, snapshots received %llu, lost %llu, rtt "
+            "%.1f ms\n",
+            a[0], a[1], a[2], b[0], b[1], b[2], track_.distance_m(),
+            static_cast<unsigned long long>(stats.snapshots_received),
+            static_cast<unsigned long long>(stats.snapshots_lost), stats.rtt_s * 1e3);
+        if (!lost_.empty()) return 1;
+        return options_.automatic && track_.distance_m() <= kMinDistance_m ? 1 : 0;
+    }
+
+    Client client_;
+    Options options_;
+    Samples samples_;
+    Track track_;
+    std::string lost_;
+    bool leave_ = false;
+    float throttle_ = 0.0f, steering_ = 0.0f;
+    std::uint64_t throttle_until_ = 0, steering_until_ = 0, last_drawn_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+        print_usage(stdout);
+        return 0;
+    }
+    const std::optional<Options> options = parse(argc, argv);
+    if (!options) {
+        print_usage(stderr);
+        return 64;
+    }
+    if (!options->automatic && !Terminal::available()) {
+        std::fprintf(stderr, "orrery_drive: this is not a terminal; drive with --auto --seconds 10\n");
+        return 64;
+    }
+    std::optional<Client> client = Client::create();
+    if (!client) {
+        std::fprintf(stderr, "orrery_drive: out of memory\n");
+        return 1;
+    }
+    Drive drive(std::move(*client), *options);
+    return drive.connect() ? drive.run() : 2;
+}
