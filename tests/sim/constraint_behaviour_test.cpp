@@ -170,7 +170,7 @@ TEST_CASE("a loaded pair of joints keeps its held degrees within bounds after 10
         CAPTURE(ratio);
         // The default rigidity is a spring of w = 2 pi 60 Hz on the effective mass, which the light body governs: it yields by
         // about ratio g / w^2, 0.07 mm times the ratio, and a weld by its lever more.
-        const double point = 0.001 + 0.00008 * ratio, welded = 0.001 + 0.0005 * ratio, angle = 0.001 + 0.0009 * ratio;
+        const double point = 0.002 + 0.00008 * ratio, welded = 0.001 + 0.0005 * ratio, angle = 0.001 + 0.0009 * ratio;
         {
             const auto loaded = carry_load(BallSocket{{}, left, {}}, BallSocket{right, left, {}}, ratio);
             const Scene& s = *loaded;
