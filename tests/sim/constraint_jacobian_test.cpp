@@ -1,0 +1,259 @@
+// Guards the derivations: the Jacobian that a constraint applies its impulses along equals the finite difference of the
+// constraint's own C, and a solve pass equals a double-precision transcription of
+//   increment = m_eff (bias - J v) - softness * accumulated      (reference on constraint functions)
+#include "sim/lanes/ref_pass.h"
+#include "sim/solver/kernels-inl.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+
+namespace orrery::sim::ref {
+namespace {
+
+struct Random {
+    std::uint32_t state = 4711;
+    float operator()(float low = -1.0f, float high = 1.0f) {
+        state = state * 1664525u + 1013904223u;
+        return low + (high - low) * (static_cast<float>(state >> 8) * 0x1p-24f);
+    }
+    Vec3 vector(float size = 1.0f) { return {(*this)(-size, size), (*this)(-size, size), (*this)(-size, size)}; }
+    Quat rotation(float size = 1.0f) {
+        const Vec3 v = vector(size);
+        const double n = std::sqrt(1.0 + double(v.x) * v.x + double(v.y) * v.y + double(v.z) * v.z);
+        return {float(v.x / n), float(v.y / n), float(v.z / n), float(1.0 / n)};
+    }
+};
+
+// Poses in double precision, so that a difference quotient is worth its name.
+struct V {
+    double x, y, z;
+};
+V operator+(V a, V b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+V operator-(V a, V b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+V operator*(V a, double s) { return {a.x * s, a.y * s, a.z * s}; }
+double dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+V cross(V a, V b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+V wide(Vec3 v) { return {v.x, v.y, v.z}; }
+struct Q {
+    double x, y, z, w;
+};
+Q wide(Quat q) { return {q.x, q.y, q.z, q.w}; }
+Q operator*(Q a, Q b) {
+    return {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+            a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+}
+V turn(Q q, V v) {
+    const V u{q.x, q.y, q.z}, t = cross(u, v) * 2;
+    return v + t * q.w + cross(u, t);
+}
+struct DoublePose {
+    V position;
+    Q orientation;
+};
+// One of six motions by e: along, then about, a world axis.
+DoublePose moved(DoublePose p, int axis, double e) {
+    const V unit = axis % 3 == 0 ? V{1, 0, 0} : axis % 3 == 1 ? V{0, 1, 0} : V{0, 0, 1};
+    if (axis < 3) return {p.position + unit * e, p.orientation};
+    const V h = unit * std::sin(e / 2);
+    return {p.position, Q{h.x, h.y, h.z, std::cos(e / 2)} * p.orientation};
+}
+PoseT<float> narrow(DoublePose p) {
+    const auto f = [](double x) { return static_cast<float>(x); };
+    return {{f(p.position.x), f(p.position.y), f(p.position.z)},
+            {f(p.orientation.x), f(p.orientation.y), f(p.orientation.z), f(p.orientation.w)}};
+}
+
+const InertiaT<float> kUnit{{1.0f, 0.0f, 0.0f, 1.0f, 0.0f, 1.0f}, 1.0f};
+const StepConstants kStep = [] {
+    StepConstants step{};
+    step.dt_s = 1.0f / 60, step.inverse_dt = 60.0f, step.h_s = 1.0f / 240, step.inverse_h = 240.0f;
+    step.joint = {80.0f, 0.9f, 0.1f};
+    return step;
+}();
+
+// With unit masses, the velocities that a unit impulse of a row gives are that row of J. Compared with (C(e) - C(-e)) / 2e.
+template <class Functions, class SetRow, class Value>
+void check_rows(typename Functions::Bundle& bundle, int rows, DoublePose a, DoublePose b, SetRow set_row, Value value) {
+    Functions::template prepare<float>(bundle, 0, kStep);
+    Functions::template refresh<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);
+    for (int row = 0; row < rows; ++row) {
+        CAPTURE(row);
+        set_row(row);
+        VelocityT<float> va{}, vb{};
+        Functions::template warm_start<float>(bundle, 0, va, vb);
+        const float j[12] = {va.linear.x, va.linear.y, va.linear.z, va.angular.x, va.angular.y, va.angular.z,
+                             vb.linear.x, vb.linear.y, vb.linear.z, vb.angular.x, vb.angular.y, vb.angular.z};
+        for (int k = 0; k < 12; ++k) {
+            CAPTURE(k);
+            const double e = 1e-5;
+            const auto at = [&](double step) {
+                return k < 6 ? value(row, moved(a, k, step), b) : value(row, a, moved(b, k - 6, step));
+            };
+            CHECK(std::abs(j[k] - (at(e) - at(-e)) / (2 * e)) < 2e-5);
+        }
+    }
+}
+
+V anchor_gap(const DoublePose& a, const DoublePose& b, Vec3 la, Vec3 lb) {
+    return (b.position + turn(b.orientation, wide(lb))) - (a.position + turn(a.orientation, wide(la)));
+}
+double component(V v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
+
+}  // namespace
+
+TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
+    Random random;
+    for (int trial = 0; trial < 20; ++trial) {
+        CAPTURE(trial);
+        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const Vec3 la = random.vector(), lb = random.vector();
+        {
+            auto bundle = std::make_unique<BallSocketBundle>();
+            const float none[3] = {};
+            load_lane(*bundle, 0, BallSocket{la, lb, {}}, none);
+            check_rows<BallSocketFunctions>(
+                *bundle, 3, a, b,
+                [&](int row) { put(bundle->impulse, 0, Vec3T<float>{row == 0 ? 1.0f : 0.0f, row == 1 ? 1.0f : 0.0f, row == 2 ? 1.0f : 0.0f}); },
+                [&](int row, DoublePose p, DoublePose q) { return component(anchor_gap(p, q, la, lb), row); });
+        }
+        {
+            auto bundle = std::make_unique<DistanceLimitBundle>();
+            const float none[1] = {};
+            load_lane(*bundle, 0, DistanceLimit{la, lb, 0.0f, 1.0f, {}}, none);
+            check_rows<DistanceLimitFunctions>(
+                *bundle, 1, a, b, [&](int) { put(bundle->limit.impulse, 0, 1.0f); },
+                [&](int, DoublePose p, DoublePose q) {
+                    const V d = anchor_gap(p, q, la, lb);
+                    return std::sqrt(dot(d, d));
+                });
+        }
+        {
+            auto bundle = std::make_unique<HingeBundle>();
+            const float none[6] = {};
+            Hinge hinge;
+            hinge.anchor_a = la, hinge.anchor_b = lb;
+            load_lane(*bundle, 0, hinge, none);
+            check_rows<HingeFunctions>(
+                *bundle, 5, a, b,
+                [&](int row) { for (int k = 0; k < 5; ++k) put(bundle->impulse[k], 0, k == row ? 1.0f : 0.0f); },
+                [&](int row, DoublePose p, DoublePose q) {
+                    if (row < 3) return component(anchor_gap(p, q, la, lb), row);
+                    const V u = turn(p.orientation, {1, 0, 0}), axis = turn(p.orientation, {0, 1, 0});
+                    const V other = turn(q.orientation, {0, 1, 0});
+                    return row == 3 ? -dot(cross(axis, u), other) : dot(u, other);
+                });
+        }
+        {
+            // The rotation rows are exact where the weld is met.
+            auto bundle = std::make_unique<WeldBundle>();
+            const float none[6] = {};
+            const Quat relative = random.rotation();
+            load_lane(*bundle, 0, Weld{la, lb, relative, {}}, none);
+            const DoublePose met{b.position, a.orientation * wide(relative)};
+            check_rows<WeldFunctions>(
+                *bundle, 6, a, met,
+                [&](int row) {
+                    const auto unit = [&](int k) { return k == row ? 1.0f : 0.0f; };
+                    put(bundle->impulse, 0, Vec3T<float>{unit(0), unit(1), unit(2)});
+                    put(bundle->turn, 0, Vec3T<float>{unit(3), unit(4), unit(5)});
+                },
+                [&](int row, DoublePose p, DoublePose q) {
+                    if (row < 3) return component(anchor_gap(p, q, la, lb), row);
+                    const Q target = p.orientation * wide(relative);
+                    const Q e = q.orientation * Q{-target.x, -target.y, -target.z, target.w};
+                    return 2 * component({e.x, e.y, e.z}, row - 3);
+                });
+        }
+        {
+            // The limit's angle: the other rows at rest and the axes together.
+            auto bundle = std::make_unique<HingeBundle>();
+            const float none[6] = {};
+            Hinge hinge;
+            hinge.limited = true, hinge.min_angle_rad = -1.0f, hinge.max_angle_rad = 1.0f;
+            load_lane(*bundle, 0, hinge, none);
+            const double half = random(-1.4f, 1.4f);
+            const DoublePose aligned{b.position, a.orientation * Q{0, std::sin(half), 0, std::cos(half)}};
+            check_rows<HingeFunctions>(
+                *bundle, 1, a, aligned, [&](int) { put(bundle->limit.impulse, 0, 1.0f); },
+                [&](int, DoublePose p, DoublePose q) {
+                    const V u = turn(p.orientation, {1, 0, 0}), axis = turn(p.orientation, {0, 1, 0});
+                    const V n = turn(q.orientation, {1, 0, 0});
+                    return std::atan2(dot(cross(u, n), axis), dot(u, n));
+                });
+        }
+    }
+}
+
+TEST_CASE("a ball socket's solve equals the reference function in double precision") {
+    Random random;
+    for (int trial = 0; trial < 200; ++trial) {
+        auto bundle = std::make_unique<BallSocketBundle>();
+        BallSocketBundle& s = *bundle;
+        const Vec3 la = random.vector(), lb = random.vector(), old = random.vector(3.0f);
+        const float accumulated[3] = {old.x, old.y, old.z};
+        const Spring spring{random(1.0f, 50.0f), random(0.1f, 2.0f)};
+        load_lane(s, 0, BallSocket{la, lb, spring}, accumulated);
+        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const InertiaT<float> ma{{random(1, 2), 0.1f, -0.2f, random(1, 2), 0.3f, random(1, 2)}, random(0.5f, 2)};
+        const InertiaT<float> mb{{random(1, 2), -0.3f, 0.1f, random(1, 2), 0.2f, random(1, 2)}, random(0.5f, 2)};
+        BallSocketFunctions::prepare<float>(s, 0, kStep);
+        BallSocketFunctions::refresh<float>(s, 0, kStep, narrow(a), narrow(b), ma, mb);
+        const auto vec = [&](Vec3 v) { return Vec3T<float>{v.x, v.y, v.z}; };
+        const Vec3 v[4] = {random.vector(5), random.vector(5), random.vector(5), random.vector(5)};
+        VelocityT<float> va{vec(v[0]), vec(v[1])}, vb{vec(v[2]), vec(v[3])};
+        BallSocketFunctions::solve<false, float>(s, 0, kStep, BallSocketFunctions::bias<float>(s, 0), va, vb);
+
+        // The transcription checks the increment instead of solving for it: with K^-1 on the other side,
+        // K (increment + softness old) = mass_scale (-J v - rate C).
+        const double w = 2 * 3.14159265358979 * spring.frequency_hz, h = kStep.h_s, z = spring.damping_ratio;
+        const double rate = w / (w * h + 2 * z), softness = 1 / (1 + w * h * (w * h + 2 * z)), scale = 1 - softness;
+        const V ra = turn(a.orientation, wide(la)), rb = turn(b.orientation, wide(lb));
+        const V now{s.impulse.x.lane[0], s.impulse.y.lane[0], s.impulse.z.lane[0]};
+        const V x = (now - wide(old)) + wide(old) * softness;
+        const auto times = [](const Sym3T<float>& m, V r) {
+            return V{m.xx * r.x + m.xy * r.y + m.xz * r.z, m.xy * r.x + m.yy * r.y + m.yz * r.z, m.xz * r.x + m.yz * r.y + m.zz * r.z};
+        };
+        const V kx = x * (double(ma.inverse_mass) + mb.inverse_mass) + cross(times(ma.inverse_inertia, cross(ra, x)), ra) +
+                     cross(times(mb.inverse_inertia, cross(rb, x)), rb);
+        const V jv = (wide(v[2]) + cross(wide(v[3]), rb)) - (wide(v[0]) + cross(wide(v[1]), ra));
+        const V right = (jv + anchor_gap(a, b, la, lb) * rate) * -scale;
+        for (int k = 0; k < 3; ++k) CHECK(std::abs(component(kx - right, k)) < 2e-4 * (1 + std::abs(component(right, k))));
+
+        const V expected = wide(v[2]) + (now - wide(old)) * mb.inverse_mass;
+        CHECK(std::abs(vb.linear.x - expected.x) < 1e-4);
+    }
+}
+
+TEST_CASE("LDL^T solves what it factored and drops a row that moves nothing") {
+    Random random;
+    for (int trial = 0; trial < 100; ++trial) {
+        float basis[6][6];
+        for (auto& row : basis) for (float& x : row) x = random();
+        LowerT<6, float> k;
+        double full[6][6];
+        for (std::size_t i = 0; i < 6; ++i) {
+            for (std::size_t j = 0; j < 6; ++j) {
+                full[i][j] = i == j ? 0.5 : 0.0;
+                for (int m = 0; m < 6; ++m) full[i][j] += double(basis[i][m]) * basis[j][m];
+                if (trial % 2 == 1 && (i == 4 || j == 4)) full[i][j] = 0.0;
+                if (j <= i) k.v[lower_index(i, j)] = static_cast<float>(full[i][j]);
+            }
+        }
+        float x[6], right[6];
+        for (int i = 0; i < 6; ++i) x[i] = right[i] = random();
+        solve_ldlt(factor_ldlt(k), x);
+        for (int i = 0; i < 6; ++i) {
+            if (trial % 2 == 1 && i == 4) {
+                CHECK(x[4] == 0.0f);
+                continue;
+            }
+            double sum = 0;
+            for (int j = 0; j < 6; ++j) sum += full[i][j] * x[j];
+            CHECK(std::abs(sum - right[i]) < 1e-4);
+        }
+    }
+}
+
+}  // namespace orrery::sim::ref
