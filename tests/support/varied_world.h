@@ -55,10 +55,12 @@ inline sim::WorldDef varied_world() {
     const std::uint32_t box = add_box_shape(def, {0.5f, 0.5f, 0.5f}), ball = add_sphere_shape(def, 0.3f),
                         capsule = add_capsule_shape(def, 0.25f, 0.4f), bead = add_sphere_shape(def, 0.1f),
                         chassis = add_box_shape(def, {1.2f, 0.2f, 0.5f});
+    Lcg random(4711);
     for (int i = 0; i < 30; ++i) {  // a heap to be
         const float k = static_cast<float>(i);
         const std::uint32_t body = add_body(def, i % 3 == 0 ? box : i % 3 == 1 ? ball : capsule,
-                                            {std::sin(k * 1.7f), 1.0f + k * 0.8f, std::cos(k * 2.3f)}, turn_about_z(k * 0.7f));
+                                            {random.between(-1.0f, 1.0f), 1.0f + k * 0.8f, random.between(-1.0f, 1.0f)},
+                                            exact_turn(random.between(-1.0f, 1.0f)));
         if (i % 4 == 0) def.bodies[body].material = 1;
         def.bodies[body].angular_velocity = {0.3f * k, -1.0f, 0.5f};
         def.bodies[body].user_data = static_cast<std::uint64_t>(i) << 40;
@@ -96,7 +98,7 @@ inline sim::WorldDef varied_world() {
     add_body(def, box, {0.0f, 2.0f, 6.0f});
     def.prefabs.push_back(cart_prefab(chassis, ball));
     def.slots.push_back({"one", 0, {{-3.0f, 0.6f, 5.0f}, {}}});
-    def.slots.push_back({"two", 0, {{-3.0f, 0.6f, 9.0f}, turn_about_z(0.1f)}});
+    def.slots.push_back({"two", 0, {{-3.0f, 0.6f, 9.0f}, exact_turn(0.025f)}});
     return def;
 }
 
@@ -109,7 +111,7 @@ inline std::vector<sim::Command> varied_commands(std::uint64_t tick) {
     if (t % 20 == 3) commands.push_back(command(CommandKind::join, slot));
     if (t % 45 == 40) commands.push_back(command(CommandKind::leave, slot));
     Command control = command(CommandKind::control, static_cast<std::uint16_t>(t % 2));
-    control.channels = {std::sin(static_cast<float>(t / 10)), 0.5f, t % 13 == 0 ? 1.0f : 0.0f, 1.0f};
+    control.channels = {static_cast<float>(t / 10 % 5) * 0.5f - 1.0f, 0.5f, t % 13 == 0 ? 1.0f : 0.0f, 1.0f};
     commands.push_back(control);
     const auto director = [&](CommandKind kind) -> Command& {
         Command c = command(kind);

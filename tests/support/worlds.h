@@ -40,6 +40,26 @@ inline void run(sim::World& world, int ticks) {
 
 inline sim::Quat turn_about_z(float angle_rad) { return {0.0f, 0.0f, std::sin(angle_rad / 2), std::cos(angle_rad / 2)}; }
 
+// A turn about z with tan(angle / 4) = t, by exact arithmetic alone: libm's last bit differs from machine to machine.
+inline sim::Quat exact_turn(float t) {
+    const float scale = 1.0f / (1.0f + t * t);
+    return {0.0f, 0.0f, 2.0f * t * scale, (1.0f - t * t) * scale};
+}
+
+// The random numbers of BENCHMARKS.md.
+class Lcg {
+  public:
+    explicit Lcg(std::uint32_t seed) : state_(seed) {}
+    float unit() {  // in [0, 1)
+        state_ = state_ * 1664525u + 1013904223u;
+        return static_cast<float>(state_ >> 8) / 16777216.0f;
+    }
+    float between(float low, float high) { return low + (high - low) * unit(); }
+
+  private:
+    std::uint32_t state_;
+};
+
 // ---- definitions: each returns the index of what it added
 
 inline std::uint32_t add_shape(sim::WorldDef& def, sim::ShapeDef shape) {

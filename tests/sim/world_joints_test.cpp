@@ -1,0 +1,200 @@
+// Joints, motors, grabs and breaking as a game meets them, through the public interface.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/support/varied_world.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+double distance(Vec3 a, Vec3 b) { return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z); }
+
+}  // namespace
+
+TEST_CASE("a wheel that a motor turns rolls without slipping") {
+    WorldDef def;
+    add_ground(def);
+    const auto wheel = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 0.5f, 0.0f});
+    AngularAxisMotor motor;
+    motor.axis_a = {0.0f, 0.0f, 1.0f};
+    motor.target_radps = -4.0f;
+    motor.motor.max_force = 500.0f;
+    add_joint(def, kNone, wheel, motor);
+    auto world = make_world(def);
+    run(*world, 180);
+    const BodyState before = state_of(*world, wheel);
+    CHECK(before.angular_velocity.z == doctest::Approx(-4.0).epsilon(0.01));
+    CHECK(before.linear_velocity.x == doctest::Approx(2.0).epsilon(0.02));
+    run(*world, 60);
+    CHECK(state_of(*world, wheel).pose.position.x - before.pose.position.x == doctest::Approx(2.0).epsilon(0.02));
+}
+
+TEST_CASE("a player drives a cart, turns it by skidding and stops it") {
+    WorldDef def;
+    add_ground(def);
+    const auto chassis = add_box_shape(def, {1.2f, 0.2f, 0.5f}), wheel = add_sphere_shape(def, 0.3f);
+    def.prefabs.push_back(cart_prefab(chassis, wheel));
+    def.slots.push_back({"one", 0, {{0.0f, 0.52f, 0.0f}, {}}});
+    auto world = make_world(def);
+    world->step(std::array{command(CommandKind::join)});
+    const BodyId cart = world->events()[0].a;
+    run(*world, 60);
+    const Vec3 start = world->body(cart).pose.position;
+    Command control = command(CommandKind::control);
+    control.channels[0] = 1.0f;
+    world->step(std::array{control});
+    run(*world, 239);
+    const BodyState driven = world->body(cart);
+    CHECK(driven.pose.position.x - start.x > 5.0f);         // 3 m/s at full speed
+    CHECK(driven.linear_velocity.x == doctest::Approx(3.0).epsilon(0.1));
+    CHECK(std::abs(driven.pose.position.z - start.z) < 0.5f);
+    control.channels[0] = 0.0f;
+    world->step(std::array{control});
+    run(*world, 180);
+    CHECK(std::abs(world->body(cart).linear_velocity.x) < 0.1f);
+    world->step(std::array{command(CommandKind::leave)});
+    CHECK_FALSE(world->alive(cart));
+    CHECK(world->stats().joints == 0);
+}
+
+TEST_CASE("a grab pulls a body to its target with at most its force") {
+    WorldDef def;
+    const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 10.0f, 0.0f});
+    auto world = make_world(def);
+    Command grab = command(CommandKind::grab);
+    grab.body = {ball + 1, 0};
+    grab.linear = {3.0f, 12.0f, 0.0f};
+    grab.value = 50'000.0f;
+    world->step(std::array{grab});
+    run(*world, 240);
+    CHECK(distance(state_of(*world, ball).pose.position, grab.linear) < 0.05);
+    REQUIRE(world->stats().joints == 1);
+
+    auto weak = make_world(def);
+    grab.value = 1'000.0f;  // a fifth of its weight: 524 kg
+    weak->step(std::array{grab});
+    run(*weak, 59);
+    CHECK(state_of(*weak, ball).linear_velocity.y == doctest::Approx(-10.0 + 1'000.0 / 523.6).epsilon(0.1));
+}
+
+TEST_CASE("a rope holds at its length and is slack below it") {
+    WorldDef def;
+    const auto ball = add_body(def, add_sphere_shape(def, 0.2f), {0.0f, 0.0f, 0.0f});
+    add_joint(def, kNone, ball, DistanceLimit{{0.0f, 1.0f, 0.0f}, {}, 0.0f, 3.0f, {}});
+    auto world = make_world(def);
+    run(*world, 30);
+    CHECK(state_of(*world, ball).linear_velocity.y == doctest::Approx(-5.0).epsilon(1e-4));  // falls freely
+    run(*world, 300);
+    CHECK(state_of(*world, ball).pose.position.y == doctest::Approx(-2.0).epsilon(0.01));
+}
+
+TEST_CASE("a welded pair moves as one, and a hinge leaves its axis free within its limits") {
+    WorldDef def;
+    def.gravity = {};
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto a = add_body(def, box, {}), b = add_body(def, box, {1.2f, 0.0f, 0.0f});
+    add_joint(def, a, b, Weld{{0.6f, 0.0f, 0.0f}, {-0.6f, 0.0f, 0.0f}, {}, {}});
+    def.bodies[a].angular_velocity = {0.0f, 2.0f, 0.0f};
+    const auto frame = add_body(def, box, {0.0f, 10.0f, 0.0f}), door = add_body(def, box, {1.2f, 10.0f, 0.0f});
+    def.bodies[frame].type = BodyType::fixed;
+    Hinge hinge;
+    hinge.anchor_a = {0.6f, 0.0f, 0.0f};
+    hinge.anchor_b = {-0.6f, 0.0f, 0.0f};
+    hinge.limited = true;
+    hinge.min_angle_rad = -0.25f;
+    hinge.max_angle_rad = 0.75f;
+    add_joint(def, frame, door, hinge);
+    def.bodies[door].angular_velocity = {0.0f, 3.0f, 0.0f};
+    def.bodies[door].linear_velocity = {0.0f, 0.0f, -1.8f};
+    auto world = make_world(def);
+    double largest = 0.0;
+    for (int n = 0; n < 240; ++n) {
+        world->step();
+        const Quat q = state_of(*world, door).pose.orientation;
+        largest = std::max(largest, 2.0 * std::atan2(q.y, q.w));
+        CHECK(std::abs(q.x) < 0.01);
+        CHECK(std::abs(q.z) < 0.01);
+    }
+    CHECK(largest > 0.70);
+    CHECK(largest < 0.80);
+    CHECK(distance(state_of(*world, a).pose.position, state_of(*world, b).pose.position) == doctest::Approx(1.2).epsilon(0.005));
+    const Quat p = state_of(*world, a).pose.orientation, q = state_of(*world, b).pose.orientation;
+    CHECK(std::abs(p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w) > 0.9999);
+}
+
+TEST_CASE("a joint breaks above its force, says so once, and is gone") {
+    WorldDef def;
+    const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 10.0f, 0.0f});
+    add_joint(def, kNone, ball, BallSocket{{0.0f, 10.0f, 0.0f}, {}, {}});
+    def.joints[0].name = "hook";
+    def.joints[0].break_force_n = 8'000.0f;  // the ball weighs 5,236 N
+    auto world = make_world(def);
+    const JointId hook = world->find_joint("hook");
+    run(*world, 60);
+    CHECK(world->alive(hook));
+    Command pull = command(CommandKind::impulse);
+    pull.body = {ball + 1, 0};
+    pull.linear = {0.0f, -200.0f, 0.0f};     // over a tick 12,000 N
+    world->step(std::array{pull});
+    REQUIRE(count_events(*world, EventKind::joint_broken) == 1);
+    for (const Event& event : world->events()) {
+        if (event.kind != EventKind::joint_broken) continue;
+        CHECK(event.joint == hook);
+        CHECK(event.b == BodyId{ball + 1, 0});
+        CHECK(event.impulse > 8'000.0f);
+    }
+    CHECK_FALSE(world->alive(hook));
+    world->step();
+    CHECK(world->events().empty());
+    run(*world, 30);
+    CHECK(state_of(*world, ball).linear_velocity.y < -4.0f);
+}
+
+TEST_CASE("numbers that overflow end in quarantine, the same on every target, and harm no bystander") {
+    WorldDef def;
+    add_ground(def);
+    const auto shape = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto mad = add_body(def, shape, {0.0f, 0.5f, 0.0f});
+    def.bodies[mad].mass_kg = 1e-3f;
+    const auto on_top = add_body(def, shape, {0.0f, 1.5f, 0.0f}), jointed = add_body(def, shape, {3.0f, 0.5f, 0.0f});
+    const auto far_off = add_body(def, shape, {20.0f, 0.5f, 0.0f});
+    add_joint(def, mad, jointed, BallSocket{{1.5f, 0.0f, 0.0f}, {-1.5f, 0.0f, 0.0f}, {}});
+    def.slots.push_back({"one", kNone, {}});
+    ActuatorDef push;
+    push.kind = ActuatorKind::force;
+    push.body = mad;
+    push.weights[0] = kNoLimit;
+    def.actuators.push_back(push);
+    Command control = command(CommandKind::control);
+    control.channels[0] = 1.0f;
+    std::vector<HashTree> reference;
+    for (const Target target : available_targets()) {
+        CAPTURE(std::string(target_name(target)));
+        auto world = make_world(def, target);
+        world->step(std::array{command(CommandKind::join)});
+        run(*world, 20);
+        world->step(std::array{control});
+        CHECK(count_events(*world, EventKind::quarantined, EventCause::not_finite) >= 1);
+        CHECK(state_of(*world, mad).type == BodyType::kinematic);
+        CHECK(state_of(*world, mad).linear_velocity == Vec3{});
+        std::vector<HashTree> course;
+        for (int n = 0; n < 20; ++n) {
+            course.push_back(world->hash());
+            std::vector<std::uint8_t> bytes;
+            world->save(bytes);
+            auto next = make_world(def, target);
+            REQUIRE(next->restore(bytes).ok());
+            CHECK(next->hash() == world->hash());
+            world->step();
+            CHECK(count_events(*world, EventKind::quarantined, EventCause::not_finite) == 0);
+        }
+        for (const auto body : {on_top, jointed, far_off}) CHECK(std::isfinite(state_of(*world, body).pose.position.y));
+        CHECK(state_of(*world, far_off).type == BodyType::dynamic);
+        CHECK(std::abs(state_of(*world, far_off).pose.position.y - 0.5f) < 0.01f);
+        if (reference.empty()) reference = course;
+        CHECK(course == reference);
+    }
+}
