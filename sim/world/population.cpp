@@ -233,7 +233,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.flags[index] = 0;
     bodies.info[index] = {};
     core.state.origin[index] = {};
-    bodies.generation[index] += 1;
+    bodies.generation[index] = std::max(1u, bodies.generation[index] + 1);  // 0 is of an index in its first life
     core.removed_bodies.push_back(index);
 }
 
