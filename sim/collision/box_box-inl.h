@@ -191,12 +191,13 @@ ORRERY_FN void keep_if(Kept<F>& kept, F& best, F score, const Place<F>& place, i
 template <class F>
 ORRERY_FN F turn(const Kept<F>& p, const Kept<F>& q, F x, F y) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); }
 
+// size2, area: squared diagonal and product of the half extents, each of the smaller face.
 template <class F>
-ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, Kept<F> kept[4]) {
+ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> kept[4]) {
     const F zero(0.0f);
     for (int k = 0; k < 4; ++k) kept[k] = {zero, zero, zero, zero, zero > zero};
     // Points nearer to each other than a thousandth of the face are one; triangles flatter than that have no area.
-    const F tiny_length2 = size2 * F(1e-6f), tiny_area = size2 * F(1e-4f);
+    const F tiny_length2 = size2 * F(1e-6f), tiny_area = area * F(1e-3f);
 
     F best(-1e30f);
     for (int i = 0; i < kPlaces; ++i) {
@@ -308,7 +309,9 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
 
     Kept<F> kept[4] = {};
     const F hu = face.reference.half_u, hv = face.reference.half_v;
-    reduce(place, hu * hu + hv * hv, kept);
+    const F iu2 = (face.x1 * face.x1 + face.y1 * face.y1) + face.z1 * face.z1;
+    const F iv2 = (face.x2 * face.x2 + face.y2 * face.y2) + face.z2 * face.z2;
+    reduce(place, min(hu * hu + hv * hv, iu2 + iv2), min(hu * hv, sqrt(iu2 * iv2)), kept);
     const Vec3T<F> origin = select<F>(of_b, in.between, Vec3T<F>{zero, zero, zero}) + face.normal * face.reference.half_n;
     Contacts<F> out{};
     out.normal = select<F>(by_edge, edge_normal, face_normal);

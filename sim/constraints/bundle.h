@@ -107,7 +107,7 @@ struct StepConstants {
     Vec3 gravity;
     SoftConstants joint;                     // default rigidity
     SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
-    float slop_m, max_recovery_speed_mps, restitution_threshold_mps;
+    float slop_m, inverse_margin, max_recovery_speed_mps, restitution_threshold_mps;
 };
 
 }  // namespace orrery::sim

@@ -88,11 +88,13 @@ ORRERY_LANES_BEGIN
 // C > 0: the bodies may close the gap in this substep, no more: bias C / h, rigid. C <= 0: soft, C + slop is driven to
 // zero at most at the maximum recovery speed; in the relax pass only the velocity counts, rigid. The impulse only pushes.
 //
-// Friction: J v along two tangents at the depth-weighted centre of the points, rigid, solved as one 2x2 block and clamped
-// to the circle of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal
-// impulses, each by its lever arm about that centre. Both are solved before penetration, which is to have the last word.
+// Friction: J v along two tangents at the weighted centre of the points, rigid, solved as one 2x2 block and clamped to the circle
+// of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal impulses, each by its
+// lever arm about that centre. Both are solved in the relax pass only, after penetration: there the normal impulses are
+// free of the push that recovers penetration, which friction would else turn into creep.
 struct ContactFunctions {
     using Bundle = ContactBundle;
+    static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
 
     template <class F>
     struct Frame {
@@ -134,26 +136,22 @@ struct ContactFunctions {
         put(bundle.mass_scale, lane, select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)));
         put(bundle.impulse_scale, lane, select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale)));
 
-        // Points weigh by how far they are inside the slop; all alike if none is.
+        // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
+        // depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
         const Vec3T<F> to_b = pose_a.position - pose_b.position;
         const std::uint32_t points = bundle.head.points;
-        F weights = zero, used = zero;
-        Vec3T<F> weighted{zero, zero, zero}, plain{zero, zero, zero};
+        F weights = zero;
+        Vec3T<F> weighted{zero, zero, zero};
         for (std::uint32_t k = 0; k < points; ++k) {
             const ContactPointRows& rows = bundle.points[k];
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
-            const Vec3T<F> offset = get<F>(rows.angular_a, lane);
-            const F weight = select(present, max(get<F>(rows.separation, lane) + F(step.slop_m), zero), zero);
-            const F unit = select(present, one, zero);
+            const F nearness = one + get<F>(rows.separation, lane) * F(step.inverse_margin);
+            const F weight = select(present, clamp(nearness, F(kLeastFrictionWeight), one), zero);
             weights += weight;
-            used += unit;
-            weighted = weighted + offset * weight;
-            plain = plain + offset * unit;
+            weighted = weighted + get<F>(rows.angular_a, lane) * weight;
         }
-        const MaskOf<F> deep = weights > zero;
-        const F scale = inverse_or_zero(select(deep, weights, used));
-        const Vec3T<F> arm_a = select<F>(deep, weighted, plain) * scale, arm_b = arm_a + to_b;
+        const Vec3T<F> arm_a = weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;
         put(bundle.arm_a, lane, arm_a);
         put(bundle.arm_b, lane, arm_b);
 
@@ -242,7 +240,6 @@ struct ContactFunctions {
     ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
                                 const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
-        solve_friction(bundle, lane, f, va, vb);
 
         const F zero(0.0f), inverse_h(step.inverse_h);
         const F rate = get<F>(bundle.rate, lane), soft_mass = get<F>(bundle.mass_scale, lane);
@@ -269,6 +266,7 @@ struct ContactFunctions {
             if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
             apply_normal(f, ja, jb, now - old, va, vb);
         }
+        if constexpr (kRelax) solve_friction(bundle, lane, f, va, vb);
     }
 
     template <class F>

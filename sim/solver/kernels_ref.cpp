@@ -18,6 +18,8 @@ SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
 }
 }  // namespace
 
+constexpr float kLeastMargin_m = 1e-4f;  // keeps the inverse finite where the scene wants no margin
+
 StepConstants make_step_constants(const StepInput& input) {
     const SolverSettings& settings = input.settings;
     StepConstants step{};
@@ -32,6 +34,7 @@ StepConstants make_step_constants(const StepInput& input) {
     step.contact = soft_constants(contact_hz, settings.contact_damping_ratio, step.h_s);
     step.contact_fixed = soft_constants(2.0f * contact_hz, 0.5f * settings.contact_damping_ratio, step.h_s);
     step.slop_m = settings.slop_m;
+    step.inverse_margin = 1.0f / max(settings.speculative_margin_m, kLeastMargin_m);
     step.max_recovery_speed_mps = settings.max_recovery_speed_mps;
     step.restitution_threshold_mps = settings.restitution_threshold_mps;
     return step;

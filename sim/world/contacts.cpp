@@ -23,13 +23,7 @@ bool comes_before(const A& x, const B& y) {
 bool is_cold(const Core& core, std::uint32_t body) { return body < core.cold_start.size() && core.cold_start[body] != 0; }
 
 void carry_impulses(Manifold& manifold, const KeptContact& contact) {
-    for (std::uint32_t i = 0; i < manifold.count; ++i) {
-        for (std::uint32_t k = 0; k < contact.count; ++k) {
-            if (manifold.points[i].feature != contact.feature[k]) continue;
-            manifold.points[i].normal_impulse = contact.normal_impulse[k];
-            break;
-        }
-    }
+    ref::carry_normal_impulses(manifold, {contact.feature, contact.count}, contact.normal_impulse);
     manifold.friction_impulse = {contact.friction_impulse[0], contact.friction_impulse[1], contact.friction_impulse[2]};
     manifold.twist_impulse = contact.twist_impulse;
 }

@@ -55,6 +55,9 @@ float smaller(float a, float b);
 
 float mixed_friction(float a, float b);     // geometric mean
 float mixed_restitution(float a, float b);  // the larger
+// Points take the impulse (N s) of the same feature of the tick before. Points that are new share evenly what features that are
+// gone carried: where two faces are nearly parallel the reference changes sides, and with it every feature, while the push stays.
+void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses);
 // What to remember of a solved manifold that continues `before` (or nothing), and what is new about it, as bits of
 // ContactNews. Touching: the surfaces overlap or an impulse has acted. A hit: the impulse grew since the last tick by more
 // than what changes the relative speed by `hit_speed_mps`.

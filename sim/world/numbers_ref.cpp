@@ -170,6 +170,25 @@ float smaller(float a, float b) { return min(a, b); }
 float mixed_friction(float a, float b) { return a == b ? a : sqrt(a * b); }
 float mixed_restitution(float a, float b) { return max(a, b); }
 
+void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses) {
+    bool taken[kMaxManifoldPoints] = {}, continued[kMaxManifoldPoints] = {};
+    float fresh = 0.0f;
+    for (std::uint32_t i = 0; i < manifold.count; ++i) {
+        for (std::uint32_t k = 0; k < features.size() && !continued[i]; ++k) {
+            if (taken[k] || manifold.points[i].feature != features[k]) continue;
+            manifold.points[i].normal_impulse = impulses[k];
+            taken[k] = continued[i] = true;
+        }
+        if (!continued[i]) fresh += 1.0f;
+    }
+    if (fresh == 0.0f) return;
+    float left = 0.0f;
+    for (std::uint32_t k = 0; k < features.size(); ++k) left += taken[k] ? 0.0f : impulses[k];
+    for (std::uint32_t i = 0; i < manifold.count; ++i) {
+        if (!continued[i]) manifold.points[i].normal_impulse = left / fresh;
+    }
+}
+
 std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
                           float hit_speed_mps, KeptContact& contact, ContactTotals& totals) {
     contact = {};

@@ -168,7 +168,9 @@ struct SlotDef {
 struct SolverSettings {                           // one set of defaults for all scenes
     float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;      // clamped to 0.25 of the substep rate
     float contact_frequency_hz = 30.0f, contact_damping_ratio = 10.0f; // clamped to 0.125 of it; twice and half against a static body
-    float slop_m = 0.005f;
+    // Penetration that contacts leave alone. None by default: the soft contact rests at a small depth by itself, and in a stack
+    // every contact would sink by the slop.
+    float slop_m = 0.0f;
     float speculative_margin_m = 0.02f;
     float max_recovery_speed_mps = 3.0f;
     float restitution_threshold_mps = 1.0f;
