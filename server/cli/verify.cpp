@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
-#include "protocol/scene/scene.h"
+#include "server/cli/command_line.h"
+#include "server/cli/json_line.h"
 #include "server/room/replay_source.h"
 #include "server/room/thread_pool.h"
 
@@ -17,36 +19,14 @@ namespace {
 using protocol::replay::Verdict;
 using protocol::replay::VerifyReport;
 
-constexpr std::uint32_t kMaxVerifyThreads = 256;
-constexpr int kExitGood = 0, kExitFalse = 1, kExitInput = 2, kExitMachine = 3, kExitUsage = 64;
-
-Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& header) {
-    auto scene = protocol::load_scene(header.scene, "the recorded scene");
+Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& header, std::uint64_t max_bodies) {
+    protocol::SceneCaps caps;
+    caps.max_bodies = max_bodies;
+    auto scene = protocol::load_scene(header.scene, "the recorded scene", {}, caps);
     if (!scene) return scene.error();
     if (scene->scene_hash != header.scene_hash)
         return Error{ErrorCode::corrupt, "file header", "the recorded scene has another hash than the file header says"};
     return std::move(scene->world);
-}
-
-std::string json_string(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') out += '\\';
-        if (byte >= 0x20) {
-            out += c;
-            continue;
-        }
-        char escape[8];
-        std::snprintf(escape, sizeof escape, "\\u%04x", byte);
-        out += escape;
-    }
-    return out + "\"";
-}
-
-template <class T>
-std::string number_or_null(const std::optional<T>& value) {
-    return value ? std::to_string(*value) : "null";
 }
 
 std::string decimal(double value, int digits) {
@@ -74,7 +54,9 @@ VerifiedReplay verify_replay(const std::string& path, const VerifySettings& sett
     options.target = settings.target;
     options.executor = settings.parallel > 1 ? nullptr : pool.get();
     options.stretches = settings.parallel > 1 ? pool.get() : nullptr;
-    options.load_scene = load_recorded_scene;
+    options.load_scene = [&settings](const protocol::replay::FileHeader& header) {
+        return load_recorded_scene(header, settings.max_bodies);
+    };
 
     const auto begin = std::chrono::steady_clock::now();
     result.report = protocol::replay::verify(**source, options);
@@ -92,7 +74,7 @@ int verify_exit_code(const VerifiedReplay& replay, const VerifySettings& setting
         case Verdict::diverged: return kExitFalse;
         case Verdict::unreadable: break;
     }
-    return report.error.code == ErrorCode::unsupported_target ? kExitMachine : kExitInput;
+    return exit_code_of(report.error);
 }
 
 std::string verify_text(const VerifiedReplay& replay, const VerifySettings& settings) {
@@ -112,53 +94,43 @@ std::string verify_text(const VerifiedReplay& replay, const VerifySettings& sett
 
 std::string verify_json(const VerifiedReplay& replay, const VerifySettings& settings) {
     const VerifyReport& report = replay.report;
-    std::string json = "{\"replay\": " + json_string(replay.path);
-    json += ", \"ticks\": " + std::to_string(report.ticks);
-    json += ", \"result\": " + json_string(verdict_name(report.verdict));
-    json += std::string(", \"complete\": ") + (report.complete ? "true" : "false");
-    json += ", \"corrupt_at_byte\": " + number_or_null(report.corrupt_at_byte);
-    json += ", \"first_divergent_tick\": " + number_or_null(report.first_divergent_tick);
-    json += ", \"subsystem\": " + (report.subsystem.empty() ? "null" : json_string(report.subsystem));
-    json += ", \"realtime_factor\": " + (replay.realtime_factor > 0.0 ? decimal(replay.realtime_factor, 3) : "null");
-    json += ", \"target\": " + json_string(target_name(report.target));
-    json += ", \"threads\": " + std::to_string(std::max(settings.threads, settings.parallel));
-    if (!report.error.message.empty()) json += ", \"error\": " + json_string(report.error.to_string());
-    return json + "}\n";
+    const std::optional<double> null;
+    const auto count = [&](JsonLine& line, std::string_view name, const std::optional<std::uint64_t>& value) {
+        value ? line.number(name, *value) : line.number(name, null);
+    };
+    JsonLine line;
+    line.text("replay", replay.path).number("ticks", report.ticks).text("result", verdict_name(report.verdict));
+    line.boolean("complete", report.complete);
+    count(line, "corrupt_at_byte", report.corrupt_at_byte);
+    count(line, "first_divergent_tick", report.first_divergent_tick);
+    report.subsystem.empty() ? line.number("subsystem", null) : line.text("subsystem", report.subsystem);
+    line.number("realtime_factor", replay.realtime_factor > 0.0 ? std::optional(replay.realtime_factor) : null);
+    line.text("target", target_name(report.target)).number("threads", std::max(settings.threads, settings.parallel));
+    if (!report.error.message.empty()) line.text("error", report.error.to_string());
+    return line.str() + "\n";
 }
 
 int verify_command(const std::vector<std::string>& arguments) {
     VerifySettings settings;
     std::string target = "auto", jacobi = "cpu";
     bool json = false;
-    CLI::App app("Re-simulates replays and compares the hash of every tick.\n"
-                 "Exit codes: 0 all the same; 1 one diverged (or is not complete, with --require-complete); 2 one is "
-                 "unreadable, corrupt or of another engine version; 3 this machine lacks what was asked; 64 usage.",
-                 "orrery verify");
+    CLI::App app("Re-simulates replays and compares the hash of every tick, and every keyframe.", "orrery verify");
     app.add_option("REPLAY", settings.replays, "replay files")->required();
-    app.add_option("--target", target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm");
+    app.add_option("--target", target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
     auto* threads = app.add_option("--threads", settings.threads, "workers inside a tick")
-                        ->check(CLI::Range(1u, kMaxVerifyThreads));
+                        ->check(CLI::Range(1u, kMaxThreads))->capture_default_str();
     app.add_option("--parallel", settings.parallel, "stretches between keyframes that are verified at a time")
-        ->check(CLI::Range(1u, kMaxVerifyThreads))->excludes(threads);
+        ->check(CLI::Range(1u, kMaxThreads))->excludes(threads)->capture_default_str();
     app.add_option("--jacobi", jacobi, "backend of large rigs")->check(CLI::IsMember({"cpu", "cuda"}));
+    app.add_option("--max-bodies", settings.max_bodies, "accept recorded scenes of up to so many bodies")->capture_default_str();
     app.add_flag("--require-complete", settings.require_complete, "fail on a recording that was not closed");
     app.add_flag("--json", json, "one JSON object a replay");
-    try {
-        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-        app.parse(reversed);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kExitGood : kExitUsage;
-    }
-    const auto refuse = [](int code, const std::string& why) {
-        std::fprintf(stderr, "orrery verify: %s\n", why.c_str());
-        return code;
-    };
-    const auto found = sim::target_from_name(target);
-    if (!found)
-        return refuse(found.error().code == ErrorCode::unsupported_target ? kExitMachine : kExitUsage,
-                      found.error().to_string());
+    if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
+    int exit = kExitGood;
+    const std::optional<sim::Target> found = parse_target(target, exit);
+    if (!found) return exit;
     settings.target = *found;
-    if (jacobi == "cuda") return refuse(kExitMachine, "--jacobi cuda: this program has no CUDA backend; use cpu, the bits are the same");
+    if (jacobi == "cuda") return complain("--jacobi cuda: this build has no CUDA backend; use cpu, the bits are the same", kExitMachine);
 
     int worst = kExitGood;
     for (const std::string& path : settings.replays) {

@@ -6,6 +6,7 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/replay/verify.h"
+#include "protocol/scene/scene.h"
 
 namespace orrery::server {
 
@@ -14,6 +15,7 @@ struct VerifySettings {
     sim::Target target = sim::Target::automatic;
     std::uint32_t threads = 1;           // workers inside a step
     std::uint32_t parallel = 1;          // stretches between keyframes at a time, each in a world of its own
+    std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;
     bool require_complete = false;       // a recording that was not closed does not pass
 };
 
