@@ -4,6 +4,10 @@
 #include <fstream>
 #include <string>
 
+#include "protocol/netcode/connect_token.h"
+#include "protocol/netcode/insecure_token.h"
+#include "protocol/netcode/packet.h"
+#include "protocol/netcode/reliable.h"
 #include "protocol/replay/records.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/messages.h"
@@ -103,6 +107,52 @@ void replays(Folder folder) {
     }
 }
 
+// The forms of packets_fuzz.cpp: 0 one datagram, 1 packets of a channel, 2 datagrams to the ends of a connection.
+void packets(Folder folder) {
+    SystemRandom random;
+    TokenRequest request;
+    request.protocol_id = 0x1122'3344'5566'7788u;
+    request.create_timestamp = 1'790'000'000;
+    (void)request.servers.add(Address::ipv4(127, 0, 0, 1, 7770));
+    (void)request.servers.add(Address::ipv6({0, 0, 0, 0, 0, 0, 0, 1}, 7770));
+    const auto token = mint_connect_token(request, Key{}, random);
+    folder.add(0, *token);
+    const auto read = read_connect_token(*token);
+    PrivateToken private_token;
+    private_token.servers = request.servers;
+    std::array<std::uint8_t, kPrivateTokenBytes> private_bytes{};
+    write_private_token(private_token, private_bytes);
+    folder.add(0, private_bytes);
+    ConnectionRequest connection;
+    connection.protocol_id = read->protocol_id;
+    connection.expire_timestamp = read->expire_timestamp;
+    connection.nonce = read->nonce;
+    connection.private_part = read->private_part;
+    std::array<std::uint8_t, kRequestBytes> request_bytes{};
+    write_request(connection, request_bytes);
+    folder.add(0, request_bytes);
+    std::array<std::uint8_t, kTokenQuestionBytes> question_bytes{};
+    write_token_question({.protocol_id = request.protocol_id, .cookie = 1}, question_bytes);
+    folder.add(0, question_bytes);
+
+    const std::array<std::uint8_t, 40> body{1, 2, 3};
+    Blob channel, connection_steps;
+    Channel from(client_channel_config());
+    (void)from.send_reliable(body);
+    (void)from.send_unreliable(body);
+    std::array<std::uint8_t, kMaxPayloadBytes> packet;
+    for (TimeNs now = kNsPerSecond; now < 3 * kNsPerSecond; now += 100 * kNsPerMs) {
+        const std::size_t size = from.write_packet(now, packet);
+        append_stretch(channel, 2, std::span(packet).first(size));
+        append_stretch(connection_steps, 0x41, std::span(packet).first(size));  // sealed as a payload to the server
+    }
+    folder.add(1, channel);
+    append_stretch(connection_steps, 0x30, std::span(body).first(kKeepAliveBodyBytes));  // a keep-alive to the client
+    append_stretch(connection_steps, 0x03, request_bytes);
+    append_stretch(connection_steps, 0x51, {});  // a disconnect to the server
+    folder.add(2, connection_steps);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -111,6 +161,7 @@ int main(int argc, char** argv) {
         return 64;
     }
     const std::filesystem::path root = argv[1];
+    packets(Folder(root, "packets"));
     messages(Folder(root, "messages"));
     replays(Folder(root, "replays"));
     return 0;
