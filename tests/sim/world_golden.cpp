@@ -1,0 +1,82 @@
+// Golden hashes: the root of chosen scenes at chosen ticks, lines of `tick hash`. Every target and thread count must reach
+// them, and so must every later build that calls itself the same engine version.
+#include <doctest/doctest.h>
+
+#include <iomanip>
+#include <sstream>
+
+#include "server/room/thread_pool.h"
+#include "tests/support/golden.h"
+#include "tests/support/varied_world.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+// Sixty boxes in rows, and a ball that is thrown at them.
+WorldDef wall_and_ball() {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.5f, 0.25f, 0.25f});
+    for (int i = 0; i < 60; ++i) {
+        const int row = i / 10;
+        add_body(def, box, {static_cast<float>(i % 10) * 1.01f + (row % 2 == 0 ? 0.0f : 0.5f), 0.25f + 0.5f * static_cast<float>(row), 0.0f});
+    }
+    const auto ball = add_body(def, add_sphere_shape(def, 0.4f), {5.0f, 1.5f, -8.0f});
+    def.bodies[ball].linear_velocity = {0.5f, 2.0f, 20.0f};
+    def.bodies[ball].mass_kg = 900.0f;
+    return def;
+}
+
+// A chain of capsules and spheres that swings down and strikes the ground.
+WorldDef swinging_chain() {
+    WorldDef def;
+    def.materials[0].restitution = 0.5f;
+    add_ground(def);
+    const auto bead = add_sphere_shape(def, 0.2f), link = add_capsule_shape(def, 0.1f, 0.1f);
+    std::uint32_t before = kNone;
+    for (int i = 0; i < 16; ++i) {
+        const auto body = add_body(def, i % 2 == 0 ? bead : link, {0.5f * static_cast<float>(i), 6.0f, 0.0f});
+        add_joint(def, before, body, BallSocket{before == kNone ? Vec3{-0.25f, 6.0f, 0.0f} : Vec3{0.25f, 0.0f, 0.0f}, {-0.25f, 0.0f, 0.0f}, {}});
+        before = body;
+    }
+    return def;
+}
+
+struct GoldenScene {
+    const char* name;
+    WorldDef def;
+    bool commands;
+};
+
+constexpr std::uint64_t kGoldenTicks[] = {1, 10, 60, 180};
+
+std::string course_of(const GoldenScene& scene, Target target, std::uint32_t threads) {
+    orrery::server::ThreadPool pool(threads);
+    auto world = make_world(scene.def, target);
+    std::ostringstream text;
+    for (const std::uint64_t stop : kGoldenTicks) {
+        while (world->tick() < stop) {
+            world->step(scene.commands ? varied_commands(world->tick()) : std::vector<Command>{}, threads == 1 ? nullptr : &pool);
+        }
+        text << stop << ' ' << std::hex << std::setw(16) << std::setfill('0') << world->hash().root << std::dec << '\n';
+    }
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("golden hashes of this engine version hold on every target and thread count") {
+    for (const GoldenScene& scene : {GoldenScene{"wall_and_ball", wall_and_ball(), false},
+                                     GoldenScene{"swinging_chain", swinging_chain(), false},
+                                     GoldenScene{"varied", varied_world(), true}}) {
+        CAPTURE(std::string(scene.name));
+        const std::string reference = course_of(scene, Target::scalar, 1);
+        for (const Target target : available_targets()) {
+            CAPTURE(std::string(target_name(target)));
+            for (const std::uint32_t threads : {1u, 3u}) CHECK(course_of(scene, target, threads) == reference);
+        }
+        check_golden(std::string("world_") + scene.name, reference);
+    }
+}
