@@ -42,6 +42,7 @@ class CanonicalWriter {
 
 class ByteWriter : public CanonicalWriter<ByteWriter> {
   public:
+    static constexpr bool kDigestsSuffice = false;  // what is written must be read back
     explicit ByteWriter(std::vector<std::uint8_t>& out) : out_(out) {}
     void bytes(const void* data, std::size_t size) {
         if (size == 0) return;
@@ -57,6 +58,7 @@ class ByteWriter : public CanonicalWriter<ByteWriter> {
 // XXH3-64 of the bytes written; allocates nothing.
 class HashWriter : public CanonicalWriter<HashWriter> {
   public:
+    static constexpr bool kDigestsSuffice = true;
     HashWriter() { XXH3_64bits_reset(&state_); }
     void bytes(const void* data, std::size_t size) {
         if (used_ + size > sizeof buffer_) flush();

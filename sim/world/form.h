@@ -1,4 +1,5 @@
-// The canonical form of a state, a section a subsystem: what hash() hashes and save() writes is one and the same walk.
+// The canonical form of a state, a section a subsystem: what hash() hashes and save() writes is one and the same walk,
+// but for what seldom changes of a joint: the hash takes the digest of it, which is renewed on change, the save the fields.
 #pragma once
 
 #include "sim/world/canonical.h"
@@ -32,10 +33,14 @@ void put_identity(Writer& out, const State& state) {
     out.put_array(state.origin);
     for (const BodyInfo& info : state.bodies.info) out.put(info.slot);
     out.put(static_cast<std::uint32_t>(state.joints.size()));
-    for (const Joint& joint : state.joints) {
-        out.put(joint.alive);
-        out.put(joint.generation);
-        out.put(joint.slot);
+    if constexpr (Writer::kDigestsSuffice) {
+        out.put_array(state.joint_digest);
+    } else {
+        for (const Joint& joint : state.joints) {
+            out.put(joint.alive);
+            out.put(joint.generation);
+            out.put(joint.slot);
+        }
     }
 }
 
@@ -45,13 +50,10 @@ void put_bodies(Writer& out, const State& state) {
     out.put_array(state.bodies.velocity);
 }
 
-// The parameters stand in for themselves by their digests, which are renewed when they change.
 template <class Writer>
 void put_joints(Writer& out, const State& state) {
-    for (std::size_t i = 0; i < state.joints.size(); ++i) {
-        if (!state.joints[i].alive) continue;
-        out.put(state.joint_digest[i]);
-        out.bytes(state.joints[i].impulse, sizeof state.joints[i].impulse);
+    for (const Joint& joint : state.joints) {
+        if (joint.alive) out.bytes(joint.impulse, sizeof joint.impulse);
     }
 }
 

@@ -178,6 +178,9 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
 
 std::uint64_t digest_of(const Joint& joint) {
     HashWriter out;
+    out.put(joint.alive);
+    out.put(joint.generation);
+    out.put(joint.slot);
     out.put(joint.a);
     out.put(joint.b);
     out.put(joint.break_force_n);
@@ -202,7 +205,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     state.joints[index] = joint;
     state.joints[index].generation = generation;
     state.joints[index].alive = true;
-    state.joint_digest[index] = digest_of(joint);
+    state.joint_digest[index] = digest_of(state.joints[index]);
     core.joints_changed = true;
     return index;
 }
@@ -213,7 +216,7 @@ void remove_joint(Core& core, std::uint32_t index) {
     core.joints_changed = true;
     joint = Joint{};
     joint.generation = generation;
-    core.state.joint_digest[index] = 0;
+    core.state.joint_digest[index] = digest_of(joint);
     core.removed_joints.push_back(index);
 }
 

@@ -61,7 +61,7 @@ struct State {
     Bodies bodies;
     std::vector<BodyOrigin> origin;                 // by body index
     std::vector<Joint> joints;
-    std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of what parameters it has
+    std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
     std::vector<KeptContact> contacts;
     std::vector<SlotState> slots;
     std::vector<ActuatorState> actuators;           // in the order in which they act
