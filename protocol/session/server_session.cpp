@@ -92,13 +92,15 @@ void ServerSession::handle_input(Bytes message, std::uint64_t tick, TimeNs start
 
 void ServerSession::check_timeouts(TimeNs now) {
     const TimeNs waited = now - state_since_;
-    if (state_ == State::awaiting_hello && waited > kHandshakeTimeout) close(GoodbyeReason::handshake_timeout, now);
-    if (state_ == State::key_frame && waited > kKeyFrameTimeout) close(GoodbyeReason::too_slow, now);
+    if (state_ == State::closing) {
+        if (waited > kClosingLinger || channel_.unacknowledged_bytes() == 0) state_ = State::closed;
+        return;
+    }
+    if (state_ == State::awaiting_hello && waited > kHandshakeTimeout) return close(GoodbyeReason::handshake_timeout, now);
+    if (state_ == State::key_frame && waited > kKeyFrameTimeout) return close(GoodbyeReason::too_slow, now);
     if (welcome() && (overflowed_ || channel_.unacknowledged_bytes() > kMaxUnacknowledgedBytes)) {
         close(GoodbyeReason::too_slow, now);
     }
-    if (state_ == State::closing && (waited > kClosingLinger || channel_.unacknowledged_bytes() == 0))
-        state_ = State::closed;
 }
 
 void ServerSession::send_key_frame(const QuantisedWorld& world) {

@@ -82,6 +82,8 @@ TEST_CASE("a player's vehicle comes with the player, obeys, and goes with the pl
     REQUIRE(driver.playing());
     REQUIRE(watcher.playing());
     const std::uint16_t slot = driver.connection.session()->hello().slot;
+    CHECK(travelled(sim, slot) > 5.0f);
+    CHECK(travelled(sim, watcher.connection.session()->hello().slot) < 1.0f);
     const std::uint64_t removed_before = watcher.bodies_removed;
     driver.connection.disconnect(sim.now());
     sim.run(1.0);

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Promises of `orrery serve`, `orrery token` and `orrery_drive`, kept by the built programs over real loopback sockets."""
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from programs import Server, announced_tick, check, main
+
+
+def a_driven_session_is_recorded_and_verifies(programs, folder):
+    with Server(programs, os.path.join(folder, "rec")) as server:
+        check(server.facts["scene"] == "yard" and server.facts["tick_hz"] == "60", str(server.facts))
+        check(server.address.startswith("127.0.0.1:"), server.address)
+        check(stat.S_IMODE(os.stat(server.token).st_mode) == 0o600, "connect.token is readable by others")
+        drive = programs.run(programs.drive, "--token", server.token, "--auto", "--seconds", "10")
+        check(drive.returncode == 0, f"orrery_drive ended with {drive.returncode}: {drive.stdout}{drive.stderr}")
+        check("distance" in drive.stdout and "snapshots received" in drive.stdout, drive.stdout)
+        # The file holds a fresh token once the first has been used: a second player needs no new server.
+        again = programs.run(programs.drive_c, server.token, "6")
+        check(again.returncode == 0, f"drive_headless ended with {again.returncode}: {again.stdout}{again.stderr}")
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+        check(any(line.startswith("status ") and "clients=1" in line for line in server.lines), "no status line counts the client")
+        announced = announced_tick(server.lines)
+    check(announced > 900, f"only tick {announced} was announced")
+    for target in ("scalar", "auto"):
+        code, report = programs.verify(server.replay, "--require-complete", "--target", target)
+        check(code == 0 and report["result"] == "same" and report["complete"], str(report))
+        check(report["ticks"] == announced, f"{report['ticks']} ticks verified, {announced} announced")
+
+
+def a_client_is_told_when_the_server_stops(programs, folder):
+    with Server(programs, os.path.join(folder, "rec")) as server:
+        drive = subprocess.Popen([programs.drive, "--token", server.token, "--auto", "--seconds", "30"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            while not any("clients=1" in line for line in server.lines):
+                server.read_line()
+            check(server.stop(signal.SIGINT) == 0, "SIGINT does not end the server with 0")
+            _, errors = drive.communicate(timeout=5)
+        finally:
+            drive.kill()
+        check(drive.returncode == 1 and "the server stopped" in errors, f"{drive.returncode}: {errors}")
+
+
+def a_key_file_and_a_minted_token_let_a_player_in(programs, folder):
+    key = os.path.join(folder, "key")
+    token = os.path.join(folder, "token")
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(os.urandom(32).hex() + "\n")
+    with Server(programs, os.path.join(folder, "rec"), "--key-file", key, "--bind", "0.0.0.0", "--json") as server:
+        check(not os.path.exists(server.token), "a server with a key file writes a token")
+        address = "127.0.0.1:" + server.address.split(":")[1]
+        mint = programs.run(programs.orrery, "token", "--key-file", key, "--server", address, "--client-id", "7", "--out", token)
+        check(mint.returncode == 0, mint.stderr)
+        check(stat.S_IMODE(os.stat(token).st_mode) == 0o600 and os.stat(token).st_size == 2048, "the token file is not as it should be")
+        drive = programs.run(programs.drive, "--token", token, "--auto", "--seconds", "6")
+        check(drive.returncode == 0, drive.stdout + drive.stderr)
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+    os.chmod(key, 0o644)
+    open_key = programs.run(programs.orrery, "serve", programs.yard, "--key-file", key)
+    check(open_key.returncode == 2 and "chmod 600" in open_key.stderr, open_key.stderr)
+
+
+def an_insecure_server_mints_for_whoever_asks(programs, folder):
+    with Server(programs, os.path.join(folder, "rec"), "--insecure") as server:
+        drive = programs.run(programs.drive, "--server", server.address, "--auto", "--seconds", "6")
+        check(drive.returncode == 0, drive.stdout + drive.stderr)
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+    public = programs.run(programs.orrery, "serve", programs.yard, "--bind", "0.0.0.0", "--insecure")
+    check(public.returncode == 64 and "--insecure-public" in public.stderr, public.stderr)
+    no_key = programs.run(programs.orrery, "serve", programs.yard, "--bind", "0.0.0.0")
+    check(no_key.returncode == 64 and "--key-file" in no_key.stderr, no_key.stderr)
+
+
+def what_is_wrong_is_named_by_its_exit_code(programs, folder):
+    record = os.path.join(folder, "rec")
+    with Server(programs, record) as server:
+        port = server.address.split(":")[1]
+        taken = programs.run(programs.orrery, "serve", programs.yard, "--port", port, "--record", record)
+        check(taken.returncode == 3 and port in taken.stderr, f"{taken.returncode}: {taken.stderr}")
+    missing = programs.run(programs.orrery, "serve", os.path.join(folder, "none.json"), "--port", "0")
+    check(missing.returncode == 2, f"{missing.returncode}: {missing.stderr}")
+    usage = programs.run(programs.orrery, "serve", programs.yard, "--no-such-option")
+    check(usage.returncode == 64, f"{usage.returncode}: {usage.stderr}")
+    no_token = programs.run(programs.drive, "--token", os.path.join(folder, "none"), "--auto", "--seconds", "1")
+    check(no_token.returncode == 2, f"{no_token.returncode}: {no_token.stderr}")
+    check(programs.run(programs.drive, "--auto", "--seconds", "x").returncode == 64, "--seconds x is accepted")
+
+
+if __name__ == "__main__":
+    main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
+          a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
+          what_is_wrong_is_named_by_its_exit_code])
