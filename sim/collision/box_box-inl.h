@@ -8,8 +8,9 @@
 //      corners that the incident face covers are added: twelve places for at most eight points, always in the same places, so
 //      that a place is a feature that survives small motion.
 //   3. An edge axis gives one point, midway between the two edges.
-//   4. Of the twelve places four are kept: the deepest, the farthest from it, the one that makes the largest triangle with those,
-//      and the farthest outside that triangle.
+//   4. Of the twelve places four are kept by where they lie, which changes little while a stack trembles: the farthest in a fixed
+//      direction, the farthest from it, the one that makes the largest triangle with those, and the farthest outside that
+//      triangle. If a place left out is deeper than these by more than a thousandth of the face, it takes its neighbour's part.
 //
 // All lanes take all steps; masks choose.
 
@@ -27,10 +28,10 @@ ORRERY_LANES_BEGIN
 
 // How much better a less preferred axis has to be: metres, and a part of the separation.
 inline constexpr float kAxisBias_m = 0.0005f, kAxisBiasRelative = 0.05f;
+inline constexpr float kEdgeIsFace = 0.98f;      // cosine between normals, 11 degrees
 inline constexpr float kParallelEdges = 1e-3f;   // squared sine below which two edges span no axis
-inline constexpr float kRectangleSlack = 1e-3f;  // of the half extents: aligned boxes keep their corners
-// Among equally deep points the one farthest along a fixed direction of the face is taken first: metres of depth per metre.
-inline constexpr float kDeepestTie = 1e-3f;
+inline constexpr float kRectangleSlack = 1e-3f;  // of the smaller face: aligned boxes keep their corners
+inline constexpr float kDeepestTie = 1e-3f;      // depths that differ by less than this part of the face are alike
 inline constexpr int kPlaces = 12;
 inline constexpr float kEdgeFeatures = 12.0f * 6.0f * kPlaces;  // the first feature of edge contacts
 
@@ -141,14 +142,16 @@ struct Face {
     AxisFrame<F> reference;
     Vec3T<F> normal;   // of the reference face
     F x0, y0, z0, x1, y1, z1, x2, y2, z2;  // incident face: centre and half edges, in the reference face's u, v, n
+    F half_1, half_2;                      // its half extents
+    F size2;                               // of the smaller of the two faces, squared half diagonal
 };
 
 // Corners go round: ++, -+, --, +-; edge k runs from corner k to the next. Places 2k and 2k + 1 are edge k's, 8 to 11 the rectangle's corners.
 template <class F>
 ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
     const F two(2.0f), one(1.0f);
-    const F hu = f.reference.half_u, hv = f.reference.half_v;
-    const F grown_u = hu + hu * F(kRectangleSlack), grown_v = hv + hv * F(kRectangleSlack);
+    const F hu = f.reference.half_u, hv = f.reference.half_v, slack = sqrt(f.size2) * F(kRectangleSlack);
+    const F grown_u = hu + slack, grown_v = hv + slack;
     const F dx1 = f.x1 * two, dy1 = f.y1 * two, dz1 = f.z1 * two, dx2 = f.x2 * two, dy2 = f.y2 * two, dz2 = f.z2 * two;
     const F ix1 = safe_inverse(dx1), iy1 = safe_inverse(dy1), ix2 = safe_inverse(dx2), iy2 = safe_inverse(dy2);
     const F px = f.x0 + f.x1, py = f.y0 + f.y1, pz = f.z0 + f.z1, mx = f.x0 - f.x1, my = f.y0 - f.y1, mz = f.z0 - f.z1;
@@ -160,12 +163,12 @@ ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
     // The rectangle's corners in the incident face's own coordinates (alpha, beta), which cover [-1, 1] each. The incident face is
     // never edge on to the reference: the determinant is at least half_u half_v / sqrt(3).
     const F inverse = one / (f.x1 * f.y2 - f.x2 * f.y1);
-    const F covered = one - F(kRectangleSlack);
+    const F shrunk_1 = f.half_1 - slack, shrunk_2 = f.half_2 - slack;
     const F us[4] = {hu, -hu, -hu, hu}, vs[4] = {hv, hv, -hv, -hv};
     for (int i = 0; i < 4; ++i) {
         const F x = us[i] - f.x0, y = vs[i] - f.y0;
         const F alpha = (x * f.y2 - y * f.x2) * inverse, beta = (y * f.x1 - x * f.y1) * inverse;
-        const MaskOf<F> inside = (abs(alpha) < covered) & (abs(beta) < covered);
+        const MaskOf<F> inside = (abs(alpha) * f.half_1 < shrunk_1) & (abs(beta) * f.half_2 < shrunk_2);
         place[8 + i] = {us[i], vs[i], f.z0 + (f.z1 * alpha + f.z2 * beta), inside};
     }
 }
@@ -191,19 +194,39 @@ ORRERY_FN void keep_if(Kept<F>& kept, F& best, F score, const Place<F>& place, i
 template <class F>
 ORRERY_FN F turn(const Kept<F>& p, const Kept<F>& q, F x, F y) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); }
 
-// size2, area: squared diagonal and product of the half extents, each of the smaller face.
 template <class F>
-ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> kept[4]) {
+ORRERY_FN void keep_deepest(const Place<F> place[kPlaces], F tie, Kept<F> kept[4]) {
+    const F zero(0.0f), none(1e30f);
+    Kept<F> deepest{zero, zero, zero, zero, zero > zero};
+    F best = -none, kept_z = none, nearest = none;
+    for (int i = 0; i < kPlaces; ++i) keep_if(deepest, best, -place[i].z, place[i], i);
+    F distance2[4] = {};
+    for (int k = 0; k < 4; ++k) {
+        const F dx = kept[k].x - deepest.x, dy = kept[k].y - deepest.y;
+        distance2[k] = select(kept[k].exists, dx * dx + dy * dy, none);
+        nearest = min(nearest, distance2[k]);
+        kept_z = min(kept_z, select(kept[k].exists, kept[k].z, none));
+    }
+    MaskOf<F> replace = kept_z > deepest.z + tie;
+    for (int k = 0; k < 4; ++k) {
+        const MaskOf<F> here = replace & (distance2[k] <= nearest);
+        kept[k].x = select(here, deepest.x, kept[k].x);
+        kept[k].y = select(here, deepest.y, kept[k].y);
+        kept[k].z = select(here, deepest.z, kept[k].z);
+        kept[k].index = select(here, deepest.index, kept[k].index);
+        replace = replace & !here;
+    }
+}
+
+template <class F>
+ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, Kept<F> kept[4]) {
     const F zero(0.0f);
     for (int k = 0; k < 4; ++k) kept[k] = {zero, zero, zero, zero, zero > zero};
-    // Points nearer to each other than a thousandth of the face are one; triangles flatter than that have no area.
-    const F tiny_length2 = size2 * F(1e-6f), tiny_area = area * F(1e-3f);
+    // Points nearer to each other than a thousandth of the smaller face are one; triangles flatter than that have no area.
+    const F tiny_length2 = size2 * F(1e-6f), tiny_area = size2 * F(1e-4f);
 
     F best(-1e30f);
-    for (int i = 0; i < kPlaces; ++i) {
-        const F along = place[i].x * F(0.8f) + place[i].y * F(0.6f);
-        keep_if(kept[0], best, along * F(kDeepestTie) - place[i].z, place[i], i);
-    }
+    for (int i = 0; i < kPlaces; ++i) keep_if(kept[0], best, place[i].x * F(0.8f) + place[i].y * F(0.6f), place[i], i);
     best = tiny_length2;
     for (int i = 0; i < kPlaces; ++i) {
         const F dx = place[i].x - kept[0].x, dy = place[i].y - kept[0].y;
@@ -222,6 +245,7 @@ ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> ke
         keep_if(kept[3], best, -min(ab, min(bc, ca)), place[i], i);
     }
     kept[3].exists = kept[3].exists & kept[2].exists;
+    keep_deepest(place, sqrt(size2) * F(kDeepestTie), kept);
 }
 
 // Reference and incident face for a face axis. `of_b`: the reference is B's.
@@ -247,6 +271,9 @@ ORRERY_FN Face<F> pick_faces(const PairInput<F>& in, const BoxAxes<F>& axes, Mas
     f.x0 = dot(centre, f.reference.u), f.y0 = dot(centre, f.reference.v), f.z0 = dot(centre, f.normal) - f.reference.half_n;
     f.x1 = dot(e1, f.reference.u), f.y1 = dot(e1, f.reference.v), f.z1 = dot(e1, f.normal);
     f.x2 = dot(e2, f.reference.u), f.y2 = dot(e2, f.reference.v), f.z2 = dot(e2, f.normal);
+    f.half_1 = inc.half_u, f.half_2 = inc.half_v;
+    f.size2 = min(f.reference.half_u * f.reference.half_u + f.reference.half_v * f.reference.half_v,
+                  inc.half_u * inc.half_u + inc.half_v * inc.half_v);
 
     const F inc_index = select(inc_z, F(2.0f), select(inc_y, one, zero));
     const F reference_face = (index * F(2.0f) + select(side > zero, one, zero)) + select(of_b, F(6.0f), zero);
@@ -304,14 +331,14 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
     const Vec3T<F> edge_normal =
         normalize_or(cross(axes.edge.a, axes.edge.b) * axes.edge.side, Vec3T<F>{zero, F(1.0f), zero}, F(1e-6f));
     // The preferred face may have no point where only edges meet: then edges that are the better axis count after all.
-    const MaskOf<F> edge_better = axes.edge.separation > preferred_over(face_separation);
+    // Where the edges' normal is nearly the face's, as when boxes lie across each other a little tilted, the face says all that the edges
+    // could, at more than one point.
+    const MaskOf<F> edge_better = (axes.edge.separation > preferred_over(face_separation)) &
+                                  (abs(dot(edge_normal, face_normal)) < F(kEdgeIsFace));
     const MaskOf<F> by_edge = edge_valid & (edge_better | ((!any_place) & (axes.edge.separation >= face_separation)));
 
     Kept<F> kept[4] = {};
-    const F hu = face.reference.half_u, hv = face.reference.half_v;
-    const F iu2 = (face.x1 * face.x1 + face.y1 * face.y1) + face.z1 * face.z1;
-    const F iv2 = (face.x2 * face.x2 + face.y2 * face.y2) + face.z2 * face.z2;
-    reduce(place, min(hu * hu + hv * hv, iu2 + iv2), min(hu * hv, sqrt(iu2 * iv2)), kept);
+    reduce(place, face.size2, kept);
     const Vec3T<F> origin = select<F>(of_b, in.between, Vec3T<F>{zero, zero, zero}) + face.normal * face.reference.half_n;
     Contacts<F> out{};
     out.normal = select<F>(by_edge, edge_normal, face_normal);

@@ -1,0 +1,193 @@
+// Guards: tight bounds hold the shape during the whole tick as far as they promise (linear motion all of it, turning up to the speculative
+// margin, half the margin always), are not much larger, and cost nothing to bodies that can meet no other.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/collision/broad_phase.h"
+#include "tests/support/body_worlds.h"
+#include "tests/support/convex_reference.h"
+#include "tests/support/executors.h"
+
+namespace orrery::sim {
+namespace {
+
+constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
+
+struct Sample {
+    double low[3], high[3];
+};
+
+// The surface of the moved shape, sampled at its extreme points: a core's corners give its extremes along every axis.
+Sample extremes(const Shape& shape, const Pose& start, Vec3 linear, Vec3 angular, double time) {
+    const test::V w = test::vec(angular);
+    const double speed = test::length(w), half = 0.5 * speed * time;
+    Pose pose = start;
+    test::Core core = test::make_core(shape, pose);
+    const test::V axis = speed > 0 ? (1.0 / speed) * w : test::V{1, 0, 0};
+    Sample s;
+    for (int i = 0; i < 3; ++i) s.low[i] = 1e300, s.high[i] = -1e300;
+    for (const test::V corner : core.corners) {
+        const test::V arm = corner - core.centre;
+        const test::V c = test::cross(axis, arm), cc = test::cross(axis, c);
+        const test::V turned = arm + std::sin(2 * half) * c + (1 - std::cos(2 * half)) * cc;
+        const test::V p = core.centre + turned + time * test::vec(linear);
+        const double at[3] = {p.x, p.y, p.z};
+        for (int i = 0; i < 3; ++i) {
+            s.low[i] = std::min(s.low[i], at[i] - core.radius);
+            s.high[i] = std::max(s.high[i], at[i] + core.radius);
+        }
+    }
+    return s;
+}
+
+void add_random_bodies(test::TestBodies& world, test::Random& random, float spin, std::vector<Pose>& poses) {
+    world.sphere(0.5f);
+    world.box(0.5f, 0.1f, 1.5f);
+    world.capsule(0.2f, 1.0f);
+    for (int i = 0; i < 1000; ++i) {
+        poses.push_back({random.vec(10.0f), random.rotation()});
+        const std::uint32_t body = world.add(random.below(3), kBodyDynamic, poses.back());
+        world.move(body, random.vec(i % 2 == 0 ? 1.0f : 100.0f), random.vec(spin));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("bounds hold the shape at every moment of the tick and half the margin around it") {
+    test::TestBodies world;
+    test::Random random(3);
+    std::vector<Pose> poses;
+    add_random_bodies(world, random, 0.3f, poses);  // slow spin: the arc is below the margin
+    test::SerialExecutor serial;
+    for (const Target target : available_targets()) {
+        BroadPhase broad;
+        broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
+        int outside = 0, loose = 0;
+        for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+            const BoundsRecord& b = broad.bounds()[i];
+            const VelocityRecord& v = world.bodies.velocity[i];
+            const Shape& shape = world.shapes[world.bodies.info[i].shape];
+            for (int step = 0; step <= 8; ++step) {
+                const Sample s = extremes(shape, poses[i - 1], {v.linear[0], v.linear[1], v.linear[2]},
+                                          {v.angular[0], v.angular[1], v.angular[2]}, kDt * step / 8.0);
+                const double around = step == 0 ? 0.5 * kMargin - 1e-5 : -1e-5;
+                for (int k = 0; k < 3; ++k) {
+                    outside += b.min[k] > s.low[k] - around || b.max[k] < s.high[k] + around;
+                    const double travel = std::abs(v.linear[k]) * kDt;
+                    if (step == 0) loose += b.min[k] < s.low[k] - travel - kMargin - 1e-5 || b.max[k] > s.high[k] + travel + kMargin + 1e-5;
+                }
+            }
+        }
+        CHECK(outside == 0);
+        CHECK(loose == 0);
+    }
+}
+
+TEST_CASE("a fast spin grows bounds by the margin and no more") {
+    test::TestBodies world;
+    test::Random random(4);
+    std::vector<Pose> poses;
+    add_random_bodies(world, random, 60.0f, poses);
+    test::SerialExecutor serial;
+    BroadPhase broad;
+    broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(best_target()), serial);
+    int wrong = 0, grown = 0;
+    for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+        const VelocityRecord& v = world.bodies.velocity[i];
+        const Sample s = extremes(world.shapes[world.bodies.info[i].shape], poses[i - 1], {}, {}, 0.0);
+        for (int k = 0; k < 3; ++k) {
+            const double growth = s.low[k] + std::min(v.linear[k] * kDt, 0.0f) - broad.bounds()[i].min[k];
+            wrong += growth < 0.5 * kMargin - 2e-5 || growth > kMargin + 2e-5;
+            grown += growth > 0.9 * kMargin;
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(grown > 1000);
+}
+
+TEST_CASE("bodies at rest within the margin are a pair, whatever the direction") {
+    test::Random random(5);
+    test::TestBodies world;
+    const std::uint32_t ball = world.sphere(0.5f);
+    std::vector<Pair> expected;
+    for (int i = 0; i < 500; ++i) {
+        const Vec3 at{static_cast<float>(4 * (i % 25)), static_cast<float>(4 * (i / 25)), 0.0f};
+        Vec3 way = random.vec(1.0f);
+        const float n = (1.0f + 0.99f * kMargin) / std::sqrt(way.x * way.x + way.y * way.y + way.z * way.z + 1e-12f);
+        const std::uint32_t a = world.add(ball, kBodyDynamic, {at, {}});
+        expected.push_back({a, world.add(ball, kBodyDynamic, {{at.x + way.x * n, at.y + way.y * n, at.z + way.z * n}, {}})});
+    }
+    Collision collision;
+    test::SerialExecutor serial;
+    std::vector<Pair> pairs;
+    std::vector<Manifold> manifolds;
+    collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), serial);
+    collision.find_pairs(world.bodies, {}, best_target(), serial, pairs);
+    CHECK(pairs == expected);
+    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, manifolds);
+    CHECK(manifolds.size() == expected.size());
+}
+
+TEST_CASE("bodies that can meet nothing take no part") {
+    test::TestBodies world;
+    const std::uint32_t ball = world.sphere(0.1f);
+    for (int i = 0; i < 100'000; ++i) world.bodies.info[world.add(ball, kBodyDynamic, {})].mask = 0;
+    test::SerialExecutor serial;
+    BroadPhase broad;
+    std::vector<Pair> pairs;
+    broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(best_target()), serial);
+    broad.find_pairs(world.bodies, {}, *broad_kernels_for(best_target()), serial, pairs);
+    CHECK(pairs.empty());
+    CHECK(broad.bounds().empty());
+    CHECK_FALSE(broad.takes_part(1));
+}
+
+TEST_CASE("bodies meet a plane exactly when their bounds come within half the margin of it") {
+    test::TestBodies world;
+    test::Random random(6);
+    world.sphere(0.5f);
+    world.box(0.5f, 0.1f, 1.5f);
+    world.capsule(0.2f, 1.0f);
+    const std::uint32_t plane_shape = world.plane();
+    std::vector<std::uint32_t> planes;
+    std::vector<Pose> poses;
+    for (int i = 0; i < 400; ++i) {
+        if (i % 100 == 50) {
+            poses.push_back({random.vec(2.0f), random.rotation()});
+            planes.push_back(world.add(plane_shape, 0, poses.back()));
+        }
+        world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic, {random.vec(3.0f), random.rotation()}), random.vec(30.0f), {});
+    }
+    test::SerialExecutor serial;
+    std::vector<Pair> expected_pairs;
+    for (const Target target : available_targets()) {
+        BroadPhase broad;
+        std::vector<Pair> pairs;
+        broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
+        broad.find_pairs(world.bodies, {}, *broad_kernels_for(target), serial, pairs);
+        CHECK(std::is_sorted(pairs.begin(), pairs.end()));
+        if (target == Target::scalar) expected_pairs = pairs;
+        CHECK(pairs == expected_pairs);
+        int wrong = 0, met = 0;
+        for (std::size_t p = 0; p < planes.size(); ++p) {
+            const test::V n = test::rotate(poses[p].orientation, {0, 1, 0}), origin = test::vec(poses[p].position);
+            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+                if (!world.bodies.dynamic(i)) continue;
+                const BoundsRecord& b = broad.bounds()[i];
+                const test::V lowest{n.x > 0 ? b.min[0] : b.max[0], n.y > 0 ? b.min[1] : b.max[1], n.z > 0 ? b.min[2] : b.max[2]};
+                const double height = test::dot(lowest - origin, n) - 0.5 * kMargin;
+                const Pair pair{std::min(i, planes[p]), std::max(i, planes[p])};
+                const bool is_pair = std::binary_search(pairs.begin(), pairs.end(), pair);
+                met += is_pair;
+                if (std::abs(height) > 1e-4) wrong += is_pair != (height < 0);
+            }
+        }
+        CHECK(wrong == 0);
+        CHECK(met > 100);
+    }
+}
+
+}  // namespace orrery::sim
