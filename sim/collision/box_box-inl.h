@@ -30,7 +30,7 @@ ORRERY_LANES_BEGIN
 inline constexpr float kAxisBias_m = 0.0005f, kAxisBiasRelative = 0.05f;
 inline constexpr float kEdgeIsFace = 0.98f;      // cosine between normals, 11 degrees
 inline constexpr float kParallelEdges = 1e-3f;   // squared sine below which two edges span no axis
-inline constexpr float kRectangleSlack = 1e-3f;  // of the smaller face: aligned boxes keep their corners
+inline constexpr float kRectangleSlack = 1e-2f;  // of the smaller face: boxes stacked one on the other keep their corners
 inline constexpr float kDeepestTie = 1e-3f;      // depths that differ by less than this part of the face are alike
 inline constexpr int kPlaces = 12;
 inline constexpr float kEdgeFeatures = 12.0f * 6.0f * kPlaces;  // the first feature of edge contacts
@@ -118,11 +118,12 @@ ORRERY_FN BoxAxes<F> separating_axes(const Axes<F>& a, Vec3T<F> ha, const Axes<F
 template <class F>
 ORRERY_FN F preferred_over(F separation) { return separation + (F(kAxisBias_m) + abs(separation) * F(kAxisBiasRelative)); }
 
-// A place where the clipped face may have a point: x, y on the reference face, z above it.
+// A place where the clipped face may have a point: x, y on the reference face, z above it. Its number is the feature.
 template <class F>
 struct Place {
     F x, y, z;
     MaskOf<F> exists;
+    F number;
 };
 
 // An incident edge from (x, y, z), running by (dx, dy, dz), clipped to |x| <= hu, |y| <= hv.
@@ -132,9 +133,9 @@ ORRERY_FN void clip_edge(F x, F y, F z, F dx, F dy, F dz, F inverse_dx, F invers
     clip_to_slab(x, inverse_dx, hu, low, high);
     clip_to_slab(y, inverse_dy, hv, low, high);
     const MaskOf<F> inside = low <= high;
-    enters = {x + dx * low, y + dy * low, z + dz * low, inside};
+    enters = {x + dx * low, y + dy * low, z + dz * low, inside, F(0.0f)};
     const MaskOf<F> ends_inside = (low < high) & (high < F(1.0f));
-    leaves = {x + dx * high, y + dy * high, z + dz * high, ends_inside};
+    leaves = {x + dx * high, y + dy * high, z + dz * high, ends_inside, F(0.0f)};
 }
 
 template <class F>
@@ -145,6 +146,17 @@ struct Face {
     F half_1, half_2;                      // its half extents
     F size2;                               // of the smaller of the two faces, squared half diagonal
 };
+
+// A place's number is its index, but where edge k leaves takes the number of the next edge's entry if that edge lies outside: when a
+// stacked box slides off by a little, the point near its corner moves from the one edge to the other and stays the same feature.
+template <class F>
+ORRERY_FN void number_places(Place<F> place[kPlaces]) {
+    for (int i = 0; i < kPlaces; ++i) place[i].number = F(static_cast<float>(i));
+    for (int k = 1; k < 8; k += 2) {
+        const Place<F>& next = place[(k + 1) % 8];
+        place[k].number = select(next.exists, place[k].number, next.number);
+    }
+}
 
 // Corners go round: ++, -+, --, +-; edge k runs from corner k to the next. Places 2k and 2k + 1 are edge k's, 8 to 11 the rectangle's corners.
 template <class F>
@@ -169,24 +181,25 @@ ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
         const F x = us[i] - f.x0, y = vs[i] - f.y0;
         const F alpha = (x * f.y2 - y * f.x2) * inverse, beta = (y * f.x1 - x * f.y1) * inverse;
         const MaskOf<F> inside = (abs(alpha) * f.half_1 < shrunk_1) & (abs(beta) * f.half_2 < shrunk_2);
-        place[8 + i] = {us[i], vs[i], f.z0 + (f.z1 * alpha + f.z2 * beta), inside};
+        place[8 + i] = {us[i], vs[i], f.z0 + (f.z1 * alpha + f.z2 * beta), inside, F(0.0f)};
     }
+    number_places(place);
 }
 
 template <class F>
 struct Kept {
-    F x, y, z, index;
+    F x, y, z, number;
     MaskOf<F> exists;
 };
 
 template <class F>
-ORRERY_FN void keep_if(Kept<F>& kept, F& best, F score, const Place<F>& place, int index) {
+ORRERY_FN void keep_if(Kept<F>& kept, F& best, F score, const Place<F>& place) {
     const MaskOf<F> better = place.exists & (score > best);
     best = select(better, score, best);
     kept.x = select(better, place.x, kept.x);
     kept.y = select(better, place.y, kept.y);
     kept.z = select(better, place.z, kept.z);
-    kept.index = select(better, F(static_cast<float>(index)), kept.index);
+    kept.number = select(better, place.number, kept.number);
     kept.exists = kept.exists | better;
 }
 
@@ -199,7 +212,7 @@ ORRERY_FN void keep_deepest(const Place<F> place[kPlaces], F tie, Kept<F> kept[4
     const F zero(0.0f), none(1e30f);
     Kept<F> deepest{zero, zero, zero, zero, zero > zero};
     F best = -none, kept_z = none, nearest = none;
-    for (int i = 0; i < kPlaces; ++i) keep_if(deepest, best, -place[i].z, place[i], i);
+    for (int i = 0; i < kPlaces; ++i) keep_if(deepest, best, -place[i].z, place[i]);
     F distance2[4] = {};
     for (int k = 0; k < 4; ++k) {
         const F dx = kept[k].x - deepest.x, dy = kept[k].y - deepest.y;
@@ -213,7 +226,7 @@ ORRERY_FN void keep_deepest(const Place<F> place[kPlaces], F tie, Kept<F> kept[4
         kept[k].x = select(here, deepest.x, kept[k].x);
         kept[k].y = select(here, deepest.y, kept[k].y);
         kept[k].z = select(here, deepest.z, kept[k].z);
-        kept[k].index = select(here, deepest.index, kept[k].index);
+        kept[k].number = select(here, deepest.number, kept[k].number);
         replace = replace & !here;
     }
 }
@@ -226,14 +239,14 @@ ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, Kept<F> kept[4]) {
     const F tiny_length2 = size2 * F(1e-6f), tiny_area = size2 * F(1e-4f);
 
     F best(-1e30f);
-    for (int i = 0; i < kPlaces; ++i) keep_if(kept[0], best, place[i].x * F(0.8f) + place[i].y * F(0.6f), place[i], i);
+    for (int i = 0; i < kPlaces; ++i) keep_if(kept[0], best, place[i].x * F(0.8f) + place[i].y * F(0.6f), place[i]);
     best = tiny_length2;
     for (int i = 0; i < kPlaces; ++i) {
         const F dx = place[i].x - kept[0].x, dy = place[i].y - kept[0].y;
-        keep_if(kept[1], best, dx * dx + dy * dy, place[i], i);
+        keep_if(kept[1], best, dx * dx + dy * dy, place[i]);
     }
     best = tiny_area;
-    for (int i = 0; i < kPlaces; ++i) keep_if(kept[2], best, abs(turn(kept[0], kept[1], place[i].x, place[i].y)), place[i], i);
+    for (int i = 0; i < kPlaces; ++i) keep_if(kept[2], best, abs(turn(kept[0], kept[1], place[i].x, place[i].y)), place[i]);
     kept[2].exists = kept[2].exists & kept[1].exists;
 
     const F round = copy_sign(F(1.0f), turn(kept[0], kept[1], kept[2].x, kept[2].y));
@@ -242,7 +255,7 @@ ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, Kept<F> kept[4]) {
         const F x = place[i].x, y = place[i].y;
         const F ab = turn(kept[0], kept[1], x, y) * round, bc = turn(kept[1], kept[2], x, y) * round;
         const F ca = turn(kept[2], kept[0], x, y) * round;
-        keep_if(kept[3], best, -min(ab, min(bc, ca)), place[i], i);
+        keep_if(kept[3], best, -min(ab, min(bc, ca)), place[i]);
     }
     kept[3].exists = kept[3].exists & kept[2].exists;
     keep_deepest(place, sqrt(size2) * F(kDeepestTie), kept);
@@ -346,7 +359,7 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
         const Kept<F>& p = kept[k];
         out.point[k].point = origin + ((face.reference.u * p.x + face.reference.v * p.y) + face.normal * (p.z * half));
         out.point[k].depth = -p.z;
-        out.point[k].feature = feature + p.index;
+        out.point[k].feature = feature + p.number;
         out.point[k].exists = p.exists & !by_edge;
     }
     const Contact<F> edge = edge_contact(in, axes.edge, edge_normal);
