@@ -30,7 +30,7 @@ ORRERY_LANES_BEGIN
 inline constexpr float kAxisBias_m = 0.0005f, kAxisBiasRelative = 0.05f;
 inline constexpr float kEdgeIsFace = 0.98f;      // cosine between normals, 11 degrees
 inline constexpr float kParallelEdges = 1e-3f;   // squared sine below which two edges span no axis
-inline constexpr float kRectangleSlack = 1e-2f;  // of the smaller face: boxes stacked one on the other keep their corners
+inline constexpr float kRectangleSlack = 7e-3f;  // of the smaller face: boxes stacked one on the other keep their corners
 inline constexpr float kDeepestTie = 1e-3f;      // depths that differ by less than this part of the face are alike
 inline constexpr int kPlaces = 12;
 inline constexpr float kEdgeFeatures = 12.0f * 6.0f * kPlaces;  // the first feature of edge contacts
@@ -144,7 +144,7 @@ struct Face {
     Vec3T<F> normal;   // of the reference face
     F x0, y0, z0, x1, y1, z1, x2, y2, z2;  // incident face: centre and half edges, in the reference face's u, v, n
     F half_1, half_2;                      // its half extents
-    F size2;                               // of the smaller of the two faces, squared half diagonal
+    F size2, area;                         // of the smaller face: squared half diagonal; product of the half extents
 };
 
 // A place's number is its index, but where edge k leaves takes the number of the next edge's entry if that edge lies outside: when a
@@ -162,7 +162,7 @@ ORRERY_FN void number_places(Place<F> place[kPlaces]) {
 template <class F>
 ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
     const F two(2.0f), one(1.0f);
-    const F hu = f.reference.half_u, hv = f.reference.half_v, slack = sqrt(f.size2) * F(kRectangleSlack);
+    const F hu = f.reference.half_u, hv = f.reference.half_v, slack = sqrt(f.area) * F(kRectangleSlack);
     const F grown_u = hu + slack, grown_v = hv + slack;
     const F dx1 = f.x1 * two, dy1 = f.y1 * two, dz1 = f.z1 * two, dx2 = f.x2 * two, dy2 = f.y2 * two, dz2 = f.z2 * two;
     const F ix1 = safe_inverse(dx1), iy1 = safe_inverse(dy1), ix2 = safe_inverse(dx2), iy2 = safe_inverse(dy2);
@@ -232,11 +232,11 @@ ORRERY_FN void keep_deepest(const Place<F> place[kPlaces], F tie, Kept<F> kept[4
 }
 
 template <class F>
-ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, Kept<F> kept[4]) {
+ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> kept[4]) {
     const F zero(0.0f);
     for (int k = 0; k < 4; ++k) kept[k] = {zero, zero, zero, zero, zero > zero};
     // Points nearer to each other than a thousandth of the smaller face are one; triangles flatter than that have no area.
-    const F tiny_length2 = size2 * F(1e-6f), tiny_area = size2 * F(1e-4f);
+    const F tiny_length2 = size2 * F(1e-6f), tiny_area = area * F(1e-3f);
 
     F best(-1e30f);
     for (int i = 0; i < kPlaces; ++i) keep_if(kept[0], best, place[i].x * F(0.8f) + place[i].y * F(0.6f), place[i]);
@@ -287,6 +287,7 @@ ORRERY_FN Face<F> pick_faces(const PairInput<F>& in, const BoxAxes<F>& axes, Mas
     f.half_1 = inc.half_u, f.half_2 = inc.half_v;
     f.size2 = min(f.reference.half_u * f.reference.half_u + f.reference.half_v * f.reference.half_v,
                   inc.half_u * inc.half_u + inc.half_v * inc.half_v);
+    f.area = min(f.reference.half_u * f.reference.half_v, inc.half_u * inc.half_v);
 
     const F inc_index = select(inc_z, F(2.0f), select(inc_y, one, zero));
     const F reference_face = (index * F(2.0f) + select(side > zero, one, zero)) + select(of_b, F(6.0f), zero);
@@ -351,7 +352,7 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
     const MaskOf<F> by_edge = edge_valid & (edge_better | ((!any_place) & (axes.edge.separation >= face_separation)));
 
     Kept<F> kept[4] = {};
-    reduce(place, face.size2, kept);
+    reduce(place, face.size2, face.area, kept);
     const Vec3T<F> origin = select<F>(of_b, in.between, Vec3T<F>{zero, zero, zero}) + face.normal * face.reference.half_n;
     Contacts<F> out{};
     out.normal = select<F>(by_edge, edge_normal, face_normal);

@@ -151,7 +151,8 @@ TEST_CASE("two boxes: every overlap has a manifold, along an axis that is nearly
             const Vec3 moved{float(b.centre.x + n.x * deepest(m)), float(b.centre.y + n.y * deepest(m)), float(b.centre.z + n.z * deepest(m))};
             const double after = test::separation(a, test::make_core(c.world.shapes[c.world.bodies.info[m.b].shape], {moved, pose_of(c.world, m.b).orientation})).distance;
             poor_axis += after < -0.0012 + 0.12 * truth.distance;
-            wrong_depth += deepest(m) > 0.0012 - 1.12 * truth.distance;
+            // Corners past the edge by less than the slack (5 mm here) count as on it.
+            wrong_depth += deepest(m) > 0.004 - 1.12 * truth.distance;
             for (std::uint32_t k = 0; k < m.count; ++k) {
                 const Vec3 o = m.points[k].offset_a;
                 const test::V p = a.centre + test::V{o.x, o.y, o.z};
