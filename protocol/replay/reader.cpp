@@ -1,7 +1,5 @@
 #include "protocol/replay/reader.h"
 
-#include <cmath>
-
 namespace orrery::protocol::replay {
 
 ReplayReader::Kind ReplayReader::stop(ReadStatus status, std::uint64_t offset, Error error) {
@@ -25,10 +23,6 @@ Result<FileHeader> ReplayReader::begin() {
     FileHeader header;  // the chunk reader has seen to it that the first chunk is the file header
     if (auto done = decode(chunk_.payload, header); !done) {
         bad(done.error());
-        return error_;
-    }
-    if (!std::isfinite(header.tick_rate_hz) || header.tick_rate_hz <= 0.0f) {
-        bad("the file header's tick rate is not a positive number");
         return error_;
     }
     return header;

@@ -1,6 +1,7 @@
 #include "protocol/replay/records.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "protocol/replay/byte_io.h"
 #include "protocol/replay/command_code.h"
@@ -57,7 +58,9 @@ Result<Ok> decode(std::span<const std::uint8_t> payload, FileHeader& record) {
     record.scene_name = reader.text(kMaxTextBytes);
     record.room = reader.text(kMaxTextBytes);
     if (!reader.ok()) return corrupt("the file header record is cut short, or a name in it is too long");
-    const auto scene = reader.bytes(reader.remaining());
+    if (!std::isfinite(record.tick_rate_hz) || record.tick_rate_hz <= 0.0f)
+        return corrupt("the file header's tick rate is not a positive number");
+    const auto scene = reader.bytes(reader.remaining());  // may be large: copied after all else has passed
     record.scene.assign(scene.begin(), scene.end());
     return Ok{};
 }
