@@ -161,6 +161,39 @@ TEST_CASE("every value of a scene is in its hash, its spelling is not") {
     }
 }
 
+TEST_CASE("what a scene leaves out is the engine's default") {
+    const Result<LoadedScene> loaded = load_text(R"({"scene_version": 1, "solver": {}, "materials": [{}],
+        "shapes": [{"name": "s", "sphere": {}}, {"name": "b", "box": {}}, {"name": "c", "capsule": {}}], "bodies": [{"shape": "s"}]})");
+    REQUIRE(loaded.ok());
+    const sim::WorldDef& world = loaded->world;
+    const sim::WorldDef absent;
+    const sim::SolverSettings &is = world.solver, &want = absent.solver;
+    CHECK(world.tick_rate_hz == absent.tick_rate_hz);
+    CHECK(world.substeps == absent.substeps);
+    CHECK(world.gravity == absent.gravity);
+    CHECK(is.joint_frequency_hz == want.joint_frequency_hz);
+    CHECK(is.joint_damping_ratio == want.joint_damping_ratio);
+    CHECK(is.contact_frequency_hz == want.contact_frequency_hz);
+    CHECK(is.contact_damping_ratio == want.contact_damping_ratio);
+    CHECK(is.slop_m == want.slop_m);
+    CHECK(is.speculative_margin_m == want.speculative_margin_m);
+    CHECK(is.max_recovery_speed_mps == want.max_recovery_speed_mps);
+    CHECK(is.restitution_threshold_mps == want.restitution_threshold_mps);
+    const sim::MaterialDef material;
+    CHECK(world.materials[0].friction == material.friction);
+    CHECK(world.materials[0].restitution == material.restitution);
+    CHECK(world.materials[0].density_kgpm3 == material.density_kgpm3);
+    const sim::ShapeDef shape;
+    CHECK(world.shapes[0].radius == shape.radius);
+    CHECK(world.shapes[1].half_extents == shape.half_extents);
+    CHECK(world.shapes[2].half_height == shape.half_height);
+    const sim::BodyDef body;
+    CHECK(world.bodies[0].category == body.category);
+    CHECK(world.bodies[0].mask == body.mask);
+    CHECK(world.bodies[0].gravity_scale == body.gravity_scale);
+    CHECK(world.bodies[0].type == body.type);
+}
+
 TEST_CASE("overrides are part of the effective scene") {
     protocol::SceneOverrides overrides;
     overrides.tick_rate_hz = 120.0f;
