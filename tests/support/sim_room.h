@@ -158,15 +158,16 @@ class SimRoom {
         connect(*clients.back(), clients.size());
         return *clients.back();
     }
-    void connect(SimClient& client, std::uint64_t id) {
+    void connect(SimClient& client, std::uint64_t id) { REQUIRE(client.connection.connect(mint(id), now_)); }
+    protocol::PublicTokenBytes mint(std::uint64_t client_id) {
         protocol::TokenRequest request;
         request.protocol_id = protocol::kNetcodeProtocolId;
-        request.client_id = id;
+        request.client_id = client_id;
         request.servers.add(server_address_);
         request.create_timestamp = unix_now();
         auto token = protocol::mint_connect_token(request, key_, random_);
         REQUIRE(token);
-        REQUIRE(client.connection.connect(token.value(), now_));
+        return token.value();
     }
 
     // `drive(client index, tick)` gives each playing client's controls.

@@ -1,0 +1,251 @@
+// The C interface of the client SDK as a game uses it, over the hooks.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "orrery/client.h"
+#include "orrery/client.hpp"
+#include "tests/support/sim_room.h"
+
+using namespace orrery;
+using namespace orrery::testing;
+
+namespace {
+
+void hook_send(void* user, const orrery_address* to, const uint8_t* datagram, size_t size) {
+    protocol::Address address;
+    address.family = static_cast<protocol::Address::Family>(to->family);
+    address.port = to->port;
+    std::memcpy(address.bytes.data(), to->bytes, 16);
+    static_cast<SimEndpoint*>(user)->send(address, {datagram, size});
+}
+
+size_t hook_receive(void* user, orrery_address* from, uint8_t* buffer, size_t capacity) {
+    SimDatagram datagram;
+    if (!static_cast<SimEndpoint*>(user)->receive(datagram) || datagram.bytes.size() > capacity) return 0;
+    from->family = static_cast<uint8_t>(datagram.from.family);
+    from->port = datagram.from.port;
+    std::memcpy(from->bytes, datagram.from.bytes.data(), 16);
+    std::memcpy(buffer, datagram.bytes.data(), datagram.bytes.size());
+    return datagram.bytes.size();
+}
+
+struct Memory {
+    int allocated = 0, released = 0;
+    size_t bytes = 0;
+};
+void* hook_allocate(void* user, size_t size, size_t) {
+    auto& memory = *static_cast<Memory*>(user);
+    ++memory.allocated;
+    memory.bytes += size;
+    return std::malloc(size);
+}
+void hook_release(void* user, void* block, size_t size, size_t) {
+    auto& memory = *static_cast<Memory*>(user);
+    ++memory.released;
+    memory.bytes -= size;
+    std::free(block);
+}
+void hook_log(void* user, int32_t, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); }
+
+struct Player {
+    explicit Player(SimRoom& room)
+        : sim(room), endpoint(room.network.attach(protocol::Address::ipv4(10, 0, 50, 1, 5000))) {
+        orrery_client_config_init(&config);
+        config.transport = {hook_send, hook_receive, &endpoint};
+        config.allocator = {hook_allocate, hook_release, &memory};
+        config.log = {hook_log, &log};
+        REQUIRE(orrery_client_create(&config, &client) == ORRERY_OK);
+    }
+    ~Player() { orrery_client_destroy(client); }
+
+    void run(double seconds) {
+        for (double t = 0.0; t < seconds; t += 0.016) {
+            sim.run(0.016);
+            CHECK(orrery_client_poll(client, sim.now()) == ORRERY_OK);
+        }
+    }
+    std::vector<orrery_event> events() {
+        std::vector<orrery_event> out;
+        orrery_event event{};
+        event.struct_size = sizeof event;
+        while (orrery_client_next_event(client, &event) == ORRERY_OK) {
+            if (event.kind == ORRERY_EVENT_DISCONNECTED) reason = event.text;
+            out.push_back(event);
+        }
+        return out;
+    }
+
+    SimRoom& sim;
+    SimEndpoint& endpoint;
+    Memory memory;
+    std::vector<std::string> log;
+    std::string reason;
+    orrery_client_config config{};
+    orrery_client* client = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("a game connects, samples, steers and leaves through the C interface") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    CHECK(player.memory.allocated == 1);
+    const auto token = sim.mint(77);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    CHECK(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_WRONG_STATE);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_CONNECTING);
+    player.run(2.0);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+
+    int connected = 0, added = 0;
+    for (const orrery_event& event : player.events()) {
+        connected += event.kind == ORRERY_EVENT_CONNECTED ? 1 : 0;
+        added += event.kind == ORRERY_EVENT_BODY_ADDED ? 1 : 0;
+    }
+    CHECK(connected == 1);
+
+    orrery_session session{};
+    session.struct_size = sizeof session;
+    REQUIRE(orrery_client_get_session(player.client, &session) == ORRERY_OK);
+    CHECK(session.tick_rate_hz == 60.0f);
+    CHECK(session.slot == 0);
+    CHECK(std::string(session.scene_name) == "yard");
+    CHECK(static_cast<int>(session.body_count) == added);
+
+    std::vector<orrery_body_id> ids(session.body_count);
+    std::vector<float> positions(3 * session.body_count), orientations(4 * session.body_count);
+    orrery_samples samples{};
+    samples.struct_size = sizeof samples;
+    samples.capacity = session.body_count;
+    samples.ids = ids.data();
+    samples.positions = positions.data();
+    samples.orientations = orientations.data();
+    REQUIRE(orrery_client_sample(player.client, sim.now(), &samples) == ORRERY_OK);
+    CHECK(samples.count == session.body_count);
+    const orrery_body_id own = orrery_client_own_body(player.client);
+    REQUIRE(own != ORRERY_NO_BODY);
+    bool found = false, named = false;
+    for (std::uint32_t i = 0; i < samples.count; ++i) {
+        const float* q = &orientations[4 * i];
+        CHECK(std::fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0f) < 1e-4f);
+        orrery_body body{};
+        body.struct_size = sizeof body;
+        REQUIRE(orrery_client_get_body(player.client, ids[i], &body) == ORRERY_OK);
+        named = named || std::string(body.name) == "ground";
+        if (ids[i] != own) continue;
+        found = true;
+        CHECK(body.slot == 0);
+        CHECK(body.type == ORRERY_BODY_DYNAMIC);
+        orrery_shape shape{};
+        shape.struct_size = sizeof shape;
+        CHECK(orrery_client_get_shape(player.client, body.shape, &shape) == ORRERY_OK);
+        CHECK(shape.type == ORRERY_SHAPE_BOX);
+        CHECK(std::fabs(positions[3 * i + 2] - 20.0f) < 1.0f);
+    }
+    CHECK(found);
+    CHECK(named);
+
+    const float forward[] = {1.0f};
+    CHECK(orrery_client_set_control(player.client, forward, 1) == ORRERY_OK);
+    player.run(3.0);
+    CHECK(sim.room->world().controls(0)[0] == 1.0f);
+
+    orrery_client_stats stats{};
+    stats.struct_size = sizeof stats;
+    REQUIRE(orrery_client_get_stats(player.client, &stats) == ORRERY_OK);
+    CHECK(stats.snapshots_received > 200);
+    CHECK(stats.bytes_received > 10'000);
+    CHECK(stats.newest_tick > 250);
+
+    CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
+    player.events();
+    CHECK(player.reason == "this client disconnected");
+    CHECK(player.log.size() == 1);
+    sim.run(0.1);
+    CHECK(sim.room->stats().clients == 0);
+}
+
+TEST_CASE("the C interface refuses what does not hold, and writes no more than the caller's structs have room for") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    const std::vector<std::uint8_t> nonsense(ORRERY_TOKEN_BYTES, 7);
+    CHECK(orrery_client_connect(player.client, nonsense.data(), nonsense.size(), 0) == ORRERY_INVALID_TOKEN);
+    CHECK(orrery_client_connect(player.client, nonsense.data(), 10, 0) == ORRERY_INVALID_TOKEN);
+    CHECK(orrery_client_connect(player.client, nullptr, 0, 0) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_connect_insecure(player.client, "nowhere", 0) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_disconnect(player.client, 0) == ORRERY_WRONG_STATE);
+    const float control[9] = {};
+    CHECK(orrery_client_set_control(player.client, control, 9) == ORRERY_INVALID_ARGUMENT);
+
+    CHECK(orrery_client_create(nullptr, nullptr) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_poll(nullptr, 0) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_sample(nullptr, 0, nullptr) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_next_event(player.client, nullptr) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_own_body(nullptr) == ORRERY_NO_BODY);
+    CHECK(orrery_client_get_state(nullptr) == ORRERY_STATE_DISCONNECTED);
+    orrery_client_destroy(nullptr);
+    orrery_client_config half;
+    orrery_client_config_init(&half);
+    half.transport.send = hook_send;
+    orrery_client* none = nullptr;
+    CHECK(orrery_client_create(&half, &none) == ORRERY_INVALID_ARGUMENT);
+    CHECK(none == nullptr);
+
+    // A program of an older header knows fewer fields.
+    struct {
+        orrery_client_stats stats;
+        unsigned char beyond;
+    } old{};
+    std::memset(&old, 0xaa, sizeof old);
+    old.stats.struct_size = 16;
+    CHECK(orrery_client_get_stats(player.client, &old.stats) == ORRERY_OK);
+    CHECK(old.stats.struct_size == 16);
+    CHECK(old.stats.rtt_s == 0.0);
+    unsigned char after[8];
+    std::memcpy(after, reinterpret_cast<unsigned char*>(&old.stats) + 16, 8);
+    for (const unsigned char byte : after) CHECK(byte == 0xaa);
+}
+
+TEST_CASE("arrays that are too small are filled, and told so") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    const auto token = sim.mint(78);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(1.5);
+    orrery_body_id ids[6] = {1, 1, 1, 1, 1, 12345};
+    orrery_samples samples{};
+    samples.struct_size = sizeof samples;
+    samples.capacity = 5;
+    samples.ids = ids;
+    CHECK(orrery_client_sample(player.client, sim.now(), &samples) == ORRERY_TOO_SMALL);
+    CHECK(samples.count == 5);
+    CHECK(samples.available > 50);
+    CHECK(ids[5] == 12345);
+    CHECK(ids[0] < ids[4]);
+}
+
+TEST_CASE("the C++ face gives the same through growing arrays") {
+    SimRoom sim(load_test_scene("yard"), {});
+    SimEndpoint& endpoint = sim.network.attach(protocol::Address::ipv4(10, 0, 60, 1, 5000));
+    orrery_client_config config;
+    orrery_client_config_init(&config);
+    config.transport = {hook_send, hook_receive, &endpoint};
+    auto client = client::Client::create(&config);
+    REQUIRE(client);
+    const auto token = sim.mint(79);
+    REQUIRE(client->connect(token, sim.now()) == ORRERY_OK);
+    for (int i = 0; i < 120; ++i) {
+        sim.run(0.016);
+        client->poll(sim.now());
+    }
+    REQUIRE(client->state() == ORRERY_STATE_PLAYING);
+    client::Samples samples;
+    REQUIRE(client->sample(sim.now(), samples));
+    CHECK(samples.ids.size() == client->session()->body_count);
+    CHECK(samples.positions.size() == samples.ids.size());
+    CHECK(client->body(client->own_body()).has_value());
+    client::Event event;
+    REQUIRE(client->next_event(event));
+}
