@@ -132,7 +132,7 @@ TEST_CASE("a box sticks on a slope below the friction angle and slides above it 
         const Vec3 after = state_of(*world, box).linear_velocity;
         const double gained = std::hypot(after.x, after.y) - std::hypot(before.x, before.y);
         const double friction = (std::sin(angle) - gained / kGravity) / std::cos(angle);  // a = g (sin - mu cos)
-        CHECK(friction == doctest::Approx(0.6).epsilon(0.05));
+        CHECK(friction == doctest::Approx(0.6).epsilon(0.01));
     }
 }
 

@@ -201,7 +201,8 @@ struct WorldConfig {                              // what may differ between mac
 enum class CommandKind : std::uint8_t {
     join, leave,                                  // slot
     // director commands, applied in order of `sequence` (ties: in the order given)
-    spawn,          // prefab at pose, every body with the added velocities; answered by a `spawned` event with `tag`
+    spawn,          // prefab at pose, every body with the added velocities; answered by a `spawned` event a body, in the
+                    // prefab's order, with `tag`
     despawn,        // body, with its joints
     impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre; angular (N m s)
     teleport,       // body: pose, linear, angular velocity
