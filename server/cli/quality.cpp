@@ -15,6 +15,7 @@ using protocol::scene::DVec;
 using protocol::scene::to_double;
 
 constexpr double kPi = 3.14159265358979323846;
+constexpr std::uint64_t kTableTicks[] = {60, 120, 300};
 
 // Principal moments of inertia over the mass, in the frame of the shape, m^2.
 DVec inertia_by_mass(const sim::ShapeDef& shape) {
@@ -101,7 +102,7 @@ void QualityMeter::measure_joints(const sim::World& world) {
     const auto find = [&](sim::BodyId id) -> const sim::BodyState* {
         return id.index < place_.size() && place_[id.index] != sim::kNone ? &bodies_[place_[id.index]] : nullptr;
     };
-    double sum = 0.0, most = quality_.max_separation_m.value_or(0.0);
+    double sum = 0.0, most = 0.0;
     std::size_t count = 0;
     for (const sim::JointState& joint : joints_) {
         const std::optional<double> apart = separation(joint, world_point, find(joint.a), find(joint.b));
@@ -111,7 +112,11 @@ void QualityMeter::measure_joints(const sim::World& world) {
         most = std::max(most, *apart);
     }
     if (count == 0) return;
-    quality_.max_separation_m = most;
+    quality_.max_separation_m = std::max(most, quality_.max_separation_m.value_or(0.0));
+    const std::uint64_t tick = world.tick();
+    if (std::find(std::begin(kTableTicks), std::end(kTableTicks), tick) != std::end(kTableTicks)) {
+        quality_.separation_at_m.emplace_back(tick, most);
+    }
     quality_.mean_separation_m = sum / static_cast<double>(count);
 }
 

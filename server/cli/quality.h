@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "orrery/sim.hpp"
@@ -12,6 +13,8 @@ namespace orrery::server {
 
 struct Quality {                                     // an absent figure does not apply to the scene
     std::optional<double> max_separation_m;          // of the anchors of any joint, over all ticks
+    // Of that tick alone, at the ticks that the benchmarks' tables name.
+    std::vector<std::pair<std::uint64_t, double>> separation_at_m;
     std::optional<double> mean_separation_m;         // over all joints, at the last tick
     std::optional<double> energy_drift;              // energy gained since the start over `energy_scale_j`, at the last tick
     std::optional<double> max_penetration_m;         // of any contact, over all ticks

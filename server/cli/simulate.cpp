@@ -147,6 +147,9 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
                 text_number(", mean %.4f mm", *quality.mean_separation_m * 1e3);
+        for (const auto& [tick, apart] : quality.separation_at_m) {
+            text += ", at tick " + std::to_string(tick) + text_number(" %.3f mm", apart * 1e3);
+        }
     }
     if (quality.energy_drift) text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0);
     if (quality.max_penetration_m) text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
