@@ -22,8 +22,10 @@ class Resolver {
     Resolver(Reader& reader, const sim::World& world) : reader_(reader), world_(world) {
         const sim::WorldDef& def = world.definition();
         const Path nowhere;
-        for (std::size_t i = 0; i < def.slots.size(); ++i) slots_.add(reader_, def.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
-        for (std::size_t i = 0; i < def.prefabs.size(); ++i) templates_.add(reader_, def.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
+        for (std::size_t i = 0; i < def.slots.size(); ++i)
+            slots_.add(reader_, def.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
+        for (std::size_t i = 0; i < def.prefabs.size(); ++i)
+            templates_.add(reader_, def.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
     }
 
     sim::Command resolve(const script::CommandT& from, const Path& where) {
@@ -40,21 +42,28 @@ class Resolver {
   private:
     void convert_frame(const script::CommandT& from, const Path& where, sim::Command& to) {
         const auto vec = [](const script::Vec3& v) { return scene::Vec3(v.x(), v.y(), v.z()); };
-        if (from.position) to.pose.position = scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m));
-        if (from.orientation && from.rotation_deg) reader_.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
+        if (from.position)
+            to.pose.position =
+                scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m));
+        if (from.orientation && from.rotation_deg)
+            reader_.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
         if (from.orientation) {
             const script::Quat& q = *from.orientation;
-            to.pose.orientation = scene::to_float(reader_.orientation(scene::Quat(q.x(), q.y(), q.z(), q.w()), where / "orientation"));
+            to.pose.orientation =
+                scene::to_float(reader_.orientation(scene::Quat(q.x(), q.y(), q.z(), q.w()), where / "orientation"));
         }
         if (from.rotation_deg) {
-            to.pose.orientation =
-                scene::to_float(scene::from_rotation_deg(reader_.vector(vec(*from.rotation_deg), where / "rotation_deg", 1e6)));
+            to.pose.orientation = scene::to_float(
+                scene::from_rotation_deg(reader_.vector(vec(*from.rotation_deg), where / "rotation_deg", 1e6)));
         }
-        if (from.linear) to.linear = scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce));
-        if (from.angular) to.angular = scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce));
+        if (from.linear)
+            to.linear = scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce));
+        if (from.angular)
+            to.angular = scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce));
         to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
         if (from.channels.size() > sim::kControlChannels) {
-            reader_.fail(where / "channels", "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+            reader_.fail(where / "channels",
+                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
         }
         for (std::size_t i = 0; i < from.channels.size() && i < sim::kControlChannels; ++i) {
             to.channels[i] = reader_.number(from.channels[i], where.element("channels", i), -1.0, 1.0);
@@ -65,24 +74,34 @@ class Resolver {
         switch (from.kind) {
             case script::Kind::join:
             case script::Kind::leave:
-            case script::Kind::control: to.slot = slot(from.slot, where / "slot"); break;
-            case script::Kind::spawn: to.prefab = templates_.find(reader_, from.template_, where / "template"); break;
+            case script::Kind::control:
+                to.slot = slot(from.slot, where / "slot");
+                break;
+            case script::Kind::spawn:
+                to.prefab = templates_.find(reader_, from.template_, where / "template");
+                break;
             case script::Kind::despawn:
             case script::Kind::impulse:
             case script::Kind::teleport:
-            case script::Kind::grab: to.body = body(from.body, where / "body"); break;
+            case script::Kind::grab:
+                to.body = body(from.body, where / "body");
+                break;
             case script::Kind::motor_target:
             case script::Kind::move_grab:
-            case script::Kind::remove_joint: to.joint = joint(from.joint, where / "joint"); break;
+            case script::Kind::remove_joint:
+                to.joint = joint(from.joint, where / "joint");
+                break;
         }
     }
 
     // By name, or by number for slots without one.
     std::uint16_t slot(const std::string& name, const Path& where) {
-        const bool digits = !name.empty() && name.size() <= 3 && name.find_first_not_of("0123456789") == std::string::npos;
+        const bool digits =
+            !name.empty() && name.size() <= 3 && name.find_first_not_of("0123456789") == std::string::npos;
         if (!digits) return static_cast<std::uint16_t>(slots_.find(reader_, name, where));
         const int index = std::atoi(name.c_str());
-        if (index >= static_cast<int>(world_.definition().slots.size())) reader_.fail(where, "the scene has no slot " + name);
+        if (index >= static_cast<int>(world_.definition().slots.size()))
+            reader_.fail(where, "the scene has no slot " + name);
         return static_cast<std::uint16_t>(index);
     }
     sim::BodyId body(const std::string& name, const Path& where) {
@@ -103,13 +122,16 @@ class Resolver {
 
 }  // namespace
 
-Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, std::string_view file_name, const sim::World& world) {
+Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                                          const sim::World& world) {
     if (bytes.size() > kMaxScriptBytes) {
-        return Error{ErrorCode::limit_reached, std::string(file_name), "is longer than the " + std::to_string(kMaxScriptBytes) + " bytes accepted"};
+        return Error{ErrorCode::limit_reached, std::string(file_name),
+                     "is longer than the " + std::to_string(kMaxScriptBytes) + " bytes accepted"};
     }
     flatbuffers::Parser parser;
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (const Result<Ok> parsed = scene::parse_json_text(parser, scene::script_schema_text(), text, file_name); !parsed) return parsed.error();
+    if (const Result<Ok> parsed = scene::parse_json_text(parser, scene::script_schema_text(), text, file_name); !parsed)
+        return parsed.error();
     const std::unique_ptr<script::ScriptT> tree(script::GetScript(parser.builder_.GetBufferPointer())->UnPack());
 
     Reader reader(file_name);

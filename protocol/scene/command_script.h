@@ -16,13 +16,14 @@ inline constexpr std::size_t kMaxScriptBytes = 64u << 20;
 class CommandScript {
   public:
     // Names refer to the world's definition. Errors as those of scenes.
-    static Result<CommandScript> load(std::span<const std::uint8_t> bytes, std::string_view file_name, const sim::World& world);
+    static Result<CommandScript> load(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                                      const sim::World& world);
 
     // The commands of one tick (the first is 1), in the order of the file.
     std::span<const sim::Command> at(std::uint64_t tick) const;
 
   private:
-    std::vector<std::uint64_t> ticks_;      // ascending, one an entry of commands_
+    std::vector<std::uint64_t> ticks_;  // ascending, one an entry of commands_
     std::vector<sim::Command> commands_;
 };
 

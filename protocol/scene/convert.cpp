@@ -15,7 +15,8 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.contact_damping_ratio = reader.number(from.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
-    to.max_recovery_speed_mps = reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
+    to.max_recovery_speed_mps =
+        reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
     to.restitution_threshold_mps =
         reader.number(from.restitution_threshold_mps, where / "restitution_threshold_mps", 0.0f, 1e3f);
 }
@@ -24,7 +25,8 @@ void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim:
     to.name = from.name;
     to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz);
     if (from.substeps < 1 || from.substeps > sim::kMaxSubsteps) {
-        reader.fail(root / "substeps", "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps));
+        reader.fail(root / "substeps",
+                    "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps));
     }
     to.substeps = from.substeps;
     if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
@@ -49,7 +51,8 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
 }
 
 void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::ShapeDef& to) {
-    const int kinds = (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr);
+    const int kinds =
+        (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr);
     if (kinds != 1) {
         reader.fail(where, kinds == 0 ? "has no form; give one of sphere, box, capsule, plane"
                                       : "has more than one form; give exactly one of sphere, box, capsule, plane");
@@ -65,7 +68,8 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::S
         if (from.box->half_extents) {
             const Vec3& half = *from.box->half_extents;
             const Path here = where / "box.half_extents";
-            to.half_extents = {reader.number(half.x(), here / "x", low, high), reader.number(half.y(), here / "y", low, high),
+            to.half_extents = {reader.number(half.x(), here / "x", low, high),
+                               reader.number(half.y(), here / "y", low, high),
                                reader.number(half.z(), here / "z", low, high)};
         }
     } else if (from.capsule) {
@@ -89,13 +93,17 @@ void convert_shapes(Reader& reader, const SceneT& from, const Path& root, Librar
 
 sim::BodyType convert_type(BodyType type) {
     switch (type) {
-        case BodyType::static_: return sim::BodyType::fixed;
-        case BodyType::kinematic: return sim::BodyType::kinematic;
-        default: return sim::BodyType::dynamic;
+        case BodyType::static_:
+            return sim::BodyType::fixed;
+        case BodyType::kinematic:
+            return sim::BodyType::kinematic;
+        default:
+            return sim::BodyType::dynamic;
     }
 }
 
-void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library, const Path& where) {
+void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library,
+                     const Path& where) {
     if (to.shape == sim::kNone) {
         if (to.type == sim::BodyType::dynamic && !(from.mass_kg > 0.0f)) {
             reader.fail(where / "mass_kg", "a dynamic body without a shape needs a mass; give mass_kg or a shape");
@@ -117,7 +125,8 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.material = convert_material(reader, from.material, library, where / "material");
     to.pose = convert_pose(reader, from.position.get(), from.orientation.get(), from.rotation_deg.get(), where);
     if (from.linear_velocity) {
-        to.linear_velocity = to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps));
+        to.linear_velocity =
+            to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps));
     }
     if (from.angular_velocity) {
         to.angular_velocity =
@@ -135,8 +144,8 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     scope.bodies->push_back(std::move(to));
 }
 
-void convert_bodies(Reader& reader, const std::vector<std::unique_ptr<BodyT>>& from, const Path& root, const Library& library,
-                    Scope& scope) {
+void convert_bodies(Reader& reader, const std::vector<std::unique_ptr<BodyT>>& from, const Path& root,
+                    const Library& library, Scope& scope) {
     for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
         convert_body(reader, *from[i], root.element("bodies", i), library, scope);
     }
@@ -150,8 +159,8 @@ void convert_joints(Reader& reader, const std::vector<std::unique_ptr<JointT>>& 
     }
 }
 
-void convert_actuators(Reader& reader, const std::vector<std::unique_ptr<ActuatorT>>& from, const Path& root, const Scope& scope,
-                       const Library& library, std::vector<sim::ActuatorDef>& out) {
+void convert_actuators(Reader& reader, const std::vector<std::unique_ptr<ActuatorT>>& from, const Path& root,
+                       const Scope& scope, const Library& library, std::vector<sim::ActuatorDef>& out) {
     Names names{"actuator"};
     for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
         const Path where = root.element("actuators", i);
@@ -181,8 +190,10 @@ void convert_templates(Reader& reader, const SceneT& from, const Path& root, Lib
 
 void convert_slots(Reader& reader, const SceneT& from, const Path& root, Library& library) {
     if (from.slots.size() > sim::kMaxSlots) {
-        reader.fail(root / "slots", "has " + std::to_string(from.slots.size()) + " entries; at most " +
-                                        std::to_string(sim::kMaxSlots) + " are accepted", ErrorCode::limit_reached);
+        reader.fail(root / "slots",
+                    "has " + std::to_string(from.slots.size()) + " entries; at most " + std::to_string(sim::kMaxSlots) +
+                        " are accepted",
+                    ErrorCode::limit_reached);
     }
     for (std::size_t i = 0; i < from.slots.size() && reader.ok(); ++i) {
         const SlotT& slot = *from.slots[i];
@@ -199,7 +210,8 @@ void convert_slots(Reader& reader, const SceneT& from, const Path& root, Library
 void expand_generators(Reader& reader, const SceneT& from, const Path& root, const Library& library, Scope& scope) {
     for (std::size_t i = 0; i < from.generators.size() && reader.ok(); ++i) {
         const Path where = root.element("generators", i);
-        scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()), where);
+        scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()),
+                                  where);
         const auto first = static_cast<std::uint32_t>(scope.bodies->size());
         expand_generator(reader, *from.generators[i], where, library, scope);
         scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first});
@@ -218,11 +230,17 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
             total.joints += added.joints;
         }
         if (total.bodies > caps.max_bodies) {
-            reader.fail(where, "brings the scene to more bodies (" + std::to_string(total.bodies) + " or more) than the cap of " +
-                                   std::to_string(caps.max_bodies) + "; ask for fewer or raise the cap", ErrorCode::limit_reached);
+            reader.fail(where,
+                        "brings the scene to more bodies (" + std::to_string(total.bodies) +
+                            " or more) than the cap of " + std::to_string(caps.max_bodies) +
+                            "; ask for fewer or raise the cap",
+                        ErrorCode::limit_reached);
         } else if (total.joints > caps.max_joints) {
-            reader.fail(where, "brings the scene to more joints (" + std::to_string(total.joints) + " or more) than the cap of " +
-                                   std::to_string(caps.max_joints) + "; ask for fewer or raise the cap", ErrorCode::limit_reached);
+            reader.fail(where,
+                        "brings the scene to more joints (" + std::to_string(total.joints) +
+                            " or more) than the cap of " + std::to_string(caps.max_joints) +
+                            "; ask for fewer or raise the cap",
+                        ErrorCode::limit_reached);
         }
     }
     if (from.materials.size() > kMaxListed || from.shapes.size() > kMaxListed || from.actuators.size() > kMaxListed) {
@@ -233,12 +251,15 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
 
 }  // namespace
 
-sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg, const Path& where) {
+sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
+                       const Path& where) {
     sim::Pose pose;
     if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m));
-    if (orientation && rotation_deg) reader.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
+    if (orientation && rotation_deg)
+        reader.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
     if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
-    if (rotation_deg) pose.orientation = to_float(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
+    if (rotation_deg)
+        pose.orientation = to_float(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
     return pose;
 }
 
@@ -261,12 +282,15 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
     if (bracket == std::string_view::npos || !name.ends_with(']')) return body_names.find(reader, name, where);
     const std::uint32_t range = generator_names.find(reader, name.substr(0, bracket), where);
     const std::string digits(name.substr(bracket + 1, name.size() - bracket - 2));
-    const bool numeric = !digits.empty() && digits.size() <= 9 && digits.find_first_not_of("0123456789") == std::string::npos;
+    const bool numeric =
+        !digits.empty() && digits.size() <= 9 && digits.find_first_not_of("0123456789") == std::string::npos;
     const unsigned long index = numeric ? std::strtoul(digits.c_str(), nullptr, 10) : 0;
     if (!reader.ok()) return 0;
     if (!numeric || index >= generated[range].count) {
-        reader.fail(where, "names body \"" + std::string(name) + "\" of a generator that makes " +
-                               std::to_string(generated[range].count) + " bodies, counted from 0", ErrorCode::not_found);
+        reader.fail(where,
+                    "names body \"" + std::string(name) + "\" of a generator that makes " +
+                        std::to_string(generated[range].count) + " bodies, counted from 0",
+                    ErrorCode::not_found);
         return 0;
     }
     return generated[range].first + static_cast<std::uint32_t>(index);

@@ -50,14 +50,15 @@ struct Count {
 };
 Count count_generator(const GeneratorT& generator);
 
-sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg, const Path& where);
+sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
+                       const Path& where);
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where);
 std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where);
 float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, const Path& where);
 
 void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope& scope);
-void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, const Library& library,
-                      std::vector<sim::ActuatorDef>& out);
+void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
+                      const Library& library, std::vector<sim::ActuatorDef>& out);
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope);
 
 // Counts have been checked against the caps before.

@@ -40,13 +40,15 @@ void convert_anchors(Reader& reader, const Vec3* at, const Vec3* anchor_a, const
         to_a = to_float(reader.vector(*anchor_a, where / "anchor_a", kMaxLength_m));
         to_b = to_float(reader.vector(*anchor_b, where / "anchor_b", kMaxLength_m));
     } else {
-        reader.fail(where, "does not say where it is; give `at` (in the scene's frame) or both anchor_a and anchor_b (local)");
+        reader.fail(where,
+                    "does not say where it is; give `at` (in the scene's frame) or both anchor_a and anchor_b (local)");
     }
 }
 
 sim::BallSocket convert(Reader& reader, const BallSocketT& from, const Ends& ends, const Path& where) {
     sim::BallSocket to;
-    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a, to.anchor_b);
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
+                    to.anchor_b);
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     return to;
 }
@@ -54,7 +56,8 @@ sim::BallSocket convert(Reader& reader, const BallSocketT& from, const Ends& end
 void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, const Path& where, sim::Hinge& to) {
     const bool local = from.axis_a || from.axis_b || from.normal_a || from.normal_b;
     if (from.axis && local) {
-        reader.fail(where / "axis", "stands beside axis_a, axis_b, normal_a or normal_b; give either `axis` or the local ones");
+        reader.fail(where / "axis",
+                    "stands beside axis_a, axis_b, normal_a or normal_b; give either `axis` or the local ones");
     } else if (from.axis) {
         const DVec axis = reader.direction(*from.axis, where / "axis"), normal = any_perpendicular(axis);
         to.axis_a = to_float(ends.a.axis_to_local(axis));
@@ -62,9 +65,11 @@ void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, co
         to.normal_a = to_float(ends.a.axis_to_local(normal));
         to.normal_b = to_float(ends.b.axis_to_local(normal));
     } else if (from.axis_a && from.axis_b && from.normal_a && from.normal_b) {
-        const auto pair = [&](const Vec3& axis, const Vec3& normal, const char* name, sim::Vec3& to_axis, sim::Vec3& to_normal) {
+        const auto pair = [&](const Vec3& axis, const Vec3& normal, const char* name, sim::Vec3& to_axis,
+                              sim::Vec3& to_normal) {
             const DVec unit = reader.direction(axis, where / "axis_a"), given = reader.direction(normal, where / name);
-            if (std::fabs(dot(unit, given)) > 1e-3) reader.fail(where / name, "is not perpendicular to the axis of its body");
+            if (std::fabs(dot(unit, given)) > 1e-3)
+                reader.fail(where / name, "is not perpendicular to the axis of its body");
             const DVec across = given - dot(unit, given) * unit;
             to_axis = to_float(unit);
             to_normal = to_float((1.0 / length(across)) * across);
@@ -72,18 +77,23 @@ void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, co
         pair(*from.axis_a, *from.normal_a, "normal_a", to.axis_a, to.normal_a);
         pair(*from.axis_b, *from.normal_b, "normal_b", to.axis_b, to.normal_b);
     } else {
-        reader.fail(where, "has no axis; give `axis` (in the scene's frame) or all of axis_a, axis_b, normal_a, normal_b (local)");
+        reader.fail(
+            where,
+            "has no axis; give `axis` (in the scene's frame) or all of axis_a, axis_b, normal_a, normal_b (local)");
     }
 }
 
 sim::Hinge convert(Reader& reader, const HingeT& from, const Ends& ends, const Path& where) {
     constexpr double kRadians = 3.14159265358979323846 / 180.0;
     sim::Hinge to;
-    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a, to.anchor_b);
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
+                    to.anchor_b);
     convert_hinge_axes(reader, from, ends, where, to);
     if (from.min_angle_deg && from.max_angle_deg) {
-        const double low = reader.number(static_cast<double>(*from.min_angle_deg), where / "min_angle_deg", -180.0, 180.0);
-        const double high = reader.number(static_cast<double>(*from.max_angle_deg), where / "max_angle_deg", low, 180.0);
+        const double low =
+            reader.number(static_cast<double>(*from.min_angle_deg), where / "min_angle_deg", -180.0, 180.0);
+        const double high =
+            reader.number(static_cast<double>(*from.max_angle_deg), where / "max_angle_deg", low, 180.0);
         to.limited = true;
         to.min_angle_rad = static_cast<float>(low * kRadians);
         to.max_angle_rad = static_cast<float>(high * kRadians);
@@ -97,11 +107,11 @@ sim::Hinge convert(Reader& reader, const HingeT& from, const Ends& ends, const P
 
 sim::Weld convert(Reader& reader, const WeldT& from, const Ends& ends, const Path& where) {
     sim::Weld to;
-    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), &ends.b.position, ends, where, to.anchor_a,
-                    to.anchor_b);
-    to.relative_orientation = to_float(from.relative_orientation
-                                           ? reader.orientation(*from.relative_orientation, where / "relative_orientation")
-                                           : normalized(conjugate(ends.a.orientation) * ends.b.orientation));
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), &ends.b.position, ends, where,
+                    to.anchor_a, to.anchor_b);
+    to.relative_orientation = to_float(
+        from.relative_orientation ? reader.orientation(*from.relative_orientation, where / "relative_orientation")
+                                  : normalized(conjugate(ends.a.orientation) * ends.b.orientation));
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     return to;
 }
@@ -111,7 +121,8 @@ sim::DistanceLimit convert(Reader& reader, const DistanceLimitT& from, const End
     if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m));
     if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
     to.max_m = from.max_m ? reader.number(*from.max_m, where / "max_m", 0.0f, static_cast<float>(4.0 * kMaxLength_m))
-                          : static_cast<float>(length(ends.b.to_scene(to_double(to.anchor_b)) - ends.a.to_scene(to_double(to.anchor_a))));
+                          : static_cast<float>(length(ends.b.to_scene(to_double(to.anchor_b)) -
+                                                      ends.a.to_scene(to_double(to.anchor_a))));
     to.min_m = reader.number(from.min_m, where / "min_m", 0.0f, to.max_m);
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     return to;
@@ -126,7 +137,8 @@ sim::OneBodyLinearServo convert(Reader& reader, const OneBodyLinearServoT& from,
     if (from.servo) {
         const Path servo = where / "servo";
         to.servo.max_speed = limit_or_none(reader, from.servo->max_speed, servo / "max_speed");
-        to.servo.base_speed = reader.number(from.servo->base_speed, servo / "base_speed", 0.0f, sim::kMaxLinearSpeed_mps);
+        to.servo.base_speed =
+            reader.number(from.servo->base_speed, servo / "base_speed", 0.0f, sim::kMaxLinearSpeed_mps);
         to.servo.max_force = limit_or_none(reader, from.servo->max_force, servo / "max_force");
     }
     return to;
@@ -140,19 +152,23 @@ sim::AngularAxisMotor convert(Reader& reader, const AngularAxisMotorT& from, con
     }
     to.axis_a = to_float(from.axis ? ends.a.axis_to_local(reader.direction(*from.axis, where / "axis"))
                                    : reader.direction(*from.axis_a, where / "axis_a"));
-    to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps, sim::kMaxAngularSpeed_radps);
+    to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
+                                    sim::kMaxAngularSpeed_radps);
     if (from.motor) {
         to.motor.max_force = limit_or_none(reader, from.motor->max_force, where / "motor.max_force");
-        to.motor.damping = reader.number(from.motor->damping, where / "motor.damping", 0.0f, static_cast<float>(kMaxForce));
+        to.motor.damping =
+            reader.number(from.motor->damping, where / "motor.damping", 0.0f, static_cast<float>(kMaxForce));
     }
     return to;
 }
 
-constexpr const char* kConstraintList = "ball_socket, hinge, weld, distance_limit, one_body_linear_servo, angular_axis_motor";
+constexpr const char* kConstraintList =
+    "ball_socket, hinge, weld, distance_limit, one_body_linear_servo, angular_axis_motor";
 
 int count_constraints(const JointT& joint) {
-    return (joint.ball_socket != nullptr) + (joint.hinge != nullptr) + (joint.weld != nullptr) + (joint.distance_limit != nullptr) +
-           (joint.one_body_linear_servo != nullptr) + (joint.angular_axis_motor != nullptr);
+    return (joint.ball_socket != nullptr) + (joint.hinge != nullptr) + (joint.weld != nullptr) +
+           (joint.distance_limit != nullptr) + (joint.one_body_linear_servo != nullptr) +
+           (joint.angular_axis_motor != nullptr);
 }
 
 void check_ends(Reader& reader, const JointT& from, const Path& where, const Scope& scope) {
@@ -175,21 +191,25 @@ void convert_constraint(Reader& reader, const JointT& from, const Ends& ends, co
     if (from.one_body_linear_servo) {
         to.constraint = convert(reader, *from.one_body_linear_servo, ends, where / "one_body_linear_servo");
     }
-    if (from.angular_axis_motor) to.constraint = convert(reader, *from.angular_axis_motor, ends, where / "angular_axis_motor");
+    if (from.angular_axis_motor)
+        to.constraint = convert(reader, *from.angular_axis_motor, ends, where / "angular_axis_motor");
 }
 
-std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope& scope, bool kinematic, const Path& where) {
+std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope& scope, bool kinematic,
+                            const Path& where) {
     const std::uint32_t body = scope.find_body(reader, name, where);
     if (!reader.ok()) return body;
     const bool is_kinematic = (*scope.bodies)[body].type == sim::BodyType::kinematic;
-    if (kinematic && !is_kinematic) reader.fail(where, "\"" + name + "\" is not kinematic; make it so, or use force or motor");
+    if (kinematic && !is_kinematic)
+        reader.fail(where, "\"" + name + "\" is not kinematic; make it so, or use force or motor");
     if (!kinematic && (*scope.bodies)[body].type != sim::BodyType::dynamic) {
         reader.fail(where, "\"" + name + "\" is not dynamic, so that forces do not move it");
     }
     return body;
 }
 
-void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorDef& to) {
+void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope,
+                   sim::ActuatorDef& to) {
     to.kind = sim::ActuatorKind::motor;
     to.joint = scope.joint_names.find(reader, from.joint, where / "joint");
     if (reader.ok() && !std::holds_alternative<sim::AngularAxisMotor>((*scope.joints)[to.joint].constraint)) {
@@ -197,7 +217,8 @@ void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where
     }
 }
 
-void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorDef& to) {
+void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
+                    sim::ActuatorDef& to) {
     const auto direction = [&](const Vec3* given, bool in_world, const Path& here) {
         if (given) to.direction = to_float(reader.direction(*given, here / "direction"));
         to.direction_local = !in_world;
@@ -226,7 +247,8 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
     to.name = from.name;
     const int kinds = count_constraints(from);
     if (kinds != 1) {
-        reader.fail(where, std::string(kinds == 0 ? "has no constraint; give one of " : "has more than one constraint; give exactly one of ") +
+        reader.fail(where, std::string(kinds == 0 ? "has no constraint; give one of "
+                                                  : "has more than one constraint; give exactly one of ") +
                                kConstraintList);
         return;
     }
@@ -242,9 +264,10 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
     scope.joints->push_back(std::move(to));
 }
 
-void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope, const Library& library,
-                      std::vector<sim::ActuatorDef>& out) {
-    const int kinds = (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr);
+void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
+                      const Library& library, std::vector<sim::ActuatorDef>& out) {
+    const int kinds =
+        (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr);
     if (kinds != 1) {
         reader.fail(where, "needs exactly one of motor, force, torque, kinematic");
         return;
@@ -256,7 +279,8 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
     }
     if (!scope.in_template) to.slot = library.slots.find(reader, from.slot, where / "slot");
     if (from.weights.size() > sim::kControlChannels) {
-        reader.fail(where / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+        reader.fail(where / "weights",
+                    "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
         return;
     }
     for (std::size_t i = 0; i < from.weights.size(); ++i) {

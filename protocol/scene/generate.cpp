@@ -45,19 +45,25 @@ class Maker {
         return 0;
     }
     // For the generator's whole series of bodies.
-    void material(const std::string& name, const Path& here) { like_.material = convert_material(reader_, name, library_, here); }
+    void material(const std::string& name, const Path& here) {
+        like_.material = convert_material(reader_, name, library_, here);
+    }
     void no_collision() { like_.mask = 0; }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
     double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m); }
-    DVec origin(const Vec3d* value, const Path& here) { return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{}; }
+    DVec origin(const Vec3d* value, const Path& here) {
+        return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{};
+    }
 
-    std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {}, sim::BodyType type = sim::BodyType::dynamic) {
+    std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {},
+                      sim::BodyType type = sim::BodyType::dynamic) {
         const auto index = static_cast<std::uint32_t>(scope_.bodies->size());
         const double far = std::max({std::fabs(position.x), std::fabs(position.y), std::fabs(position.z)});
         if (!(far <= kMaxLength_m)) {
             reader_.fail(where_, "puts body " + std::to_string(index - first_) + " further than " +
-                                     std::to_string(static_cast<int>(kMaxLength_m)) + " m from the origin; use fewer bodies or smaller steps");
+                                     std::to_string(static_cast<int>(kMaxLength_m)) +
+                                     " m from the origin; use fewer bodies or smaller steps");
             return index;
         }
         if (type != sim::BodyType::fixed && library_.world->shapes[shape].type == sim::ShapeType::plane) {
@@ -118,7 +124,9 @@ class Maker {
 };
 
 // Offset of the i-th of n evenly spaced things from their middle.
-double centred(std::uint32_t i, std::uint32_t n) { return static_cast<double>(i) - 0.5 * (static_cast<double>(n) - 1.0); }
+double centred(std::uint32_t i, std::uint32_t n) {
+    return static_cast<double>(i) - 0.5 * (static_cast<double>(n) - 1.0);
+}
 
 void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
     const std::uint32_t shape = maker.shape(from.shape, where / "shape");
@@ -127,13 +135,14 @@ void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
     const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
                  pz = maker.pitch(from.pitch_z, where / "pitch_z");
     if (from.type > BodyType::MAX) maker.reader().fail(where / "type", "is none of dynamic, static, kinematic");
-    const sim::BodyType type = from.type == BodyType::static_      ? sim::BodyType::fixed
+    const sim::BodyType type = from.type == BodyType::static_     ? sim::BodyType::fixed
                                : from.type == BodyType::kinematic ? sim::BodyType::kinematic
                                                                   : sim::BodyType::dynamic;
     for (std::uint32_t y = 0; y < from.count_y; ++y)
         for (std::uint32_t z = 0; z < from.count_z; ++z)
             for (std::uint32_t x = 0; x < from.count_x && maker.ok(); ++x)
-                maker.add(shape, origin + DVec{centred(x, from.count_x) * px, y * py, centred(z, from.count_z) * pz}, {}, type);
+                maker.add(shape, origin + DVec{centred(x, from.count_x) * px, y * py, centred(z, from.count_z) * pz},
+                          {}, type);
 }
 
 void make(Maker& maker, const StackGeneratorT& from, const Path& where) {
@@ -148,7 +157,8 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
     const std::uint32_t shape = maker.shape(from.shape, where / "shape");
     maker.material(from.material, where / "material");
     const DVec origin = maker.origin(from.origin.get(), where);
-    const double pitch = maker.pitch(from.pitch, where / "pitch"), row_pitch = maker.pitch(from.row_pitch, where / "row_pitch");
+    const double pitch = maker.pitch(from.pitch, where / "pitch"),
+                 row_pitch = maker.pitch(from.row_pitch, where / "row_pitch");
     for (std::uint32_t row = 0; row < from.base && maker.ok(); ++row)
         for (std::uint32_t i = 0; i < from.base - row && maker.ok(); ++i)
             maker.add(shape, origin + DVec{centred(i, from.base - row) * pitch, row * row_pitch, 0.0});
@@ -159,14 +169,16 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     maker.material(from.material, where / "material");
     if (!from.collide) maker.no_collision();
     const DVec origin = maker.origin(from.origin.get(), where);
-    const double spacing = maker.pitch(from.spacing, where / "spacing"), across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
+    const double spacing = maker.pitch(from.spacing, where / "spacing"),
+                 across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
                  up = maker.pitch(from.layer_pitch, where / "layer_pitch");
     if (from.chains_per_layer == 0) maker.reader().fail(where / "chains_per_layer", "is 0; give at least 1");
     if (!maker.ok()) return;
     const std::uint32_t per_layer = std::min(from.chains, from.chains_per_layer);
     const std::uint32_t layers = per_layer == 0 ? 0 : (from.chains - 1) / per_layer + 1;
     for (std::uint32_t chain = 0; chain < from.chains; ++chain) {
-        const DVec start = origin + DVec{0.0, centred(chain / per_layer, layers) * up, centred(chain % per_layer, per_layer) * across};
+        const DVec start =
+            origin + DVec{0.0, centred(chain / per_layer, layers) * up, centred(chain % per_layer, per_layer) * across};
         std::uint32_t previous = sim::kNone;
         for (std::uint32_t i = 0; i < from.links && maker.ok(); ++i) {
             const std::uint32_t body = maker.add(shape, start + DVec{spacing * (i + 0.5), 0.0, 0.0});
@@ -190,12 +202,15 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
     if (from.pin > NetPin::MAX) maker.reader().fail(where / "pin", "is none of none, corners, first_row");
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
-        if (from.joint == NetJoint::distance) maker.hold_distance(a, b);
-        else maker.join_halfway(a, b);
+        if (from.joint == NetJoint::distance)
+            maker.hold_distance(a, b);
+        else
+            maker.join_halfway(a, b);
     };
     for (std::uint32_t row = 0; row < from.rows; ++row)
         for (std::uint32_t column = 0; column < from.columns && maker.ok(); ++column) {
-            const double c = from.centred ? centred(column, from.columns) : column, r = from.centred ? centred(row, from.rows) : row;
+            const double c = from.centred ? centred(column, from.columns) : column,
+                         r = from.centred ? centred(row, from.rows) : row;
             const bool fixed = row == 0 && from.pin == NetPin::first_row;
             const std::uint32_t body = maker.add(shape, origin + c * along + r * across, {},
                                                  fixed ? sim::BodyType::fixed : sim::BodyType::dynamic);
@@ -216,7 +231,8 @@ void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
     }
     if (from.side == 0) maker.reader().fail(where / "side", "is 0; give at least 1");
     std::vector<std::uint32_t> shapes;
-    for (std::size_t i = 0; i < from.shapes.size(); ++i) shapes.push_back(maker.shape(from.shapes[i], where.element("shapes", i)));
+    for (std::size_t i = 0; i < from.shapes.size(); ++i)
+        shapes.push_back(maker.shape(from.shapes[i], where.element("shapes", i)));
     maker.material(from.material, where / "material");
     const DVec origin = maker.origin(from.origin.get(), where);
     const double pitch = maker.pitch(from.pitch, where / "pitch");
@@ -234,11 +250,12 @@ void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
     maker.material(from.material, where / "material");
     const DVec origin = maker.origin(from.origin.get(), where);
     const double x = maker.extent(from.half_x, where / "half_x"), z = maker.extent(from.half_z, where / "half_z"),
-                 h = maker.extent(from.height, where / "height"), t = maker.extent(from.half_thickness, where / "half_thickness"),
+                 h = maker.extent(from.height, where / "height"),
+                 t = maker.extent(from.half_thickness, where / "half_thickness"),
                  margin = maker.reader().number(from.margin, where / "margin", 0.0, kMaxLength_m);
     if (!maker.ok()) return;
-    const std::uint32_t floor = maker.new_box({x + margin, t, z + margin}), wall_x = maker.new_box({t, h / 2, z + 2 * t}),
-                        wall_z = maker.new_box({x + 2 * t, h / 2, t});
+    const std::uint32_t floor = maker.new_box({x + margin, t, z + margin}),
+                        wall_x = maker.new_box({t, h / 2, z + 2 * t}), wall_z = maker.new_box({x + 2 * t, h / 2, t});
     maker.add(floor, origin + DVec{0.0, -t, 0.0}, {}, sim::BodyType::fixed);
     for (const double side : {-1.0, 1.0}) {
         maker.add(wall_x, origin + DVec{side * (x + t), h / 2, 0.0}, {}, sim::BodyType::fixed);
@@ -257,7 +274,8 @@ Count count_generator(const GeneratorT& from) {
         const std::uint64_t links = multiply(from.chain->chains, from.chain->links);
         count.bodies += links;
         count.joints += links;
-        if (from.chain->links == 0 && from.chain->chains > 0) count.bodies += from.chain->chains;  // empty chains cost time, too
+        if (from.chain->links == 0 && from.chain->chains > 0)
+            count.bodies += from.chain->chains;  // empty chains cost time, too
     }
     if (from.net) {
         const Count net = count_net(*from.net);
@@ -267,7 +285,8 @@ Count count_generator(const GeneratorT& from) {
     }
     if (from.rain) count.bodies += from.rain->count;
     if (from.arena) count.bodies += 5;
-    if (from.grid && count.bodies == 0) count.bodies = multiply(from.grid->count_y, from.grid->count_z) + from.grid->count_y;
+    if (from.grid && count.bodies == 0)
+        count.bodies = multiply(from.grid->count_y, from.grid->count_z) + from.grid->count_y;
     return count;
 }
 

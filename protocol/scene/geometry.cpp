@@ -15,17 +15,22 @@ SinCos sin_cos_deg(double angle_deg) {
     for (int k = 16; k >= 2; k -= 2) cosine = 1.0 - xx / static_cast<double>(k * (k - 1)) * cosine;
     sine = x * sine;
     switch (((quarters % 4) + 4) % 4) {
-        case 1: return {cosine, -sine};
-        case 2: return {-sine, -cosine};
-        case 3: return {-cosine, sine};
-        default: return {sine, cosine};
+        case 1:
+            return {cosine, -sine};
+        case 2:
+            return {-sine, -cosine};
+        case 3:
+            return {-cosine, sine};
+        default:
+            return {sine, cosine};
     }
 }
 
 DQuat from_rotation_deg(DVec angles_deg) {
     const SinCos x = sin_cos_deg(0.5 * angles_deg.x), y = sin_cos_deg(0.5 * angles_deg.y),
                  z = sin_cos_deg(0.5 * angles_deg.z);
-    return normalized(DQuat{0.0, 0.0, z.sine, z.cosine} * (DQuat{0.0, y.sine, 0.0, y.cosine} * DQuat{x.sine, 0.0, 0.0, x.cosine}));
+    return normalized(DQuat{0.0, 0.0, z.sine, z.cosine} *
+                      (DQuat{0.0, y.sine, 0.0, y.cosine} * DQuat{x.sine, 0.0, 0.0, x.cosine}));
 }
 
 DVec any_perpendicular(DVec unit) {

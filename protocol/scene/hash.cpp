@@ -1,13 +1,13 @@
 #include "protocol/scene/hash.h"
 
+#include <xxhash.h>
+
 #include <bit>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include <xxhash.h>
 
 namespace orrery::protocol::scene {
 
@@ -77,11 +77,14 @@ class HashSink {
     static std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
     static std::uint8_t bits(bool value) { return value ? 1 : 0; }
     template <class T>
-    static T bits(T value) requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) { return value; }
+    static T bits(T value) requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        return value;
+    }
 
     template <class T>
     void put(T value) requires std::is_unsigned_v<T> {
-        for (std::size_t i = 0; i < sizeof(T); ++i) buffer_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
+        for (std::size_t i = 0; i < sizeof(T); ++i)
+            buffer_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
     }
     void put(float value) { put(bits(value)); }
     void put(double value) { put(bits(value)); }
@@ -93,7 +96,9 @@ class HashSink {
     void put(const Vec3d& v) { put(v.x()), put(v.y()), put(v.z()); }
     void put(const Quat& q) { put(q.x()), put(q.y()), put(q.z()), put(q.w()); }
     template <class Table>
-    void put(const Table& table) requires std::is_base_of_v<flatbuffers::NativeTable, Table> { walk(*this, table); }
+    void put(const Table& table) requires std::is_base_of_v<flatbuffers::NativeTable, Table> {
+        walk(*this, table);
+    }
 
     void flush() {
         XXH3_64bits_update(state_, buffer_.data(), buffer_.size());

@@ -11,7 +11,9 @@ namespace orrery::protocol::scene {
 
 namespace {
 
-std::string at_line(std::string_view file_name, std::size_t line) { return std::string(file_name) + ":" + std::to_string(line); }
+std::string at_line(std::string_view file_name, std::size_t line) {
+    return std::string(file_name) + ":" + std::to_string(line);
+}
 
 // What the parser should not meet: deep nesting, and calls such as sin(1), whose values differ from machine to machine.
 Result<Ok> check_text(std::string_view text, std::string_view file_name) {
@@ -37,7 +39,8 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
             return fail("a function call; write the number itself");
         } else if (c == '{' || c == '[') {
             if (++depth > kMaxJsonDepth) {
-                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels", ErrorCode::limit_reached);
+                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels",
+                            ErrorCode::limit_reached);
             }
         } else if ((c == '}' || c == ']') && depth > 0) {
             --depth;
@@ -55,17 +58,21 @@ std::size_t line_of_number(std::string_view text, std::size_t line, const std::s
     const std::size_t first = at + begin.size();
     const std::string number = message.substr(first, message.find('"', first) - first);
     std::size_t end = 0;
-    for (std::size_t i = 0; i < line && end != std::string_view::npos; ++i) end = text.find('\n', end + (i > 0 ? 1 : 0));
+    for (std::size_t i = 0; i < line && end != std::string_view::npos; ++i)
+        end = text.find('\n', end + (i > 0 ? 1 : 0));
     const std::size_t found = number.empty() ? std::string_view::npos : text.substr(0, end).rfind(number);
     if (found == std::string_view::npos) return line;
-    return 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
+    return 1 +
+           static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
 }
 
-// The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest known.
+// The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest
+// known.
 Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name, std::string_view scene) {
     const std::string& text = parser.error_;
     std::size_t line = 0, at = text.find_first_of("0123456789");
-    for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) line = line * 10 + static_cast<std::size_t>(text[at] - '0');
+    for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+        line = line * 10 + static_cast<std::size_t>(text[at] - '0');
     const std::size_t begin = text.find("error: ");
     std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
     const std::size_t unknown = message.find("unknown field: ");
@@ -77,14 +84,16 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
             for (const flatbuffers::FieldDef* field : table->fields.vec) fields.push_back(field->name);
         const std::string near = nearest_name(name, fields);
         message = "unknown field \"" + name + "\"" +
-                  (near.empty() || near == name ? " here; the schema (protocol/scene) lists the fields" : "; did you mean \"" + near + "\"?");
+                  (near.empty() || near == name ? " here; the schema (protocol/scene) lists the fields"
+                                                : "; did you mean \"" + near + "\"?");
     }
     return Error{ErrorCode::parse, at_line(file_name, line_of_number(scene, line, message)), message};
 }
 
 }  // namespace
 
-Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text, std::string_view file_name) {
+Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text,
+                           std::string_view file_name) {
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     if (const Result<Ok> checked = check_text(text, file_name); !checked) return checked.error();
     if (!parser.Parse(schema)) return Error{ErrorCode::parse, "schema", parser.error_};

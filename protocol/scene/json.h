@@ -1,15 +1,16 @@
 // Untrusted JSON through FlatBuffers' parser, with errors that name the line. Internal to protocol/scene.
 #pragma once
 
-#include <string_view>
-
 #include <flatbuffers/idl.h>
+
+#include <string_view>
 
 #include "sim/result.h"
 
 namespace orrery::protocol::scene {
 
 // Leaves the binary form in parser.builder_. Unknown keys, deep nesting and computed values are errors.
-Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text, std::string_view file_name);
+Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text,
+                           std::string_view file_name);
 
 }  // namespace orrery::protocol::scene

@@ -14,8 +14,10 @@ constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGH
 // A scene's name becomes part of file names.
 Result<Ok> check_name(const std::string& name, std::string_view file_name) {
     if (name.find_first_not_of(kNameCharacters) == std::string::npos && !name.starts_with('.')) return Ok{};
-    return Error{ErrorCode::invalid_argument, std::string(file_name) + ": name",
-                 "\"" + name + "\" cannot be part of a file's name; use letters, digits, '_', '-' and '.', not beginning with '.'"};
+    return Error{
+        ErrorCode::invalid_argument, std::string(file_name) + ": name",
+        "\"" + name +
+            "\" cannot be part of a file's name; use letters, digits, '_', '-' and '.', not beginning with '.'"};
 }
 
 std::string stem(std::string_view file_name) {
@@ -42,7 +44,8 @@ std::vector<std::uint8_t> to_binary(const scene::SceneT& tree) {
     return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneCaps& caps) {
+Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                                             const SceneCaps& caps) {
     if (bytes.size() > caps.max_bytes) {
         return Error{ErrorCode::limit_reached, std::string(file_name),
                      "is " + std::to_string(bytes.size()) + " bytes long; at most " + std::to_string(caps.max_bytes) +
@@ -54,8 +57,8 @@ Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes
 
 }  // namespace
 
-Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneOverrides& overrides,
-                               const SceneCaps& caps) {
+Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                               const SceneOverrides& overrides, const SceneCaps& caps) {
     Result<std::unique_ptr<scene::SceneT>> parsed = parse(bytes, file_name, caps);
     if (!parsed) return parsed.error();
     scene::SceneT& tree = **parsed;

@@ -11,7 +11,7 @@ namespace orrery::protocol::scene {
 namespace {
 
 constexpr std::size_t kIdentifierOffset = 4;
-constexpr std::size_t kMinTableBytes = 8;      // a table that is not shared takes 4, the reference to it 4 more
+constexpr std::size_t kMinTableBytes = 8;  // a table that is not shared takes 4, the reference to it 4 more
 constexpr std::size_t kMaxTemplates = 10'000;
 constexpr std::size_t kMaxGenerators = 10'000;
 
@@ -26,8 +26,10 @@ class FlatCheck {
         version(scene, root);
         text(scene.name(), root / "name");
         if (!reader_.ok()) return reader_;
-        each(scene.materials(), "materials", root, caps_.max_bodies, [&](const Material& m, const Path& p) { text(m.name(), p); });
-        each(scene.shapes(), "shapes", root, caps_.max_bodies, [&](const Shape& s, const Path& p) { text(s.name(), p); });
+        each(scene.materials(), "materials", root, caps_.max_bodies,
+             [&](const Material& m, const Path& p) { text(m.name(), p); });
+        each(scene.shapes(), "shapes", root, caps_.max_bodies,
+             [&](const Shape& s, const Path& p) { text(s.name(), p); });
         group(scene.bodies(), scene.joints(), scene.actuators(), root);
         each(scene.slots(), "slots", root, sim::kMaxSlots, [&](const Slot& s, const Path& p) {
             text(s.name(), p);
@@ -37,7 +39,8 @@ class FlatCheck {
             text(t.name(), p);
             group(t.bodies(), t.joints(), t.actuators(), p);
         });
-        each(scene.generators(), "generators", root, kMaxGenerators, [&](const Generator& g, const Path& p) { generator(g, p); });
+        each(scene.generators(), "generators", root, kMaxGenerators,
+             [&](const Generator& g, const Path& p) { generator(g, p); });
         return reader_;
     }
 
@@ -46,26 +49,34 @@ class FlatCheck {
     void each(const Vector* vector, std::string_view field, const Path& up, std::uint64_t most, const Check& check) {
         if (!vector) return;
         if (vector->size() > most) {
-            reader_.fail(up / field, "has " + std::to_string(vector->size()) + " entries; at most " + std::to_string(most) +
-                                         " are accepted", ErrorCode::limit_reached);
+            reader_.fail(
+                up / field,
+                "has " + std::to_string(vector->size()) + " entries; at most " + std::to_string(most) + " are accepted",
+                ErrorCode::limit_reached);
         }
-        for (flatbuffers::uoffset_t i = 0; reader_.ok() && i < vector->size(); ++i) check(*vector->Get(i), up.element(field, i));
+        for (flatbuffers::uoffset_t i = 0; reader_.ok() && i < vector->size(); ++i)
+            check(*vector->Get(i), up.element(field, i));
     }
 
     void version(const Scene& scene, const Path& root) {
         if (scene.scene_version() == 0) {
-            reader_.fail(root / "scene_version", "is missing; begin the scene with \"scene_version\": " + std::to_string(kSceneVersion));
+            reader_.fail(root / "scene_version",
+                         "is missing; begin the scene with \"scene_version\": " + std::to_string(kSceneVersion));
         } else if (scene.scene_version() > kSceneVersion) {
-            reader_.fail(root / "scene_version", "is " + std::to_string(scene.scene_version()) + "; this program reads up to " +
-                                                     std::to_string(kSceneVersion) + ": use a newer one", ErrorCode::version_mismatch);
+            reader_.fail(root / "scene_version",
+                         "is " + std::to_string(scene.scene_version()) + "; this program reads up to " +
+                             std::to_string(kSceneVersion) + ": use a newer one",
+                         ErrorCode::version_mismatch);
         }
     }
 
     void text(const flatbuffers::String* value, const Path& where) {
         if (!value) return;
         if (value->size() > kMaxNameBytes) {
-            reader_.fail(where, "has a name of " + std::to_string(value->size()) + " bytes; at most " + std::to_string(kMaxNameBytes) +
-                                    " are accepted", ErrorCode::limit_reached);
+            reader_.fail(where,
+                         "has a name of " + std::to_string(value->size()) + " bytes; at most " +
+                             std::to_string(kMaxNameBytes) + " are accepted",
+                         ErrorCode::limit_reached);
         }
         for (const char c : *value) {
             if (static_cast<unsigned char>(c) < 0x20) return reader_.fail(where, "has a control character in a name");
@@ -98,7 +109,8 @@ class FlatCheck {
         text(a.name(), p);
         text(a.slot(), p / "slot");
         if (a.weights() && a.weights()->size() > sim::kControlChannels) {
-            reader_.fail(p / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+            reader_.fail(p / "weights",
+                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
         }
         if (a.motor()) text(a.motor()->joint(), p / "motor.joint");
         if (a.force()) text(a.force()->body(), p / "force.body");
@@ -123,7 +135,8 @@ class FlatCheck {
         if (g.arena()) text(g.arena()->material(), p / "arena.material");
         if (!g.rain()) return;
         text(g.rain()->material(), p / "rain.material");
-        each(g.rain()->shapes(), "shapes", p / "rain", 16, [&](const flatbuffers::String& s, const Path& where) { text(&s, where); });
+        each(g.rain()->shapes(), "shapes", p / "rain", 16,
+             [&](const flatbuffers::String& s, const Path& where) { text(&s, where); });
     }
 
     Reader reader_;
@@ -140,24 +153,29 @@ Result<std::unique_ptr<SceneT>> unpack(const Scene& flat, std::string_view file_
 }  // namespace
 
 bool is_binary(std::span<const std::uint8_t> bytes) {
-    return bytes.size() >= kIdentifierOffset + 4 && std::memcmp(bytes.data() + kIdentifierOffset, SceneIdentifier(), 4) == 0;
+    return bytes.size() >= kIdentifierOffset + 4 &&
+           std::memcmp(bytes.data() + kIdentifierOffset, SceneIdentifier(), 4) == 0;
 }
 
-Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneCaps& caps) {
+Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                                             const SceneCaps& caps) {
     // Aligned as the verifier and the accessors want it, whatever the caller's bytes are part of.
     const std::unique_ptr<std::uint64_t[]> aligned(new std::uint64_t[(bytes.size() + 7) / 8]());
     std::memcpy(aligned.get(), bytes.data(), bytes.size());
     const auto* data = reinterpret_cast<const std::uint8_t*>(aligned.get());
-    flatbuffers::Verifier verifier(data, bytes.size(), kMaxJsonDepth, static_cast<flatbuffers::uoffset_t>(bytes.size() / kMinTableBytes + 1));
+    flatbuffers::Verifier verifier(data, bytes.size(), kMaxJsonDepth,
+                                   static_cast<flatbuffers::uoffset_t>(bytes.size() / kMinTableBytes + 1));
     if (!VerifySceneBuffer(verifier)) {
-        return Error{ErrorCode::corrupt, std::string(file_name), "is a binary scene whose inner references do not hold together; make it anew from its source"};
+        return Error{ErrorCode::corrupt, std::string(file_name),
+                     "is a binary scene whose inner references do not hold together; make it anew from its source"};
     }
     return unpack(*GetScene(data), file_name, caps);
 }
 
 Result<std::unique_ptr<SceneT>> parse_json(std::string_view text, std::string_view file_name, const SceneCaps& caps) {
     flatbuffers::Parser parser;
-    if (const Result<Ok> parsed = parse_json_text(parser, scene_schema_text(), text, file_name); !parsed) return parsed.error();
+    if (const Result<Ok> parsed = parse_json_text(parser, scene_schema_text(), text, file_name); !parsed)
+        return parsed.error();
     return unpack(*GetScene(parser.builder_.GetBufferPointer()), file_name, caps);
 }
 

@@ -14,7 +14,8 @@
 namespace orrery::protocol::scene {
 
 bool is_binary(std::span<const std::uint8_t> bytes);
-Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneCaps& caps);
+Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                                             const SceneCaps& caps);
 Result<std::unique_ptr<SceneT>> parse_json(std::string_view text, std::string_view file_name, const SceneCaps& caps);
 
 }  // namespace orrery::protocol::scene

@@ -9,10 +9,10 @@ namespace orrery::protocol::scene {
 
 namespace {
 
-constexpr std::size_t kMaxCandidates = 2000;      // beyond it a suggestion is not worth the time
-constexpr std::size_t kMaxListedNames = 6;        // that an error spells out
-constexpr double kMinDirection = 1e-6;            // shorter vectors do not point anywhere
-constexpr double kUnitTolerance = 1e-3;           // of a quaternion's length as written by hand
+constexpr std::size_t kMaxCandidates = 2000;  // beyond it a suggestion is not worth the time
+constexpr std::size_t kMaxListedNames = 6;    // that an error spells out
+constexpr double kMinDirection = 1e-6;        // shorter vectors do not point anywhere
+constexpr double kUnitTolerance = 1e-3;       // of a quaternion's length as written by hand
 
 std::string spell_number(double value) {
     char text[40];
@@ -55,7 +55,8 @@ void Reader::fail(const Path& where, std::string message, ErrorCode code) {
 
 double Reader::in_range(double value, const Path& where, double low, double high) {
     if (value >= low && value <= high) return value;
-    fail(where, "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " + spell_number(high));
+    fail(where,
+         "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " + spell_number(high));
     return low;
 }
 
@@ -94,8 +95,10 @@ DQuat Reader::orientation(const Quat& value, const Path& where) {
 void Names::add(Reader& reader, std::string_view name, std::uint32_t index, const Path& where) {
     if (name.empty()) return;
     if (name.size() > kMaxNameBytes) {
-        reader.fail(where / "name", "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) +
-                                        " are accepted", ErrorCode::limit_reached);
+        reader.fail(
+            where / "name",
+            "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) + " are accepted",
+            ErrorCode::limit_reached);
         return;
     }
     const auto [entry, added] = index_.emplace(std::string(name), index);

@@ -17,12 +17,12 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kSceneVersion = 1;                // newest scene_version that this program reads
-inline constexpr std::size_t kMaxSceneBytes = 128u << 20;        // a file; a million bodies written out fit
+inline constexpr std::uint32_t kSceneVersion = 1;          // newest scene_version that this program reads
+inline constexpr std::size_t kMaxSceneBytes = 128u << 20;  // a file; a million bodies written out fit
 inline constexpr std::uint64_t kDefaultMaxSceneBodies = 1'000'000;
 inline constexpr std::uint64_t kDefaultMaxSceneJoints = 4'000'000;
 inline constexpr unsigned kMaxJsonDepth = 64;
-inline constexpr std::size_t kMaxNameBytes = 120;                // of any name; keeps indices like chain[39] short enough, too
+inline constexpr std::size_t kMaxNameBytes = 120;  // of any name; keeps indices like chain[39] short enough, too
 inline constexpr float kMaxTickRate_hz = 1000.0f;
 
 struct SceneOverrides {  // what a command line or a room may change before the scene is loaded

@@ -28,17 +28,25 @@ struct BenchOptions {
 
 void describe(CLI::App& app, BenchOptions& options) {
     app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); none: all");
-    app.add_option("--ticks", options.ticks, "ticks instead of the scene's own; then the last half of S3 is timed, else all")
+    app.add_option("--ticks", options.ticks,
+                   "ticks instead of the scene's own; then the last half of S3 is timed, else all")
         ->check(CLI::Range(std::uint64_t{1}, kMaxRunTicks));
-    app.add_option("--threads", options.threads, "threads inside a tick")->check(CLI::Range(1u, kMaxThreads))->capture_default_str();
-    app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon")->capture_default_str();
+    app.add_option("--threads", options.threads, "threads inside a tick")
+        ->check(CLI::Range(1u, kMaxThreads))
+        ->capture_default_str();
+    app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon")
+        ->capture_default_str();
     app.add_option("--solver", options.solver, "auto: the scene's own; this build has coloured alone")
-        ->check(CLI::IsMember({"auto", "coloured", "jacobi", "direct"}))->capture_default_str();
-    app.add_option("--substeps", options.substeps, "substeps a tick instead of 4")->check(CLI::Range(1u, sim::kMaxSubsteps));
+        ->check(CLI::IsMember({"auto", "coloured", "jacobi", "direct"}))
+        ->capture_default_str();
+    app.add_option("--substeps", options.substeps, "substeps a tick instead of 4")
+        ->check(CLI::Range(1u, sim::kMaxSubsteps));
     app.add_option("--repeat", options.repeat, "runs of each scene, in turn; the median run is printed")
-        ->check(CLI::Range(1u, kMaxRepeat))->capture_default_str();
+        ->check(CLI::Range(1u, kMaxRepeat))
+        ->capture_default_str();
     app.add_flag("--profile", options.profile, "time the stages of a tick, and hash and save");
-    app.add_flag("--check", options.check, "hold the figures to stated targets, and repeated runs to one hash: exit 1 if one is missed");
+    app.add_flag("--check", options.check,
+                 "hold the figures to stated targets, and repeated runs to one hash: exit 1 if one is missed");
     app.add_flag("--list", options.list, "print the names of the scenes and end");
     app.add_flag("--json", options.json, "one JSON object a line instead of text");
 }
@@ -48,7 +56,8 @@ struct Outcome {
     std::vector<SimulateReport> runs;
 };
 
-Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target, ReportHead& head) {
+Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target,
+                                ReportHead& head) {
     const std::string text = scene.text(scene.count);
     protocol::SceneOverrides overrides;
     overrides.substeps = options.substeps;
@@ -70,7 +79,8 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
 
 const SimulateReport& median_run(Outcome& outcome) {
     std::vector<SimulateReport>& runs = outcome.runs;
-    std::sort(runs.begin(), runs.end(), [](const SimulateReport& a, const SimulateReport& b) { return a.ms_median < b.ms_median; });
+    std::sort(runs.begin(), runs.end(),
+              [](const SimulateReport& a, const SimulateReport& b) { return a.ms_median < b.ms_median; });
     return runs[runs.size() / 2];
 }
 
@@ -79,13 +89,16 @@ bool one_hash(const Outcome& outcome) {
                        [&](const SimulateReport& run) { return run.hash == outcome.runs.front().hash; });
 }
 
-// The targets that are stated are ratios to other engines on the same machine; none is an absolute figure of a scene here.
+// The targets that are stated are ratios to other engines on the same machine; none is an absolute figure of a scene
+// here.
 int check(const std::vector<Outcome>& outcomes) {
     int exit = kExitGood;
     for (const Outcome& outcome : outcomes) {
         const bool same = one_hash(outcome);
         std::fprintf(stderr, "check %s: %s; no absolute target is stated for this scene\n", outcome.head.scene.c_str(),
-                     outcome.runs.size() == 1 ? "one run" : same ? "every run gave one hash" : "runs gave different hashes");
+                     outcome.runs.size() == 1 ? "one run"
+                     : same                   ? "every run gave one hash"
+                                              : "runs gave different hashes");
         if (!same) exit = kExitFalse;
     }
     return exit;
@@ -96,17 +109,22 @@ int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions&
     for (std::uint32_t round = 0; round < options.repeat; ++round) {
         for (std::size_t i = 0; i < scenes.size(); ++i) {
             const Result<SimulateReport> report = run_once(*scenes[i], options, target, outcomes[i].head);
-            if (!report) return complain(report.error(), report.error().code == ErrorCode::invalid_argument ? kExitUsage : kExitInternal);
+            if (!report)
+                return complain(report.error(),
+                                report.error().code == ErrorCode::invalid_argument ? kExitUsage : kExitInternal);
             outcomes[i].runs.push_back(*report);
             if (round + 1 < options.repeat) continue;
             const SimulateReport& median = median_run(outcomes[i]);
-            std::printf("%s\n", (options.json ? report_json(outcomes[i].head, median) : report_text(outcomes[i].head, median)).c_str());
+            std::printf(
+                "%s\n",
+                (options.json ? report_json(outcomes[i].head, median) : report_text(outcomes[i].head, median)).c_str());
             std::fflush(stdout);
         }
     }
     if (options.check) return check(outcomes);
     for (const Outcome& outcome : outcomes) {
-        if (!one_hash(outcome)) return complain(outcome.head.scene + ": repeated runs gave different hashes", kExitFalse);
+        if (!one_hash(outcome))
+            return complain(outcome.head.scene + ": repeated runs gave different hashes", kExitFalse);
     }
     return kExitGood;
 }
@@ -123,14 +141,17 @@ int bench_command(const std::vector<std::string>& arguments) {
         return kExitGood;
     }
     if (options.solver == "jacobi" || options.solver == "direct") {
-        return complain("--solver " + options.solver + ": this build has the solvers auto and coloured alone", kExitMachine);
+        return complain("--solver " + options.solver + ": this build has the solvers auto and coloured alone",
+                        kExitMachine);
     }
     int exit = kExitGood;
     const std::optional<sim::Target> target = parse_target(options.target, exit);
     if (!target) return exit;
     std::string unknown;
     const std::vector<const BenchScene*> scenes = select_bench_scenes(options.names, unknown);
-    if (scenes.empty()) return complain("no benchmark scene is called \"" + unknown + "\" or begins so (see orrery bench --list)", kExitUsage);
+    if (scenes.empty())
+        return complain("no benchmark scene is called \"" + unknown + "\" or begins so (see orrery bench --list)",
+                        kExitUsage);
     return run_scenes(scenes, options, *target);
 }
 

@@ -21,16 +21,19 @@ std::string pyramid(std::uint32_t base) {
     return scene(R"("shapes": [{"name": "ground", "box": {"half_extents": [100, 1, 100]}},
                                {"name": "block", "box": {"half_extents": [0.5, 0.5, 0.5]}}],
                     "bodies": [{"name": "ground", "type": "static", "shape": "ground", "position": [0, -1, 0]}],
-                    "generators": [{"pyramid": {"base": )" + std::to_string(base) +
+                    "generators": [{"pyramid": {"base": )" +
+                 std::to_string(base) +
                  R"(, "pitch": 1.1, "row_pitch": 1, "origin": [0, 0.5, 0], "shape": "block"}}])");
 }
 
 std::string rain(std::uint32_t count) {
     const std::string side = count <= 1000 ? "8" : count <= 4000 ? "16" : "25";
-    return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.5}}, {"name": "crate", "box": {"half_extents": [0.5, 0.5, 0.5]}},
+    return scene(
+        R"("shapes": [{"name": "ball", "sphere": {"radius": 0.5}}, {"name": "crate", "box": {"half_extents": [0.5, 0.5, 0.5]}},
                                {"name": "pill", "capsule": {"radius": 0.4, "half_height": 0.5}}],
-                    "generators": [{"arena": {"half_x": )" + side + ", \"half_z\": " + side + R"(, "height": 60}}, {"rain": {"count": )" +
-                 std::to_string(count) + ", \"side\": " + side + R"(, "pitch": 2, "origin": [0, 1.5, 0], "shapes": ["ball", "crate", "pill"]}}])");
+                    "generators": [{"arena": {"half_x": )" +
+        side + ", \"half_z\": " + side + R"(, "height": 60}}, {"rain": {"count": )" + std::to_string(count) +
+        ", \"side\": " + side + R"(, "pitch": 2, "origin": [0, 1.5, 0], "shapes": ["ball", "crate", "pill"]}}])");
 }
 
 std::string net(std::uint32_t rows, const char* joint) {
@@ -43,8 +46,9 @@ std::string distance_net(std::uint32_t rows) { return net(rows, "distance"); }
 
 std::string joint_grid(std::uint32_t rows) {
     const std::string side = std::to_string(rows);
-    return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.4}}], "generators": [{"net": {"columns": )" + side +
-                 ", \"rows\": " + side + R"(, "column_step": [1, 0, 0], "row_step": [0, -1, 0], "pin": "first_row", "shape": "ball"}}])");
+    return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.4}}], "generators": [{"net": {"columns": )" +
+                 side + ", \"rows\": " + side +
+                 R"(, "column_step": [1, 0, 0], "row_step": [0, -1, 0], "pin": "first_row", "shape": "ball"}}])");
 }
 
 double bead_mass_kg() { return 1000.0 * 4.0 / 3.0 * kPi * 0.1 * 0.1 * 0.1; }
@@ -52,7 +56,8 @@ double bead_mass_kg() { return 1000.0 * 4.0 / 3.0 * kPi * 0.1 * 0.1 * 0.1; }
 // A bead of a chain ends as far below its start's height as it began beside the chain's first joint.
 double chain_energy_j(const sim::WorldDef& world) {
     double sum = 0.0;
-    for (const sim::BodyDef& body : world.bodies) sum += bead_mass_kg() * 10.0 * static_cast<double>(body.pose.position.x);
+    for (const sim::BodyDef& body : world.bodies)
+        sum += bead_mass_kg() * 10.0 * static_cast<double>(body.pose.position.x);
     return sum;
 }
 
@@ -87,7 +92,9 @@ std::span<const BenchScene> bench_scenes() { return kScenes; }
 std::vector<const BenchScene*> select_bench_scenes(const std::vector<std::string>& names, std::string& unknown) {
     std::vector<const BenchScene*> selected;
     for (const std::string& name : names) {
-        const auto begins = [&](const BenchScene& candidate) { return std::string_view(candidate.name).starts_with(name); };
+        const auto begins = [&](const BenchScene& candidate) {
+            return std::string_view(candidate.name).starts_with(name);
+        };
         if (name.empty() || std::none_of(std::begin(kScenes), std::end(kScenes), begins)) {
             unknown = name;
             return {};
@@ -97,8 +104,9 @@ std::vector<const BenchScene*> select_bench_scenes(const std::vector<std::string
         // A whole name stands for itself alone: S1_1k is not S1_10k's prefix in meaning.
         const auto meant = [&](const std::string& name) {
             const auto whole = [&](const BenchScene& other) { return name == other.name; };
-            return std::any_of(std::begin(kScenes), std::end(kScenes), whole) ? name == candidate.name
-                                                                             : std::string_view(candidate.name).starts_with(name);
+            return std::any_of(std::begin(kScenes), std::end(kScenes), whole)
+                       ? name == candidate.name
+                       : std::string_view(candidate.name).starts_with(name);
         };
         if (names.empty() || std::any_of(names.begin(), names.end(), meant)) selected.push_back(&candidate);
     }

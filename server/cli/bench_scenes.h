@@ -13,12 +13,13 @@ namespace orrery::server {
 
 struct BenchScene {
     const char* name;
-    std::string (*text)(std::uint32_t count);   // the scene as JSON
-    std::uint32_t count;                        // chains, base, bodies or rows
+    std::string (*text)(std::uint32_t count);  // the scene as JSON
+    std::uint32_t count;                       // chains, base, bodies or rows
     std::uint64_t ticks;
-    bool timed_last_half;                       // else every tick counts
-    double (*energy_scale_j)(const sim::WorldDef& world);  // potential energy released from start to hanging; null: no figure
-    bool track_last_body;                       // the top of a pyramid
+    bool timed_last_half;  // else every tick counts
+    double (*energy_scale_j)(
+        const sim::WorldDef& world);  // potential energy released from start to hanging; null: no figure
+    bool track_last_body;             // the top of a pyramid
 };
 
 std::span<const BenchScene> bench_scenes();

@@ -12,7 +12,8 @@
 namespace orrery::server {
 
 const char* exit_code_help() {
-    return "Exit codes: 0 good; 1 the thing checked is false; 2 input unreadable, corrupt or of another engine version;\n"
+    return "Exit codes: 0 good; 1 the thing checked is false; 2 input unreadable, corrupt or of another engine "
+           "version;\n"
            "3 this machine or build lacks what was asked; 64 usage; 70 internal.\n";
 }
 
@@ -43,12 +44,15 @@ std::optional<sim::Target> parse_target(const std::string& name, int& exit) {
     constexpr std::string_view known[] = {"auto", "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm"};
     const Result<sim::Target> target = sim::target_from_name(name);
     if (target) return *target;
-    exit = complain(target.error(), std::find(std::begin(known), std::end(known), name) != std::end(known) ? kExitMachine : kExitUsage);
+    exit = complain(target.error(),
+                    std::find(std::begin(known), std::end(known), name) != std::end(known) ? kExitMachine : kExitUsage);
     return std::nullopt;
 }
 
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes) {
-    const auto io = [&](const char* what) { return Error{ErrorCode::io, path, std::string(what) + ": " + std::strerror(errno)}; };
+    const auto io = [&](const char* what) {
+        return Error{ErrorCode::io, path, std::string(what) + ": " + std::strerror(errno)};
+    };
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file) return io("cannot be opened");
     std::vector<std::uint8_t> bytes;
@@ -56,7 +60,8 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
     for (std::size_t got; (got = std::fread(block, 1, sizeof block, file.get())) > 0;) {
         bytes.insert(bytes.end(), block, block + got);
         if (bytes.size() > max_bytes) {
-            return Error{ErrorCode::limit_reached, path, "is longer than the " + std::to_string(max_bytes) + " bytes accepted"};
+            return Error{ErrorCode::limit_reached, path,
+                         "is longer than the " + std::to_string(max_bytes) + " bytes accepted"};
         }
     }
     if (std::ferror(file.get())) return io("cannot be read");

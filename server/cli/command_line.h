@@ -20,9 +20,9 @@ namespace orrery::server {
 // Documented in `orrery --help`; every subcommand keeps to them.
 enum ExitCode : int {
     kExitGood = 0,
-    kExitFalse = 1,        // the thing checked is false
-    kExitInput = 2,        // input unreadable, corrupt, or of another engine version
-    kExitMachine = 3,      // this machine or build lacks what was asked
+    kExitFalse = 1,    // the thing checked is false
+    kExitInput = 2,    // input unreadable, corrupt, or of another engine version
+    kExitMachine = 3,  // this machine or build lacks what was asked
     kExitUsage = 64,
     kExitInternal = 70,
 };
@@ -49,7 +49,7 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
 Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides = {},
                                               const protocol::SceneCaps& caps = {});
 
-std::string cpu_name();             // of this machine, as the system calls it
+std::string cpu_name();  // of this machine, as the system calls it
 std::string hex16(std::uint64_t value);
 
 }  // namespace orrery::server

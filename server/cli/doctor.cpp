@@ -1,17 +1,18 @@
 #include "server/cli/doctor.h"
 
+#include <flatbuffers/base.h>
+#include <hwy/highway.h>
+#include <sodium/version.h>
+#include <spdlog/version.h>
+#include <xxhash.h>
+#include <zstd.h>
+
 #include <CLI/CLI.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/udp.hpp>
 #include <asio/version.hpp>
 #include <cstdio>
-#include <flatbuffers/base.h>
-#include <hwy/highway.h>
-#include <sodium/version.h>
-#include <spdlog/version.h>
 #include <thread>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
@@ -31,14 +32,15 @@ struct LibraryVersion {
 
 // Of the headers that this program was built with.
 std::vector<LibraryVersion> library_versions() {
-    return {{"asio", version(ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100)},
-            {"cli11", CLI11_VERSION},
-            {"flatbuffers", version(FLATBUFFERS_VERSION_MAJOR, FLATBUFFERS_VERSION_MINOR, FLATBUFFERS_VERSION_REVISION)},
-            {"highway", version(HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
-            {"libsodium", SODIUM_VERSION_STRING},
-            {"spdlog", version(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH)},
-            {"xxhash", version(XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
-            {"zstd", ZSTD_VERSION_STRING}};
+    return {
+        {"asio", version(ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100)},
+        {"cli11", CLI11_VERSION},
+        {"flatbuffers", version(FLATBUFFERS_VERSION_MAJOR, FLATBUFFERS_VERSION_MINOR, FLATBUFFERS_VERSION_REVISION)},
+        {"highway", version(HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
+        {"libsodium", SODIUM_VERSION_STRING},
+        {"spdlog", version(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH)},
+        {"xxhash", version(XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
+        {"zstd", ZSTD_VERSION_STRING}};
 }
 
 // An empty answer: a UDP socket can be bound on loopback; else why not.
@@ -92,27 +94,32 @@ void print_json(const std::vector<std::string>& targets, const std::string& prob
 void print_text(const std::vector<std::string>& targets, const std::string& problem) {
     std::printf("engine_version  %u\ncpu             %s\ntargets        ", sim::kEngineVersion, cpu_name().c_str());
     for (const std::string& target : targets) std::printf(" %s", target.c_str());
-    std::printf(" (auto: %s)\ngpu             none (this build has no GPU backend)\n", std::string(sim::target_name(sim::best_target())).c_str());
+    std::printf(" (auto: %s)\ngpu             none (this build has no GPU backend)\n",
+                std::string(sim::target_name(sim::best_target())).c_str());
     std::printf("sockets         %s\n", problem.empty() ? "a UDP socket can be bound on loopback"
                                                         : ("no UDP socket on loopback: " + problem).c_str());
     std::printf("limits\n");
     for (const Limit& limit : limits()) std::printf("  %-26s %.0f\n", limit.name, limit.value);
     std::printf("versions\n");
-    for (const LibraryVersion& library : library_versions()) std::printf("  %-26s %s\n", library.name, library.version.c_str());
+    for (const LibraryVersion& library : library_versions())
+        std::printf("  %-26s %s\n", library.name, library.version.c_str());
 }
 
 }  // namespace
 
 int doctor_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Says what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.", "orrery doctor");
+    CLI::App app("Says what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.",
+                 "orrery doctor");
     bool json = false;
     app.add_flag("--json", json, "one JSON object instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     std::vector<std::string> targets;
     for (const sim::Target target : sim::available_targets()) targets.emplace_back(sim::target_name(target));
     const std::string problem = loopback_problem();
-    if (json) print_json(targets, problem);
-    else print_text(targets, problem);
+    if (json)
+        print_json(targets, problem);
+    else
+        print_text(targets, problem);
     return kExitGood;
 }
 

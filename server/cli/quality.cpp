@@ -26,15 +26,18 @@ DVec inertia_by_mass(const sim::ShapeDef& shape) {
         }
         case sim::ShapeType::box: {
             const DVec half = to_double(shape.half_extents);
-            return {(half.y * half.y + half.z * half.z) / 3, (half.x * half.x + half.z * half.z) / 3, (half.x * half.x + half.y * half.y) / 3};
+            return {(half.y * half.y + half.z * half.z) / 3, (half.x * half.x + half.z * half.z) / 3,
+                    (half.x * half.x + half.y * half.y) / 3};
         }
         case sim::ShapeType::capsule: {
             const double r = shape.radius, h = 2.0 * shape.half_height;
             const double tube = kPi * r * r * h, caps = 4.0 / 3.0 * kPi * r * r * r, mass = tube + caps;
-            const double across = tube * (h * h / 12 + r * r / 4) + caps * (0.4 * r * r + h * h / 4 + 3.0 / 8.0 * h * r);
+            const double across =
+                tube * (h * h / 12 + r * r / 4) + caps * (0.4 * r * r + h * h / 4 + 3.0 / 8.0 * h * r);
             return {across / mass, (tube * r * r / 2 + caps * 0.4 * r * r) / mass, across / mass};
         }
-        case sim::ShapeType::plane: break;
+        case sim::ShapeType::plane:
+            break;
     }
     return {};
 }
@@ -42,12 +45,16 @@ DVec inertia_by_mass(const sim::ShapeDef& shape) {
 // How far a joint is from holding, m; nothing for joints that hold no distance.
 std::optional<double> separation(const sim::JointState& joint, DVec (*at)(const sim::BodyState*, const sim::Vec3&),
                                  const sim::BodyState* a, const sim::BodyState* b) {
-    if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint)) return length(at(a, ball->anchor_a) - at(b, ball->anchor_b));
-    if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint)) return length(at(a, hinge->anchor_a) - at(b, hinge->anchor_b));
-    if (const auto* weld = std::get_if<sim::Weld>(&joint.constraint)) return length(at(a, weld->anchor_a) - at(b, weld->anchor_b));
+    if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint))
+        return length(at(a, ball->anchor_a) - at(b, ball->anchor_b));
+    if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint))
+        return length(at(a, hinge->anchor_a) - at(b, hinge->anchor_b));
+    if (const auto* weld = std::get_if<sim::Weld>(&joint.constraint))
+        return length(at(a, weld->anchor_a) - at(b, weld->anchor_b));
     if (const auto* rope = std::get_if<sim::DistanceLimit>(&joint.constraint)) {
         const double distance = length(at(a, rope->anchor_a) - at(b, rope->anchor_b));
-        return std::max({0.0, distance - static_cast<double>(rope->max_m), static_cast<double>(rope->min_m) - distance});
+        return std::max(
+            {0.0, distance - static_cast<double>(rope->max_m), static_cast<double>(rope->min_m) - distance});
     }
     return std::nullopt;
 }
@@ -72,7 +79,8 @@ JsonLine quality_json(const Quality& quality) {
     return line;
 }
 
-QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked) : energy_scale_j_(energy_scale_j) {
+QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked)
+    : energy_scale_j_(energy_scale_j) {
     world.read_bodies(bodies_);
     if (energy_scale_j_ > 0.0) start_energy_j_ = energy(world);
     // Bodies of a definition are made in its order, before any other.
@@ -85,7 +93,8 @@ void QualityMeter::sample(const sim::World& world) {
     const sim::WorldStats stats = world.stats();
     has_contacts_ = has_contacts_ || stats.contact_points > 0;
     if (has_contacts_) {
-        quality_.max_penetration_m = std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
+        quality_.max_penetration_m =
+            std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
     }
     if (energy_scale_j_ > 0.0) quality_.energy_drift = (energy(world) - start_energy_j_) / energy_scale_j_;
     if (tracked_) {

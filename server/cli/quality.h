@@ -11,14 +11,14 @@
 
 namespace orrery::server {
 
-struct Quality {                                     // an absent figure does not apply to the scene
-    std::optional<double> max_separation_m;          // of the anchors of any joint, over all ticks
+struct Quality {                             // an absent figure does not apply to the scene
+    std::optional<double> max_separation_m;  // of the anchors of any joint, over all ticks
     // Of that tick alone, at the ticks that the benchmarks' tables name.
     std::vector<std::pair<std::uint64_t, double>> separation_at_m;
-    std::optional<double> mean_separation_m;         // over all joints, at the last tick
-    std::optional<double> energy_drift;              // energy gained since the start over `energy_scale_j`, at the last tick
-    std::optional<double> max_penetration_m;         // of any contact, over all ticks
-    std::optional<double> top_displacement_m;        // of the tracked body since the start, at the last tick
+    std::optional<double> mean_separation_m;   // over all joints, at the last tick
+    std::optional<double> energy_drift;        // energy gained since the start over `energy_scale_j`, at the last tick
+    std::optional<double> max_penetration_m;   // of any contact, over all ticks
+    std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
 };
 
 JsonLine quality_json(const Quality& quality);
@@ -28,7 +28,7 @@ class QualityMeter {
     // `energy_scale_j` 0: no energy figure. `tracked`: an index into the definition's bodies, or kNone.
     QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked);
 
-    void sample(const sim::World& world);            // after every step
+    void sample(const sim::World& world);  // after every step
     const Quality& figures() const { return quality_; }
 
   private:
@@ -37,9 +37,9 @@ class QualityMeter {
 
     double energy_scale_j_;
     double start_energy_j_ = 0.0;
-    std::optional<sim::BodyState> tracked_;          // as it was at the start
-    std::vector<sim::BodyState> bodies_;             // of the tick at hand; kept for their memory
-    std::vector<std::uint32_t> place_;               // body index to place in bodies_
+    std::optional<sim::BodyState> tracked_;  // as it was at the start
+    std::vector<sim::BodyState> bodies_;     // of the tick at hand; kept for their memory
+    std::vector<std::uint32_t> place_;       // body index to place in bodies_
     std::vector<sim::JointState> joints_;
     bool has_joints_ = false, has_contacts_ = false;
     Quality quality_;

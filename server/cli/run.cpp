@@ -28,25 +28,36 @@ struct RunOptions {
 
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
-    app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
+    app.add_option("--ticks", options.ticks, "ticks to simulate")
+        ->required()
+        ->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
     app.add_option("--record", options.record, "write a replay into this folder");
-    app.add_option("--commands", options.commands,
-                   "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
-                   "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, spawn, "
-                   "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control; fields as in "
-                   "protocol/scene/command_script.fbs");
-    app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
+    app.add_option(
+        "--commands", options.commands,
+        "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
+        "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, "
+        "spawn, "
+        "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control; fields as in "
+        "protocol/scene/command_script.fbs");
+    app.add_option("--target", options.target,
+                   "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
-    app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")->check(CLI::Range(1u, kMaxThreads))->capture_default_str();
+    app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
+        ->check(CLI::Range(1u, kMaxThreads))
+        ->capture_default_str();
     app.add_option("--jacobi", options.jacobi, "backend of large rigs: cpu, or cuda where it was built")
-        ->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
+        ->check(CLI::IsMember({"cpu", "cuda"}))
+        ->capture_default_str();
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
-    app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")->check(CLI::Range(1u, sim::kMaxSubsteps));
+    app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")
+        ->check(CLI::Range(1u, sim::kMaxSubsteps));
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{sim::kMaxBodies}))->capture_default_str();
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{sim::kMaxBodies}))
+        ->capture_default_str();
     app.add_option("--hash-every", options.hash_every, "print the hash every so many ticks (0: at the end alone)")
         ->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
-    app.add_option("--hash-tree", options.hash_tree, "write the hash of every subsystem after every tick to this file, a JSON object a line");
+    app.add_option("--hash-tree", options.hash_tree,
+                   "write the hash of every subsystem after every tick to this file, a JSON object a line");
     app.add_flag("--profile", options.profile, "time the stages of a tick");
     app.add_flag("--json", options.json, "one JSON object a line instead of text");
 }
@@ -59,7 +70,8 @@ class TickWriter {
     Result<Ok> open() {
         if (!options_.hash_tree.empty()) {
             tree_file_.reset(std::fopen(options_.hash_tree.c_str(), "w"));
-            if (!tree_file_) return Error{ErrorCode::io, options_.hash_tree, "cannot be written; name a file in an existing folder"};
+            if (!tree_file_)
+                return Error{ErrorCode::io, options_.hash_tree, "cannot be written; name a file in an existing folder"};
         }
         if (options_.record.empty()) return Ok{};
         RecorderSettings settings;
@@ -76,21 +88,26 @@ class TickWriter {
         const bool print = options_.hash_every > 0 && world.tick() % options_.hash_every == 0;
         if (!print && !tree_file_ && !recorder_) return Ok{};
         const sim::HashTree hash = world.hash();
-        if (print && options_.json) std::printf("%s\n", JsonLine().number("tick", world.tick()).text("hash", hex16(hash.root)).str().c_str());
-        if (print && !options_.json) std::printf("tick %llu hash %s\n", static_cast<unsigned long long>(world.tick()), hex16(hash.root).c_str());
+        if (print && options_.json)
+            std::printf("%s\n", JsonLine().number("tick", world.tick()).text("hash", hex16(hash.root)).str().c_str());
+        if (print && !options_.json)
+            std::printf("tick %llu hash %s\n", static_cast<unsigned long long>(world.tick()), hex16(hash.root).c_str());
         if (tree_file_) write_tree(world.tick(), hash);
         if (!recorder_) return Ok{};
-        if (const Result<Ok> appended = recorder_->append_tick(world.tick(), commands, hash); !appended) return appended.error();
+        if (const Result<Ok> appended = recorder_->append_tick(world.tick(), commands, hash); !appended)
+            return appended.error();
         if (!recorder_->keyframe_due()) return Ok{};
         state_.clear();
         world.save(state_);
         const Result<Ok> kept = recorder_->append_keyframe(state_);
-        if (!kept && kept.error().code != ErrorCode::limit_reached) return kept.error();  // the recording goes on without it
+        if (!kept && kept.error().code != ErrorCode::limit_reached)
+            return kept.error();  // the recording goes on without it
         return Ok{};
     }
 
     Result<Ok> close() {
-        if (tree_file_ && std::fflush(tree_file_.get()) != 0) return Error{ErrorCode::io, options_.hash_tree, "could not be written in full"};
+        if (tree_file_ && std::fflush(tree_file_.get()) != 0)
+            return Error{ErrorCode::io, options_.hash_tree, "could not be written in full"};
         return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
     }
 
@@ -135,7 +152,9 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
     settings.ticks = options.ticks;
     settings.profile = options.profile;
     if (script) settings.commands = [&](std::uint64_t tick) { return script->at(tick); };
-    settings.after_tick = [&](const sim::World& now, std::span<const sim::Command> commands) { return writer.after_tick(now, commands); };
+    settings.after_tick = [&](const sim::World& now, std::span<const sim::Command> commands) {
+        return writer.after_tick(now, commands);
+    };
     const Result<SimulateReport> report = simulate(**world, settings);
     if (!report) return complain(report.error(), report.error().code == ErrorCode::io ? kExitMachine : kExitInput);
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
@@ -143,21 +162,24 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
     const ReportHead head{scene.name, options.threads, scene.world.substeps, options.profile};
     std::printf("%s\n", (options.json ? report_json(head, *report) : report_text(head, *report)).c_str());
     if (!options.json && !options.record.empty()) std::printf("replay %s\n", writer.replay_path().c_str());
-    if (options.json && !options.record.empty()) std::printf("%s\n", JsonLine().text("replay", writer.replay_path()).str().c_str());
+    if (options.json && !options.record.empty())
+        std::printf("%s\n", JsonLine().text("replay", writer.replay_path()).str().c_str());
     return kExitGood;
 }
 
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality.", "orrery run");
+    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality.",
+                 "orrery run");
     RunOptions options;
     describe(app, options);
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     int exit = kExitGood;
     const std::optional<sim::Target> target = parse_target(options.target, exit);
     if (!target) return exit;
-    if (options.jacobi == "cuda") return complain("--jacobi cuda: this build has no CUDA backend; use cpu", kExitMachine);
+    if (options.jacobi == "cuda")
+        return complain("--jacobi cuda: this build has no CUDA backend; use cpu", kExitMachine);
     protocol::SceneOverrides overrides;
     overrides.tick_rate_hz = options.tick_rate_hz;
     overrides.substeps = options.substeps;

@@ -18,7 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kStateSampleTicks = 20;  // hash and save are timed once in so many ticks
 
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 // Adds up the time of each stage.
 class StageClock final : public sim::StageObserver {
@@ -62,7 +64,8 @@ std::string text_number(const char* format, double value) {
 }  // namespace
 
 Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& settings) {
-    const std::unique_ptr<ThreadPool> pool = settings.threads > 1 ? std::make_unique<ThreadPool>(settings.threads) : nullptr;
+    const std::unique_ptr<ThreadPool> pool =
+        settings.threads > 1 ? std::make_unique<ThreadPool>(settings.threads) : nullptr;
     QualityMeter quality(world, settings.energy_scale_j, settings.tracked_body);
     StageClock stages;
     StateTimes state;
@@ -71,7 +74,8 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     times.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(settings.ticks, 1u << 20)));
     SimulateReport report;
     for (std::uint64_t tick = 1; tick <= settings.ticks; ++tick) {
-        const std::span<const sim::Command> commands = settings.commands ? settings.commands(tick) : std::span<const sim::Command>();
+        const std::span<const sim::Command> commands =
+            settings.commands ? settings.commands(tick) : std::span<const sim::Command>();
         const bool timed = tick > settings.window_begin;
         const Clock::time_point start = Clock::now();
         const sim::StepStatus status = world.step(commands, pool.get(), settings.profile && timed ? &stages : nullptr);
@@ -139,10 +143,11 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     std::string text = head.scene;
     text.append(text.size() < 10 ? 10 - text.size() : 0, ' ');
     text += text_number(" median %.3f ms", report.ms_median) + text_number(", p99 %.3f ms a tick", report.ms_p99);
-    text += ", " + std::to_string(report.stats.bodies) + " bodies, " + std::to_string(report.stats.joints) + " joints, " +
-            std::to_string(report.stats.touching_pairs) + " contacts, " + std::to_string(report.ticks) + " ticks, " +
-            std::to_string(head.substeps) + " substeps, " + std::to_string(head.threads) + " thread" + (head.threads == 1 ? "" : "s") + ", " +
-            std::string(sim::target_name(report.target)) + ", hash " + hex16(report.hash.root);
+    text += ", " + std::to_string(report.stats.bodies) + " bodies, " + std::to_string(report.stats.joints) +
+            " joints, " + std::to_string(report.stats.touching_pairs) + " contacts, " + std::to_string(report.ticks) +
+            " ticks, " + std::to_string(head.substeps) + " substeps, " + std::to_string(head.threads) + " thread" +
+            (head.threads == 1 ? "" : "s") + ", " + std::string(sim::target_name(report.target)) + ", hash " +
+            hex16(report.hash.root);
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
@@ -152,8 +157,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         }
     }
     if (quality.energy_drift) text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0);
-    if (quality.max_penetration_m) text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
-    if (quality.top_displacement_m) text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m);
+    if (quality.max_penetration_m)
+        text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
+    if (quality.top_displacement_m)
+        text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m);
     if (head.profile) {
         text += "\n           ms a tick:";
         for (std::size_t i = 0; i < sim::kStageCount; ++i) {

@@ -17,10 +17,10 @@ struct SimulateSettings {
     sim::Target target = sim::Target::automatic;
     std::uint32_t threads = 1;
     std::uint64_t ticks = 0;
-    std::uint64_t window_begin = 0;              // times count from the tick after this one
+    std::uint64_t window_begin = 0;  // times count from the tick after this one
     bool profile = false;
-    double energy_scale_j = 0.0;                 // of the energy figure; 0: none
-    std::uint32_t tracked_body = sim::kNone;     // of the displacement figure
+    double energy_scale_j = 0.0;              // of the energy figure; 0: none
+    std::uint32_t tracked_body = sim::kNone;  // of the displacement figure
 
     // The commands of a tick, counted from 1; none if empty.
     std::function<std::span<const sim::Command>(std::uint64_t tick)> commands;
@@ -28,17 +28,17 @@ struct SimulateSettings {
     std::function<Result<Ok>(const sim::World&, std::span<const sim::Command>)> after_tick;
 };
 
-struct Profile {                                 // mean ms a tick, over the window
+struct Profile {  // mean ms a tick, over the window
     std::array<double, sim::kStageCount> stage_ms{};
-    double hash_ms = 0.0, save_ms = 0.0;         // sampled, outside of the step
+    double hash_ms = 0.0, save_ms = 0.0;  // sampled, outside of the step
 };
 
 struct SimulateReport {
     sim::Target target = sim::Target::automatic;  // that was used
     std::uint64_t ticks = 0;
-    double ms_median = 0.0, ms_p99 = 0.0;        // of a step alone: without hash, save and measurement
-    sim::HashTree hash;                          // after the last tick
-    sim::WorldStats stats;                       // after the last tick
+    double ms_median = 0.0, ms_p99 = 0.0;  // of a step alone: without hash, save and measurement
+    sim::HashTree hash;                    // after the last tick
+    sim::WorldStats stats;                 // after the last tick
     Quality quality;
     Profile profile;
 };

@@ -1,6 +1,5 @@
 // Scenes from strangers: bounded in time and memory, an error or a scene, never a crash.
 #include <doctest/doctest.h>
-
 #include <sys/resource.h>
 
 #include <fstream>
@@ -11,8 +10,8 @@
 #include "protocol/scene/scene_generated.h"
 
 using namespace orrery;
-using protocol::LoadedScene;
 using protocol::load_scene;
+using protocol::LoadedScene;
 
 namespace {
 
@@ -35,8 +34,10 @@ void load_anything(const std::vector<std::uint8_t>& bytes) {
     caps.max_bodies = 20'000;
     caps.max_joints = 20'000;
     const Result<LoadedScene> loaded = load_scene(bytes, "hostile", {}, caps);
-    if (loaded) CHECK(loaded->world.bodies.size() <= caps.max_bodies);
-    else CHECK(loaded.error().place.starts_with("hostile"));
+    if (loaded)
+        CHECK(loaded->world.bodies.size() <= caps.max_bodies);
+    else
+        CHECK(loaded.error().place.starts_with("hostile"));
 }
 
 }  // namespace
@@ -56,8 +57,9 @@ TEST_CASE("a small scene that asks for 10^12 bodies is refused before anything i
     };
     for (const char* generator : scenes) {
         const long before = peak_kib();
-        const auto text = bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "generators": [)") +
-                                   generator + "]}");
+        const auto text =
+            bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "generators": [)") +
+                     generator + "]}");
         const Result<LoadedScene> loaded = load_scene(text, "big.json");
         REQUIRE_FALSE(loaded.ok());
         CHECK(loaded.error().code == ErrorCode::limit_reached);
@@ -81,7 +83,8 @@ TEST_CASE("nesting, size and names are bounded") {
     };
     CHECK(code("{\"x\":" + std::string(100'000, '[')) == ErrorCode::limit_reached);
     CHECK(code(std::string(1'000'000, '{')) == ErrorCode::limit_reached);
-    CHECK(code(R"({"scene_version": 1, "materials": [{"name": ")" + std::string(1'000, 'n') + "\"}]}") == ErrorCode::limit_reached);
+    CHECK(code(R"({"scene_version": 1, "materials": [{"name": ")" + std::string(1'000, 'n') + "\"}]}") ==
+          ErrorCode::limit_reached);
     std::string slots = R"({"scene_version": 1, "slots": [)";
     for (int i = 0; i < 257; ++i) slots += "{},";
     CHECK(code(slots + "]}") == ErrorCode::limit_reached);
@@ -95,7 +98,8 @@ TEST_CASE("a binary scene that shares one long string or one table among many is
     flatbuffers::FlatBufferBuilder builder;
     const auto name = builder.CreateString(std::string(60'000, 'x'));
     std::vector<flatbuffers::Offset<protocol::scene::Body>> bodies;
-    for (int i = 0; i < 4'000; ++i) bodies.push_back(protocol::scene::CreateBody(builder, name, protocol::scene::BodyType::dynamic, name, name));
+    for (int i = 0; i < 4'000; ++i)
+        bodies.push_back(protocol::scene::CreateBody(builder, name, protocol::scene::BodyType::dynamic, name, name));
     const auto list = builder.CreateVector(bodies);
     protocol::scene::SceneBuilder scene(builder);
     scene.add_scene_version(1);
@@ -128,7 +132,8 @@ TEST_CASE("bit flips and truncations of real scenes give a scene or an error") {
             for (int i = 0; i < cases; ++i) {
                 std::vector<std::uint8_t> damaged = *form;
                 const int flips = 1 + static_cast<int>(random() % 3);
-                for (int flip = 0; flip < flips; ++flip) damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1u << (random() % 8));
+                for (int flip = 0; flip < flips; ++flip)
+                    damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1u << (random() % 8));
                 if (i % 4 == 0) damaged.resize(random() % damaged.size());
                 load_anything(damaged);
             }

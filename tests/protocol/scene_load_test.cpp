@@ -11,8 +11,8 @@
 #include "protocol/scene/scene_generated.h"
 
 using namespace orrery;
-using protocol::LoadedScene;
 using protocol::load_scene;
+using protocol::LoadedScene;
 
 namespace {
 
@@ -102,7 +102,8 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(world.bodies[1].pose.orientation.y == doctest::Approx(std::sqrt(0.5)));
     CHECK(world.bodies[5].name == "g[0]");
     const auto& ball = std::get<sim::BallSocket>(world.joints[2 * 5 + 9 + 8 + 0].constraint);
-    CHECK(ball.anchor_a.z == doctest::Approx(0.5));  // body `one` is turned by 90 degrees about y: its z axis is world x
+    CHECK(ball.anchor_a.z ==
+          doctest::Approx(0.5));  // body `one` is turned by 90 degrees about y: its z axis is world x
     CHECK(ball.anchor_b.x == doctest::Approx(-0.5 * 0.28));
     REQUIRE(world.actuators.size() == 4);
     CHECK(world.actuators[1].direction.y == doctest::Approx(0.6));
@@ -115,7 +116,8 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
 
 TEST_CASE("JSON and binary forms of a scene give one hash and one binary form again") {
     for (const char* name : {"", "chains", "pyramid", "rain", "yard"}) {
-        const std::string text = *name ? read_file(std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json") : kEverything;
+        const std::string text =
+            *name ? read_file(std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json") : kEverything;
         const Result<LoadedScene> from_text = load_text(text);
         REQUIRE_MESSAGE(from_text.ok(), name << from_text.error().to_string());
         const Result<LoadedScene> from_binary = load_scene(from_text->binary, "elsewhere.orscene");
@@ -136,7 +138,8 @@ TEST_CASE("every value of a scene is in its hash, its spelling is not") {
     // One digit at a time: each numeral of the text is a value, and each changed one another scene (or none).
     int changed = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool numeral = text[i] >= '1' && text[i] <= '9' && (text[i - 1] == ' ' || text[i - 1] == '.' || text[i - 1] == '[' || text[i - 1] == '-');
+        const bool numeral = text[i] >= '1' && text[i] <= '9' &&
+                             (text[i - 1] == ' ' || text[i - 1] == '.' || text[i - 1] == '[' || text[i - 1] == '-');
         if (!numeral) continue;
         std::string other = text;
         other[i] = text[i] == '9' ? '8' : static_cast<char>(text[i] + 1);
@@ -146,18 +149,25 @@ TEST_CASE("every value of a scene is in its hash, its spelling is not") {
         ++changed;
     }
     CHECK(changed > 80);
-    for (const char* word : {"\"rubber\"", "\"collide_connected\": true", "\"direction_in_world\": true", "\"pin\": \"first_row\"",
-                             "\"joint\": \"distance\"", "\"type\": \"kinematic\"", "\"locks\": \"linear_z"}) {
+    for (const char* word :
+         {"\"rubber\"", "\"collide_connected\": true", "\"direction_in_world\": true", "\"pin\": \"first_row\"",
+          "\"joint\": \"distance\"", "\"type\": \"kinematic\"", "\"locks\": \"linear_z"}) {
         std::string other = text;
         const std::size_t at = other.find(word);
         REQUIRE(at != std::string::npos);
-        const std::string replacement = word[1] == 'r' ? "\"gummi\"" : word[1] == 'c' || word[1] == 'd' ? std::string(word).substr(0, std::strlen(word) - 4) + "false"
-                                        : word[1] == 'p' ? "\"pin\": \"none\"" : word[1] == 'j' ? "\"joint\": \"ball_socket\""
-                                        : word[1] == 't' ? "\"type\": \"dynamic\"" : "\"locks\": \"linear_x";
+        const std::string replacement = word[1] == 'r' ? "\"gummi\""
+                                        : word[1] == 'c' || word[1] == 'd'
+                                            ? std::string(word).substr(0, std::strlen(word) - 4) + "false"
+                                        : word[1] == 'p' ? "\"pin\": \"none\""
+                                        : word[1] == 'j' ? "\"joint\": \"ball_socket\""
+                                        : word[1] == 't' ? "\"type\": \"dynamic\""
+                                                         : "\"locks\": \"linear_x";
         other.replace(at, std::strlen(word), replacement);
         const Result<LoadedScene> loaded = load_text(other);
-        if (loaded) CHECK_MESSAGE(loaded->scene_hash != hash, word);
-        else CHECK_MESSAGE(word[1] == 't', loaded.error().to_string());  // the kinematic actuator objects
+        if (loaded)
+            CHECK_MESSAGE(loaded->scene_hash != hash, word);
+        else
+            CHECK_MESSAGE(word[1] == 't', loaded.error().to_string());  // the kinematic actuator objects
     }
 }
 
@@ -226,7 +236,8 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has("{\"scene_version\": 2}", "test.json: scene_version: is 2; this program reads up to 1");
     CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
     has(scene("\"boddies\": []"), "test.json:3: unknown field \"boddies\"; did you mean \"bodies\"?");
-    has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"), "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
+    has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"),
+        "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
     has(scene("\"bodies\": [{\"type\": \"fluid\"}]"), "test.json:3");
     has(scene("\"substeps\": -1, \"seed\": 0"), "test.json:3");
@@ -238,36 +249,51 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"name\": \"../../etc\""), "test.json: name");
     has(scene("\"name\": \"unfinished"), "test.json:3: a string does not end");
     has(scene("/* unfinished"), "test.json:3: a comment does not end");
-    has(scene(shape + "\"bodies\": [{}, {\"shape\": \"crat\"}]"), "test.json: bodies[0].mass_kg: a dynamic body without a shape");
+    has(scene(shape + "\"bodies\": [{}, {\"shape\": \"crat\"}]"),
+        "test.json: bodies[0].mass_kg: a dynamic body without a shape");
     has(scene(shape + "\"bodies\": [{\"mass_kg\": 1}, {\"shape\": \"crat\"}]"),
         "test.json: bodies[1].shape: no shape is called \"crat\"; did you mean \"crate\"?");
-    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"material\": \"wood\"}]"), "bodies[0].material: no material is called \"wood\"");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"material\": \"wood\"}]"),
+        "bodies[0].material: no material is called \"wood\"");
     has(scene(shape + "\"bodies\": [{\"name\": \"x\", \"shape\": \"crate\"}, {\"name\": \"x\", \"shape\": \"crate\"}]"),
         "bodies[1].name: a second body is called \"x\"");
     has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 2]}]"), "bodies[0].orientation");
-    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 1], \"rotation_deg\": [0, 0, 0]}]"),
+    has(scene(shape +
+              "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 1], \"rotation_deg\": [0, 0, 0]}]"),
         "bodies[0].rotation_deg: stands beside orientation");
-    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"position\": [5000, 0, 0]}]"), "bodies[0].position.x: is 5000");
+    has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"position\": [5000, 0, 0]}]"),
+        "bodies[0].position.x: is 5000");
     has(scene("\"shapes\": [{\"sphere\": {}, \"box\": {}}]"), "shapes[0]: has more than one form");
     has(scene("\"shapes\": [{\"name\": \"a\"}]"), "shapes[0]: has no form");
     has(scene("\"shapes\": [{\"sphere\": {\"radius\": -1}}]"), "shapes[0].sphere.radius: is -1");
     has(scene("\"shapes\": [{\"sphere\": {\"half_height\": 1}}]"), "unknown field");
-    has(scene("\"shapes\": [{\"name\": \"p\", \"plane\": {}}], \"bodies\": [{\"shape\": \"p\"}]"), "bodies[0].type: a plane has no end");
-    const std::string pair = shape + "\"bodies\": [{\"name\": \"a\", \"shape\": \"crate\"}, {\"name\": \"b\", \"shape\": \"crate\"}],";
+    has(scene("\"shapes\": [{\"name\": \"p\", \"plane\": {}}], \"bodies\": [{\"shape\": \"p\"}]"),
+        "bodies[0].type: a plane has no end");
+    const std::string pair =
+        shape + "\"bodies\": [{\"name\": \"a\", \"shape\": \"crate\"}, {\"name\": \"b\", \"shape\": \"crate\"}],";
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\"}]"), "joints[0]: has no constraint");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"), "joints[0].b: is missing");
-    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"), "joints[0].b: is the same body");
-    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"ball_socket\": {}}]"), "joints[0].ball_socket: does not say where it is");
-    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0]}}]"), "joints[0].hinge: has no axis");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"),
+        "joints[0].b: is the same body");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"ball_socket\": {}}]"),
+        "joints[0].ball_socket: does not say where it is");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0]}}]"),
+        "joints[0].hinge: has no axis");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0], \"axis\": [0, 0, 0]}}]"),
         "joints[0].hinge.axis: has no direction");
-    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"c\", \"weld\": {}}]"), "joints[0].b: no body is called \"c\"");
-    has(scene(pair + "\"joints\": [{\"a\": \"chain[2]\", \"b\": \"a\", \"weld\": {}}]"), "joints[0].a: no generator is called \"chain\"");
-    has(scene(pair + "\"joints\": [{\"name\": \"w\", \"a\": \"a\", \"b\": \"b\", \"weld\": {}}], \"slots\": [{\"name\": \"s\"}],"
-                     "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"), "actuators[0].motor.joint: \"w\" is not an angular_axis_motor");
+    has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"c\", \"weld\": {}}]"),
+        "joints[0].b: no body is called \"c\"");
+    has(scene(pair + "\"joints\": [{\"a\": \"chain[2]\", \"b\": \"a\", \"weld\": {}}]"),
+        "joints[0].a: no generator is called \"chain\"");
+    has(scene(
+            pair +
+            "\"joints\": [{\"name\": \"w\", \"a\": \"a\", \"b\": \"b\", \"weld\": {}}], \"slots\": [{\"name\": \"s\"}],"
+            "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"),
+        "actuators[0].motor.joint: \"w\" is not an angular_axis_motor");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
     has(scene("\"generators\": [{\"stack\": {\"count\": 3}}]"), "generators[0].stack.shape: is missing");
-    has(scene(shape + "\"generators\": [{\"stack\": {\"count\": 3, \"pitch\": 4000, \"shape\": \"crate\"}}]"), "generators[0]: puts body 2");
+    has(scene(shape + "\"generators\": [{\"stack\": {\"count\": 3, \"pitch\": 4000, \"shape\": \"crate\"}}]"),
+        "generators[0]: puts body 2");
 }
 
 TEST_CASE("generated bodies answer to name[i], in joints and in the world") {
@@ -283,5 +309,6 @@ TEST_CASE("generated bodies answer to name[i], in joints and in the world") {
     CHECK(std::get<sim::DistanceLimit>(joint.constraint).max_m == doctest::Approx(3.0 - 4.5 * 0.25));
     std::string other = text;
     other.replace(other.find("chain[4]"), 8, "chain[5]");
-    CHECK(error_of(other).find("joints[0].a: names body \"chain[5]\" of a generator that makes 5 bodies") != std::string::npos);
+    CHECK(error_of(other).find("joints[0].a: names body \"chain[5]\" of a generator that makes 5 bodies") !=
+          std::string::npos);
 }

@@ -1,4 +1,5 @@
-// The demo yard does what its comments say: vehicles drive and turn, the ball strikes, the seesaw tips, the bridge holds.
+// The demo yard does what its comments say: vehicles drive and turn, the ball strikes, the seesaw tips, the bridge
+// holds.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -41,7 +42,8 @@ void drive(sim::World& world, std::uint16_t slot, float throttle, float steer, i
     join.slot = control.slot = slot;
     control.channels = {throttle, steer};
     const std::vector<sim::Command> commands{join, control};
-    for (int i = 0; i < ticks; ++i) world.step(i == 0 && !world.slot_taken(slot) ? std::span(commands) : std::span(commands).subspan(1));
+    for (int i = 0; i < ticks; ++i)
+        world.step(i == 0 && !world.slot_taken(slot) ? std::span(commands) : std::span(commands).subspan(1));
 }
 
 }  // namespace
@@ -70,7 +72,8 @@ TEST_CASE("steer turns the vehicle to the right on the spot, and left with the o
     }
 }
 
-TEST_CASE("the wrecking ball stays on its chain and knocks the pile, the tower stands, the bridge hangs, the seesaw tips") {
+TEST_CASE(
+    "the wrecking ball stays on its chain and knocks the pile, the tower stands, the bridge hangs, the seesaw tips") {
     const auto world = make_yard();
     const auto at = [&](const char* name) { return world->body(world->find_body(name)).pose.position; };
     const sim::Vec3 pile = at("pile[8]");

@@ -29,7 +29,9 @@ Printed call(Command command, const std::vector<std::string>& arguments) {
     return test::printed_by([&] { return command(arguments); });
 }
 
-std::string scene_path(const std::string& name) { return std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json"; }
+std::string scene_path(const std::string& name) {
+    return std::string(ORRERY_SOURCE_DIR "/deploy/scenes/") + name + ".json";
+}
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -47,7 +49,9 @@ std::string write_file(const test::TempFolder& folder, const std::string& name, 
     return folder / name;
 }
 
-std::size_t count_lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t count_lines(const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 }  // namespace
 
@@ -57,7 +61,8 @@ TEST_CASE("run of a scene file and bench of the same scene give one hash, on any
         REQUIRE_MESSAGE(run.code == 0, run.err);
         CHECK(field(run.out, "hash").size() == 18);
         const std::string target(sim::target_name(sim::available_targets().front()));
-        const Printed bench = call(server::bench_command, {name, "--ticks", "40", "--json", "--target", target, "--threads", "2"});
+        const Printed bench =
+            call(server::bench_command, {name, "--ticks", "40", "--json", "--target", target, "--threads", "2"});
         REQUIRE_MESSAGE(bench.code == 0, bench.err);
         CHECK(field(bench.out, "hash") == field(run.out, "hash"));
         CHECK(field(bench.out, "scene") == server::JsonLine::quote(name));
@@ -67,12 +72,32 @@ TEST_CASE("run of a scene file and bench of the same scene give one hash, on any
 
 TEST_CASE("run prints every documented field, and hashes as asked") {
     const test::TempFolder folder;
-    const Printed run = call(server::run_command, {scene_path("chains"), "--ticks", "10", "--json", "--hash-every", "5", "--hash-tree",
-                                                   folder / "tree", "--profile", "--substeps", "2", "--tick-rate", "30"});
+    const Printed run =
+        call(server::run_command, {scene_path("chains"), "--ticks", "10", "--json", "--hash-every", "5", "--hash-tree",
+                                   folder / "tree", "--profile", "--substeps", "2", "--tick-rate", "30"});
     REQUIRE_MESSAGE(run.code == 0, run.err);
-    for (const char* name : {"scene", "bodies", "joints", "contacts", "ticks", "threads", "target", "jacobi", "solver", "substeps",
-                             "engine_version", "cpu", "ms_median", "ms_p99", "hash", "quality", "profile", "max_separation_m",
-                             "mean_separation_m", "hash_ms", "save_ms", "narrow_phase"}) {
+    for (const char* name : {"scene",
+                             "bodies",
+                             "joints",
+                             "contacts",
+                             "ticks",
+                             "threads",
+                             "target",
+                             "jacobi",
+                             "solver",
+                             "substeps",
+                             "engine_version",
+                             "cpu",
+                             "ms_median",
+                             "ms_p99",
+                             "hash",
+                             "quality",
+                             "profile",
+                             "max_separation_m",
+                             "mean_separation_m",
+                             "hash_ms",
+                             "save_ms",
+                             "narrow_phase"}) {
         CHECK_MESSAGE(has(run.out, "\"" + std::string(name) + "\": "), name);
     }
     CHECK(field(run.out, "bodies") == "1000");
@@ -101,7 +126,8 @@ TEST_CASE("a recorded run with commands verifies, and the commands matter") {
         {"tick": 3, "kind": "control", "slot": "player_1", "channels": [1, 0.5]},
         {"tick": 5, "kind": "impulse", "body": "wrecking_ball", "linear": [100, 0, 0]},
         {"tick": 20, "kind": "leave", "slot": "0"}]})");
-    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "30", "--commands", script, "--record", folder.path(), "--json"});
+    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "30", "--commands", script,
+                                                   "--record", folder.path(), "--json"});
     REQUIRE_MESSAGE(run.code == 0, run.err);
     std::string replay = field(run.out, "replay");
     REQUIRE(replay.size() > 2);
@@ -112,10 +138,13 @@ TEST_CASE("a recorded run with commands verifies, and the commands matter") {
     const Printed plain = call(server::run_command, {scene_path("yard"), "--ticks", "30", "--json"});
     CHECK(field(plain.out, "hash") != field(run.out, "hash"));
 
-    const Printed wrong = call(server::run_command, {scene_path("yard"), "--ticks", "3", "--commands",
-                                                     write_file(folder, "wrong.json", "{\"commands\": [\n{\"tick\": 1, \"slot\": \"player_9\"}]}")});
+    const Printed wrong =
+        call(server::run_command,
+             {scene_path("yard"), "--ticks", "3", "--commands",
+              write_file(folder, "wrong.json", "{\"commands\": [\n{\"tick\": 1, \"slot\": \"player_9\"}]}")});
     CHECK(wrong.code == 2);
-    CHECK_MESSAGE(has(wrong.err, "wrong.json: commands[0].slot: no slot is called \"player_9\"; did you mean"), wrong.err);
+    CHECK_MESSAGE(has(wrong.err, "wrong.json: commands[0].slot: no slot is called \"player_9\"; did you mean"),
+                  wrong.err);
 }
 
 TEST_CASE("exit codes: usage, input and machine") {
@@ -151,7 +180,8 @@ TEST_CASE("exit codes: usage, input and machine") {
     };
     for (const Case& one : cases) {
         const Printed printed = call(one.command, one.arguments);
-        const std::string shown = (one.arguments.empty() ? "" : one.arguments.back()) + ": " + printed.out + printed.err;
+        const std::string shown =
+            (one.arguments.empty() ? "" : one.arguments.back()) + ": " + printed.out + printed.err;
         CHECK_MESSAGE(printed.code == one.code, shown);
         CHECK_MESSAGE(has(printed.err, one.says), shown);
         if (one.code == 0) CHECK_MESSAGE(has(printed.out, "Exit codes"), shown);
@@ -162,7 +192,8 @@ TEST_CASE("bench finds scenes by name and prefix") {
     std::string unknown;
     const auto names = [&](const std::vector<std::string>& asked) {
         std::string found;
-        for (const server::BenchScene* scene : server::select_bench_scenes(asked, unknown)) found += std::string(scene->name) + " ";
+        for (const server::BenchScene* scene : server::select_bench_scenes(asked, unknown))
+            found += std::string(scene->name) + " ";
         return found;
     };
     CHECK(names({"S1"}) == "S1_1k S1_10k S1_100k ");
@@ -178,8 +209,12 @@ TEST_CASE("bench scenes have the bodies and joints of the benchmarks' definition
         const char* name;
         const char *bodies, *joints;
     };
-    for (const Size& size : {Size{"S1_10k", "10000", "10000"}, {"S2_60", "1831", "0"}, {"S3_4000", "4005", "0"}, {"joint_grid", "10000", "19800"},
-                             {"S5_ball", "10000", "19802"}, {"S5_dist", "10000", "19802"}}) {
+    for (const Size& size : {Size{"S1_10k", "10000", "10000"},
+                             {"S2_60", "1831", "0"},
+                             {"S3_4000", "4005", "0"},
+                             {"joint_grid", "10000", "19800"},
+                             {"S5_ball", "10000", "19802"},
+                             {"S5_dist", "10000", "19802"}}) {
         const Printed bench = call(server::bench_command, {size.name, "--ticks", "1", "--json"});
         REQUIRE_MESSAGE(bench.code == 0, bench.err);
         CHECK(field(bench.out, "bodies") == size.bodies);
