@@ -139,8 +139,10 @@ class Drive {
         const std::uint64_t begun = now_ns();
         std::uint64_t driving_since = 0;
         while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
-            if (!track_.known && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
-            if (track_.known && driving_since == 0) driving_since = now_ns();
+            if (!playing() && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
+            if (options_.automatic && watching())
+                lost_ = "every seat of this room is taken, and --auto needs a vehicle";
+            if ((track_.known || (watching() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
             if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
             if (terminal) steer(terminal->keys());
             const float forward[] = {1.0f, 0.0f};
@@ -164,6 +166,9 @@ class Drive {
             if (event.kind == ORRERY_EVENT_DISCONNECTED) lost_ = event.text;
         }
     }
+
+    bool playing() const { return client_.state() == ORRERY_STATE_PLAYING; }
+    bool watching() const { return playing() && client_.session() && client_.session()->slot == ORRERY_NO_SLOT; }
 
     void steer(const std::string& keys) {
         const std::uint64_t now = now_ns();
@@ -227,7 +232,7 @@ class Drive {
         char line[256];
         std::snprintf(
             line, sizeof line, " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
-            track_.known ? "driving" : "connecting", track_.speed_mps(), stats.rtt_s * 1e3,
+            track_.known ? "driving" : (playing() ? "watching" : "connecting"), track_.speed_mps(), stats.rtt_s * 1e3,
             static_cast<unsigned long long>(stats.newest_tick), stats.snapshot_loss * 100.0, stats.delay_ticks);
         terminal.show(view.text() + line + " W A S D drive, space stops, Q leaves   @ you  & others  # fixed\x1b[K");
     }

@@ -74,6 +74,16 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
     return hello;
 }
 
+// No exception crosses the C interface: the standard library throws only where memory is out.
+template <class Function>
+orrery_status guarded(Function function) {
+    try {
+        return function();
+    } catch (...) {
+        return ORRERY_OUT_OF_MEMORY;
+    }
+}
+
 void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
     if (!to) return;
     to[3 * i] = v.x;
@@ -194,34 +204,42 @@ void orrery_client_destroy(orrery_client* client) {
 }
 
 orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns) {
-    if (!client || !token) return ORRERY_INVALID_ARGUMENT;
-    if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
-    const Result<> started = client->connection.connect({token, size}, now_ns);
-    if (started) return ORRERY_OK;
-    client->log(ORRERY_LOG_ERROR, started.error().to_string());
-    return ORRERY_INVALID_TOKEN;
+    return guarded([&]() -> orrery_status {
+        if (!client || !token) return ORRERY_INVALID_ARGUMENT;
+        if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+        const Result<> started = client->connection.connect({token, size}, now_ns);
+        if (started) return ORRERY_OK;
+        client->log(ORRERY_LOG_ERROR, started.error().to_string());
+        return ORRERY_INVALID_TOKEN;
+    });
 }
 
 orrery_status orrery_client_connect_insecure(orrery_client* client, const char* server, uint64_t now_ns) {
-    if (!client || !server) return ORRERY_INVALID_ARGUMENT;
-    if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
-    const Result<> started = client->connection.connect_insecure(server, now_ns);
-    if (started) return ORRERY_OK;
-    client->log(ORRERY_LOG_ERROR, started.error().to_string());
-    return ORRERY_INVALID_ARGUMENT;
+    return guarded([&]() -> orrery_status {
+        if (!client || !server) return ORRERY_INVALID_ARGUMENT;
+        if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+        const Result<> started = client->connection.connect_insecure(server, now_ns);
+        if (started) return ORRERY_OK;
+        client->log(ORRERY_LOG_ERROR, started.error().to_string());
+        return ORRERY_INVALID_ARGUMENT;
+    });
 }
 
 orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns) {
-    if (!client) return ORRERY_INVALID_ARGUMENT;
-    if (client->connection.state() == Connection::State::disconnected) return ORRERY_WRONG_STATE;
-    client->connection.disconnect(now_ns);
-    return ORRERY_OK;
+    return guarded([&]() -> orrery_status {
+        if (!client) return ORRERY_INVALID_ARGUMENT;
+        if (client->connection.state() == Connection::State::disconnected) return ORRERY_WRONG_STATE;
+        client->connection.disconnect(now_ns);
+        return ORRERY_OK;
+    });
 }
 
 orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
-    if (!client) return ORRERY_INVALID_ARGUMENT;
-    client->connection.poll(now_ns);
-    return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
+    return guarded([&]() -> orrery_status {
+        if (!client) return ORRERY_INVALID_ARGUMENT;
+        client->connection.poll(now_ns);
+        return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
+    });
 }
 
 orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count) {
@@ -248,18 +266,20 @@ orrery_client_state orrery_client_get_state(const orrery_client* client) {
 }
 
 orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event) {
-    if (!client || !event) return ORRERY_INVALID_ARGUMENT;
-    ConnectionEvent next;
-    if (!client->connection.next_event(next)) return ORRERY_EMPTY;
-    client->event_text = std::move(next.text);
-    orrery_event out{};
-    out.kind = static_cast<std::int32_t>(next.kind) + ORRERY_EVENT_CONNECTED;
-    out.tick = next.tick;
-    out.body = next.body.valid() ? id_of(next.body) : ORRERY_NO_BODY;
-    out.late_ns = next.late_ns;
-    out.text = client->event_text.c_str();
-    if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
-    return give(out, event);
+    return guarded([&]() -> orrery_status {
+        if (!client || !event) return ORRERY_INVALID_ARGUMENT;
+        ConnectionEvent next;
+        if (!client->connection.next_event(next)) return ORRERY_EMPTY;
+        client->event_text = std::move(next.text);
+        orrery_event out{};
+        out.kind = static_cast<std::int32_t>(next.kind) + ORRERY_EVENT_CONNECTED;
+        out.tick = next.tick;
+        out.body = next.body.valid() ? id_of(next.body) : ORRERY_NO_BODY;
+        out.late_ns = next.late_ns;
+        out.text = client->event_text.c_str();
+        if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
+        return give(out, event);
+    });
 }
 
 orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session) {

@@ -1,0 +1,146 @@
+// Messages as version 1 of the protocol wrote them: every later reader reads them. Fields are only added to the schema,
+// so these files never change; a new version of a message gets a file beside them.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "protocol/session/handshake.h"
+#include "protocol/session/messages.h"
+
+using namespace orrery;
+using namespace orrery::protocol;
+
+namespace {
+
+using Buffer = std::vector<std::uint8_t>;
+const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages/1.bin";
+
+// Messages one after the other, each after its size in 4 bytes.
+std::vector<Buffer> read_golden() {
+    std::ifstream file(kPath, std::ios::binary);
+    const Buffer all{std::istreambuf_iterator<char>(file), {}};
+    std::vector<Buffer> out;
+    for (std::size_t at = 0; at + 4 <= all.size();) {
+        const std::size_t size = all[at] | (all[at + 1] << 8) | (all[at + 2] << 16);
+        at += 4;
+        REQUIRE(at + size <= all.size());
+        out.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
+                         all.begin() + static_cast<std::ptrdiff_t>(at + size));
+        at += size;
+    }
+    return out;
+}
+
+struct Messages {
+    ClientHello client_hello{1, 0x1122334455667788, 3, 0x99aabbccddeeff00};
+    KeyFrameReady ready{1234};
+    ServerHello server_hello{1, 0x1122334455667788, 3, 0x99aabbccddeeff00, 60.0f, 2, 1, 65'600, "yard"};
+    Refusal refusal{RefusalReason::schema_hash, 5, 6};
+    KeyFrameBegin begin;
+    KeyFrameBodies bodies;
+    BodiesChanged changed{77, {{{9, 2}, 1, 3, sim::BodyType::kinematic}}, {{8, 1}, {9, 1}}};
+    Slip slip{78, 500'000'000};
+    Goodbye goodbye{GoodbyeReason::too_slow};
+    Input input;
+    Snapshot snapshot;
+
+    Messages() {
+        begin.tick = 1234;
+        begin.body_count = 2;
+        begin.shapes.resize(2);
+        begin.shapes[1].type = sim::ShapeType::box;
+        begin.shapes[1].half_extents = {1.0f, 2.0f, 3.0f};
+        bodies.descriptions = {{{1, 0}, 0, 0xffff, sim::BodyType::fixed}, {{2, 5}, 1, 3, sim::BodyType::dynamic}};
+        bodies.names = {{1, "ground"}};
+        bodies.coded = {1, 2, 3, 4, 5};
+        input.first_tick = 1300;
+        input.snapshots = {40, 0xfedc};
+        input.controls = {WireControl{32767, -32767, 5}, WireControl{1, 2, 3, 4, 5, 6, 7, 8}};
+        snapshot.tick = 1299;
+        snapshot.sequence = 41;
+        snapshot.complete = true;
+        snapshot.input_tick = 1298;
+        snapshot.input_slack_us = -250;
+        snapshot.late_inputs = 7;
+        snapshot.coded = {9, 8, 7};
+    }
+    std::vector<Buffer> write() const {
+        MessageWriter writer;
+        std::vector<Buffer> out;
+        const auto add = [&](Bytes bytes) { out.emplace_back(bytes.begin(), bytes.end()); };
+        add(writer.write(client_hello));
+        add(writer.write(ready));
+        add(writer.write(server_hello));
+        add(writer.write(refusal));
+        add(writer.write(begin));
+        add(writer.write(bodies));
+        add(writer.write(changed));
+        add(writer.write(slip));
+        add(writer.write(goodbye));
+        add(writer.write(input));
+        add(writer.write(snapshot));
+        return out;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("messages of protocol version 1 are read for ever") {
+    const std::vector<Buffer> golden = read_golden();
+    REQUIRE(golden.size() == 11);
+    const Messages want;
+    MessageReader reader;
+    Messages got;
+    REQUIRE(reader.read(golden[0], got.client_hello));
+    CHECK(got.client_hello.schema_hash == want.client_hello.schema_hash);
+    CHECK(got.client_hello.scene_hash == want.client_hello.scene_hash);
+    REQUIRE(reader.read(golden[1], got.ready));
+    CHECK(got.ready.tick == 1234);
+    REQUIRE(reader.read(golden[2], got.server_hello));
+    CHECK(got.server_hello.scene_name == "yard");
+    CHECK(got.server_hello.slot == 2);
+    CHECK(got.server_hello.body_capacity == 65'600);
+    REQUIRE(reader.read(golden[3], got.refusal));
+    CHECK(got.refusal.reason == RefusalReason::schema_hash);
+    CHECK(got.refusal.client_value == 6);
+    REQUIRE(reader.read(golden[4], got.begin));
+    CHECK(got.begin.body_count == 2);
+    CHECK(got.begin.shapes[1].half_extents == sim::Vec3{1.0f, 2.0f, 3.0f});
+    REQUIRE(reader.read(golden[5], got.bodies));
+    CHECK(got.bodies.descriptions[1].id == sim::BodyId{2, 5});
+    CHECK(got.bodies.descriptions[1].slot == 3);
+    CHECK(got.bodies.names[0].name == "ground");
+    CHECK(got.bodies.coded == want.bodies.coded);
+    REQUIRE(reader.read(golden[6], got.changed));
+    CHECK(got.changed.added[0].type == sim::BodyType::kinematic);
+    CHECK(got.changed.removed == want.changed.removed);
+    REQUIRE(reader.read(golden[7], got.slip));
+    CHECK(got.slip.late_ns == 500'000'000);
+    REQUIRE(reader.read(golden[8], got.goodbye));
+    CHECK(got.goodbye.reason == GoodbyeReason::too_slow);
+    REQUIRE(reader.read(golden[9], got.input));
+    CHECK(got.input.controls == want.input.controls);
+    CHECK(got.input.snapshots.older == 0xfedc);
+    REQUIRE(reader.read(golden[10], got.snapshot));
+    CHECK(got.snapshot.coded == want.snapshot.coded);
+    CHECK(got.snapshot.input_slack_us == -250);
+    CHECK(got.snapshot.complete);
+    CHECK(got.snapshot.late_inputs == 7);
+}
+
+TEST_CASE("as long as no field was added, messages are written to the bytes of version 1") {
+    const std::vector<Buffer> now = Messages().write();
+    if (const char* path = std::getenv("ORRERY_WRITE_MESSAGES")) {  // how a new version's file is made
+        std::ofstream file(path, std::ios::binary);
+        for (const Buffer& message : now) {
+            const char size[] = {static_cast<char>(message.size() & 255), static_cast<char>(message.size() >> 8 & 255),
+                                 0, 0};
+            file.write(size, 4).write(reinterpret_cast<const char*>(message.data()),
+                                      static_cast<std::streamsize>(message.size()));
+        }
+        return;
+    }
+    CHECK(now == read_golden());
+}
