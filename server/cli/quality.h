@@ -41,7 +41,7 @@ class QualityMeter {
     std::vector<sim::BodyState> bodies_;     // of the tick at hand; kept for their memory
     std::vector<std::uint32_t> place_;       // body index to place in bodies_
     std::vector<sim::JointState> joints_;
-    bool has_joints_ = false, has_contacts_ = false;
+    bool has_contacts_ = false;
     Quality quality_;
 };
 
