@@ -21,7 +21,8 @@ Result<> Connection::connect(Bytes token, TimeNs now) {
 Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
     const Result<Address> address = Address::parse(server);
     if (!address) return address.error();
-    asker_.start(*address, kNetcodeProtocolId, now);
+    asked_ = *address;
+    asker_.start(asked_, kNetcodeProtocolId, now);
     session_.reset();
     asking_ = true;
     active_ = true;
@@ -52,7 +53,7 @@ void Connection::poll(TimeNs now) {
             return end("no server answered; was it started with --insecure?", now);
         if (asker_.state() != TokenAsker::State::received) return;
         asking_ = false;
-        const Result<> started = netcode_.connect(asker_.token(), now);
+        const Result<> started = use_answer(now);
         if (!started) return end(started.error().to_string(), now);
     }
     if (!active_) return;
@@ -66,6 +67,21 @@ void Connection::poll(TimeNs now) {
         take_session_events(now);
     }
     if (active_ && netcode_.ended()) end(std::string(client_state_name(netcode_.state())), now);
+}
+
+// The server knows itself by many addresses, of which this client reaches the one that answered: that one comes first.
+// The list for the client is outside of the sealed part, so the token stays good.
+Result<> Connection::use_answer(TimeNs now) {
+    Result<ConnectToken> token = read_connect_token(asker_.token());
+    if (!token) return token.error();
+    token->servers.put_first(asked_);
+    PublicTokenBytes bytes;
+    write_connect_token(*token, bytes);
+    wipe(token->client_to_server);
+    wipe(token->server_to_client);
+    const Result<> started = netcode_.connect(bytes, now);
+    wipe(bytes);
+    return started;
 }
 
 void Connection::receive(TimeNs now) {

@@ -53,6 +53,7 @@ class Connection {
 
   private:
     void receive(protocol::TimeNs now);
+    Result<> use_answer(protocol::TimeNs now);
     void start_session(protocol::TimeNs now);
     void flush(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
@@ -63,6 +64,7 @@ class Connection {
     protocol::ClientHello hello_;
     protocol::NetcodeClient netcode_;
     protocol::TokenAsker asker_;
+    protocol::Address asked_;
     bool asking_ = false;
     bool active_ = false;
     std::unique_ptr<protocol::ClientSession> session_;

@@ -81,6 +81,14 @@ bool AddressList::add(const Address& address) {
     return true;
 }
 
+void AddressList::put_first(const Address& address) {
+    std::uint32_t at = 0;
+    while (at < count && items[at] != address) ++at;
+    if (at == count) at = count < items.size() ? count++ : count - 1;
+    for (; at > 0; --at) items[at] = items[at - 1];
+    items[0] = address;
+}
+
 void write_connect_token(const ConnectToken& token, std::span<std::uint8_t, kConnectTokenBytes> out) {
     WireWriter to(out);
     to.bytes(kNetcodeVersion);

@@ -31,6 +31,8 @@ struct AddressList {
 
     bool contains(const Address& address) const;
     bool add(const Address& address);  // false when full
+    // To the front, the others keep their order; the last one goes if the list is full.
+    void put_first(const Address& address);
     friend bool operator==(const AddressList&, const AddressList&) = default;
 };
 

@@ -167,6 +167,33 @@ TEST_CASE("a game connects, samples, steers and leaves through the C interface")
     CHECK(sim.room->stats().clients == 0);
 }
 
+TEST_CASE("a token that was asked for is used first at the address that gave it") {
+    SimRoomOptions options;
+    options.insecure_public = true;
+    SimRoom sim(load_test_scene("yard"), std::move(options));
+    Player player(sim);
+    REQUIRE(orrery_client_connect_insecure(player.client, sim.server_address().to_string().c_str(), sim.now()) ==
+            ORRERY_OK);
+    player.run(2.0);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+}
+
+TEST_CASE("an address is put first in a full list, too, and stands there once") {
+    protocol::AddressList list;
+    const auto address = [](std::size_t i) {
+        return protocol::Address::ipv4(10, 0, 0, static_cast<std::uint8_t>(i), 7770);
+    };
+    for (std::size_t i = 0; i < protocol::kMaxServersPerToken; ++i) CHECK(list.add(address(i)));
+    list.put_first(address(2));
+    CHECK(list.count == protocol::kMaxServersPerToken);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(list.items[i] == address(std::array<std::size_t, 4>{2, 0, 1, 3}[i]));
+    list.put_first(address(200));
+    CHECK(list.count == protocol::kMaxServersPerToken);
+    CHECK(list.items[0] == address(200));
+    CHECK(list.items[1] == address(2));
+    CHECK(list.items.back() == address(protocol::kMaxServersPerToken - 2));
+}
+
 TEST_CASE("the C interface refuses what does not hold, and writes no more than the caller's structs have room for") {
     SimRoom sim(load_test_scene("yard"), {});
     Player player(sim);

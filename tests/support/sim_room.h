@@ -124,6 +124,7 @@ struct SimRoomOptions {
     SimLink link{};
     std::uint32_t max_clients = 8;
     std::unique_ptr<server::Recorder> recorder{};
+    bool insecure_public = false;
 };
 
 class SimRoom {
@@ -144,6 +145,10 @@ class SimRoom {
         key_ = random_.next_key();
         config.netcode.private_key = key_;
         config.netcode.public_addresses = {server_address_};
+        config.netcode.insecure = config.netcode.insecure_public = options.insecure_public;
+        // A server that binds "any address" names loopback first.
+        if (options.insecure_public)
+            config.netcode.public_addresses = {protocol::Address::ipv4(127, 0, 0, 1, 7770), server_address_};
         config.netcode.max_clients = options.max_clients;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());
