@@ -93,11 +93,21 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
     } else if (read && type == MessageType::slip && state_ != State::awaiting_hello) {
         Slip slip;
         read = reader_.read(message, slip);
-        if (read) push_event({SessionEvent::Kind::slipped, {}, slip.tick, slip.late_ns});
+        if (read) handle_slip(slip);
     } else {
         read = false;
     }
     if (!read) end("the server sent a message that this client cannot read");
+}
+
+void ClientSession::handle_slip(const Slip& slip) {
+    push_event({SessionEvent::Kind::slipped, {}, slip.tick, slip.late_ns});
+    if (!clock_.running() || slip.tick <= input_base_tick_) return;
+    clock_.slip(slip.tick, static_cast<std::uint64_t>(
+                               std::llround(static_cast<double>(slip.late_ns) * 1e-9 * hello_.tick_rate_hz)));
+    // Controls of the old numbering end where the new one begins.
+    while (!input_.controls.empty() && input_.first_tick + input_.controls.size() > clock_.next_tick())
+        input_.controls.pop_back();
 }
 
 bool ClientSession::handle_key_frame_part(Bytes message) {
@@ -184,8 +194,9 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
         stats_.late_inputs = snapshot_.late_inputs;
         clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
-        // Controls up to input_tick are at the server.
-        while (!input_.controls.empty() && input_.first_tick <= snapshot_.input_tick) {
+        // Controls up to input_tick are at the server; one that is still to be sent was numbered before a slip.
+        while (snapshot_.input_tick < clock_.next_tick() && !input_.controls.empty() &&
+               input_.first_tick <= snapshot_.input_tick) {
             input_.controls.erase(input_.controls.begin());
             ++input_.first_tick;
         }
@@ -207,6 +218,7 @@ void ClientSession::send_inputs(TimeNs now) {
         }
         // The first guess: what the server steps when this has crossed the network, and the slack to hold.
         const double ahead = channel_.stats().rtt_s * hello_.tick_rate_hz + kTargetSlackTicks;
+        input_base_tick_ = stats_.newest_tick;
         clock_.start(stats_.newest_tick + static_cast<std::uint64_t>(std::ceil(std::min(ahead, 64.0))),
                      hello_.tick_rate_hz, now);
     }

@@ -87,6 +87,7 @@ class ClientSession {
 
   private:
     void handle_reliable(Bytes message, TimeNs now);
+    void handle_slip(const Slip& slip);
     bool handle_key_frame_part(Bytes message);
     bool handle_changes(Bytes message);
     void finish_key_frame();
@@ -116,6 +117,7 @@ class ClientSession {
     Snapshot snapshot_;
     Input input_;  // `controls`: those not acknowledged
     WireControl control_{};
+    std::uint64_t input_base_tick_ = 0;  // of the snapshot that the clock of controls was started by
     std::vector<std::uint64_t> complete_ticks_;
     std::deque<SessionEvent> events_;
     std::deque<Arrival> arrivals_;

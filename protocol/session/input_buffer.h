@@ -14,7 +14,7 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kInputAheadTicks = 64;  // controls for later ticks than this are ignored
+inline constexpr std::uint32_t kInputAheadTicks = 64;  // controls for later ticks than this are not kept
 
 struct InputCounters {
     std::uint64_t applied = 0;    // in the tick that they were meant for
@@ -34,10 +34,20 @@ class InputBuffer {
         if (controls.empty()) return;
         const std::uint64_t last = first_tick + controls.size() - 1;
         for (std::size_t i = 0; i < controls.size(); ++i) receive_one(first_tick + i, controls[i], next_tick);
-        if (last > newest_tick_ && last < next_tick + kInputAheadTicks) {
+        // A client that is too early hears of it as well, or it would stay so; whatever fits replaces that report.
+        const bool fits = last < next_tick + kInputAheadTicks;
+        if (last > newest_tick_ || (fits && newest_is_early_)) {
             newest_tick_ = last;
+            newest_is_early_ = !fits;
             slack_us_ = measure_slack_us(last);
         }
+    }
+
+    // The ticks to come begin later than announced: clients number their controls anew, from lower ticks.
+    void slip() {
+        newest_tick_ = 0;
+        newest_is_early_ = false;
+        slack_us_ = 0;
     }
 
     // The control that `tick` shall be stepped with. Ticks ascend without gaps.
@@ -60,6 +70,7 @@ class InputBuffer {
     Slot late_;                       // the newest that missed its tick
     std::uint64_t late_counted_ = 0;  // up to here late controls were counted: repetitions do not count twice
     std::uint64_t newest_tick_ = 0;
+    bool newest_is_early_ = false;  // the control for newest_tick_ was beyond kInputAheadTicks, and was not kept
     std::int32_t slack_us_ = 0;
     InputCounters counters_;
 };

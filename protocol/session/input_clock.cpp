@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "protocol/session/input_buffer.h"
+
 namespace orrery::protocol {
 
 void InputClock::start(std::uint64_t tick, double tick_rate_hz, TimeNs now) {
@@ -30,7 +32,8 @@ std::uint32_t InputClock::advance(TimeNs now) {
 }
 
 void InputClock::feedback(std::uint64_t tick, std::int32_t slack_us) {
-    if (!running_ || tick < ignore_before_ || tick <= last_feedback_) return;
+    // A tick still to come was numbered before a slip: that number says nothing any more.
+    if (!running_ || tick < ignore_before_ || tick <= last_feedback_ || tick >= next_) return;
     last_feedback_ = tick;
     const double slack = slack_us * 1e-6 * tick_rate_hz_;
     slack_ticks_ = has_slack_ ? slack_ticks_ + (slack - slack_ticks_) * 0.1 : slack;
@@ -50,6 +53,19 @@ void InputClock::feedback(std::uint64_t tick, std::int32_t slack_us) {
         return;
     }
     steer_ = std::clamp(error * kSteerPerTick, -kMaxSteer, kMaxSteer);
+}
+
+void InputClock::slip(std::uint64_t tick, std::uint64_t ticks) {
+    if (!running_ || next_ <= tick) return;
+    const std::uint64_t before = next_;
+    next_ -= std::min(ticks, next_ - tick);
+    phase_ = std::max(phase_, 0.0);  // feedback that told of the slip first has begun a silence: no need for it now
+    // The server may still answer what was sent with the old numbers; those too far ahead for it do not count there.
+    ignore_before_ = std::min<std::uint64_t>(before, next_ + kInputAheadTicks);
+    last_feedback_ = 0;
+    has_slack_ = false;
+    slack_ticks_ = kTargetSlackTicks;
+    steer_ = 0.0;
 }
 
 }  // namespace orrery::protocol

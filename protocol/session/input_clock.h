@@ -27,6 +27,11 @@ class InputClock {
     // The control for `tick` arrived `slack_us` before the server needed it.
     void feedback(std::uint64_t tick, std::int32_t slack_us);
 
+    // The server gave up `ticks` ticks of its time before it stepped `tick`: what was due then is due so much later,
+    // and controls are numbered anew from where the clock goes back to.
+    void slip(std::uint64_t tick, std::uint64_t ticks);
+    std::uint64_t next_tick() const { return next_; }
+
     double slack_ticks() const { return slack_ticks_; }  // smoothed
     double steer() const { return steer_; }
 

@@ -146,6 +146,7 @@ void ServerSession::send_snapshot(const QuantisedWorld& world) {
 }
 
 void ServerSession::send_slip(const Slip& slip) {
+    inputs_.slip();
     if (welcome()) send(writer_.write(slip));
 }
 

@@ -52,7 +52,7 @@ class ServerSession {
     // Bodies that came and went in the world's last update; nothing before the key frame.
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
-    void send_slip(const Slip& slip);
+    void send_slip(const Slip& slip);  // and expects controls numbered anew
 
     void close(GoodbyeReason reason, TimeNs now);
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);

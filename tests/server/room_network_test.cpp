@@ -218,6 +218,36 @@ TEST_CASE("a server that stood still catches up four ticks, slips the rest, and 
     CHECK(client.connection.session()->stats().input_slack_ticks < 3.0);
 }
 
+TEST_CASE("controls arrive again after a server's pause of any length") {
+    for (const double pause_s : {0.3, 1.0, 3.0}) {
+        for (const bool rough : {false, true}) {
+            CAPTURE(pause_s);
+            CAPTURE(rough);
+            SimRoom sim(load_test_scene("yard"), {.link = rough ? rough_link() : SimLink{}});
+            SimClient& client = sim.add_client();
+            sim.run(4.0);
+            REQUIRE(client.playing());
+            const std::uint16_t slot = client.connection.session()->hello().slot;
+            sim.server_running = false;
+            sim.run(pause_s);
+            sim.server_running = true;
+            sim.run(0.3);
+            REQUIRE(client.slips == 1);
+            REQUIRE(travelled(sim, slot) < 1.0f);
+            const auto full_throttle = [](std::size_t, std::uint64_t) {
+                return std::array<float, sim::kControlChannels>{1.0f};
+            };
+            sim.run(2.0, full_throttle);
+            CHECK(travelled(sim, slot) > 2.0f);
+            const std::uint64_t applied = sim.room->stats().inputs_applied;
+            sim.run(2.0, full_throttle);
+            CHECK(sim.room->stats().inputs_applied > applied + 110);
+            CHECK(client.connection.session()->stats().input_slack_ticks > 0.5);
+            CHECK(client.connection.session()->stats().input_slack_ticks < 3.0);
+        }
+    }
+}
+
 TEST_CASE("a client that falls silent is dropped, and its vehicle with it") {
     SimRoom sim(load_test_scene("yard"), {});
     sim.add_client();
