@@ -16,6 +16,7 @@ struct Room::Client {
     bool joined = false;  // its player is in the world, from the next tick on
     bool refusal_counted = false;
     WireControl held{};  // what the world holds for its slot
+    std::uint64_t last_snapshot_tick = 0;
 
     Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
            TimeNs now)
@@ -225,7 +226,10 @@ void Room::update_clients(TimeNs now) {
             session.send_key_frame(quantised_);
         // Overload thins out the spectators' snapshots first.
         const std::uint64_t every = !shedding ? 1 : (session.slot() == kNoSlot ? 4 : 2);
-        if (world_->tick() % every == 0) session.send_snapshot(quantised_);
+        if (world_->tick() - client->last_snapshot_tick >= every) {
+            session.send_snapshot(quantised_);
+            client->last_snapshot_tick = world_->tick();
+        }
         flush(*client, now);
         if (session.state() == ServerSession::State::closed) netcode_->disconnect(client->index, now);
     }

@@ -248,6 +248,23 @@ TEST_CASE("controls arrive again after a server's pause of any length") {
     }
 }
 
+TEST_CASE("an overloaded room sends each client snapshots, whatever tick its steps end at") {
+    SimRoom sim(load_test_scene("yard"), {});
+    SimClient& driver = sim.add_client();
+    sim.run(3.0);
+    for (int parity = 0; parity < 2; ++parity) {
+        while (sim.room->world().tick() % 2 != static_cast<std::uint64_t>(parity)) sim.run(SimRoom::kStep * 1e-9);
+        const std::uint64_t before = driver.check.snapshots;
+        for (int i = 0; i < 20; ++i) {  // 0.1 s a turn: six ticks are due, four are stepped
+            sim.server_running = false;
+            sim.run(0.098);
+            sim.server_running = true;
+            sim.run(0.002);
+        }
+        CHECK(driver.check.snapshots > before + 15);
+    }
+}
+
 TEST_CASE("a client that falls silent is dropped, and its vehicle with it") {
     SimRoom sim(load_test_scene("yard"), {});
     sim.add_client();
