@@ -19,16 +19,24 @@ struct Subcommand {
     const char* name;
     int (*run)(const std::vector<std::string>& arguments);
     const char* summary;
+    bool prints_its_result = true;
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"serve", orrery::server::serve_command, "serve a scene to players and record it"},
+    {"serve", orrery::server::serve_command, "serve a scene to players and record it", false},
     {"token", orrery::server::token_command, "mint one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "say what this build and this machine can do"},
 };
+
+// What a subcommand printed is its result: lost, the run has failed.
+int check_stdout(int code) {
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    std::fprintf(stderr, "orrery: stdout took not all of the output; give it a place with room\n");
+    return code == orrery::server::kExitGood ? orrery::server::kExitMachine : code;
+}
 
 void print_help() {
     std::printf("orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
@@ -47,16 +55,17 @@ int main(int argc, char** argv) {
     }
     if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
         print_help();
-        return orrery::server::kExitGood;
+        return check_stdout(orrery::server::kExitGood);
     }
     if (arguments[0] == "--version") {
         std::printf("orrery engine_version %u\n", orrery::sim::kEngineVersion);
-        return orrery::server::kExitGood;
+        return check_stdout(orrery::server::kExitGood);
     }
     for (const Subcommand& subcommand : kSubcommands) {
         if (arguments[0] != subcommand.name) continue;
         try {
-            return subcommand.run({arguments.begin() + 1, arguments.end()});
+            const int code = subcommand.run({arguments.begin() + 1, arguments.end()});
+            return subcommand.prints_its_result ? check_stdout(code) : code;
         } catch (const std::exception& error) {
             std::fprintf(stderr, "orrery %s: internal error: %s\n", subcommand.name, error.what());
             return orrery::server::kExitInternal;

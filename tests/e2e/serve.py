@@ -81,6 +81,10 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
         port = server.address.split(":")[1]
         taken = programs.run(programs.orrery, "serve", programs.yard, "--port", port, "--record", record)
         check(taken.returncode == 3 and port in taken.stderr, f"{taken.returncode}: {taken.stderr}")
+    with open("/dev/full", "w") as full:  # a result that cannot be printed is not a success
+        scene = os.path.join(os.path.dirname(programs.yard), "chains.json")
+        lost = subprocess.run([programs.orrery, "run", scene, "--ticks", "1", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
+    check(lost.returncode == 3 and "stdout" in lost.stderr, f"{lost.returncode}: {lost.stderr}")
     missing = programs.run(programs.orrery, "serve", os.path.join(folder, "none.json"), "--port", "0")
     check(missing.returncode == 2, f"{missing.returncode}: {missing.stderr}")
     usage = programs.run(programs.orrery, "serve", programs.yard, "--no-such-option")
