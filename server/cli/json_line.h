@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -31,10 +32,18 @@ class JsonLine {
     }
     std::string str() const { return "{" + fields_ + "}"; }
 
+    // Bytes that are not UTF-8 (a file's name may have any) become U+FFFD each.
     static std::string quote(std::string_view value) {
         std::string out = "\"";
-        for (const char c : value) {
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            const char c = value[i];
             const auto byte = static_cast<unsigned char>(c);
+            if (byte >= 0x80) {
+                const std::size_t length = utf8_length(value.substr(i));
+                out.append(length > 0 ? value.substr(i, length) : "\xef\xbf\xbd");
+                i += length > 0 ? length - 1 : 0;
+                continue;
+            }
             if (byte < 0x20) {
                 char escape[8];
                 std::snprintf(escape, sizeof escape, "\\u%04x", byte);
@@ -48,6 +57,24 @@ class JsonLine {
     }
 
   private:
+    // Of the character of several bytes that `text` begins with; 0: none (RFC 3629: no overlong forms, no surrogates,
+    // nothing above U+10FFFF).
+    static std::size_t utf8_length(std::string_view text) {
+        const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+        const unsigned lead = at(0);
+        const std::size_t length =
+            lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+        if (length > text.size()) return 0;
+        std::uint32_t code = lead & (0x7fu >> length);
+        for (std::size_t i = 1; i < length; ++i) {
+            if ((at(i) & 0xc0u) != 0x80u) return 0;
+            code = code << 6 | (at(i) & 0x3fu);
+        }
+        const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+        const bool outside = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+        return overlong || outside ? 0 : length;
+    }
+
     JsonLine& raw(std::string_view name, std::string_view value) {
         fields_.append(fields_.empty() ? "" : ", ").append(quote(name)).append(": ").append(value);
         return *this;
