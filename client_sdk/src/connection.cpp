@@ -21,6 +21,9 @@ Result<> Connection::connect(Bytes token, TimeNs now) {
 Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
     const Result<Address> address = Address::parse(server);
     if (!address) return address.error();
+    if (address->port == 0) {
+        return Error{ErrorCode::invalid_argument, std::string(server.substr(0, 64)), "name the port of the server"};
+    }
     asked_ = *address;
     asker_.start(asked_, kNetcodeProtocolId, now);
     session_.reset();

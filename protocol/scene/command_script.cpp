@@ -162,4 +162,9 @@ std::span<const sim::Command> CommandScript::at(std::uint64_t tick) const {
     return std::span(commands_).subspan(begin, static_cast<std::size_t>(last - first));
 }
 
+std::optional<std::uint64_t> CommandScript::first_after(std::uint64_t tick) const {
+    const auto found = std::upper_bound(ticks_.begin(), ticks_.end(), tick);
+    return found == ticks_.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace orrery::protocol

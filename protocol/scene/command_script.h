@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class CommandScript {
 
     // The commands of one tick (the first is 1), in the order of the file.
     std::span<const sim::Command> at(std::uint64_t tick) const;
+    // The first tick above `tick` that has commands.
+    std::optional<std::uint64_t> first_after(std::uint64_t tick) const;
 
   private:
     std::vector<std::uint64_t> ticks_;  // ascending, one an entry of commands_

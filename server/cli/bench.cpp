@@ -30,9 +30,9 @@ void describe(CLI::App& app, BenchOptions& options) {
     app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); none: all");
     app.add_option("--ticks", options.ticks,
                    "ticks instead of the scene's own; then the last half of S3 is timed, else all")
-        ->check(CLI::Range(std::uint64_t{1}, kMaxRunTicks));
+        ->check(whole_number(1, kMaxRunTicks));
     app.add_option("--threads", options.threads, "threads inside a tick")
-        ->check(CLI::Range(1u, kMaxThreads))
+        ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon")
         ->capture_default_str();
@@ -40,9 +40,9 @@ void describe(CLI::App& app, BenchOptions& options) {
         ->check(CLI::IsMember({"auto", "coloured", "jacobi", "direct"}))
         ->capture_default_str();
     app.add_option("--substeps", options.substeps, "substeps a tick instead of 4")
-        ->check(CLI::Range(1u, sim::kMaxSubsteps));
+        ->check(whole_number(1, sim::kMaxSubsteps));
     app.add_option("--repeat", options.repeat, "runs of each scene, in turn; the median run is printed")
-        ->check(CLI::Range(1u, kMaxRepeat))
+        ->check(whole_number(1, kMaxRepeat))
         ->capture_default_str();
     app.add_flag("--profile", options.profile, "time the stages of a tick, and hash and save");
     app.add_flag("--check", options.check,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -29,6 +30,19 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
         return kExitUsage;
     }
     return std::nullopt;
+}
+
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
+    const std::string wanted = "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+    const auto check = [=](const std::string& text) {
+        const bool starts_with_digit = !text.empty() && text[0] >= '0' && text[0] <= '9';
+        char* end = nullptr;
+        errno = 0;
+        const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
+        const bool good = starts_with_digit && *end == '\0' && errno == 0 && value >= min && value <= max;
+        return good ? std::string() : "\"" + text + "\" is not " + wanted;
+    };
+    return CLI::Validator(check, "in [" + std::to_string(min) + " - " + std::to_string(max) + "]");
 }
 
 int complain(std::string_view message, int code) {

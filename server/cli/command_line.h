@@ -13,6 +13,7 @@
 
 namespace CLI {
 class App;
+class Validator;
 }
 
 namespace orrery::server {
@@ -33,6 +34,9 @@ inline constexpr std::uint64_t kMaxRunTicks = 1'000'000'000;  // half a year at 
 // Parses the arguments of a subcommand (the first is the one after its name). An exit code if that ends it: help was
 // printed, or the arguments are wrong and that was said on stderr.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& arguments);
+
+// Of an option that takes a whole number. CLI11's own range lets "-1" wrap to the largest number.
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 
 // "orrery: PLACE: MESSAGE" on stderr; gives `code` back.
 int complain(const Error& error, int code);

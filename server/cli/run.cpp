@@ -30,7 +30,7 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
     app.add_option("--ticks", options.ticks, "ticks to simulate")
         ->required()
-        ->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
+        ->check(whole_number(0, kMaxRunTicks));
     app.add_option("--record", options.record, "write a replay into this folder");
     app.add_option(
         "--commands", options.commands,
@@ -43,19 +43,19 @@ void describe(CLI::App& app, RunOptions& options) {
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
     app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
-        ->check(CLI::Range(1u, kMaxThreads))
+        ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     app.add_option("--jacobi", options.jacobi, "backend of large rigs: cpu, or cuda where it was built")
         ->check(CLI::IsMember({"cpu", "cuda"}))
         ->capture_default_str();
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
     app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")
-        ->check(CLI::Range(1u, sim::kMaxSubsteps));
+        ->check(whole_number(1, sim::kMaxSubsteps));
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{sim::kMaxBodies}))
+        ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
     app.add_option("--hash-every", options.hash_every, "print the hash every so many ticks (0: at the end alone)")
-        ->check(CLI::Range(std::uint64_t{0}, kMaxRunTicks));
+        ->check(whole_number(0, kMaxRunTicks));
     app.add_option("--hash-tree", options.hash_tree,
                    "write the hash of every subsystem after every tick to this file, a JSON object a line");
     app.add_flag("--profile", options.profile, "time the stages of a tick");
@@ -142,6 +142,11 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
         if (!bytes) return complain(bytes.error(), kExitInput);
         Result<protocol::CommandScript> loaded = protocol::CommandScript::load(*bytes, options.commands, **world);
         if (!loaded) return complain(loaded.error(), kExitInput);
+        if (const std::optional<std::uint64_t> beyond = loaded->first_after(options.ticks)) {
+            return complain(options.commands + ": has a command at tick " + std::to_string(*beyond) + ", but --ticks is " +
+                                std::to_string(options.ticks) + ": simulate more ticks or remove it",
+                            kExitInput);
+        }
         script = std::move(*loaded);
     }
     TickWriter writer(options, scene);

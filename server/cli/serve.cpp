@@ -38,7 +38,9 @@ struct ServeOptions {
 void describe(CLI::App& app, ServeOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
     app.add_option("--bind", options.bind, "address to listen on; 0.0.0.0 or :: for all")->capture_default_str();
-    app.add_option("--port", options.port, "UDP port; 0 takes a free one and prints it")->capture_default_str();
+    app.add_option("--port", options.port, "UDP port; 0 takes a free one and prints it")
+        ->check(whole_number(0, 65'535))
+        ->capture_default_str();
     app.add_option("--public", options.public_addresses,
                    "ADDR:PORT by which connect tokens may name this server, too (behind a NAT)");
     const auto key = app.add_option("--key-file", options.key_file,
@@ -50,16 +52,18 @@ void describe(CLI::App& app, ServeOptions& options) {
         ->excludes(key);
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
     app.add_option("--max-clients", options.max_clients, "clients at a time")
-        ->check(CLI::Range(1u, protocol::kMaxNetcodeClients))
+        ->check(whole_number(1, protocol::kMaxNetcodeClients))
         ->capture_default_str();
     app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
-        ->check(CLI::Range(1u, kMaxThreads))
+        ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
     app.add_option("--record", options.record, "folder for replays")->capture_default_str();
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")->capture_default_str();
+    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+        ->check(whole_number(1, sim::kMaxBodies))
+        ->capture_default_str();
     app.add_option("--status-every-s", options.status_every_s, "seconds between status lines; 0: none but the last")
         ->check(CLI::Range(0.0, 3600.0))
         ->capture_default_str();

@@ -29,15 +29,18 @@ int token_command(const std::vector<std::string>& arguments) {
         ->required();
     app.add_option("--server", options.server, "address that the client shall connect to, e.g. 192.0.2.7:7770")
         ->required();
-    app.add_option("--client-id", options.client_id, "who the player is: at one time connected once")->required();
+    app.add_option("--client-id", options.client_id, "who the player is: at one time connected once")
+        ->required()
+        ->check(whole_number(0, UINT64_MAX));
     app.add_option("--expires-s", options.expires_s, "seconds in which the token may be used")
-        ->check(CLI::Range(1u, 86'400u))
+        ->check(whole_number(1, 86'400))
         ->capture_default_str();
     app.add_option("--out", options.out, "file to write (mode 0600), - for stdout")->capture_default_str();
     if (const auto exit = parse_arguments(app, arguments)) return *exit;
 
     const Result<protocol::Address> server = protocol::Address::parse(options.server);
     if (!server) return complain(server.error(), kExitUsage);
+    if (server->port == 0) return complain("--server " + options.server + ": name the port that it listens on", kExitUsage);
     Result<protocol::Key> key = read_key_file(options.key_file);
     if (!key) return complain(key.error(), kExitInput);
     forbid_core_files();

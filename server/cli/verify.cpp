@@ -118,11 +118,12 @@ int verify_command(const std::vector<std::string>& arguments) {
     app.add_option("REPLAY", settings.replays, "replay files")->required();
     app.add_option("--target", target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
     auto* threads = app.add_option("--threads", settings.threads, "workers inside a tick")
-                        ->check(CLI::Range(1u, kMaxThreads))->capture_default_str();
+                        ->check(whole_number(1, kMaxThreads))->capture_default_str();
     app.add_option("--parallel", settings.parallel, "stretches between keyframes that are verified at a time")
-        ->check(CLI::Range(1u, kMaxThreads))->excludes(threads)->capture_default_str();
+        ->check(whole_number(1, kMaxThreads))->excludes(threads)->capture_default_str();
     app.add_option("--jacobi", jacobi, "backend of large rigs")->check(CLI::IsMember({"cpu", "cuda"}));
-    app.add_option("--max-bodies", settings.max_bodies, "accept recorded scenes of up to so many bodies")->capture_default_str();
+    app.add_option("--max-bodies", settings.max_bodies, "accept recorded scenes of up to so many bodies")
+        ->check(whole_number(1, sim::kMaxBodies))->capture_default_str();
     app.add_flag("--require-complete", settings.require_complete, "fail on a recording that was not closed");
     app.add_flag("--json", json, "one JSON object a replay");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;

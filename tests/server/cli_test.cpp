@@ -14,6 +14,8 @@
 #include "server/cli/doctor.h"
 #include "server/cli/json_line.h"
 #include "server/cli/run.h"
+#include "server/cli/serve.h"
+#include "server/cli/token.h"
 #include "server/cli/verify.h"
 #include "tests/support/captured_output.h"
 #include "tests/support/temp_folder.h"
@@ -170,6 +172,32 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
         {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: unknown field \"bodis\""},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "-1"}, 64, "--max-bodies"},
+        {server::run_command, {scene_path("chains"), "--ticks", "-18446744073709551615"}, 64, "--ticks"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1", "--threads", "18446744073709551617"}, 64, "--threads"},
+        {server::run_command, {scene_path("chains"), "--ticks", "1x"}, 64, "--ticks"},
+        {server::verify_command, {"none.orr", "--max-bodies", "-1"}, 64, "--max-bodies"},
+        {server::serve_command, {scene_path("chains"), "--max-bodies", "-1"}, 64, "--max-bodies"},
+        {server::serve_command, {scene_path("chains"), "--port", "-1"}, 64, "--port"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "-1"},
+         64,
+         "--client-id"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "18446744073709551616"},
+         64,
+         "--client-id"},
+        {server::token_command, {"--key-file", "none", "--server", "127.0.0.1:0", "--client-id", "1"}, 64, "--server"},
+        {server::token_command,
+         {"--key-file", folder / "none", "--server", "127.0.0.1:7770", "--client-id", "18446744073709551615"},
+         2,
+         "none"},
+        {server::run_command,
+         {scene_path("yard"), "--ticks", "8", "--commands",
+          write_file(folder, "late.json", R"({"commands": [{"tick": 12, "kind": "join", "slot": "player_1"},
+              {"tick": 9, "kind": "join", "slot": "player_2"}]})")},
+         2,
+         "late.json: has a command at tick 9, but --ticks is 8"},
         {server::bench_command, {"S9"}, 64, "S9"},
         {server::bench_command, {"S1_1k", "--solver", "jacobi"}, 3, "jacobi"},
         {server::bench_command, {"S1_1k", "--solver", "magic"}, 64, "magic"},
@@ -186,6 +214,21 @@ TEST_CASE("exit codes: usage, input and machine") {
         CHECK_MESSAGE(has(printed.err, one.says), shown);
         if (one.code == 0) CHECK_MESSAGE(has(printed.out, "Exit codes"), shown);
     }
+}
+
+TEST_CASE("JSON text is UTF-8 whatever bytes a name has") {
+    const auto quote = [](const std::string& text) { return server::JsonLine::quote(text); };
+    const std::string mark = "\xef\xbf\xbd";
+    // U+00E9, U+20AC, U+10FFFF stand as they are.
+    const std::string good = "a\xc3\xa9\xe2\x82\xac\xf4\x8f\xbf\xbf z";
+    CHECK(quote(good) == "\"" + good + "\"");
+    CHECK(quote("\n\"\\") == "\"\\u000a\\\"\\\\\"");
+    CHECK(quote("a\xff.json") == "\"a" + mark + ".json\"");
+    CHECK(quote("\xc3") == "\"" + mark + "\"");                             // cut off
+    CHECK(quote("\xc3(") == "\"" + mark + "(\"");                           // not followed by its second byte
+    CHECK(quote("\xc0\xaf") == "\"" + mark + mark + "\"");                  // overlong
+    CHECK(quote("\xed\xa0\x80") == "\"" + mark + mark + mark + "\"");       // a surrogate
+    CHECK(quote("\xf4\x90\x80\x80") == "\"" + mark + mark + mark + mark + "\"");  // above U+10FFFF
 }
 
 TEST_CASE("bench finds scenes by name and prefix") {
