@@ -105,8 +105,8 @@ std::string anchor_fault(const char* name, Vec3 v) {
     return std::string(name) + " must have components from -" + ref::text_of(kMaxCoordinate_m) + " to " +
            ref::text_of(kMaxCoordinate_m) + " m";
 }
-std::string direction_fault(const char* name, Vec3& v) {
-    if (ref::make_unit(v)) return {};
+std::string direction_fault(const char* name, Vec3& v, float tolerance) {
+    if (ref::make_unit(v, tolerance)) return {};
     return std::string(name) + " is not a unit vector; normalise it";
 }
 std::string first_of(std::initializer_list<std::string> faults) {
@@ -116,41 +116,41 @@ std::string first_of(std::initializer_list<std::string> faults) {
     return {};
 }
 
-std::string fault_of(BallSocket& c) {
+std::string fault_of(BallSocket& c, float) {
     return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
 }
-std::string fault_of(Hinge& c) {
+std::string fault_of(Hinge& c, float tolerance) {
     std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
-                                  direction_fault("axis_a", c.axis_a), direction_fault("axis_b", c.axis_b),
-                                  direction_fault("normal_a", c.normal_a), direction_fault("normal_b", c.normal_b),
+                                  direction_fault("axis_a", c.axis_a, tolerance), direction_fault("axis_b", c.axis_b, tolerance),
+                                  direction_fault("normal_a", c.normal_a, tolerance), direction_fault("normal_b", c.normal_b, tolerance),
                                   spring_fault("spring", c.spring), spring_fault("limit_spring", c.limit_spring)});
     if (!fault.empty()) return fault;
-    if (!ref::perpendicular(c.axis_a, c.normal_a)) return "normal_a is not perpendicular to axis_a; make it so";
-    if (!ref::perpendicular(c.axis_b, c.normal_b)) return "normal_b is not perpendicular to axis_b; make it so";
+    if (!ref::perpendicular(c.axis_a, c.normal_a, tolerance)) return "normal_a is not perpendicular to axis_a; make it so";
+    if (!ref::perpendicular(c.axis_b, c.normal_b, tolerance)) return "normal_b is not perpendicular to axis_b; make it so";
     if (!ref::within(c.min_angle_rad, -kPi, kPi) || !ref::within(c.max_angle_rad, -kPi, kPi))
         return "min_angle_rad and max_angle_rad must be from -pi to pi";
     if (!ref::within(c.min_angle_rad, -kPi, c.max_angle_rad)) return "min_angle_rad is above max_angle_rad; swap them";
     return {};
 }
-std::string fault_of(Weld& c) {
-    if (!ref::make_unit(c.relative_orientation)) return "relative_orientation is not a unit quaternion; normalise x, y, z, w";
+std::string fault_of(Weld& c, float tolerance) {
+    if (!ref::make_unit(c.relative_orientation, tolerance)) return "relative_orientation is not a unit quaternion; normalise x, y, z, w";
     return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
 }
-std::string fault_of(DistanceLimit& c) {
+std::string fault_of(DistanceLimit& c, float) {
     std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
                                   amount_fault("min_m", c.min_m), amount_fault("max_m", c.max_m), spring_fault("spring", c.spring)});
     if (fault.empty() && !ref::within(c.min_m, 0.0f, c.max_m)) return "min_m is above max_m; swap them";
     return fault;
 }
-std::string fault_of(OneBodyLinearServo& c) {
+std::string fault_of(OneBodyLinearServo& c, float) {
     return first_of({anchor_fault("anchor_b", c.anchor_b), anchor_fault("target", c.target), spring_fault("spring", c.spring),
                      amount_fault("servo.max_speed", c.servo.max_speed), amount_fault("servo.base_speed", c.servo.base_speed),
                      amount_fault("servo.max_force", c.servo.max_force)});
 }
-std::string fault_of(AngularAxisMotor& c) {
+std::string fault_of(AngularAxisMotor& c, float tolerance) {
     if (!ref::within(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps))
         return "target_radps " + range_message(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
-    return first_of({direction_fault("axis_a", c.axis_a), amount_fault("motor.max_force", c.motor.max_force),
+    return first_of({direction_fault("axis_a", c.axis_a, tolerance), amount_fault("motor.max_force", c.motor.max_force),
                      amount_fault("motor.damping", c.motor.damping)});
 }
 
@@ -328,7 +328,11 @@ Result<Ok> check_slots(WorldDef& def) {
 }  // namespace
 
 std::string check_constraint(Constraint& constraint) {
-    return std::visit([](auto& c) { return fault_of(c); }, constraint);
+    return std::visit([](auto& c) { return fault_of(c, ref::kUnitTolerance); }, constraint);
+}
+
+bool live_constraint_holds(Constraint constraint) {
+    return std::visit([](auto& c) { return fault_of(c, ref::kLiveTolerance).empty(); }, constraint);
 }
 
 Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {

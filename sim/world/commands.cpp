@@ -106,6 +106,7 @@ class Applier {
                 !ref::within(ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular), kMaxAngularSpeed_radps))
                 return EventCause::out_of_range;
         }
+        if (!prefab_joints_hold(core_.def.prefabs[prefab], pose)) return EventCause::too_far;
         return EventCause::none;
     }
 

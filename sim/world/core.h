@@ -83,6 +83,9 @@ inline void set_velocity(VelocityRecord& r, Vec3 linear, Vec3 angular) {
 Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes);
 // Whether the solver may be given it; normalises directions. An empty string where it is good, else what is wrong.
 std::string check_constraint(Constraint& constraint);
+// The same of a constraint in a world, a little more lenient about directions. Whatever makes or changes a joint keeps to it,
+// for a saved state is restored only where it holds.
+bool live_constraint_holds(Constraint constraint);
 // XXH3-64 of everything in a definition that influences a state: names do not.
 std::uint64_t hash_definition(const WorldDef& def);
 
@@ -96,6 +99,8 @@ void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for a prefab within kMaxBodies and kMaxJoints.
 bool prefab_fits(const Core& core, const PrefabDef& prefab);
+// Whether the joints of a prefab that stands at `pose` may be in a world: what they hold of the world may lie too far out.
+bool prefab_joints_hold(const PrefabDef& prefab, const Pose& pose);
 void spawn_prefab(Core& core, std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,
                   std::uint64_t tag);
 std::uint32_t add_joint(Core& core, const Joint& joint);      // index

@@ -13,15 +13,17 @@ namespace orrery::sim::ref {
 
 // How far from 1 the length of a direction or quaternion may be; within it, it is normalised.
 inline constexpr float kUnitTolerance = 1.0e-3f;
+// The same for what a world holds: what a definition barely passes may round past it when it is normalised and turned.
+inline constexpr float kLiveTolerance = 2.0e-3f;
 
 // low <= x <= high; false for NaN.
 bool within(float x, float low, float high);
 bool positive(float x);           // above 0 and finite
 bool within(Vec3 v, float limit);  // every component in [-limit, limit]
-// Normalises where the length is 1 within kUnitTolerance, else returns false and leaves it alone.
-bool make_unit(Vec3& v);
-bool make_unit(Quat& q);
-bool perpendicular(Vec3 a, Vec3 b);  // of unit vectors, within kUnitTolerance
+// Normalises where the length is 1 within the tolerance, else returns false and leaves it alone.
+bool make_unit(Vec3& v, float tolerance = kUnitTolerance);
+bool make_unit(Quat& q, float tolerance = kUnitTolerance);
+bool perpendicular(Vec3 a, Vec3 b, float tolerance);  // of unit vectors
 std::string text_of(float x);        // for messages
 
 float tick_length_s(float tick_rate_hz);

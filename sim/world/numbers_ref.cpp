@@ -23,19 +23,19 @@ bool within(Vec3 v, float limit) {
     return within(v.x, -limit, limit) && within(v.y, -limit, limit) && within(v.z, -limit, limit);
 }
 
-bool make_unit(Vec3& v) {
+bool make_unit(Vec3& v, float tolerance) {
     const float n = length(wide(v));
-    if (!within(n, 1.0f - kUnitTolerance, 1.0f + kUnitTolerance)) return false;
+    if (!within(n, 1.0f - tolerance, 1.0f + tolerance)) return false;
     if (n != 1.0f) v = plain(wide(v) * (1.0f / n));
     return true;
 }
-bool make_unit(Quat& q) {
+bool make_unit(Quat& q, float tolerance) {
     const float square = ((q.x * q.x + q.y * q.y) + q.z * q.z) + q.w * q.w;
-    if (!within(sqrt(square), 1.0f - kUnitTolerance, 1.0f + kUnitTolerance)) return false;
+    if (!within(sqrt(square), 1.0f - tolerance, 1.0f + tolerance)) return false;
     if (square != 1.0f) q = plain(normalize(wide(q)));
     return true;
 }
-bool perpendicular(Vec3 a, Vec3 b) { return within(dot(wide(a), wide(b)), -kUnitTolerance, kUnitTolerance); }
+bool perpendicular(Vec3 a, Vec3 b, float tolerance) { return within(dot(wide(a), wide(b)), -tolerance, tolerance); }
 
 std::string text_of(float x) {
     char buffer[32];

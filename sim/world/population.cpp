@@ -16,13 +16,18 @@ namespace {
 // A dynamic body without a shape turns like a solid sphere of 0.5 m: 0.4 r^2.
 constexpr MassProperties kShapelessMass{1.0f, {0.1f, 0.0f, 0.0f, 0.1f, 0.0f, 0.1f}};
 
+Constraint placed_constraint(const JointDef& def, const Pose& pose) {
+    Constraint constraint = def.constraint;
+    ref::place_world_side(constraint, pose, def.body_a == kNone, def.body_b == kNone);
+    return constraint;
+}
+
 // `ids` maps indices of the group's bodies to indices in the world.
 Joint make_joint(const JointDef& def, std::span<const std::uint32_t> ids, const Pose* placed_at, std::uint16_t slot) {
     Joint joint;
     joint.a = def.body_a == kNone ? kWorldBody : ids[def.body_a];
     joint.b = def.body_b == kNone ? kWorldBody : ids[def.body_b];
-    joint.constraint = def.constraint;
-    if (placed_at) ref::place_world_side(joint.constraint, *placed_at, def.body_a == kNone, def.body_b == kNone);
+    joint.constraint = placed_at ? placed_constraint(def, *placed_at) : def.constraint;
     joint.break_force_n = def.break_force_n;
     joint.break_torque_nm = def.break_torque_nm;
     joint.collide_connected = def.collide_connected;
@@ -145,6 +150,13 @@ void populate(Core& core) {
 bool prefab_fits(const Core& core, const PrefabDef& prefab) {
     return core.state.bodies.size() - core.free_bodies.size() + prefab.bodies.size() <= kMaxBodies &&
            core.state.joints.size() - core.free_joints.size() + prefab.joints.size() <= kMaxJoints;
+}
+
+bool prefab_joints_hold(const PrefabDef& prefab, const Pose& pose) {
+    return std::all_of(prefab.joints.begin(), prefab.joints.end(), [&](const JointDef& joint) {
+        if (joint.body_a != kNone && joint.body_b != kNone) return true;  // its frames move with its bodies
+        return live_constraint_holds(placed_constraint(joint, pose));
+    });
 }
 
 void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,

@@ -251,8 +251,7 @@ class Restorer {
         if (!body_alive(state_, joint.a) || !body_alive(state_, joint.b)) return false;
         if (std::holds_alternative<OneBodyLinearServo>(joint.constraint) && joint.a != kWorldBody) return false;
         if (!ref::positive(joint.break_force_n) || !ref::positive(joint.break_torque_nm)) return false;
-        Constraint checked = joint.constraint;  // its directions are unit within tolerance: kept bit for bit
-        return check_constraint(checked).empty();
+        return live_constraint_holds(joint.constraint);  // kept bit for bit
     }
 
     // Last, for they refer to bodies and joints.

@@ -137,3 +137,104 @@ TEST_CASE("a count that the bytes cannot hold is refused before memory is taken 
         CHECK_FALSE(saved.world->restore(bytes).ok());
     }
 }
+
+namespace {
+
+// A prefab of one body without a shape, held to the world by `constraint`.
+WorldDef held_body(const Constraint& constraint) {
+    WorldDef def;
+    PrefabDef prefab;
+    BodyDef body;
+    body.mass_kg = 1.0f;
+    prefab.bodies.push_back(body);
+    JointDef joint;
+    joint.body_b = 0;
+    joint.constraint = constraint;
+    prefab.joints.push_back(joint);
+    def.prefabs.push_back(prefab);
+    return def;
+}
+
+EventCause rejection_of(const World& world) {
+    for (const Event& event : world.events()) {
+        if (event.kind == EventKind::command_rejected) return event.cause;
+    }
+    return EventCause::none;
+}
+
+void check_that_save_restores(const WorldDef& def, const World& world) {
+    std::vector<std::uint8_t> bytes, again;
+    world.save(bytes);
+    auto copy = make_world(def);
+    const auto restored = copy->restore(bytes);
+    REQUIRE_MESSAGE(restored.ok(), (restored.ok() ? std::string() : restored.error().to_string()));
+    copy->save(again);
+    CHECK(again == bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a spawn whose joints would hold the world too far out is refused, one just inside can be saved and restored") {
+    BallSocket ball;
+    ball.anchor_a = {0.0f, 20.0f, 0.0f};
+    Hinge hinge;
+    hinge.anchor_a = {0.0f, 20.0f, 0.0f};
+    Weld weld;
+    weld.anchor_a = {0.0f, 20.0f, 0.0f};
+    DistanceLimit distance;
+    distance.anchor_a = {0.0f, 20.0f, 0.0f};
+    OneBodyLinearServo servo;
+    servo.target = {0.0f, 20.0f, 0.0f};
+    for (const Constraint& constraint : {Constraint(ball), Constraint(hinge), Constraint(weld), Constraint(distance), Constraint(servo)}) {
+        CAPTURE(constraint.index());
+        const WorldDef def = held_body(constraint);
+        for (const bool far : {false, true}) {
+            auto world = make_world(def);
+            Command spawn = command(CommandKind::spawn);
+            spawn.prefab = 0;
+            spawn.pose.position = {0.0f, kMaxCoordinate_m - (far ? 19.0f : 20.0f), 0.0f};
+            world->step({&spawn, 1});
+            CHECK(rejection_of(*world) == (far ? EventCause::too_far : EventCause::none));
+            CHECK(world->stats().bodies == (far ? 0 : 1));
+            CHECK(world->stats().joints == (far ? 0 : 1));
+            check_that_save_restores(def, *world);
+        }
+    }
+}
+
+TEST_CASE("joining a slot whose prefab would hold the world too far out is refused, and the slot stays free") {
+    OneBodyLinearServo servo;
+    servo.target = {0.0f, 0.0f, -20.0f};
+    WorldDef def = held_body(servo);
+    def.slots.push_back({"edge", 0, {{0.0f, 0.0f, 10.0f - kMaxCoordinate_m}, {}}});
+    auto world = make_world(def);
+    const Command join = command(CommandKind::join, 0);
+    world->step({&join, 1});
+    CHECK(rejection_of(*world) == EventCause::too_far);
+    CHECK_FALSE(world->slot_taken(0));
+    check_that_save_restores(def, *world);
+}
+
+TEST_CASE("a hinge at the edge of what a definition may be is restored wherever it was spawned") {
+    Random random(11);
+    int made = 0;
+    for (int n = 0; n < 300; ++n) {
+        const float tilt = 0.001f - 1.0e-9f * static_cast<float>(n);
+        Hinge hinge;
+        hinge.normal_a = {1.0f, tilt, 0.0f};
+        hinge.axis_a = hinge.axis_b = {0.0f, 1.0f, 0.0f};
+        hinge.normal_b = {1.0f, 0.0f, 0.0f};
+        const WorldDef def = held_body(hinge);
+        auto world = World::create(def);
+        if (!world.ok()) continue;
+        ++made;
+        Command spawn = command(CommandKind::spawn);
+        spawn.prefab = 0;
+        const float turn = 0.001f * static_cast<float>(random.below(700));
+        spawn.pose.orientation = exact_turn(turn);
+        (*world)->step({&spawn, 1});
+        CHECK(rejection_of(**world) == EventCause::none);
+        check_that_save_restores(def, **world);
+    }
+    CHECK(made > 100);
+}
