@@ -64,6 +64,31 @@ Bytes rewritten(const Bytes& file, const Edit& edit) {
     return out;
 }
 
+// Counts the reads.
+class CountingSource final : public Source {
+  public:
+    explicit CountingSource(const Bytes& file) : memory_(file) {}
+    std::uint64_t size() const override { return memory_.size(); }
+    bool read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+        reads_ += 1;
+        return memory_.read(offset, out);
+    }
+    int reads() const { return reads_; }
+
+  private:
+    MemorySource memory_;
+    mutable int reads_ = 0;
+};
+
+// Every task in order, on the calling thread.
+class InOrderExecutor final : public sim::Executor {
+  public:
+    std::uint32_t worker_count() const override { return 1; }
+    void run(std::uint32_t count, Task task, void* context) override {
+        for (std::uint32_t i = 0; i < count; ++i) task(context, i);
+    }
+};
+
 // The report of a straight verification, after seeing that the one in stretches says the same.
 VerifyReport verified_both_ways(const Bytes& file) {
     const VerifyReport straight = verify_small_world(file);
@@ -169,6 +194,28 @@ TEST_CASE("verify: of two divergences the first counts") {
         if (r.tick == 33 || r.tick == 95) r.hash.leaves[0] ^= 1;
     }, .keyframe = {}});
     CHECK(verified_both_ways(changed).first_divergent_tick == 33);
+}
+
+TEST_CASE("verify: stretches behind a divergence are not even read") {
+    const auto diverging_at = [](std::uint64_t tick) {
+        return rewritten(record_small_world({.keyframe_every = 10}), {.header = {}, .tick = [tick](TickRecord& r) {
+            if (r.tick == tick) r.hash.leaves[0] ^= 1;
+        }, .keyframe = {}});
+    };
+    const auto reads = [](const Bytes& file, sim::Executor* stretches) {
+        const CountingSource source(file);
+        VerifyOptions options;
+        options.stretches = stretches;
+        options.load_scene = [](const FileHeader&) -> Result<sim::WorldDef> { return test::small_world(); };
+        const VerifyReport report = verify(source, options);
+        CHECK(report.verdict == Verdict::diverged);
+        return source.reads();
+    };
+    InOrderExecutor in_order;
+    // Of twelve stretches the first alone is read, as if the run were straight; with the last diverging all are.
+    const Bytes early = diverging_at(5);
+    CHECK(reads(early, &in_order) == reads(early, nullptr));
+    CHECK(reads(diverging_at(119), &in_order) > reads(early, &in_order));
 }
 
 TEST_CASE("verify: a file that was not closed, or was torn, is the same as far as it goes, and not complete") {
