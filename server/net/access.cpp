@@ -22,6 +22,11 @@ bool is_any(const Address& address) {
     return std::all_of(address.bytes.begin(), address.bytes.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
+// fe80::/10 says nothing without an interface, which a token cannot name.
+bool is_link_local(const Address& address) {
+    return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
 Address from_interface(const sockaddr& from, std::uint16_t port) {
     Address out;
     out.port = port;
@@ -40,16 +45,16 @@ Address from_interface(const sockaddr& from, std::uint16_t port) {
 std::vector<Address> reachable_addresses(const Address& local) {
     if (!is_any(local)) return {local};
     std::vector<Address> out;
-    if (local.family == Address::Family::ipv4)
-        out.push_back(Address::ipv4(127, 0, 0, 1, local.port));
-    else
-        out.push_back(Address::ipv6({0, 0, 0, 0, 0, 0, 0, 1}, local.port));
+    const bool ipv6 = local.family == Address::Family::ipv6;  // the socket serves IPv4, too
+    if (ipv6) out.push_back(Address::ipv6({0, 0, 0, 0, 0, 0, 0, 1}, local.port));
+    out.push_back(Address::ipv4(127, 0, 0, 1, local.port));
     ifaddrs* interfaces = nullptr;
     if (::getifaddrs(&interfaces) != 0) return out;
     for (const ifaddrs* i = interfaces; i && out.size() < protocol::kMaxServersPerToken; i = i->ifa_next) {
         if (!i->ifa_addr) continue;
         const Address address = from_interface(*i->ifa_addr, local.port);
-        if (address.family == local.family && std::find(out.begin(), out.end(), address) == out.end())
+        const bool served = address.family == Address::Family::ipv4 || (ipv6 && address.valid());
+        if (served && !is_link_local(address) && std::find(out.begin(), out.end(), address) == out.end())
             out.push_back(address);
     }
     ::freeifaddrs(interfaces);

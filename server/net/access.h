@@ -11,7 +11,8 @@
 
 namespace orrery::server {
 
-// Of a server bound to `local`: that address, or if it is "any address" loopback and every address of this machine.
+// Of a server bound to `local`: that address, or if it is "any address" loopback and every address of this machine,
+// for "::" those of IPv4, too.
 std::vector<protocol::Address> reachable_addresses(const protocol::Address& local);
 
 // A connect token in a file, for development: anyone who can read it can play. A token is good for one client, so

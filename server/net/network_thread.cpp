@@ -18,7 +18,15 @@ namespace {
 constexpr int kSocketBufferBytes = 4 << 20;  // a burst of all clients while the thread is not scheduled
 constexpr int kReceiveBatch = 256;           // datagrams before other handlers get their turn
 
-udp::endpoint to_endpoint(const Address& address) {
+constexpr std::uint8_t kMappedPrefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};  // ::ffff:a.b.c.d, RFC 4291
+
+// `mapped`: for a socket of IPv6, which reaches IPv4 by mapped addresses.
+udp::endpoint to_endpoint(const Address& address, bool mapped = false) {
+    if (address.family == Address::Family::ipv4 && mapped) {
+        asio::ip::address_v6::bytes_type bytes;
+        std::copy_n(address.bytes.begin(), 4, std::copy(std::begin(kMappedPrefix), std::end(kMappedPrefix), bytes.begin()));
+        return {asio::ip::address_v6(bytes), address.port};
+    }
     if (address.family == Address::Family::ipv4) {
         asio::ip::address_v4::bytes_type bytes;
         std::copy_n(address.bytes.begin(), bytes.size(), bytes.begin());
@@ -29,6 +37,7 @@ udp::endpoint to_endpoint(const Address& address) {
     return {asio::ip::address_v6(bytes), address.port};
 }
 
+// Mapped addresses become those of IPv4, as tokens name them.
 Address to_address(const udp::endpoint& endpoint) {
     Address out;
     out.port = endpoint.port();
@@ -41,7 +50,7 @@ Address to_address(const udp::endpoint& endpoint) {
         const auto bytes = endpoint.address().to_v6().to_bytes();
         std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
     }
-    return out;
+    return out.canonical();
 }
 
 }  // namespace
@@ -51,6 +60,7 @@ struct NetworkThread::State {
     udp::socket socket{io};
     asio::signal_set signals{io};
     udp::endpoint local;
+    bool ipv6 = false;  // the socket's family
     std::thread thread;
 
     // Of the network thread alone.
@@ -97,7 +107,7 @@ struct NetworkThread::State {
         for (const DatagramQueue::Entry& entry : sending.entries()) {
             const protocol::Bytes bytes = sending.bytes_of(entry);
             asio::error_code error;
-            socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint(entry.address), 0, error);
+            socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint(entry.address, ipv6), 0, error);
             if (error) ++dropped;  // a full buffer loses it, as any network may
         }
         sending.clear();
@@ -113,6 +123,9 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
     const udp::endpoint endpoint = to_endpoint(address);
     asio::error_code error;
     state->socket.open(endpoint.protocol(), error);
+    state->ipv6 = endpoint.protocol() == udp::v6();
+    // "::" is for all: IPv4, too, whatever the system's default is.
+    if (!error && state->ipv6) state->socket.set_option(asio::ip::v6_only(false), error);
     if (!error) state->socket.bind(endpoint, error);
     if (!error) state->local = state->socket.local_endpoint(error);
     if (!error) state->socket.non_blocking(true, error);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "server/net/access.h"
+
 using namespace orrery;
 using protocol::Address;
 using server::DatagramQueue;
@@ -51,6 +53,30 @@ TEST_CASE("datagrams cross between two network threads, with their senders' addr
         REQUIRE(got.size() == 100);
         for (const auto& bytes : got)
             CHECK(std::all_of(bytes.begin(), bytes.end(), [&](auto v) { return v + 1u == bytes.size(); }));
+    }
+}
+
+TEST_CASE("a server on :: serves IPv4 as well, by plain addresses") {
+    auto all = NetworkThread::start(Address::ipv6({0, 0, 0, 0, 0, 0, 0, 0}, 0));
+    if (!all) return;  // this machine has no IPv6
+    const std::uint16_t port = (*all)->local_address().port;
+    for (const Address& loopback : {Address::ipv4(127, 0, 0, 1, 0), Address::ipv6({0, 0, 0, 0, 0, 0, 0, 1}, 0)}) {
+        auto client = NetworkThread::start(loopback);
+        REQUIRE(client);
+        Address server = loopback, from;
+        server.port = port;
+        const auto reachable = server::reachable_addresses((*all)->local_address());
+        CHECK(std::find(reachable.begin(), reachable.end(), server) != reachable.end());
+        const std::vector<std::uint8_t> bytes = {1, 2, 3};
+        DatagramQueue batch;
+        batch.push(server, bytes, 0);
+        (*client)->send(batch);
+        CHECK(take(**all, 1, &from).size() == 1);
+        CHECK(from == (*client)->local_address());
+        batch.push(from, bytes, 0);
+        (*all)->send(batch);
+        CHECK(take(**client, 1, &from).size() == 1);
+        CHECK(from == server);
     }
 }
 
