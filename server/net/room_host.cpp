@@ -49,6 +49,7 @@ Result<Ok> RoomHost::run() {
         tick();
         if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
         const TimeNs now = NetworkThread::now();
+        if (ignored_.due(now)) log_ignored(now);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
     }
     spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
@@ -73,6 +74,11 @@ void RoomHost::renew_token() {
     token_used_ = false;
     const Result<Ok> written = token_file_->renew(unix_now_s());
     if (!written) spdlog::warn("no new connect token: {}", written.error().to_string());
+}
+
+void RoomHost::log_ignored(TimeNs now) {
+    const std::optional<std::string> line = ignored_.line(room_.stats().netcode, network_.stats(), now);
+    if (line) spdlog::info(*line);  // a client that leaves repeats itself: no warning
 }
 
 void RoomHost::note_duration(TimeNs duration, std::uint32_t ticks) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "server/net/access.h"
+#include "server/net/ignored_log.h"
 #include "server/net/network_thread.h"
 #include "server/room/room.h"
 
@@ -35,6 +36,7 @@ class RoomHost final : private RoomObserver {
 
     void tick();
     void renew_token();
+    void log_ignored(protocol::TimeNs now);
     void note_duration(protocol::TimeNs duration, std::uint32_t ticks);
     double tick_percentile_ms(double fraction) const;
     void print_status(protocol::TimeNs now);
@@ -51,6 +53,7 @@ class RoomHost final : private RoomObserver {
     protocol::TimeNs last_status_ = 0, last_slip_log_ = 0;
     std::uint64_t slips_unlogged_ = 0;
     RoomStats last_stats_;
+    IgnoredLog ignored_;
     bool token_used_ = false;
 };
 

@@ -1,0 +1,53 @@
+#include "server/net/ignored_log.h"
+
+namespace orrery::server {
+
+using protocol::Ignored;
+
+namespace {
+
+// What whoever runs the server can do about it; empty: nothing, or it is plain.
+std::string_view mend(Ignored reason) {
+    switch (reason) {
+        case Ignored::request_other_server:
+            return "the token names no address of this server: see --public";
+        case Ignored::request_does_not_open:
+            return "the token was minted with another key or has been changed";
+        case Ignored::request_protocol:
+            return "the token is for another game or version";
+        case Ignored::mint_disabled:
+            return "a client asked for a token: see --insecure";
+        case Ignored::mint_not_loopback:
+            return "a client elsewhere asked for a token: see --insecure-public";
+        default:
+            return {};
+    }
+}
+
+void append(std::string& text, std::string_view name, std::uint64_t count, std::string_view note) {
+    if (count == 0) return;
+    text.append(text.empty() ? "" : ", ").append(name).append(" ").append(std::to_string(count));
+    if (!note.empty()) text.append(" (").append(note).append(")");
+}
+
+}  // namespace
+
+std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
+                                            protocol::TimeNs now) {
+    std::string text;
+    for (std::size_t i = 0; i < netcode.ignored.size(); ++i) {
+        const auto reason = static_cast<Ignored>(i);
+        append(text, ignored_name(reason), netcode[reason] - netcode_[reason], mend(reason));
+    }
+    append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "all places are taken");
+    append(text, "oversized", network.oversized - network_.oversized, {});
+    append(text, "received_dropped", network.received_dropped - network_.received_dropped, "came faster than ticks");
+    append(text, "send_dropped", network.send_dropped - network_.send_dropped, {});
+    if (text.empty()) return std::nullopt;
+    netcode_ = netcode;
+    network_ = network;
+    last_line_ = now;
+    return "datagrams ignored since the last such line: " + text;
+}
+
+}  // namespace orrery::server

@@ -1,0 +1,31 @@
+// What the room and the network thread ignored or lost, with reasons, as a line now and then: a joiner that is turned
+// away leaves a trace, a flood does not fill the log.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "protocol/netcode/counters.h"
+#include "protocol/netcode/datagram_sink.h"
+#include "server/net/network_thread.h"
+
+namespace orrery::server {
+
+inline constexpr protocol::TimeNs kIgnoredLogEvery = 5 * protocol::kNsPerSecond;
+
+class IgnoredLog {
+  public:
+    // Cheap, for every tick: false until kIgnoredLogEvery has passed since the last line.
+    bool due(protocol::TimeNs now) const { return !last_line_ || now - *last_line_ >= kIgnoredLogEvery; }
+
+    // What has changed since the last line, if anything; ask when it is due.
+    std::optional<std::string> line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
+                                    protocol::TimeNs now);
+
+  private:
+    protocol::NetcodeCounters netcode_;
+    NetworkStats network_;
+    std::optional<protocol::TimeNs> last_line_;
+};
+
+}  // namespace orrery::server

@@ -1,0 +1,40 @@
+#include "server/net/ignored_log.h"
+
+#include <doctest/doctest.h>
+
+using namespace orrery;
+using protocol::Ignored;
+using server::IgnoredLog;
+
+TEST_CASE("what was ignored is logged with reasons, once, and at most every few seconds") {
+    IgnoredLog log;
+    protocol::NetcodeCounters netcode;
+    server::NetworkStats network;
+    protocol::TimeNs now = 7 * protocol::kNsPerSecond;
+    CHECK(log.due(now));
+    CHECK_FALSE(log.line(netcode, network, now));
+    CHECK(log.due(now));  // nothing was said
+
+    for (int i = 0; i < 100; ++i) netcode.count(Ignored::request_other_server);
+    netcode.count(Ignored::too_short);
+    network.oversized = 2;
+    const auto line = log.line(netcode, network, now);
+    REQUIRE(line);
+    CHECK(line->find("request_other_server 100 (") != std::string::npos);
+    CHECK(line->find("--public") != std::string::npos);
+    CHECK(line->find("too_short 1,") != std::string::npos);
+    CHECK(line->find("oversized 2") != std::string::npos);
+    CHECK(line->find("replayed") == std::string::npos);
+
+    CHECK_FALSE(log.due(now + server::kIgnoredLogEvery - 1));
+    now += server::kIgnoredLogEvery;
+    CHECK(log.due(now));
+    CHECK_FALSE(log.line(netcode, network, now));
+    netcode.count(Ignored::request_other_server);
+    ++netcode.requests_denied;
+    const auto next = log.line(netcode, network, now);
+    REQUIRE(next);
+    CHECK(next->find("request_other_server 1 (") != std::string::npos);
+    CHECK(next->find("denied 1 (") != std::string::npos);
+    CHECK(next->find("too_short") == std::string::npos);
+}
