@@ -3,10 +3,14 @@
 #   docker build -t orrery .
 #   install -m 600 -o 10001 /dev/null orrery.key && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > orrery.key
 #   docker run --read-only --user 10001:10001 -p 7770:7770/udp \
-#       -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery
+#       -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery \
+#       serve /usr/local/share/orrery/scenes/yard.json --bind 0.0.0.0 --key-file /run/secrets/orrery.key \
+#       --record /var/lib/orrery/replays --public HOST:7770
 #
-# The key signs connect tokens (orrery token --key-file ...). /var/lib/orrery keeps the recordings. Arguments after the
-# image's name replace the whole command: any subcommand of orrery.
+# HOST is the IP address that players connect to; a server in a bridged network does not see it and drops tokens that
+# name it unless --public says so. The key signs connect tokens (orrery token --key-file ... --server HOST:7770).
+# /var/lib/orrery keeps the recordings. Arguments after the image's name replace the whole CMD below: any subcommand of
+# orrery with all of its options. CMD alone is for a container with the host's network (--network host).
 ARG BASE=docker.io/library/debian:bookworm-slim
 
 FROM ${BASE} AS build
