@@ -14,7 +14,8 @@ inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
 inline constexpr std::uint32_t kSaveFormat = 1;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
-inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2;            // of the identity section
+// The least that one takes of a saved state, which bounds the counts.
+inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + sizeof(PoseRecord) + sizeof(VelocityRecord);
 inline constexpr std::size_t kSavedJointBytes = 1 + 4 + 2;
 inline constexpr std::size_t kSavedActuatorBytes = 4 * 4 + 2 + 28;
 inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 3 * 8 + 8 + 24 + 4;

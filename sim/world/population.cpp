@@ -224,7 +224,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
 
 void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
-    const std::uint32_t generation = joint.generation + 1;
+    const std::uint32_t generation = std::max(1u, joint.generation + 1);
     core.joints_changed = true;
     joint = Joint{};
     joint.generation = generation;

@@ -2,9 +2,14 @@
 // environment left alone, stages told in pairs.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -170,4 +175,117 @@ TEST_CASE("a target that this machine lacks is an error that lists the others") 
     REQUIRE_FALSE(world.ok());
     CHECK(world.error().code == orrery::ErrorCode::unsupported_target);
     CHECK(world.error().message.find("scalar") != std::string::npos);
+}
+
+namespace {
+
+constexpr std::size_t kSaveHeaderBytes = 40, kClockBytes = 16, kMotionBytes = 64;
+
+// Saved states of a world without bodies, put together by hand: `bodies` and `joints` that were removed, and no more than
+// that. Length and checksum are true.
+class ForgedSave {
+  public:
+    explicit ForgedSave(const World& world) {
+        world.save(bytes);
+        bytes.resize(kSaveHeaderBytes + kClockBytes);
+    }
+    template <class T>
+    void put(T value, std::size_t times = 1) {
+        std::size_t at = bytes.size();
+        bytes.resize(at + times * sizeof value);
+        for (; at < bytes.size(); at += sizeof value) std::memcpy(&bytes[at], &value, sizeof value);
+    }
+    void put_removed_bodies(std::uint32_t count) {
+        put(count + 1);
+        put(std::uint8_t{1});                        // flags: the world, and `count` times none
+        put(std::uint8_t{0}, count);
+        put(0u);                                     // generations
+        put(1u, count);
+        put(~std::uint64_t{0}, count + 1);           // no origin
+        put(std::uint16_t{0xffff}, count + 1);       // no slot
+    }
+    void put_removed_joints(std::uint32_t count) {
+        put(count);
+        constexpr std::array<std::uint8_t, 7> kRemoved{0, 1, 0, 0, 0, 0xff, 0xff};
+        put(kRemoved, count);
+    }
+    void put_rest(std::uint32_t bodies) {            // where they stand; no contact, actuator or event
+        constexpr std::array<float, kMotionBytes / 8> kPose{0, 0, 0, 0, 0, 0, 1, 0}, kStill{};
+        put(kPose, bodies + 1);
+        put(kStill, bodies + 1);
+        put(0u, 3);
+    }
+    const std::vector<std::uint8_t>& sealed() {
+        const std::uint64_t length = bytes.size() - kSaveHeaderBytes;
+        const std::uint64_t checksum = XXH3_64bits(bytes.data() + kSaveHeaderBytes, length);
+        std::memcpy(&bytes[24], &length, sizeof length);
+        std::memcpy(&bytes[32], &checksum, sizeof checksum);
+        return bytes;
+    }
+
+    std::vector<std::uint8_t> bytes;
+};
+
+}  // namespace
+
+TEST_CASE("a hostile saved state of 60 MiB is refused within 64 MiB of memory") {
+    constexpr std::size_t kFileBytes = 60u << 20;
+    [[maybe_unused]] constexpr std::uint64_t kMemory = 64u << 20;
+    constexpr std::uint32_t kBodies = kFileBytes / 79 - 1, kJoints = 8'000'000;
+    auto world = make_world({});
+    const auto refused_within_memory = [&](ForgedSave& save) {
+        const std::vector<std::uint8_t>& bytes = save.sealed();
+        REQUIRE(bytes.size() > kFileBytes - (8u << 20));
+        [[maybe_unused]] const std::uint64_t before = allocated_bytes;
+        const bool refused = !world->restore(bytes).ok();
+#if ORRERY_COUNTS_ALLOCATIONS
+        CHECK(allocated_bytes - before < kMemory);  // all that was ever taken, so no less than its peak
+#endif
+        return refused;
+    };
+    SUBCASE("zeros that call themselves bodies") {
+        ForgedSave save(*world);
+        save.put(kBodies);
+        save.bytes.resize(kFileBytes);
+        CHECK(refused_within_memory(save));
+    }
+    SUBCASE("more bodies than could be followed by poses") {
+        ForgedSave save(*world);
+        save.put(4'000'000u);
+        save.bytes.resize(kFileBytes);
+        CHECK(refused_within_memory(save));
+    }
+    SUBCASE("zeros that call themselves joints") {
+        ForgedSave save(*world);
+        save.put_removed_bodies(0);
+        save.put(kJoints);
+        save.bytes.resize(kFileBytes);
+        CHECK(refused_within_memory(save));
+    }
+    SUBCASE("removed bodies in good order, and one byte too many") {
+        ForgedSave save(*world);
+        save.put_removed_bodies(kBodies);
+        save.put_removed_joints(0);
+        save.put_rest(kBodies);
+        save.put(std::uint8_t{0});
+        CHECK(refused_within_memory(save));
+    }
+    SUBCASE("removed joints in good order, and one byte too many") {
+        ForgedSave save(*world);
+        save.put_removed_bodies(0);
+        save.put_removed_joints(kJoints);
+        save.put_rest(0);
+        save.put(std::uint8_t{0});
+        CHECK(refused_within_memory(save));
+    }
+    SUBCASE("without the byte too many they are a state") {
+        ForgedSave save(*world);
+        save.put_removed_bodies(100);
+        save.put_removed_joints(100);
+        save.put_rest(100);
+        CHECK(world->restore(save.sealed()).ok());
+        std::vector<std::uint8_t> again;
+        world->save(again);
+        CHECK(again == save.bytes);
+    }
 }
