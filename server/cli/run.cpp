@@ -1,6 +1,7 @@
 #include "server/cli/run.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -192,6 +193,7 @@ int run_command(const std::vector<std::string>& arguments) {
     caps.max_bodies = options.max_bodies;
     const Result<protocol::LoadedScene> scene = load_scene_file(options.scene, overrides, caps);
     if (!scene) return complain(scene.error(), kExitInput);
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }
 

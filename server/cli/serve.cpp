@@ -195,7 +195,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
     const Result<Ok> closed = host.run();
     if (closed) return kExitGood;
-    return complain(closed.error(), kExitInput);
+    return complain(closed.error(), kExitMachine);
 }
 
 }  // namespace
@@ -216,6 +216,7 @@ int serve_command(const std::vector<std::string>& arguments) {
 
     forbid_core_files();
     std::signal(SIGPIPE, SIG_IGN);  // a reader of stdout may leave; the room goes on
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     spdlog::set_default_logger(spdlog::stderr_color_mt("orrery"));
     return serve(options, *target, *bind, *key);
 }

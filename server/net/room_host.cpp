@@ -102,10 +102,12 @@ void RoomHost::print_status(TimeNs now) {
     const double received =
         static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
     const double p50 = tick_percentile_ms(0.5), p99 = tick_percentile_ms(0.99);
+    const char* recording = stats.recording_failed ? "failed" : "on";
     if (settings_.json) {
         std::printf("%s\n", JsonLine()
                                 .number("tick", stats.tick)
                                 .number("recorded_tick", stats.last_recorded_tick)
+                                .text("recording", recording)
                                 .number("clients", stats.clients)
                                 .number("tick_p50_ms", std::optional(p50))
                                 .number("tick_p99_ms", std::optional(p99))
@@ -117,10 +119,10 @@ void RoomHost::print_status(TimeNs now) {
                                 .c_str());
     } else {
         std::printf(
-            "status tick=%llu recorded_tick=%llu clients=%u tick_p50_ms=%.3f tick_p99_ms=%.3f sent_bytes_per_s=%.0f "
+            "status tick=%llu recorded_tick=%llu recording=%s clients=%u tick_p50_ms=%.3f tick_p99_ms=%.3f sent_bytes_per_s=%.0f "
             "received_bytes_per_s=%.0f late_inputs=%llu slips=%llu\n",
             static_cast<unsigned long long>(stats.tick), static_cast<unsigned long long>(stats.last_recorded_tick),
-            stats.clients, p50, p99, sent, received, static_cast<unsigned long long>(stats.inputs_late),
+            recording, stats.clients, p50, p99, sent, received, static_cast<unsigned long long>(stats.inputs_late),
             static_cast<unsigned long long>(stats.slips));
     }
     std::fflush(stdout);

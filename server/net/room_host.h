@@ -24,7 +24,7 @@ class RoomHost final : private RoomObserver {
     RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
              const HostSettings& settings);
 
-    // Until a signal comes. An error: the recording could not be closed.
+    // Until a signal comes. An error: the recording is not whole.
     Result<Ok> run();
 
   private:

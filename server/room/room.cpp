@@ -215,6 +215,8 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     }
     if (observer_) observer_->recording_failed(written.error());
     recorder_.reset();
+    recording_error_ = written.error();
+    stats_.recording_failed = true;
 }
 
 void Room::update_clients(TimeNs now) {
@@ -253,6 +255,7 @@ Result<Ok> Room::stop(TimeNs now) {
     }
     netcode_->stop(now);
     handle_events(now);
+    if (recording_error_) return *recording_error_;
     return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
 }
 

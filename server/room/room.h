@@ -38,6 +38,7 @@ struct RoomStats {
     std::uint64_t tick = 0;
     std::uint32_t clients = 0, playing = 0;
     std::uint64_t last_recorded_tick = 0;
+    bool recording_failed = false;  // it ended with last_recorded_tick
     std::uint64_t slips = 0, slipped_ns = 0;
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
@@ -79,7 +80,8 @@ class Room {
     std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
 
-    // Says goodbye to everyone and closes the recording. Nothing may follow but stats().
+    // Says goodbye to everyone and closes the recording; the error is the one that ended it, now or earlier. Nothing
+    // may follow but stats().
     Result<Ok> stop(protocol::TimeNs now);
 
     RoomStats stats() const;
@@ -105,6 +107,7 @@ class Room {
     std::unique_ptr<sim::World> world_;
     sim::Executor* executor_ = nullptr;
     std::unique_ptr<Recorder> recorder_;
+    std::optional<Error> recording_error_;
     std::unique_ptr<protocol::NetcodeServer> netcode_;
     RoomObserver* observer_ = nullptr;
     TickGrid grid_;

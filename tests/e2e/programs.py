@@ -1,6 +1,7 @@
 """Runs the built programs over real sockets: starts and stops servers, reads what they print."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -34,11 +35,14 @@ class Programs:
 class Server:
     """`orrery serve`; `with` ends it whatever happens."""
 
-    def __init__(self, programs, record, *options, scene=None):
+    def __init__(self, programs, record, *options, scene=None, file_size_limit=None):
+        def limit_file_size():
+            if file_size_limit:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
         self.log = open(os.path.join(os.path.dirname(record), os.path.basename(record) + ".log"), "w+")
         self.process = subprocess.Popen(
             [programs.orrery, "serve", scene or programs.yard, "--port", "0", "--record", record, *options],
-            stdout=subprocess.PIPE, stderr=self.log, text=True)
+            stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=limit_file_size)
         self.lines = []
         first = self.read_line()
         check(first.startswith("listening ") or first.startswith("{"), "the first line is: " + first)

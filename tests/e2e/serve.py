@@ -75,6 +75,23 @@ def an_insecure_server_mints_for_whoever_asks(programs, folder):
     check(no_key.returncode == 64 and "--key-file" in no_key.stderr, no_key.stderr)
 
 
+def a_recording_that_the_disk_ends_is_told_and_the_room_goes_on(programs, folder):
+    limit = 100_000  # stands for a full disk
+    with Server(programs, os.path.join(folder, "rec"), "--tick-rate", "240", "--status-every-s", "0.1",
+                file_size_limit=limit) as server:
+        while not any("recording=failed" in line for line in server.lines):
+            check(len(server.lines) < 300, "no status line tells of the failed recording")
+            server.read_line()
+        check("recording=on" in server.lines[2], server.lines[2])
+        last = announced_tick(server.lines)
+        drive = programs.run(programs.drive_c, server.token, "6")
+        check(drive.returncode == 0, f"drive_headless ended with {drive.returncode}: {drive.stdout}{drive.stderr}")
+        check(server.stop() == 3, f"a server whose recording failed ends with {server.process.returncode}")
+        check(announced_tick(server.lines) == last, "ticks were announced after the recording had failed")
+    code, report = programs.verify(server.replay)
+    check(code == 0 and report["ticks"] == last and not report["complete"], str(report))
+
+
 def what_is_wrong_is_named_by_its_exit_code(programs, folder):
     record = os.path.join(folder, "rec")
     with Server(programs, record) as server:
@@ -97,4 +114,5 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
 if __name__ == "__main__":
     main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
           a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
+          a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
           what_is_wrong_is_named_by_its_exit_code])
