@@ -23,7 +23,7 @@ enum ExitCode : int {
     kExitGood = 0,
     kExitFalse = 1,    // the thing checked is false
     kExitInput = 2,    // input unreadable, corrupt, or of another engine version
-    kExitMachine = 3,  // this machine or build lacks what was asked
+    kExitMachine = 3,  // this machine or build lacks what was asked, or a place for what is written
     kExitUsage = 64,
     kExitInternal = 70,
 };

@@ -100,18 +100,27 @@ std::optional<protocol::Key> make_key(const ServeOptions& options, int& exit) {
     return std::nullopt;
 }
 
-Result<protocol::NetcodeServerConfig> netcode_config(const ServeOptions& options, const protocol::Key& key,
-                                                     const Address& local) {
+// The --public addresses.
+Result<std::vector<Address>> public_addresses(const ServeOptions& options) {
+    std::vector<Address> addresses;
+    for (const std::string& text : options.public_addresses) {
+        const Result<Address> address = Address::parse(text);
+        if (!address) return address.error();
+        if (address->port == 0)
+            return Error{ErrorCode::invalid_argument, "--public " + text, "name the port that clients send to, not 0"};
+        addresses.push_back(*address);
+    }
+    return addresses;
+}
+
+protocol::NetcodeServerConfig netcode_config(const ServeOptions& options, const protocol::Key& key,
+                                             const Address& local, const std::vector<Address>& named) {
     protocol::NetcodeServerConfig config;
     config.protocol_id = protocol::kNetcodeProtocolId;
     config.private_key = key;
     config.public_addresses = reachable_addresses(local);
-    for (const std::string& text : options.public_addresses) {
-        const Result<Address> address = Address::parse(text);
-        if (!address) return address.error();
-        // The user's own addresses come before guesses where a token's list is full.
-        config.public_addresses.insert(config.public_addresses.begin() + 1, *address);
-    }
+    // The user's own addresses come before guesses where a token's list is full.
+    for (const Address& address : named) config.public_addresses.insert(config.public_addresses.begin() + 1, address);
     if (config.public_addresses.size() > protocol::kMaxServersPerToken)
         config.public_addresses.resize(protocol::kMaxServersPerToken);
     config.max_clients = options.max_clients;
@@ -150,7 +159,15 @@ void announce(const ServeOptions& options, const protocol::LoadedScene& scene, c
     std::fflush(stdout);
 }
 
-int serve(const ServeOptions& options, sim::Target target, const Address& bind, const protocol::Key& key) {
+// A start that fails leaves no recording without a tick behind.
+int fail_start(const Error& error, int code, const std::string& replay) {
+    std::error_code ignored;
+    std::filesystem::remove(replay, ignored);
+    return complain(error, code);
+}
+
+int serve(const ServeOptions& options, sim::Target target, const Address& bind, const std::vector<Address>& named,
+          const protocol::Key& key) {
     protocol::SceneOverrides overrides;
     overrides.tick_rate_hz = options.tick_rate_hz;
     protocol::SceneCaps caps;
@@ -161,35 +178,34 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(bind);
     if (!network) return complain(network.error(), kExitMachine);
     const Address local = (*network)->local_address();
-    Result<protocol::NetcodeServerConfig> netcode = netcode_config(options, key, local);
-    if (!netcode) return complain(netcode.error(), kExitUsage);
+    protocol::NetcodeServerConfig netcode = netcode_config(options, key, local, named);
+    const Address token_address = netcode.public_addresses[0];
 
     RecorderSettings settings;
     settings.directory = options.record;
     Result<std::unique_ptr<Recorder>> recorder =
         Recorder::open(settings, {scene->name, scene->binary, scene->scene_hash, scene->world.tick_rate_hz});
-    if (!recorder) return complain(recorder.error(), kExitInput);
+    if (!recorder) return complain(recorder.error(), kExitMachine);
     const std::string replay = (*recorder)->path();
-
-    std::optional<TokenFile> token_file;
-    if (options.key_file.empty()) {
-        token_file.emplace((std::filesystem::path(options.record) / "connect.token").string(), key,
-                           netcode->public_addresses[0]);
-        const Result<Ok> written = token_file->renew(static_cast<std::uint64_t>(std::time(nullptr)));
-        if (!written) return complain(written.error(), kExitInput);
-    }
 
     std::optional<ThreadPool> pool;
     if (options.threads > 1) pool.emplace(options.threads);
     RoomConfig config;
-    config.netcode = std::move(*netcode);
+    config.netcode = std::move(netcode);
     config.target = target;
     config.executor = pool ? &*pool : nullptr;
     protocol::SystemRandom random;
     Outbox outbox;
     Result<std::unique_ptr<Room>> room =
         Room::create(config, *scene, std::move(*recorder), random, outbox, NetworkThread::now());
-    if (!room) return complain(room.error(), exit_code_of(room.error()));
+    if (!room) return fail_start(room.error(), exit_code_of(room.error()), replay);
+
+    std::optional<TokenFile> token_file;
+    if (options.key_file.empty()) {
+        token_file.emplace((std::filesystem::path(options.record) / "connect.token").string(), key, token_address);
+        const Result<Ok> written = token_file->renew(static_cast<std::uint64_t>(std::time(nullptr)));
+        if (!written) return fail_start(written.error(), kExitMachine, replay);
+    }
     announce(options, *scene, local, replay, token_file ? token_file->path() : std::string());
 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
@@ -211,6 +227,8 @@ int serve_command(const std::vector<std::string>& arguments) {
     if (!target) return exit;
     const std::optional<Address> bind = bind_address(options, exit);
     if (!bind) return exit;
+    const Result<std::vector<Address>> named = public_addresses(options);
+    if (!named) return complain(named.error(), kExitUsage);
     const std::optional<protocol::Key> key = make_key(options, exit);
     if (!key) return exit;
 
@@ -218,7 +236,7 @@ int serve_command(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader of stdout may leave; the room goes on
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     spdlog::set_default_logger(spdlog::stderr_color_mt("orrery"));
-    return serve(options, *target, *bind, *key);
+    return serve(options, *target, *bind, *named, *key);
 }
 
 }  // namespace orrery::server

@@ -57,10 +57,10 @@ int token_command(const std::vector<std::string>& arguments) {
     if (options.out == "-") {
         const bool written =
             std::fwrite(token->data(), 1, token->size(), stdout) == token->size() && std::fflush(stdout) == 0;
-        return written ? kExitGood : complain("stdout takes no more", kExitInput);
+        return written ? kExitGood : complain("stdout takes no more", kExitMachine);
     }
     const Result<Ok> written = write_secret_file(options.out, *token);
-    return written ? kExitGood : complain(written.error(), kExitInput);
+    return written ? kExitGood : complain(written.error(), kExitMachine);
 }
 
 }  // namespace orrery::server

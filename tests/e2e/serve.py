@@ -92,6 +92,18 @@ def a_recording_that_the_disk_ends_is_told_and_the_room_goes_on(programs, folder
     check(code == 0 and report["ticks"] == last and not report["complete"], str(report))
 
 
+def a_start_that_fails_leaves_nothing_behind(programs, folder):
+    record = os.path.join(folder, "rec")
+    for public in ("1.2.3.4:0", "1.2.3.4", "nowhere:1"):
+        wrong = programs.run(programs.orrery, "serve", programs.yard, "--port", "0", "--record", record, "--public", public)
+        check(wrong.returncode == 64 and public in wrong.stderr, f"{public}: {wrong.returncode}: {wrong.stderr}")
+        check(not os.path.exists(record), f"{public}: the recording folder was made")
+    os.makedirs(os.path.join(record, "connect.token"))  # a token cannot be written there
+    no_token = programs.run(programs.orrery, "serve", programs.yard, "--port", "0", "--record", record)
+    check(no_token.returncode == 3, f"{no_token.returncode}: {no_token.stderr}")
+    check(os.listdir(record) == ["connect.token"], str(os.listdir(record)))
+
+
 def what_is_wrong_is_named_by_its_exit_code(programs, folder):
     record = os.path.join(folder, "rec")
     with Server(programs, record) as server:
@@ -102,6 +114,18 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
         scene = os.path.join(os.path.dirname(programs.yard), "chains.json")
         lost = subprocess.run([programs.orrery, "run", scene, "--ticks", "1", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
     check(lost.returncode == 3 and "stdout" in lost.stderr, f"{lost.returncode}: {lost.stderr}")
+    file = os.path.join(folder, "file")
+    open(file, "w").close()
+    key = os.path.join(folder, "key")
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
+        out.write(os.urandom(32).hex() + "\n")
+    below = os.path.join(file, "below")
+    for command in (["serve", programs.yard, "--port", "0", "--record", below],
+                    ["run", programs.yard, "--ticks", "1", "--record", below],
+                    ["token", "--key-file", key, "--server", "127.0.0.1:7770", "--client-id", "1", "--out", below]):
+        unwritable = programs.run(programs.orrery, *command)
+        check(unwritable.returncode == 3 and below in unwritable.stderr,
+              f"{command[0]}: {unwritable.returncode}: {unwritable.stderr}")
     missing = programs.run(programs.orrery, "serve", os.path.join(folder, "none.json"), "--port", "0")
     check(missing.returncode == 2, f"{missing.returncode}: {missing.stderr}")
     usage = programs.run(programs.orrery, "serve", programs.yard, "--no-such-option")
@@ -115,4 +139,4 @@ if __name__ == "__main__":
     main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
           a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
           a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
-          what_is_wrong_is_named_by_its_exit_code])
+          a_start_that_fails_leaves_nothing_behind, what_is_wrong_is_named_by_its_exit_code])
