@@ -1,7 +1,6 @@
 #include "server/cli/serve.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -15,6 +14,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
 #include "server/net/key_file.h"
+#include "server/net/line_output.h"
 #include "server/net/room_host.h"
 #include "server/room/thread_pool.h"
 
@@ -211,7 +211,8 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
     const Result<Ok> closed = host.run();
     if (closed) return kExitGood;
-    return complain(closed.error(), kExitMachine);
+    write_if_ready(STDERR_FILENO, "orrery: " + closed.error().to_string() + "\n");
+    return kExitMachine;
 }
 
 }  // namespace
@@ -235,7 +236,7 @@ int serve_command(const std::vector<std::string>& arguments) {
     forbid_core_files();
     std::signal(SIGPIPE, SIG_IGN);  // a reader of stdout may leave; the room goes on
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
-    spdlog::set_default_logger(spdlog::stderr_color_mt("orrery"));
+    log_without_waiting();
     return serve(options, *target, *bind, *named, *key);
 }
 

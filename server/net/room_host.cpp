@@ -1,13 +1,14 @@
 #include "server/net/room_host.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 
 #include "protocol/session/handshake.h"
 #include "server/cli/json_line.h"
+#include "server/net/line_output.h"
 
 namespace orrery::server {
 
@@ -94,7 +95,8 @@ double RoomHost::tick_percentile_ms(double fraction) const {
     return static_cast<double>(*place) * 1e-6;
 }
 
-// Announces the last tick that is recorded: flushed after that tick's bytes have reached the file.
+// Announces the last tick that is recorded: written after that tick's bytes have reached the file. Nobody need read it:
+// a line that would have to wait is dropped.
 void RoomHost::print_status(TimeNs now) {
     const RoomStats stats = room_.stats();
     const double seconds = std::max(1e-3, static_cast<double>(now - last_status_) * 1e-9);
@@ -103,29 +105,31 @@ void RoomHost::print_status(TimeNs now) {
         static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
     const double p50 = tick_percentile_ms(0.5), p99 = tick_percentile_ms(0.99);
     const char* recording = stats.recording_failed ? "failed" : "on";
+    const std::uint64_t dropped = lines_dropped_ + log_lines_dropped();
+    std::string line;
     if (settings_.json) {
-        std::printf("%s\n", JsonLine()
-                                .number("tick", stats.tick)
-                                .number("recorded_tick", stats.last_recorded_tick)
-                                .text("recording", recording)
-                                .number("clients", stats.clients)
-                                .number("tick_p50_ms", std::optional(p50))
-                                .number("tick_p99_ms", std::optional(p99))
-                                .number("sent_bytes_per_s", std::optional(sent))
-                                .number("received_bytes_per_s", std::optional(received))
-                                .number("late_inputs", stats.inputs_late)
-                                .number("slips", stats.slips)
-                                .str()
-                                .c_str());
+        line = JsonLine()
+                   .number("tick", stats.tick)
+                   .number("recorded_tick", stats.last_recorded_tick)
+                   .text("recording", recording)
+                   .number("clients", stats.clients)
+                   .number("tick_p50_ms", std::optional(p50))
+                   .number("tick_p99_ms", std::optional(p99))
+                   .number("sent_bytes_per_s", std::optional(sent))
+                   .number("received_bytes_per_s", std::optional(received))
+                   .number("late_inputs", stats.inputs_late)
+                   .number("slips", stats.slips)
+                   .number("lines_dropped", dropped)
+                   .str();
     } else {
-        std::printf(
-            "status tick=%llu recorded_tick=%llu recording=%s clients=%u tick_p50_ms=%.3f tick_p99_ms=%.3f sent_bytes_per_s=%.0f "
-            "received_bytes_per_s=%.0f late_inputs=%llu slips=%llu\n",
-            static_cast<unsigned long long>(stats.tick), static_cast<unsigned long long>(stats.last_recorded_tick),
-            recording, stats.clients, p50, p99, sent, received, static_cast<unsigned long long>(stats.inputs_late),
-            static_cast<unsigned long long>(stats.slips));
+        line = fmt::format(
+            "status tick={} recorded_tick={} recording={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} sent_bytes_per_s={:.0f} "
+            "received_bytes_per_s={:.0f} late_inputs={} slips={} lines_dropped={}",
+            stats.tick, stats.last_recorded_tick, recording, stats.clients, p50, p99, sent, received, stats.inputs_late,
+            stats.slips, dropped);
     }
-    std::fflush(stdout);
+    line += '\n';
+    if (!write_if_ready(STDOUT_FILENO, line)) ++lines_dropped_;
     last_status_ = now;
     last_stats_ = stats;
 }

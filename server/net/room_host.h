@@ -54,6 +54,7 @@ class RoomHost final : private RoomObserver {
     std::uint64_t slips_unlogged_ = 0;
     RoomStats last_stats_;
     IgnoredLog ignored_;
+    std::uint64_t lines_dropped_ = 0;  // of status, that stdout did not take at once
     bool token_used_ = false;
 };
 

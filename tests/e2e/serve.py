@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Promises of `orrery serve`, `orrery token` and `orrery_drive`, kept by the built programs over real loopback sockets."""
+import fcntl
 import os
 import signal
 import stat
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from programs import Server, announced_tick, check, main
+
+F_SETPIPE_SZ = 1031  # Linux; fcntl.F_SETPIPE_SZ from Python 3.10 on
 
 
 def a_driven_session_is_recorded_and_verifies(programs, folder):
@@ -104,6 +108,42 @@ def a_start_that_fails_leaves_nothing_behind(programs, folder):
     check(os.listdir(record) == ["connect.token"], str(os.listdir(record)))
 
 
+def a_reader_that_stopped_reading_holds_nothing_up(programs, folder):
+    def unread():
+        pipe = os.pipe()
+        os.set_blocking(pipe[1], False)
+        try:
+            while True:
+                os.write(pipe[1], bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(pipe[1], True)
+        return pipe
+
+    with Server(programs, os.path.join(folder, "rec"), "--status-every-s", "0.02", "--tick-rate", "240") as server:
+        fcntl.fcntl(server.process.stdout, F_SETPIPE_SZ, 4096)
+        time.sleep(1.5)  # the pipe is full long before
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+    code, report = programs.verify(server.replay, "--require-complete")
+    check(code == 0 and report["ticks"] > 240, f"{report}: the room stood still while stdout was not read")
+
+    # A full stderr: what is logged when a client comes and goes.
+    record, (reader, writer) = os.path.join(folder, "log"), unread()
+    command = [programs.orrery, "serve", programs.yard, "--port", "0", "--record", record]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writer, text=True)
+    try:
+        process.stdout.readline()
+        drive = programs.run(programs.drive_c, os.path.join(record, "connect.token"), "6")
+        check(drive.returncode == 0, f"drive_headless ended with {drive.returncode}: {drive.stdout}{drive.stderr}")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=5)
+        check(process.returncode == 0, "SIGTERM does not end the server with 0")
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(reader)
+        os.close(writer)
+
+
 def what_is_wrong_is_named_by_its_exit_code(programs, folder):
     record = os.path.join(folder, "rec")
     with Server(programs, record) as server:
@@ -139,4 +179,5 @@ if __name__ == "__main__":
     main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
           a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
           a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
-          a_start_that_fails_leaves_nothing_behind, what_is_wrong_is_named_by_its_exit_code])
+          a_start_that_fails_leaves_nothing_behind, a_reader_that_stopped_reading_holds_nothing_up,
+          what_is_wrong_is_named_by_its_exit_code])

@@ -1,0 +1,17 @@
+// Lines to stdout and stderr from the thread that steps the room, which waits for no reader.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace orrery::server {
+
+// Writes `text` as one piece if `file` takes it at once; else it is dropped: false. Text beyond what a pipe that is
+// ready is sure to take (PIPE_BUF) is cut off.
+bool write_if_ready(int file, std::string_view text);
+
+// Makes the log (spdlog) write lines to stderr by write_if_ready.
+void log_without_waiting();
+std::uint64_t log_lines_dropped();
+
+}  // namespace orrery::server
