@@ -62,8 +62,10 @@ class JsonLine {
     static std::size_t utf8_length(std::string_view text) {
         const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
         const unsigned lead = at(0);
-        const std::size_t length =
-            lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+        const std::size_t length = lead >= 0xc2 && lead < 0xe0   ? 2
+                                   : lead >= 0xe0 && lead < 0xf0 ? 3
+                                   : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                                 : 0;
         if (length > text.size()) return 0;
         std::uint32_t code = lead & (0x7fu >> length);
         for (std::size_t i = 1; i < length; ++i) {

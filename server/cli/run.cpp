@@ -29,9 +29,7 @@ struct RunOptions {
 
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
-    app.add_option("--ticks", options.ticks, "ticks to simulate")
-        ->required()
-        ->check(whole_number(0, kMaxRunTicks));
+    app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(whole_number(0, kMaxRunTicks));
     app.add_option("--record", options.record, "write a replay into this folder");
     app.add_option(
         "--commands", options.commands,
@@ -144,8 +142,9 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
         Result<protocol::CommandScript> loaded = protocol::CommandScript::load(*bytes, options.commands, **world);
         if (!loaded) return complain(loaded.error(), kExitInput);
         if (const std::optional<std::uint64_t> beyond = loaded->first_after(options.ticks)) {
-            return complain(options.commands + ": has a command at tick " + std::to_string(*beyond) + ", but --ticks is " +
-                                std::to_string(options.ticks) + ": simulate more ticks or remove it",
+            return complain(options.commands + ": has a command at tick " + std::to_string(*beyond) +
+                                ", but --ticks is " + std::to_string(options.ticks) +
+                                ": simulate more ticks or remove it",
                             kExitInput);
         }
         script = std::move(*loaded);

@@ -40,7 +40,8 @@ int token_command(const std::vector<std::string>& arguments) {
 
     const Result<protocol::Address> server = protocol::Address::parse(options.server);
     if (!server) return complain(server.error(), kExitUsage);
-    if (server->port == 0) return complain("--server " + options.server + ": name the port that it listens on", kExitUsage);
+    if (server->port == 0)
+        return complain("--server " + options.server + ": name the port that it listens on", kExitUsage);
     Result<protocol::Key> key = read_key_file(options.key_file);
     if (!key) return complain(key.error(), kExitInput);
     forbid_core_files();

@@ -24,7 +24,8 @@ constexpr std::uint8_t kMappedPrefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x
 udp::endpoint to_endpoint(const Address& address, bool mapped = false) {
     if (address.family == Address::Family::ipv4 && mapped) {
         asio::ip::address_v6::bytes_type bytes;
-        std::copy_n(address.bytes.begin(), 4, std::copy(std::begin(kMappedPrefix), std::end(kMappedPrefix), bytes.begin()));
+        std::copy_n(address.bytes.begin(), 4,
+                    std::copy(std::begin(kMappedPrefix), std::end(kMappedPrefix), bytes.begin()));
         return {asio::ip::address_v6(bytes), address.port};
     }
     if (address.family == Address::Family::ipv4) {
