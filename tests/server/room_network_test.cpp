@@ -5,6 +5,7 @@
 
 #include "client_sdk/src/interpolation.h"
 #include "tests/support/sim_room.h"
+#include "tests/support/seed.h"
 
 using namespace orrery;
 using namespace orrery::testing;
@@ -58,7 +59,7 @@ float travelled(SimRoom& sim, std::uint16_t slot) {
 }  // namespace
 
 TEST_CASE("snapshots over a rough network equal the server's state of their tick, and a seed repeats the whole run") {
-    const Outcome first = play(11), again = play(11), other = play(12);
+    const Outcome first = play(test::seeded(11)), again = play(test::seeded(11)), other = play(test::seeded(12));
     CHECK(first.hashes.size() > 700);
     CHECK(first.hashes == again.hashes);
     CHECK(first.snapshots == again.snapshots);

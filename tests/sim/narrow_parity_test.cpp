@@ -9,6 +9,7 @@
 #include "sim/collision/collision.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"
+#include "tests/support/seed.h"
 
 namespace orrery::sim {
 namespace {
@@ -84,7 +85,7 @@ bool finite(const Manifold& m) {
 TEST_CASE("100,000 random pairs give the same manifolds on every target and with several workers") {
     test::TestBodies world;
     add_shapes(world);
-    test::Random random(7);
+    test::Random random(test::seeded(7));
     std::vector<Pair> pairs;
     for (int i = 0; i < 100'000; ++i) add_random_pair(world, random, pairs);
     test::SerialExecutor serial;

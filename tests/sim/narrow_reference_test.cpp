@@ -9,6 +9,7 @@
 #include "tests/support/body_worlds.h"
 #include "tests/support/convex_reference.h"
 #include "tests/support/executors.h"
+#include "tests/support/seed.h"
 
 namespace orrery::sim {
 namespace {
@@ -44,7 +45,7 @@ std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<P
 // Random pairs of two shapes, brought near to touching: most manifolds of a game are shallow.
 Case random_pairs(const ShapeDef& a, const ShapeDef& b, std::uint64_t seed) {
     Case c;
-    test::Random random(seed);
+    test::Random random(test::seeded(seed));
     const std::uint32_t s = c.world.shape(a), t = c.world.shape(b);
     for (int i = 0; i < kPairs; ++i) {
         const Vec3 at = random.vec(3.0f), way = random.vec(1.0f);
@@ -144,7 +145,8 @@ TEST_CASE("two boxes: every overlap has a manifold, along an axis that is nearly
                 ++overlapping;
                 missing += m.count == 0;
             }
-            too_far += truth.distance > kMargin + 0.001 && m.count != 0;
+            // Corner to corner the distance is a little more than the separation along any face or pair of edges.
+            too_far += truth.distance > kMargin + 0.005 && m.count != 0;
             if (m.count == 0 || truth.distance > 0) continue;
             const test::V n{m.normal.x, m.normal.y, m.normal.z};
             // Parted along the normal by the deepest point's depth, they no longer overlap but for a little.

@@ -10,6 +10,7 @@
 #include "sim/collision/collision.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"
+#include "tests/support/seed.h"
 
 namespace orrery::sim {
 namespace {
@@ -72,7 +73,7 @@ void disturb(test::TestBodies& world, test::Random& random, float extent) {
 
 TEST_CASE("the pairs are those of brute force, in order, on every target and with any number of workers") {
     for (const std::uint32_t count : {0u, 1u, 15u, 200u, 1500u}) {
-        test::Random random(count);
+        test::Random random(test::seeded(count));
         test::TestBodies world;
         world.sphere(0.5f);
         world.box(0.5f, 0.3f, 0.4f);

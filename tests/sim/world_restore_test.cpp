@@ -88,7 +88,7 @@ TEST_CASE("every truncation and every flipped bit of a saved state is refused") 
     CHECK(world->hash() == before);
 }
 
-TEST_CASE("forged bytes under a true checksum are refused, or are a state that steps (seed)") {
+TEST_CASE("forged bytes under a true checksum are refused, or are a state that steps") {
     Saved saved(40);
     auto world = make_world(saved.def);
     Random random(orrery::test::test_seed());

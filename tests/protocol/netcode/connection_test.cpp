@@ -6,6 +6,7 @@
 
 #include "protocol/netcode/packet.h"
 #include "tests/protocol/netcode/net_fixture.h"
+#include "tests/support/seed.h"
 
 using namespace orrery::testing;
 
@@ -43,7 +44,8 @@ TEST_CASE("a client connects, learns its slot, and payloads pass both ways") {
 }
 
 TEST_CASE("clients connect over a network with loss, jitter, duplication and reordering") {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t n = 1; n <= 8; ++n) {
+        const std::uint64_t seed = orrery::test::seeded(n);
         CAPTURE(seed);
         NetFixture net(seed);
         net.network.set_default_link(

@@ -7,6 +7,7 @@
 
 #include "protocol/netcode/stream_sender.h"
 #include "tests/protocol/netcode/channel_fixture.h"
+#include "tests/support/seed.h"
 
 using namespace orrery::testing;
 
@@ -21,7 +22,8 @@ std::string text_of(const Message& message) { return {message.begin(), message.e
 }  // namespace
 
 TEST_CASE("reliable messages of every size arrive whole, once and in order, both ways") {
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+        const std::uint64_t seed = orrery::test::seeded(n);
         CAPTURE(seed);
         ChannelPair pair(
             seed, {.loss = 0.2, .duplicate = 0.1, .reorder = 0.1, .delay = 30 * kNsPerMs, .jitter = 40 * kNsPerMs});
