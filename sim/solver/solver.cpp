@@ -7,29 +7,13 @@
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
+#include "sim/stage_scope.h"
 
 namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kBodyBlock = 512;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
 static_assert(kBodyBlock % kBundleLanes == 0);
-
-// Tells the observer of a stage's begin and end.
-class StageScope {
-  public:
-    StageScope(StageObserver* observer, Stage stage) : observer_(observer), stage_(stage) {
-        if (observer_) observer_->begin(stage_);
-    }
-    ~StageScope() {
-        if (observer_) observer_->end(stage_);
-    }
-    StageScope(const StageScope&) = delete;
-    StageScope& operator=(const StageScope&) = delete;
-
-  private:
-    StageObserver* observer_;
-    Stage stage_;
-};
 
 // Rows that nobody fills must not hold what an earlier tick left there.
 template <class Bundle>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "sim/stage_scope.h"
 #include "sim/world/core.h"
 #include "sim/world/executor.h"
 #include "sim/world/numbers.h"
@@ -14,22 +15,6 @@ struct World::Impl {
 };
 
 namespace {
-
-class StageScope {
-  public:
-    StageScope(StageObserver* observer, Stage stage) : observer_(observer), stage_(stage) {
-        if (observer_) observer_->begin(stage_);
-    }
-    ~StageScope() {
-        if (observer_) observer_->end(stage_);
-    }
-    StageScope(const StageScope&) = delete;
-    StageScope& operator=(const StageScope&) = delete;
-
-  private:
-    StageObserver* observer_;
-    Stage stage_;
-};
 
 void find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
