@@ -101,8 +101,19 @@ ORRERY_FN MaskOf<F> isotropic(const Sym3T<F>& m) {
     return (m.xx == m.yy) & (m.yy == m.zz) & (m.xy == zero) & (m.xz == zero) & (m.yz == zero);
 }
 
+inline constexpr float kLargestFinite = 3.40282347e38f;
+
+// x cut to [-bound, bound]; what is not finite stays so, to be found and quarantined.
 template <class F>
-ORRERY_FN Vec3T<F> at_most(Vec3T<F> v, float limit) {
+ORRERY_FN F cut(F x, F bound) {
+    const F size = abs(x);
+    return select((size > bound) & (size <= F(kLargestFinite)), copy_sign(bound, x), x);
+}
+
+template <class F>
+ORRERY_FN Vec3T<F> at_most(Vec3T<F> given, float limit) {
+    const F bound(limit * 1.0e6f);  // far beyond the limit, so that the square below cannot overflow
+    const Vec3T<F> v{cut(given.x, bound), cut(given.y, bound), cut(given.z, bound)};
     const F squared = length_squared(v);
     const MaskOf<F> over = squared > F(limit * limit);
     return select<F>(over, v * (F(limit) / sqrt(select(over, squared, F(1.0f)))), v);

@@ -1,6 +1,7 @@
 #include "sim/solver/layout.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace orrery::sim {
 namespace {
@@ -36,7 +37,7 @@ std::uint32_t BundleLayout::bundle_count() const {
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
                          const Colouring& colouring) {
     colours_ = colouring.colours;
-    overflow_constraints_ = 0;
+    overflow_.clear();
     overflow_blocks_.clear();
     count(joints, manifolds, colouring);
     reserve();
@@ -44,14 +45,15 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
         const std::uint8_t colour = colouring.joints[i];
         const Joint& joint = joints[i];
         if (colour < kMaxColours) place(kind_of(joint), 0, colour, i, joint.a, joint.b, bodies);
-        if (colour == kOverflowColour) place_overflow(kind_of(joint), i, joint.a, joint.b, bodies);
+        if (colour == kOverflowColour) overflow_.push_back({kind_of(joint), i, joint.a, joint.b});
     }
     for (std::uint32_t i = 0; i < manifolds.size(); ++i) {
         const std::uint8_t colour = colouring.manifolds[i];
         const Manifold& m = manifolds[i];
         if (colour < kMaxColours) place(Kind::contact, kMaxManifoldPoints - m.count, colour, i, m.a, m.b, bodies);
-        if (colour == kOverflowColour) place_overflow(Kind::contact, i, m.a, m.b, bodies);
+        if (colour == kOverflowColour) overflow_.push_back({Kind::contact, i, m.a, m.b});
     }
+    place_overflow(bodies);
     finish_heads(manifolds);
     make_blocks();
 }
@@ -106,30 +108,35 @@ void BundleLayout::place(Kind kind, std::uint32_t bucket, std::uint8_t colour, s
     put(head(kind, slot / kBundleLanes), slot % kBundleLanes, source, a, b, bodies);
 }
 
-// Into the last overflow bundle if it is of the same kind, has room and holds neither dynamic body; else into a new one.
-void BundleLayout::place_overflow(Kind kind, std::uint32_t source, std::uint32_t a, std::uint32_t b, const Bodies& bodies) {
-    ++overflow_constraints_;
-    bool fits = !overflow_blocks_.empty() && overflow_blocks_.back().kind == kind;
-    if (fits) {
-        const BundleHead& last = head(kind, overflow_blocks_.back().first);
-        fits = last.count < kBundleLanes;
-        for (std::uint32_t lane = 0; fits && lane < last.count; ++lane) {
-            const std::uint32_t bit = 1u << lane;
-            const auto meets = [&](std::uint32_t body) {
-                return ((last.write_a & bit) != 0 && last.body_a[lane] == body) ||
-                       ((last.write_b & bit) != 0 && last.body_b[lane] == body);
-            };
-            fits = !meets(a) && !meets(b);
+// Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its place. So
+// even a crowd that is all overflow fills its bundles.
+void BundleLayout::place_overflow(const Bodies& bodies) {
+    overflow_constraints_ = static_cast<std::uint32_t>(overflow_.size());
+    while (!overflow_.empty()) {
+        used_.assign(bodies.size(), 0);
+        for (auto& colours : open_) colours.fill(kNone);
+        left_.clear();
+        for (const Overflow& o : overflow_) {
+            const bool dynamic_a = bodies.dynamic(o.a), dynamic_b = bodies.dynamic(o.b);
+            const std::uint64_t free = ~((dynamic_a ? used_[o.a] : 0) | (dynamic_b ? used_[o.b] : 0));
+            if (free == 0) {
+                left_.push_back(o);
+                continue;
+            }
+            const std::uint64_t bit = free & (~free + 1);
+            if (dynamic_a) used_[o.a] |= bit;
+            if (dynamic_b) used_[o.b] |= bit;
+            std::uint32_t& open = open_[index_of(o.kind)][static_cast<std::size_t>(std::countr_zero(free))];
+            if (open == kNone || head(o.kind, open).count == kBundleLanes) {
+                open = stores_[index_of(o.kind)].size;
+                resize(o.kind, open + 1);
+                head(o.kind, open) = BundleHead{};
+                overflow_blocks_.push_back({o.kind, open, 1});
+            }
+            put(head(o.kind, open), head(o.kind, open).count, o.source, o.a, o.b, bodies);
         }
+        overflow_.swap(left_);
     }
-    if (!fits) {
-        const std::uint32_t index = stores_[index_of(kind)].size;
-        resize(kind, index + 1);
-        head(kind, index) = BundleHead{};
-        overflow_blocks_.push_back({kind, index, 1});
-    }
-    BundleHead& last = head(kind, overflow_blocks_.back().first);
-    put(last, last.count, source, a, b, bodies);
 }
 
 void BundleLayout::finish_heads(std::span<const Manifold> manifolds) {

@@ -56,7 +56,7 @@ class BundleLayout {
     void reserve();
     void place(Kind kind, std::uint32_t bucket, std::uint8_t colour, std::uint32_t source, std::uint32_t a, std::uint32_t b,
                const Bodies& bodies);
-    void place_overflow(Kind kind, std::uint32_t source, std::uint32_t a, std::uint32_t b, const Bodies& bodies);
+    void place_overflow(const Bodies& bodies);
     void put(BundleHead& head, std::uint32_t lane, std::uint32_t source, std::uint32_t a, std::uint32_t b, const Bodies& bodies);
     void finish_heads(std::span<const Manifold> manifolds);
     void make_blocks();
@@ -68,6 +68,13 @@ class BundleLayout {
     std::array<std::array<std::uint32_t, kMaxColours + 1>, kKindCount> first_{}, size_{};  // bundles by kind and colour
     std::array<std::uint32_t, kKindCount> overflow_first_{};
     std::vector<Block> blocks_, overflow_blocks_;
+    struct Overflow {
+        Kind kind;
+        std::uint32_t source, a, b;
+    };
+    std::vector<Overflow> overflow_, left_;  // in canonical order
+    std::vector<std::uint64_t> used_;        // by body
+    std::array<std::array<std::uint32_t, kMaxColours>, kKindCount> open_{};  // the bundle to fill, of this layer
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
     std::uint32_t colours_ = 0, overflow_constraints_ = 0;
 };
