@@ -67,6 +67,7 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {target});
     if (!world) return world.error();
     SimulateSettings settings;
+    settings.scene = scene.name;
     settings.threads = options.threads;
     settings.ticks = options.ticks.value_or(scene.ticks);
     settings.window_begin = scene.timed_last_half ? settings.ticks / 2 : 0;

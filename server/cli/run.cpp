@@ -153,6 +153,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
     SimulateSettings settings;
+    settings.scene = scene.name;
     settings.threads = options.threads;
     settings.ticks = options.ticks;
     settings.profile = options.profile;

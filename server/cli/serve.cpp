@@ -210,8 +210,9 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
     const Result<Ok> closed = host.run();
-    if (closed) return kExitGood;
-    write_if_ready(STDERR_FILENO, "orrery: " + closed.error().to_string() + "\n");
+    if (closed && !(*room)->halted()) return kExitGood;
+    const Error& why = closed ? *(*room)->halted() : closed.error();
+    write_if_ready(STDERR_FILENO, "orrery: " + why.to_string() + "\n");
     return kExitMachine;
 }
 

@@ -81,8 +81,9 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
         const sim::StepStatus status = world.step(commands, pool.get(), settings.profile && timed ? &stages : nullptr);
         if (timed) times.push_back(ms_since(start));
         if (status != sim::StepStatus::ok) {
-            return Error{ErrorCode::limit_reached, "tick " + std::to_string(tick),
-                         "has more commands than the " + std::to_string(sim::kMaxCommandsPerTick) + " of a tick"};
+            Error error = sim::step_error(status, tick);
+            error.place = settings.scene + ": " + error.place;
+            return error;
         }
         quality.sample(world);
         if (settings.profile && timed && tick % kStateSampleTicks == 0) state.sample(world, saved);

@@ -14,6 +14,7 @@
 namespace orrery::server {
 
 struct SimulateSettings {
+    std::string scene;  // for errors
     sim::Target target = sim::Target::automatic;
     std::uint32_t threads = 1;
     std::uint64_t ticks = 0;

@@ -48,6 +48,10 @@ Result<Ok> RoomHost::run() {
     const auto status_every = static_cast<TimeNs>(settings_.status_every_s * static_cast<double>(kNsPerSecond));
     while (network_.wait_until(room_.next_deadline())) {
         tick();
+        if (room_.halted()) {
+            spdlog::error("the world halts: {}", room_.halted()->to_string());
+            break;
+        }
         if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
         const TimeNs now = NetworkThread::now();
         if (ignored_.due(now)) log_ignored(now);

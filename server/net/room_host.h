@@ -24,7 +24,7 @@ class RoomHost final : private RoomObserver {
     RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
              const HostSettings& settings);
 
-    // Until a signal comes. An error: the recording is not whole.
+    // Until a signal comes or the world halts. An error: the recording is not whole.
     Result<Ok> run();
 
   private:

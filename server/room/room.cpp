@@ -85,7 +85,10 @@ std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
         }
         if (observer_) observer_->slipped(slip.tick, slip.late_ns);
     }
-    for (std::uint32_t i = 0; i < due.ticks; ++i) step(i == 0 ? due.slipped_ns : 0);
+    for (std::uint32_t i = 0; i < due.ticks; ++i) {
+        step(i == 0 ? due.slipped_ns : 0);
+        if (halted_) return i;
+    }
     update_clients(now);
     return due.ticks;
 }
@@ -187,8 +190,11 @@ void Room::gather_commands(std::uint64_t tick) {
 
 void Room::step(std::uint64_t slipped_ns) {
     gather_commands(world_->tick() + 1);
-    // At most three commands a client: far below what a step takes.
-    if (world_->step(commands_, executor_) != sim::StepStatus::ok) std::abort();
+    const sim::StepStatus status = world_->step(commands_, executor_);
+    if (status != sim::StepStatus::ok) {
+        halted_ = sim::step_error(status, world_->tick() + 1);
+        return;
+    }
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
     world_->read_bodies(bodies_);

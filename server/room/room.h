@@ -84,6 +84,9 @@ class Room {
     // may follow but stats().
     Result<Ok> stop(protocol::TimeNs now);
 
+    // Why the world takes no further tick, if so: the recording holds all ticks before, and stop() is what is left to do.
+    const std::optional<Error>& halted() const { return halted_; }
+
     RoomStats stats() const;
     const sim::World& world() const { return *world_; }
     const protocol::RoomDescription& description() const { return description_; }
@@ -121,6 +124,7 @@ class Room {
     std::vector<sim::BodyState> bodies_;
     std::vector<std::uint8_t> saved_;
     std::uint64_t shed_until_tick_ = 0;
+    std::optional<Error> halted_;
     RoomStats stats_;
 };
 

@@ -1,6 +1,7 @@
 #include "sim/collision/broad_phase.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 8192;
 constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
 constexpr std::size_t kSlotsAtOnce = 256;
+constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
     return i < j ? (std::uint64_t(i) << 32) | j : (std::uint64_t(j) << 32) | i;
@@ -125,43 +127,66 @@ bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
 }
 
 // Looks for candidates of `rows`. `all`: these are all moving bodies, in the order of their slots; every pair among them is
-// found from its lower slot. Else: every pair is found from its renewed body, if both are from the lower one.
-void BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const BroadKernels& kernels, Executor& executor) {
+// found from its lower slot. Else: every pair is found from its renewed body, if both are from the lower one. False: there are
+// more than found_ may hold.
+bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor) {
     const TreeView moving = moving_tree_.view(), fixed = fixed_tree_.view();
     const auto count = static_cast<std::uint32_t>(rows.size());
     if (chunks_.size() < chunk_count(count, kSearchChunk)) chunks_.resize(chunk_count(count, kSearchChunk));
+    std::atomic<std::uint64_t> total{found_.size()};
     for_chunks(executor, count, kSearchChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Chunk& chunk = chunks_[index];
         chunk.keys.clear();
+        if (total.load(std::memory_order_relaxed) > what.most) return;
+        std::size_t counted = 0;
         const auto hits = [&](const TreeView& tree, std::uint32_t row, std::uint32_t first_slot) {
             if (chunk.slots.size() < kSlotsAtOnce) chunk.slots.resize(kSlotsAtOnce);
-            std::uint32_t n = kernels.query(tree, fat_[row], first_slot, chunk.slots.data(), static_cast<std::uint32_t>(chunk.slots.size()));
+            std::uint32_t n = kernels.query(tree, what.boxes[row], first_slot, chunk.slots.data(), static_cast<std::uint32_t>(chunk.slots.size()));
             if (n > chunk.slots.size()) {
                 chunk.slots.resize(n);
-                n = kernels.query(tree, fat_[row], first_slot, chunk.slots.data(), n);
+                n = kernels.query(tree, what.boxes[row], first_slot, chunk.slots.data(), n);
             }
             return n;
         };
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t row = rows[i];
             const bool moves = identity_[row].kind == Kind::moving;
+            const std::size_t before = chunk.keys.size();
             const std::uint32_t among_moving = hits(moving, row, all ? i + 1 : 0);
             for (std::uint32_t k = 0; k < among_moving; ++k) {
                 const std::uint32_t other = moving_tree_.row(chunk.slots[k]);
                 const bool mine = all || (moves ? renewed_[other] == 0 || row < other : renewed_[other] == 0);
                 if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
             }
-            if (!moves) continue;
-            const std::uint32_t among_fixed = hits(fixed, row, 0);
+            const std::uint32_t among_fixed = moves ? hits(fixed, row, 0) : 0;
             for (std::uint32_t k = 0; k < among_fixed; ++k) {
                 const std::uint32_t other = fixed_tree_.row(chunk.slots[k]);
                 if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
             }
+            if (what.exact) keep_overlapping(chunk, before, kernels);
+            if (chunk.keys.size() - counted < kCountedAtOnce && i + 1 < end) continue;
+            const std::size_t more = chunk.keys.size() - counted;
+            counted += more;
+            if (total.fetch_add(more, std::memory_order_relaxed) + more > what.most) return;
         }
     });
+    if (total.load() > what.most) {
+        chunks_ = {};  // so that memory stays bounded whichever chunks were the full ones
+        return false;
+    }
     for (std::uint32_t i = 0; i < chunk_count(count, kSearchChunk); ++i) {
         found_.insert(found_.end(), chunks_[i].keys.begin(), chunks_[i].keys.end());
     }
+    return true;
+}
+
+// Of a chunk's keys from `from` on, keeps those whose tight bounds overlap.
+void BroadPhase::keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const {
+    const auto count = static_cast<std::uint32_t>(chunk.keys.size() - from);
+    if (chunk.overlapping.size() < count) chunk.overlapping.resize(count);
+    const std::uint32_t kept = kernels.filter(tight_.data(), chunk.keys.data() + from, count, chunk.overlapping.data());
+    for (std::uint32_t i = 0; i < kept; ++i) chunk.keys[from + i] = pair_key(chunk.overlapping[i].a, chunk.overlapping[i].b);
+    chunk.keys.resize(from + kept);
 }
 
 void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
@@ -188,10 +213,8 @@ void BroadPhase::merge_found() {
     candidates_.swap(scratch_);
 }
 
-// New fat bounds for what left its own, into the trees; then new candidates.
-void BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor) {
-    const bool all = escaped_moving_.size() * 2 > moving_.size();
-    const std::span<const std::uint32_t> moved = all ? moving_ : escaped_moving_;
+// New fat bounds for what left its own, into the trees.
+void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels) {
     for (const std::uint32_t i : gone_) {
         moving_tree_.remove(i, kernels);
         fixed_tree_.remove(i, kernels);
@@ -207,22 +230,49 @@ void BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
         for (const std::uint32_t i : escaped_moving_) moving_tree_.set(i, fat_[i], kernels);
         if (moving_tree_.wants_rebuild()) moving_tree_.rebuild(fat_.data(), moving_, kernels);
     }
+}
 
+// New candidates of renewed bodies beside the old ones of others. False: more than `most`.
+bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor) {
+    const Search what{fat_.data(), false, most};
     found_.clear();
     if (all) {
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
-        search(moving_tree_.rows(), true, kernels, executor);
+        if (!search(moving_tree_.rows(), true, what, kernels, executor)) return false;
     } else {
-        search(escaped_moving_, false, kernels, executor);
+        if (!search(escaped_moving_, false, what, kernels, executor)) return false;
     }
-    search(escaped_fixed_, false, kernels, executor);
+    if (!search(escaped_fixed_, false, what, kernels, executor)) return false;
     merge_found();
+    return candidates_.size() <= most;
+}
+
+// Candidates are the pairs themselves, planes' apart. False: more than max_pairs.
+bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor) {
+    uncached_ = true;
+    candidates_.clear();
+    found_.clear();
+    moving_tree_.rebuild(tight_.data(), moving_, kernels);
+    if (!search(moving_tree_.rows(), true, {tight_.data(), true, max_pairs}, kernels, executor)) return false;
+    sort_keys(found_);
+    candidates_.swap(found_);
+    return true;
+}
+
+bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs) {
+    const bool all = (uncached_ && !moving_.empty()) || escaped_moving_.size() * 2 > moving_.size();
+    const std::span<const std::uint32_t> moved = all ? moving_ : escaped_moving_;
+    uncached_ = false;
+    refresh_trees(bodies, all, moved, kernels);
+    const bool within = search_fat(all, std::uint64_t(max_pairs) * kCandidatesPerPair, kernels, executor) ||
+                        search_tight(max_pairs, kernels, executor);
     for (const std::uint32_t i : moved) renewed_[i] = 0;
     for (const std::uint32_t i : escaped_fixed_) renewed_[i] = 0;
     for (const std::uint32_t i : gone_) renewed_[i] = 0;
     gone_.clear();
     escaped_moving_.clear();
     escaped_fixed_.clear();
+    return within;
 }
 
 void BroadPhase::filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
@@ -242,7 +292,7 @@ void BroadPhase::filter(const BroadKernels& kernels, Executor& executor, std::ve
     pairs.resize(kept);
 }
 
-void BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs) {
+bool BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t max_pairs) {
     found_.clear();
     const auto count = static_cast<std::uint32_t>(moving_.size());
     flags_.resize(count);
@@ -251,6 +301,7 @@ void BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, s
         for (std::uint32_t i = 0; i < count; ++i) {
             if (flags_[i] != 0 && may_meet(plane, moving_[i])) found_.push_back(pair_key(plane, moving_[i]));
         }
+        if (pairs.size() + found_.size() > max_pairs) return false;
     }
     sort_keys(found_);
     merged_pairs_.clear();
@@ -262,14 +313,17 @@ void BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, s
     }
     merged_pairs_.insert(merged_pairs_.end(), pairs.begin() + static_cast<std::ptrdiff_t>(next), pairs.end());
     pairs.swap(merged_pairs_);
+    return true;
 }
 
-void BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
-                            std::vector<Pair>& pairs) {
-    if (!gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty()) renew(bodies, kernels, executor);
+bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
+                            std::vector<Pair>& pairs, std::uint32_t max_pairs) {
+    const bool stale = uncached_ || !gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty();
+    if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     filter(kernels, executor, pairs);
-    if (!planes_.empty() && !moving_.empty()) add_planes(bodies, kernels, pairs);
-    if (excluded.empty()) return;
+    if (pairs.size() > max_pairs) return false;
+    if (!planes_.empty() && !moving_.empty() && !add_planes(bodies, kernels, pairs, max_pairs)) return false;
+    if (excluded.empty()) return true;
     std::size_t kept = 0, next = 0;
     for (const Pair pair : pairs) {
         while (next < excluded.size() && excluded[next] < pair) ++next;
@@ -277,6 +331,7 @@ void BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const Bro
         pairs[kept++] = pair;
     }
     pairs.resize(kept);
+    return true;
 }
 
 }  // namespace orrery::sim

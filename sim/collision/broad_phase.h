@@ -8,6 +8,10 @@
 //   looked for again
 //   pairs = the candidates whose tight bounds overlap
 //
+// Candidates are bounded, too. Where fat bounds would give more than kCandidatesPerPair for each pair of the limit, the tick
+// does without them: a tree over tight bounds gives the pairs themselves, and the next tick begins anew. A search stops as
+// soon as it has found more than it may: whether it does depends on the sum, so not on workers or targets.
+//
 // A body whose category and mask nothing in the world could meet takes no part at all. Planes are no boxes: every dynamic
 // body is tested against each of them, which counts as their bounds' overlap: the body's tight box comes within half the
 // margin of the half space.
@@ -21,11 +25,14 @@
 
 namespace orrery::sim {
 
+inline constexpr std::uint32_t kCandidatesPerPair = 2;
+
 class BroadPhase {
   public:
-    // As Collision::update_bounds and Collision::find_pairs.
+    // As Collision::update_bounds and Collision::find_pairs, with a limit of max_pairs.
     void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels, Executor& executor);
-    void find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs,
+                    std::uint32_t max_pairs = kMaxPairs);
 
     // Of the last update. Bounds of a body that takes no part, or of a plane, mean nothing.
     std::span<const BoundsRecord> bounds() const { return tight_; }
@@ -47,6 +54,13 @@ class BroadPhase {
     struct Chunk {
         std::vector<std::uint64_t> keys;
         std::vector<std::uint32_t> slots;
+        std::vector<Pair> overlapping;
+    };
+    // What is searched: bodies' boxes, of which only those pairs count whose tight bounds overlap if `exact`.
+    struct Search {
+        const BoundsRecord* boxes;
+        bool exact;
+        std::uint64_t most;                   // found_ may hold; one more ends the search
     };
 
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
@@ -55,11 +69,15 @@ class BroadPhase {
                      std::vector<std::uint32_t>& escaped);
     ExpandInput expand_input(const Bodies& bodies, float dt_s);
     bool may_meet(std::uint32_t a, std::uint32_t b) const;
-    void renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor);
-    void search(std::span<const std::uint32_t> rows, bool all, const BroadKernels& kernels, Executor& executor);
+    bool renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs);
+    void refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels);
+    bool search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor);
+    bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
+    bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
+    void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
     void merge_found();
     void filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
-    void add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs);
+    bool add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t max_pairs);
     void sort_keys(std::vector<std::uint64_t>& keys);
 
     std::vector<Identity> identity_;               // by body
@@ -76,6 +94,7 @@ class BroadPhase {
     float dt_s_ = 0.0f, margin_m_ = -1.0f;
 
     BoxTree moving_tree_, fixed_tree_;
+    bool uncached_ = false;                        // candidates and moving_tree_ are no base for the next tick
     std::vector<std::uint64_t> candidates_, found_, scratch_;
     std::vector<Chunk> chunks_;
     std::vector<std::uint32_t> counts_;            // scratch, by chunk

@@ -32,8 +32,8 @@ void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shape
     impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor);
 }
 
-void Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs) {
-    impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, pairs);
+bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs) {
+    return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, pairs);
 }
 
 void Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,

@@ -29,8 +29,9 @@ class Collision {
                        Target target, Executor& executor);
 
     // Exactly the pairs whose bounds overlap, of which at least one is dynamic, whose category and mask agree and which
-    // `excluded` does not hold; in (a, b) order.
-    void find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
+    // `excluded` does not hold; in (a, b) order. False, and `pairs` means nothing, if there are more than kMaxPairs of them
+    // before `excluded` is taken out; memory is bounded all the same.
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
 
     // One manifold a touching pair, in pair order, impulses zero, material fields zero. A point touches if its depth is above
     // -(speculative_margin_m + how far the two bodies' centres close along the normal within the tick): a fast body has its

@@ -33,6 +33,7 @@ struct Core {
     std::vector<Pair> excluded;                           // jointed pairs, sorted
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     bool joints_changed = true;                           // since these two were listed
+    bool halted = false;                                  // a tick had too many pairs: nothing goes on until a restore
     WorldStats stats;
 
     // Caches and scratch memory of a tick.

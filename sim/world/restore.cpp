@@ -357,6 +357,7 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     if (auto r = restorer.read(); !r) return r;
     core.state = restorer.take();
     core.stats = {};
+    core.halted = false;
     core.joints_changed = true;
     rebuild_free_lists(core);
     list_joints(core);

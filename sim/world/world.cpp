@@ -16,7 +16,8 @@ struct World::Impl {
 
 namespace {
 
-void find_contacts(Core& core, Executor& executor, StageObserver* observer) {
+// False: there are too many pairs.
+bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
     const Bodies& bodies = core.state.bodies;
     {
@@ -25,12 +26,13 @@ void find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     }
     {
         const StageScope stage(observer, Stage::pairs);
-        core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs);
+        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
     core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds);
     warm_start_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
+    return true;
 }
 
 void solve(Core& core, Executor& executor, StageObserver* observer) {
@@ -111,9 +113,10 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
 }
 
 StepStatus World::step(std::span<const Command> commands, Executor* executor, StageObserver* observer) {
+    Core& core = impl_->core;
+    if (core.halted) return StepStatus::too_many_pairs;
     if (commands.size() > kMaxCommandsPerTick) return StepStatus::too_many_commands;
     const FpEnvironment environment;
-    Core& core = impl_->core;
     SerialExecutor serial;
     GuardedExecutor guarded(executor ? *executor : static_cast<Executor&>(serial));
     Executor& workers = executor ? static_cast<Executor&>(guarded) : serial;
@@ -124,7 +127,11 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         drive_actuators(core);
         core.start_pose.assign(core.state.bodies.pose.begin(), core.state.bodies.pose.end());
     }
-    find_contacts(core, workers, observer);
+    if (!find_contacts(core, workers, observer)) {
+        core.halted = true;
+        sort_events(core);
+        return StepStatus::too_many_pairs;
+    }
     solve(core, workers, observer);
     {
         const StageScope stage(observer, Stage::events);

@@ -272,6 +272,17 @@ TEST_CASE("bench runs repeat to one hash, and --check says what it holds them to
     CHECK(has(bench.err, "every run gave one hash"));
 }
 
+TEST_CASE("run of a scene with too many pairs ends with the limit's name, not by a signal") {
+    const test::TempFolder folder;
+    const std::string scene = write_file(folder, "heap.json", R"({"scene_version": 1, "name": "heap",
+        "shapes": [{"name": "ball", "sphere": {"radius": 0.5}}],
+        "generators": [{"grid": {"count_x": 10000, "pitch_x": 0, "shape": "ball"}}]})");
+    const Printed run = call(server::run_command, {scene, "--ticks", "3", "--record", folder / "replays"});
+    CHECK(run.code == 2);
+    CHECK_MESSAGE(has(run.err, "heap: tick 1: has more than the 4000000 pairs"), run.err);
+    CHECK(has(run.err, "kMaxPairs"));
+}
+
 TEST_CASE("doctor lists the targets and says that there is no gpu") {
     const Printed doctor = call(server::doctor_command, {"--json"});
     CHECK(doctor.code == 0);

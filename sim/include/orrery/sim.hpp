@@ -44,6 +44,9 @@ inline constexpr std::uint32_t kMaxSlots = 256;                 // players of on
 inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
+// Pairs of bodies with overlapping bounds in a tick. Crowded bodies have pairs by the square of their number, and a touching pair
+// takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
+inline constexpr std::uint32_t kMaxPairs = 4'000'000;
 inline constexpr float kMaxCoordinate_m = 4096.0f;              // beyond it single precision is coarser than 0.5 mm: quarantine
 inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
 inline constexpr float kMaxAngularSpeed_radps = 500.0f;
@@ -297,7 +300,15 @@ class StageObserver {
 enum class StepStatus : std::uint8_t {
     ok,
     too_many_commands,   // more than kMaxCommandsPerTick: nothing was applied, the tick did not advance
+    // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree, jointed ones included: a function of
+    // the state and the commands alone. The tick did not advance and the world is halted: every later step returns this again
+    // and does nothing, until a restore. The tick's commands were applied and are not undone, so that hash() and save() are
+    // those of a tick half done.
+    too_many_pairs,
 };
+
+// What a status other than `ok` means, with the tick that was not taken as its place, and the limit's name.
+Error step_error(StepStatus status, std::uint64_t tick);
 
 struct BodyState {
     BodyId id;
