@@ -39,8 +39,14 @@ std::string course_of(const sim::WorldDef& def, sim::Target target, std::uint64_
 }  // namespace
 
 TEST_CASE("golden hashes of the scenes that ship hold on every target") {
-    for (const auto& [name, ticks] : {std::pair{"yard", 120u}, std::pair{"rain", 60u}, std::pair{"pyramid", 60u}, std::pair{"chains", 60u}}) {
-        CAPTURE(std::string(name));
+    struct Shipped {
+        std::string name;
+        std::uint64_t ticks;
+    };
+    for (const Shipped& shipped : {Shipped{"yard", 120}, Shipped{"rain", 60}, Shipped{"pyramid", 60}, Shipped{"chains", 60}}) {
+        const std::string& name = shipped.name;
+        const std::uint64_t ticks = shipped.ticks;
+        CAPTURE(name);
         const auto scene = protocol::load_scene(read_scene(name), name);
         REQUIRE(scene.ok());
         const std::string reference = course_of(scene->world, sim::Target::scalar, ticks);
@@ -48,6 +54,6 @@ TEST_CASE("golden hashes of the scenes that ship hold on every target") {
             CAPTURE(std::string(sim::target_name(target)));
             CHECK(course_of(scene->world, target, ticks) == reference);
         }
-        test::check_golden(std::string("scene_") + name, reference);
+        test::check_golden("scene_" + name, reference);
     }
 }
