@@ -58,9 +58,10 @@ inline sim::WorldDef varied_world() {
     Lcg random(4711);
     for (int i = 0; i < 30; ++i) {  // a heap to be
         const float k = static_cast<float>(i);
-        const std::uint32_t body = add_body(def, i % 3 == 0 ? box : i % 3 == 1 ? ball : capsule,
-                                            {random.between(-1.0f, 1.0f), 1.0f + k * 0.8f, random.between(-1.0f, 1.0f)},
-                                            exact_turn(random.between(-1.0f, 1.0f)));
+        // One draw after the other: compilers differ in the order in which they evaluate arguments.
+        const Quat turn = exact_turn(random.between(-1.0f, 1.0f));
+        const Vec3 position{random.between(-1.0f, 1.0f), 1.0f + k * 0.8f, random.between(-1.0f, 1.0f)};
+        const std::uint32_t body = add_body(def, i % 3 == 0 ? box : i % 3 == 1 ? ball : capsule, position, turn);
         if (i % 4 == 0) def.bodies[body].material = 1;
         def.bodies[body].angular_velocity = {0.3f * k, -1.0f, 0.5f};
         def.bodies[body].user_data = static_cast<std::uint64_t>(i) << 40;
