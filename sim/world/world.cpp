@@ -4,15 +4,11 @@
 #include <new>
 
 #include "sim/stage_scope.h"
-#include "sim/world/core.h"
 #include "sim/world/executor.h"
+#include "sim/world/impl.h"
 #include "sim/world/numbers.h"
 
 namespace orrery::sim {
-
-struct World::Impl {
-    Core core;
-};
 
 namespace {
 
@@ -101,6 +97,9 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
         for (const Target t : targets) known += (known.empty() ? "" : ", ") + std::string(target_name(t));
         return Error{ErrorCode::unsupported_target, "target", std::string(target_name(target)) + " is not available here; use one of " + known};
     }
+    if (config.history_ticks > kMaxHistoryTicks)
+        return Error{ErrorCode::invalid_argument, "history_ticks",
+                     "is " + std::to_string(config.history_ticks) + "; keep at most " + std::to_string(kMaxHistoryTicks) + " ticks"};
     auto impl = std::make_unique<Impl>();
     Core& core = impl->core;
     core.def = def;
@@ -109,6 +108,8 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
     core.dt_s = ref::tick_length_s(core.def.tick_rate_hz);
     core.definition_hash = hash_definition(core.def);
     populate(core);
+    impl->history.keep(config.history_ticks);
+    impl->history.restart(core);
     return std::unique_ptr<World>(new World(std::move(impl)));
 }
 
@@ -130,6 +131,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     if (!find_contacts(core, workers, observer)) {
         core.halted = true;
         sort_events(core);
+        impl_->history.advance(core);
         return StepStatus::too_many_pairs;
     }
     solve(core, workers, observer);
@@ -142,6 +144,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         sort_events(core);
     }
     core.state.tick += 1;
+    impl_->history.advance(core);
     return StepStatus::ok;
 }
 
@@ -151,7 +154,9 @@ std::span<const Event> World::events() const { return impl_->core.state.events; 
 void World::save(std::vector<std::uint8_t>& out) const { save_state(impl_->core, out); }
 Result<Ok> World::restore(std::span<const std::uint8_t> bytes) {
     const FpEnvironment environment;
-    return restore_state(impl_->core, bytes);
+    auto restored = restore_state(impl_->core, bytes);
+    if (restored) impl_->history.restart(impl_->core);
+    return restored;
 }
 Target World::target() const { return impl_->core.target; }
 float World::dt_s() const { return impl_->core.dt_s; }

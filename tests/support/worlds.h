@@ -15,8 +15,9 @@ namespace orrery::test {
 
 inline constexpr float kPi = 3.14159265f;
 
-inline std::unique_ptr<sim::World> make_world(const sim::WorldDef& def, sim::Target target = sim::Target::automatic) {
-    auto world = sim::World::create(def, {target});
+inline std::unique_ptr<sim::World> make_world(const sim::WorldDef& def, sim::Target target = sim::Target::automatic,
+                                              std::uint32_t history_ticks = 0) {
+    auto world = sim::World::create(def, {target, history_ticks});
     REQUIRE_MESSAGE(world.ok(), (world.ok() ? std::string() : world.error().to_string()));
     return std::move(world).value();
 }

@@ -1,0 +1,194 @@
+// GJK with the closest point of a simplex by Voronoi regions (Ericson, Real-Time Collision Detection, 5.1 and 9.5), and
+// conservative advancement on top of it.
+//
+// Advancement of a translated convex shape is Newton's method: the distance is a convex function of the way gone, so that a
+// step of distance / closing speed never passes the first touch, from whatever iterate; it converges quadratically, and where
+// the way only grazes the surface the distance still falls by four a step. A normal along which the shapes do not close is a
+// plane that parts them for good.
+#include "sim/lanes/ref_pass.h"
+
+#include "sim/lanes/double-inl.h"
+
+#include "sim/collision/queries/convex.h"
+
+namespace orrery::sim::ref {
+
+namespace {
+
+struct Vertex {
+    Point w{}, on_shape{}, on_probe{};  // w = on_shape - on_probe
+    double weight = 1.0;
+};
+
+struct Simplex {
+    Vertex v[4];
+    int count = 0;
+};
+
+Point nearest_point(const Simplex& s) {
+    Point p{0.0, 0.0, 0.0};
+    for (int i = 0; i < s.count; ++i) p = p + s.v[i].w * s.v[i].weight;
+    return p;
+}
+
+Simplex vertex(const Vertex& a) {
+    Simplex s;
+    s.v[0] = a, s.v[0].weight = 1.0, s.count = 1;
+    return s;
+}
+
+Simplex segment(const Vertex& a, const Vertex& b) {
+    const Point ab = b.w - a.w;
+    const double along = -dot(a.w, ab), whole = length_squared(ab);
+    if (along <= 0.0 || whole <= 0.0) return vertex(a);
+    if (along >= whole) return vertex(b);
+    Simplex s = vertex(a);
+    s.v[1] = b, s.count = 2;
+    s.v[1].weight = along / whole, s.v[0].weight = 1.0 - s.v[1].weight;
+    return s;
+}
+
+Simplex triangle(const Vertex& a, const Vertex& b, const Vertex& c) {
+    const Point ab = b.w - a.w, ac = c.w - a.w;
+    const double d1 = -dot(ab, a.w), d2 = -dot(ac, a.w);
+    if (d1 <= 0.0 && d2 <= 0.0) return vertex(a);
+    const double d3 = -dot(ab, b.w), d4 = -dot(ac, b.w);
+    if (d3 >= 0.0 && d4 <= d3) return vertex(b);
+    const double vc = d1 * d4 - d3 * d2;
+    if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) return segment(a, b);
+    const double d5 = -dot(ab, c.w), d6 = -dot(ac, c.w);
+    if (d6 >= 0.0 && d5 <= d6) return vertex(c);
+    const double vb = d5 * d2 - d1 * d6;
+    if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) return segment(a, c);
+    const double va = d3 * d6 - d5 * d4;
+    if (va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0) return segment(b, c);
+    const double sum = (va + vb) + vc;
+    if (!(sum > 0.0)) return segment(a, b);  // no area is left of it
+    Simplex s;
+    s.count = 3;
+    s.v[0] = a, s.v[1] = b, s.v[2] = c;
+    s.v[1].weight = vb / sum, s.v[2].weight = vc / sum;
+    s.v[0].weight = (1.0 - s.v[1].weight) - s.v[2].weight;
+    return s;
+}
+
+// Whether the origin and `apex` stand on different sides of the plane through a, b, c; a flat tetrahedron has all sides
+// outside.
+bool origin_beyond(const Point& a, const Point& b, const Point& c, const Point& apex) {
+    const Point n = cross(b - a, c - a);
+    const double origin_side = -dot(a, n), apex_side = dot(apex - a, n);
+    return origin_side * apex_side <= 0.0;
+}
+
+// The nearest of the faces that the origin is beyond; all four vertices where it is inside.
+Simplex tetrahedron(const Simplex& s) {
+    constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
+    Simplex best = s;
+    double least = 0.0;
+    bool found = false;
+    for (const auto& f : kFaces) {
+        if (!origin_beyond(s.v[f[0]].w, s.v[f[1]].w, s.v[f[2]].w, s.v[f[3]].w)) continue;
+        const Simplex face = triangle(s.v[f[0]], s.v[f[1]], s.v[f[2]]);
+        const double d = length_squared(nearest_point(face));
+        if (found && d >= least) continue;
+        best = face, least = d, found = true;
+    }
+    return best;
+}
+
+Simplex reduced(const Simplex& s) {
+    switch (s.count) {
+        case 1: return vertex(s.v[0]);
+        case 2: return segment(s.v[0], s.v[1]);
+        case 3: return triangle(s.v[0], s.v[1], s.v[2]);
+        default: return tetrahedron(s);
+    }
+}
+
+bool holds(const Simplex& s, Point w) {
+    for (int i = 0; i < s.count; ++i) {
+        if (s.v[i].w.x == w.x && s.v[i].w.y == w.y && s.v[i].w.z == w.z) return true;
+    }
+    return false;
+}
+
+// The farthest vertex of the difference along `direction`.
+Vertex difference_support(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction) {
+    Vertex v;
+    v.on_shape = queries.support(shape, direction);
+    v.on_probe = probe_support(probe, -direction);
+    v.w = v.on_shape - v.on_probe;
+    return v;
+}
+
+CoreDistance result_of(const Simplex& s, double distance) {
+    CoreDistance out;
+    out.distance = distance;
+    out.on_shape = out.on_probe = {0.0, 0.0, 0.0};
+    for (int i = 0; i < s.count; ++i) {
+        out.on_shape = out.on_shape + s.v[i].on_shape * s.v[i].weight;
+        out.on_probe = out.on_probe + s.v[i].on_probe * s.v[i].weight;
+    }
+    return out;
+}
+
+}  // namespace
+
+CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
+    // The gap between the distance and its lower bound from the newest support point, and what counts as no distance.
+    constexpr double kGap_m = 1e-10, kRelativeGap = 1e-12, kNothing_m = 1e-11;
+    Simplex s = vertex(difference_support(shape, queries, probe, probe.frame.position));
+    Point v = s.v[0].w;
+    double distance = length(v);
+    for (int n = 0; n < kMaxConvexIterations; ++n) {
+        if (distance <= kNothing_m) return result_of(s, 0.0);
+        const Vertex next = difference_support(shape, queries, probe, -v);
+        if (distance - dot(v, next.w) / distance <= kGap_m + kRelativeGap * distance || holds(s, next.w)) break;
+        Simplex wider = s;
+        wider.v[wider.count++] = next;
+        const Simplex nearer = reduced(wider);
+        if (nearer.count == 4) return result_of(nearer, 0.0);
+        const Point p = nearest_point(nearer);
+        const double d = length(p);
+        if (!(d < distance)) break;  // rounding: no nearer point can be found
+        s = nearer, v = p, distance = d;
+    }
+    return result_of(s, distance);
+}
+
+bool convex_overlap(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
+    const double radii = double(shape.radius) + double(probe.shape.radius);
+    return core_distance(shape, queries, probe).distance <= radii + kTouchTolerance_m;
+}
+
+bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
+                 SurfacePoint& hit) {
+    const double radii = double(shape.radius) + double(probe.shape.radius);
+    Probe at = probe;
+    double t = 0.0;
+    for (int n = 0;; ++n) {
+        at.frame.position = probe.frame.position + direction * t;
+        const CoreDistance near = core_distance(shape, queries, at);
+        const double gap = near.distance - radii;
+        if (n == 0 && (gap < 0.0 || near.distance == 0.0)) {
+            hit = {};
+            hit.inside = true;
+            return true;
+        }
+        if (near.distance > 0.0) {
+            hit.normal = (near.on_probe - near.on_shape) * (1.0 / near.distance);
+            hit.point = near.on_shape + hit.normal * double(shape.radius);
+        }
+        const double closing = -dot(hit.normal, direction);
+        const bool arrived = gap <= kCastTolerance_m || n == kMaxConvexIterations;
+        if (closing <= 0.0 && (n == 0 || gap > kTouchTolerance_m)) return false;
+        // Short of the touch first, where the cores are still apart and have a normal; then straight to it.
+        if (closing > 0.0 && gap > 0.0) t = t + (arrived ? gap : gap - 0.5 * kCastTolerance_m) / closing;
+        if (t > length) return false;
+        if (!arrived) continue;
+        hit.distance = t;
+        return true;
+    }
+}
+
+}  // namespace orrery::sim::ref

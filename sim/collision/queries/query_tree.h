@@ -1,0 +1,66 @@
+// Bodies as the queries see them at one tick, behind a tree of their boxes. Packed anew from the bodies alone each time, so
+// that even the order in which a search meets them is a function of the state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "sim/collision/broad_kernels.h"
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+struct QueryBody {
+    Pose pose;
+    BodyId id;
+    std::uint32_t shape = kNone;
+    std::uint32_t category = 0, mask = 0;
+    std::uint32_t types = 0;   // QueryTypes: one bit
+    friend bool operator==(const QueryBody&, const QueryBody&) = default;
+};
+static_assert(sizeof(QueryBody) == 52);  // kHistoryBytesPerBody
+
+struct BodyTree {
+    std::vector<QueryBody> bodies;     // slot by slot; behind the slots those that no box holds
+    std::vector<TreeNode> nodes;       // level by level
+    std::uint32_t first[kMaxTreeLevels] = {}, levels = 0, slots = 0;
+
+    const TreeNode& node(std::uint32_t level, std::uint32_t index) const { return nodes[first[level] + index]; }
+};
+
+// Fixed bodies stand in a tree of their own, which the ticks share for as long as none of them changes.
+struct Snapshot {
+    static constexpr std::uint64_t kNoTick = ~std::uint64_t(0);
+    std::uint64_t tick = kNoTick;
+    std::shared_ptr<const BodyTree> fixed;
+    BodyTree moving;
+};
+
+// Takes snapshots, one world's.
+class SnapshotTaker {
+  public:
+    void take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
+              Snapshot& out);
+
+  private:
+    void pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const BroadKernels& kernels, BodyTree& out);
+
+    std::shared_ptr<const BodyTree> fixed_tree_;
+    std::vector<QueryBody> fixed_, fixed_before_, moving_;  // in index order
+    std::vector<BoundsRecord> bounds_;
+    std::vector<std::uint32_t> rows_;
+    std::vector<std::uint64_t> keys_, scratch_;
+};
+
+namespace ref {
+
+// The box of a posed shape with more than the rounding of single precision around it; false: no box holds it.
+bool query_bounds(const Shape& shape, const Pose& pose, BoundsRecord& bounds);
+
+}  // namespace ref
+
+}  // namespace orrery::sim

@@ -1,0 +1,25 @@
+// Double precision as a lane number, for the scalar reference pass alone: world queries, which are cold enough to run scalar
+// and whose iterations lose too many digits in single precision. The same IEEE operations, so the same bits everywhere.
+//
+// To be included before any other -inl.h: templates find the functions of a plain number only where they stand before them.
+#pragma once
+
+#if !defined(ORRERY_LANES_REF) || defined(ORRERY_LANES_VEC3_INL_H_)
+#error "include sim/lanes/double-inl.h right after sim/lanes/ref_pass.h"
+#endif
+
+#include "sim/lanes/number-inl.h"
+
+ORRERY_LANES_BEGIN
+
+ORRERY_FN double select(bool mask, double yes, double no) { return mask ? yes : no; }
+ORRERY_FN double sqrt(double x) { return __builtin_sqrt(x); }
+ORRERY_FN double abs(double x) { return __builtin_fabs(x); }
+
+template <>
+struct LaneTraits<double> {
+    using Mask = bool;
+    static constexpr std::size_t lanes() { return 1; }
+};
+
+ORRERY_LANES_END
