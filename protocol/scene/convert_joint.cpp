@@ -53,7 +53,9 @@ sim::BallSocket convert(Reader& reader, const BallSocketT& from, const Ends& end
     return to;
 }
 
-void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, const Path& where, sim::Hinge& to) {
+// An axis and a normal of each body, from `axis` or from the local ones.
+template <class From, class To>
+void convert_frames(Reader& reader, const From& from, const Ends& ends, const Path& where, To& to) {
     const bool local = from.axis_a || from.axis_b || from.normal_a || from.normal_b;
     if (from.axis && local) {
         reader.fail(where / "axis",
@@ -83,12 +85,49 @@ void convert_hinge_axes(Reader& reader, const HingeT& from, const Ends& ends, co
     }
 }
 
+// A direction of each body, from `axis` or from the local ones.
+template <class From, class To>
+void convert_axes(Reader& reader, const From& from, const Ends& ends, const Path& where, To& to) {
+    if (from.axis && !from.axis_a && !from.axis_b) {
+        const DVec axis = reader.direction(*from.axis, where / "axis");
+        to.axis_a = to_float(ends.a.axis_to_local(axis));
+        to.axis_b = to_float(ends.b.axis_to_local(axis));
+    } else if (!from.axis && from.axis_a && from.axis_b) {
+        to.axis_a = to_float(reader.direction(*from.axis_a, where / "axis_a"));
+        to.axis_b = to_float(reader.direction(*from.axis_b, where / "axis_b"));
+    } else {
+        reader.fail(where, "needs its axis once; give `axis` (in the scene's frame) or both axis_a and axis_b (local)");
+    }
+}
+
+constexpr double kRadians = 3.14159265358979323846 / 180.0;
+
+float convert_angle(Reader& reader, float degrees, const Path& where, double low_deg, double high_deg) {
+    return static_cast<float>(reader.number(static_cast<double>(degrees), where, low_deg, high_deg) * kRadians);
+}
+
+sim::Servo convert_servo(Reader& reader, const ServoT* from, double fastest, const Path& where) {
+    sim::Servo to;
+    if (!from) return to;
+    to.max_speed = limit_or_none(reader, from->max_speed, where / "max_speed");
+    to.base_speed = reader.number(from->base_speed, where / "base_speed", 0.0f, fastest);
+    to.max_force = limit_or_none(reader, from->max_force, where / "max_force");
+    return to;
+}
+
+sim::Motor convert_motor_settings(Reader& reader, const MotorT* from, const Path& where) {
+    sim::Motor to;
+    if (!from) return to;
+    to.max_force = limit_or_none(reader, from->max_force, where / "max_force");
+    to.damping = reader.number(from->damping, where / "damping", 0.0f, static_cast<float>(kMaxForce));
+    return to;
+}
+
 sim::Hinge convert(Reader& reader, const HingeT& from, const Ends& ends, const Path& where) {
-    constexpr double kRadians = 3.14159265358979323846 / 180.0;
     sim::Hinge to;
     convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
                     to.anchor_b);
-    convert_hinge_axes(reader, from, ends, where, to);
+    convert_frames(reader, from, ends, where, to);
     if (from.min_angle_deg && from.max_angle_deg) {
         const double low =
             reader.number(static_cast<double>(*from.min_angle_deg), where / "min_angle_deg", -180.0, 180.0);
@@ -134,13 +173,7 @@ sim::OneBodyLinearServo convert(Reader& reader, const OneBodyLinearServoT& from,
     to.target = to_float(from.target ? reader.vector(*from.target, where / "target", kMaxLength_m)
                                      : ends.b.to_scene(to_double(to.anchor_b)));
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
-    if (from.servo) {
-        const Path servo = where / "servo";
-        to.servo.max_speed = limit_or_none(reader, from.servo->max_speed, servo / "max_speed");
-        to.servo.base_speed =
-            reader.number(from.servo->base_speed, servo / "base_speed", 0.0f, sim::kMaxLinearSpeed_mps);
-        to.servo.max_force = limit_or_none(reader, from.servo->max_force, servo / "max_force");
-    }
+    to.servo = convert_servo(reader, from.servo.get(), sim::kMaxLinearSpeed_mps, where / "servo");
     return to;
 }
 
@@ -154,46 +187,81 @@ sim::AngularAxisMotor convert(Reader& reader, const AngularAxisMotorT& from, con
                                    : reader.direction(*from.axis_a, where / "axis_a"));
     to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
                                     sim::kMaxAngularSpeed_radps);
-    if (from.motor) {
-        to.motor.max_force = limit_or_none(reader, from.motor->max_force, where / "motor.max_force");
-        to.motor.damping =
-            reader.number(from.motor->damping, where / "motor.damping", 0.0f, static_cast<float>(kMaxForce));
-    }
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
 }
 
-constexpr const char* kConstraintList =
-    "ball_socket, hinge, weld, distance_limit, one_body_linear_servo, angular_axis_motor";
-
-int count_constraints(const JointT& joint) {
-    return (joint.ball_socket != nullptr) + (joint.hinge != nullptr) + (joint.weld != nullptr) +
-           (joint.distance_limit != nullptr) + (joint.one_body_linear_servo != nullptr) +
-           (joint.angular_axis_motor != nullptr);
+sim::SwingLimit convert(Reader& reader, const SwingLimitT& from, const Ends& ends, const Path& where) {
+    sim::SwingLimit to;
+    convert_axes(reader, from, ends, where, to);
+    to.max_angle_rad = convert_angle(reader, from.max_angle_deg, where / "max_angle_deg", 0.0, 180.0);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
 }
+
+sim::TwistLimit convert(Reader& reader, const TwistLimitT& from, const Ends& ends, const Path& where) {
+    sim::TwistLimit to;
+    convert_frames(reader, from, ends, where, to);
+    to.min_angle_rad = convert_angle(reader, from.min_angle_deg, where / "min_angle_deg", -180.0, 180.0);
+    to.max_angle_rad = convert_angle(reader, from.max_angle_deg, where / "max_angle_deg", from.min_angle_deg, 180.0);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::TwistServo convert(Reader& reader, const TwistServoT& from, const Ends& ends, const Path& where) {
+    sim::TwistServo to;
+    convert_frames(reader, from, ends, where, to);
+    to.target_rad = convert_angle(reader, from.target_deg, where / "target_deg", -180.0, 180.0);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    to.servo = convert_servo(reader, from.servo.get(), sim::kMaxAngularSpeed_radps, where / "servo");
+    return to;
+}
+
+sim::TwistMotor convert(Reader& reader, const TwistMotorT& from, const Ends& ends, const Path& where) {
+    sim::TwistMotor to;
+    convert_frames(reader, from, ends, where, to);
+    to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
+                                    sim::kMaxAngularSpeed_radps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+std::string constraint_list() {
+    std::string text;
+    for (const char* name : sim::kConstraintNames) text += (text.empty() ? "" : ", ") + std::string(name);
+    return text;
+}
+
+#define ORRERY_CONSTRAINT(T, name) +(joint.name != nullptr)
+int count_constraints(const JointT& joint) { return 0 ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT); }
+#undef ORRERY_CONSTRAINT
+
+#define ORRERY_CONSTRAINT(T, name) \
+    if (joint.name) return sim::body_count<sim::T>();
+int bodies_of(const JointT& joint) {
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
+    return 2;
+}
+#undef ORRERY_CONSTRAINT
 
 void check_ends(Reader& reader, const JointT& from, const Path& where, const Scope& scope) {
     if (from.b.empty()) {
         reader.fail(where / "b", "is missing; a joint needs a body `b` (leave out `a` for a joint to the world)");
     } else if (!from.a.empty() && from.a == from.b) {
         reader.fail(where / "b", "is the same body as `a`; a joint needs two different ones");
-    } else if (from.one_body_linear_servo && !from.a.empty()) {
-        reader.fail(where / "a", "is not used by one_body_linear_servo, which holds `b` to the world; leave it out");
+    } else if (bodies_of(from) == 1 && !from.a.empty()) {
+        reader.fail(where / "a", "is not used by a one-body constraint, which holds `b` to the world; leave it out");
     } else if (scope.in_template && from.a.empty()) {
         reader.fail(where / "a", "is missing; inside a template a joint needs two bodies of the template");
     }
 }
 
+#define ORRERY_CONSTRAINT(T, name) \
+    if (from.name) to.constraint = convert(reader, *from.name, ends, where / #name);
 void convert_constraint(Reader& reader, const JointT& from, const Ends& ends, const Path& where, sim::JointDef& to) {
-    if (from.ball_socket) to.constraint = convert(reader, *from.ball_socket, ends, where / "ball_socket");
-    if (from.hinge) to.constraint = convert(reader, *from.hinge, ends, where / "hinge");
-    if (from.weld) to.constraint = convert(reader, *from.weld, ends, where / "weld");
-    if (from.distance_limit) to.constraint = convert(reader, *from.distance_limit, ends, where / "distance_limit");
-    if (from.one_body_linear_servo) {
-        to.constraint = convert(reader, *from.one_body_linear_servo, ends, where / "one_body_linear_servo");
-    }
-    if (from.angular_axis_motor)
-        to.constraint = convert(reader, *from.angular_axis_motor, ends, where / "angular_axis_motor");
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 }
+#undef ORRERY_CONSTRAINT
 
 std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope& scope, bool kinematic,
                             const Path& where) {
@@ -249,7 +317,7 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
     if (kinds != 1) {
         reader.fail(where, std::string(kinds == 0 ? "has no constraint; give one of "
                                                   : "has more than one constraint; give exactly one of ") +
-                               kConstraintList);
+                               constraint_list());
         return;
     }
     check_ends(reader, from, where, scope);

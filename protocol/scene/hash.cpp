@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sim/constraints/list.h"
+
 namespace orrery::protocol::scene {
 
 constexpr std::uint16_t kEnd = 0xffff;
@@ -265,20 +267,65 @@ static void walk(HashSink& sink, const AngularAxisMotorT& t) {
     sink.end();
 }
 
+template <class Frames>
+static void walk_frames(HashSink& sink, const Frames& t) {
+    sink.part(0, t.axis);
+    sink.part(1, t.axis_a);
+    sink.part(2, t.axis_b);
+    sink.part(3, t.normal_a);
+    sink.part(4, t.normal_b);
+}
+
+static void walk(HashSink& sink, const SwingLimitT& t) {
+    static const SwingLimitT base;
+    sink.part(0, t.axis);
+    sink.part(1, t.axis_a);
+    sink.part(2, t.axis_b);
+    sink.scalar(3, t.max_angle_deg, base.max_angle_deg);
+    sink.part(4, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const TwistLimitT& t) {
+    static const TwistLimitT base;
+    walk_frames(sink, t);
+    sink.scalar(5, t.min_angle_deg, base.min_angle_deg);
+    sink.scalar(6, t.max_angle_deg, base.max_angle_deg);
+    sink.part(7, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const TwistServoT& t) {
+    static const TwistServoT base;
+    walk_frames(sink, t);
+    sink.scalar(5, t.target_deg, base.target_deg);
+    sink.part(6, t.spring);
+    sink.part(7, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const TwistMotorT& t) {
+    static const TwistMotorT base;
+    walk_frames(sink, t);
+    sink.scalar(5, t.target_radps, base.target_radps);
+    sink.part(6, t.motor);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const JointT& t) {
     static const JointT base;
     sink.text(0, t.name);
     sink.text(1, t.a);
     sink.text(2, t.b);
-    sink.part(3, t.ball_socket);
-    sink.part(4, t.hinge);
-    sink.part(5, t.weld);
-    sink.part(6, t.distance_limit);
-    sink.part(7, t.one_body_linear_servo);
-    sink.part(8, t.angular_axis_motor);
-    sink.scalar(9, t.collide_connected, base.collide_connected);
-    sink.optional(10, t.break_force_n);
-    sink.optional(11, t.break_torque_nm);
+    // Constraints in the order of the list; the settings that all joints have stand between its first part and the rest.
+    std::uint16_t field = 3;
+#define ORRERY_CONSTRAINT(T, name) sink.part(field++, t.name);
+    ORRERY_CONSTRAINTS_1(ORRERY_CONSTRAINT)
+    sink.scalar(field++, t.collide_connected, base.collide_connected);
+    sink.optional(field++, t.break_force_n);
+    sink.optional(field++, t.break_torque_nm);
+    ORRERY_CONSTRAINTS_2(ORRERY_CONSTRAINT)
+#undef ORRERY_CONSTRAINT
     sink.end();
 }
 

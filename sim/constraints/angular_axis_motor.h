@@ -1,8 +1,7 @@
 #ifndef ORRERY_CONSTRAINTS_ANGULAR_AXIS_MOTOR_H_
 #define ORRERY_CONSTRAINTS_ANGULAR_AXIS_MOTOR_H_
 
-#include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "sim/constraints/fields.h"
 
 namespace orrery::sim {
 
@@ -11,6 +10,13 @@ struct AngularAxisMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A (the world frame when A is the world)
     float target_radps = 0.0f;
     Motor motor;
+
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.direction(Side::a, "axis_a", s.axis_a);
+        v.number("target_radps", s.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
+        v.motor("motor", s.motor);
+    }
 };
 
 }  // namespace orrery::sim

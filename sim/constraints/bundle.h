@@ -74,6 +74,13 @@ struct BundleHead {
     std::uint32_t bounces;               // contacts: some lane has restitution
 };
 
+// Beside it in bundles of three or four bodies; D is the world where there are three.
+struct ManyHead {
+    BundleHead head;
+    std::uint32_t body_c[kBundleLanes], body_d[kBundleLanes];
+    std::uint32_t write_c, write_d;
+};
+
 // Plain moves between descriptions and one lane of the rows: no arithmetic.
 inline void set_lane(Row& row, std::uint32_t lane, float value) { row.lane[lane] = value; }
 inline void set_lane(Vec3Rows& rows, std::uint32_t lane, Vec3 v) {

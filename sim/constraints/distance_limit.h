@@ -1,8 +1,7 @@
 #ifndef ORRERY_CONSTRAINTS_DISTANCE_LIMIT_H_
 #define ORRERY_CONSTRAINTS_DISTANCE_LIMIT_H_
 
-#include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "sim/constraints/fields.h"
 
 namespace orrery::sim {
 
@@ -11,6 +10,14 @@ struct DistanceLimit {
     Vec3 anchor_a, anchor_b;  // m, local
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;
+
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);
+        v.amount("min_m", s.min_m), v.amount("max_m", s.max_m);
+        v.spring("spring", s.spring);
+        v.ordered("min_m", s.min_m, "max_m", s.max_m);
+    }
 };
 
 }  // namespace orrery::sim

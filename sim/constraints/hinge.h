@@ -1,8 +1,7 @@
 #ifndef ORRERY_CONSTRAINTS_HINGE_H_
 #define ORRERY_CONSTRAINTS_HINGE_H_
 
-#include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "sim/constraints/fields.h"
 
 namespace orrery::sim {
 
@@ -17,6 +16,18 @@ struct Hinge {
     float min_angle_rad = 0.0f, max_angle_rad = 0.0f;  // -pi <= min <= max <= pi
     Spring spring;        // of the five held degrees
     Spring limit_spring;  // of the limit
+
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);
+        v.direction(Side::a, "axis_a", s.axis_a), v.direction(Side::b, "axis_b", s.axis_b);
+        v.direction(Side::a, "normal_a", s.normal_a), v.direction(Side::b, "normal_b", s.normal_b);
+        v.flag(s.limited);
+        v.number("min_angle_rad", s.min_angle_rad, -kAboutPi, kAboutPi), v.number("max_angle_rad", s.max_angle_rad, -kAboutPi, kAboutPi);
+        v.spring("spring", s.spring), v.spring("limit_spring", s.limit_spring);
+        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a), v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
+        v.ordered("min_angle_rad", s.min_angle_rad, "max_angle_rad", s.max_angle_rad);
+    }
 };
 
 }  // namespace orrery::sim

@@ -1,8 +1,7 @@
 #ifndef ORRERY_CONSTRAINTS_ONE_BODY_LINEAR_SERVO_H_
 #define ORRERY_CONSTRAINTS_ONE_BODY_LINEAR_SERVO_H_
 
-#include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "sim/constraints/fields.h"
 
 namespace orrery::sim {
 
@@ -13,6 +12,13 @@ struct OneBodyLinearServo {
     Vec3 target;    // m, world
     Spring spring{5.0f, 1.0f};
     Servo servo;
+
+    static constexpr int kBodies = 1;
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.point(Side::b, "anchor_b", s.anchor_b), v.point(Side::a, "target", s.target);
+        v.spring("spring", s.spring), v.servo("servo", s.servo);
+    }
 };
 
 }  // namespace orrery::sim

@@ -6,6 +6,11 @@
 namespace orrery::sim {
 
 inline constexpr float kNoLimit = std::numeric_limits<float>::max();
+inline constexpr float kMaxCoordinate_m = 4096.0f;  // beyond it single precision is coarser than 0.5 mm: quarantine
+inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
+inline constexpr float kMaxAngularSpeed_radps = 500.0f;
+inline constexpr float kAboutPi = 3.14159274f;      // the float next to pi, a little above it
+inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angles lie in (-pi, pi]
 
 // A damped harmonic oscillator, independent of mass. frequency_hz = 0 means rigid: the solver then uses the default
 // rigidity (60 Hz for joints, clamped to a quarter of the substep rate; damping ratio 2), dropped in the relax pass.

@@ -1,8 +1,7 @@
 #ifndef ORRERY_CONSTRAINTS_WELD_H_
 #define ORRERY_CONSTRAINTS_WELD_H_
 
-#include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "sim/constraints/fields.h"
 
 namespace orrery::sim {
 
@@ -11,6 +10,13 @@ struct Weld {
     Vec3 anchor_a, anchor_b;     // m, local
     Quat relative_orientation;   // B in the frame of A: orientation_b = orientation_a * relative_orientation
     Spring spring;
+
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);
+        v.turn("relative_orientation", s.relative_orientation);
+        v.spring("spring", s.spring);
+    }
 };
 
 }  // namespace orrery::sim

@@ -1,34 +1,46 @@
 // The bundles of a tick: every kind of constraint, in the order in which kinds stand in a colour.
 #pragma once
 
-#include <tuple>
-#include <variant>
-#include <vector>
+#include <array>
 
 #define ORRERY_CONSTRAINT_DATA
-#include "sim/constraints/angular_axis_motor.h"
-#include "sim/constraints/ball_socket.h"
 #include "sim/constraints/contact.h"
-#include "sim/constraints/distance_limit.h"
-#include "sim/constraints/hinge.h"
-#include "sim/constraints/one_body_linear_servo.h"
-#include "sim/constraints/weld.h"
+#include "sim/constraints/list.h"
 #include "sim/solver/joint.h"
 
 namespace orrery::sim {
 
 // Joints as in the variant Constraint, then contacts.
-enum class Kind : std::uint8_t {
-    ball_socket, hinge, weld, distance_limit, one_body_linear_servo, angular_axis_motor, contact,
-};
-inline constexpr std::size_t kKindCount = 7;
-static_assert(std::variant_size_v<Constraint> == kKindCount - 1);
+enum class Kind : std::uint8_t { contact = kConstraintTypes };
+inline constexpr std::size_t kKindCount = kConstraintTypes + 1;
+static_assert(kKindCount < 256);
 
+constexpr std::size_t index_of(Kind kind) { return static_cast<std::size_t>(kind); }
 inline Kind kind_of(const Joint& joint) { return static_cast<Kind>(joint.constraint.index()); }
 
-// A vector of bundles for each kind, in the order of Kind.
-using BundleVectors = std::tuple<std::vector<BallSocketBundle>, std::vector<HingeBundle>, std::vector<WeldBundle>,
-                                 std::vector<DistanceLimitBundle>, std::vector<OneBodyLinearServoBundle>,
-                                 std::vector<AngularAxisMotorBundle>, std::vector<ContactBundle>>;
+#define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
+inline constexpr std::array<std::uint32_t, kKindCount> kBundleBytes{
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle))};
+#undef ORRERY_CONSTRAINT
+
+// Bodies of a constraint of each kind, two at least: A of a one-body constraint is the world.
+#define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? body_count<T>() : 2,
+inline constexpr std::array<std::uint8_t, kKindCount> kBundleBodies{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) 2};
+#undef ORRERY_CONSTRAINT
+
+// What the layout fills and nobody else clears.
+#define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? sizeof(ManyHead) : sizeof(BundleHead),
+inline constexpr std::array<std::size_t, kKindCount> kHeadBytes{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) sizeof(BundleHead)};
+#undef ORRERY_CONSTRAINT
+
+template <class Description>
+struct BundleFor;
+#define ORRERY_CONSTRAINT(T, name)    \
+    template <>                       \
+    struct BundleFor<T> {             \
+        using type = T##Bundle;       \
+    };
+ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
+#undef ORRERY_CONSTRAINT
 
 }  // namespace orrery::sim

@@ -16,19 +16,22 @@ struct Greedy {
     std::vector<std::uint64_t>& used;
     std::uint32_t colours = 0;
 
-    // The lowest colour from `lowest` on that neither dynamic body has.
-    std::uint8_t take(std::uint32_t a, std::uint32_t b, std::uint32_t lowest) {
-        const bool dynamic_a = bodies.dynamic(a), dynamic_b = bodies.dynamic(b);
-        if (!dynamic_a && !dynamic_b) return kNoColour;
-        const std::uint64_t taken = (dynamic_a ? used[a] : 0) | (dynamic_b ? used[b] : 0);
+    // The lowest colour from `lowest` on that none of the dynamic ones among the bodies has.
+    template <class... Body>
+    std::uint8_t take(std::uint32_t lowest, Body... body) {
+        if (!(bodies.dynamic(body) || ...)) return kNoColour;
+        const std::uint64_t taken = ((bodies.dynamic(body) ? used[body] : 0) | ...);
         const std::uint64_t free = ~taken & (~std::uint64_t{0} << lowest);
         if (free == 0) return kOverflowColour;
         const std::uint64_t bit = free & (~free + 1);
-        if (dynamic_a) used[a] |= bit;
-        if (dynamic_b) used[b] |= bit;
+        ((bodies.dynamic(body) ? void(used[body] |= bit) : void()), ...);
         const auto colour = static_cast<std::uint32_t>(std::countr_zero(free));
         colours = std::max(colours, colour + 1);
         return static_cast<std::uint8_t>(colour);
+    }
+    std::uint8_t take(const Joint& joint) {
+        if (joint.c == kWorldBody && joint.d == kWorldBody) return take(0, joint.a, joint.b);
+        return take(0, joint.a, joint.b, joint.c, joint.d);
     }
 };
 
@@ -42,20 +45,20 @@ void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std
     Greedy greedy{bodies, colouring.used};
 
     for (std::size_t i = 0; i < joints.size(); ++i) {
-        colouring.joints[i] = joints[i].alive ? greedy.take(joints[i].a, joints[i].b, 0) : kNoColour;
+        colouring.joints[i] = joints[i].alive ? greedy.take(joints[i]) : kNoColour;
     }
     bool against_fixed = false;
     for (std::size_t i = 0; i < manifolds.size(); ++i) {
         const Manifold& m = manifolds[i];
         const bool both = bodies.dynamic(m.a) && bodies.dynamic(m.b);
         against_fixed |= !both;
-        colouring.manifolds[i] = both ? greedy.take(m.a, m.b, 0) : kNoColour;
+        colouring.manifolds[i] = both ? greedy.take(0, m.a, m.b) : kNoColour;
     }
     if (against_fixed) {
         const std::uint32_t lowest = greedy.colours + kColoursForFixed <= kMaxColours ? greedy.colours : 0;
         for (std::size_t i = 0; i < manifolds.size(); ++i) {
             const Manifold& m = manifolds[i];
-            if (!(bodies.dynamic(m.a) && bodies.dynamic(m.b))) colouring.manifolds[i] = greedy.take(m.a, m.b, lowest);
+            if (!(bodies.dynamic(m.a) && bodies.dynamic(m.b))) colouring.manifolds[i] = greedy.take(lowest, m.a, m.b);
         }
     }
     colouring.colours = greedy.colours;

@@ -11,6 +11,7 @@ inline constexpr int kMaxJointRows = 8;
 
 struct Joint {
     std::uint32_t a = 0, b = 0;         // body indices; a = kWorldBody for a joint to the world
+    std::uint32_t c = 0, d = 0;         // of constraints of three or four bodies, else kWorldBody
     Constraint constraint;
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
     bool collide_connected = false;

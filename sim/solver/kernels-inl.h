@@ -1,4 +1,4 @@
-// The passes over bundles, written once for all kinds, and the table of a target.
+// The table of a target: the passes over bodies and contacts, compiled here, and those over joints (joints_<part>.cpp).
 
 #if defined(ORRERY_SOLVER_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_SOLVER_KERNELS_INL_H_
@@ -8,188 +8,22 @@
 #endif
 
 #include "sim/solver/integrate-inl.h"
-#include "sim/solver/kernels.h"
-#define ORRERY_CONSTRAINT_FUNCTIONS
-#include "sim/constraints/angular_axis_motor.h"
-#include "sim/constraints/ball_socket.h"
-#include "sim/constraints/contact.h"
-#include "sim/constraints/distance_limit.h"
-#include "sim/constraints/hinge.h"
-#include "sim/constraints/one_body_linear_servo.h"
-#include "sim/constraints/weld.h"
-#undef ORRERY_CONSTRAINT_FUNCTIONS
+#include "sim/solver/passes-inl.h"
 
 ORRERY_LANES_BEGIN
 
-// The two bodies of a vector of lanes: their velocities are read at the start and written back at the end.
-template <class F>
-struct BodyPair {
-    const StepContext& context;
-    const std::uint32_t *rows_a, *rows_b;
-    std::uint32_t write_a, write_b;
-
-    ORRERY_FN BodyPair(const StepContext& c, const BundleHead& head, std::uint32_t lane)
-        : context(c), rows_a(head.body_a + lane), rows_b(head.body_b + lane), write_a(head.write_a >> lane),
-          write_b(head.write_b >> lane) {}
-    ORRERY_FN VelocityT<F> velocity_a() const { return gather_velocity<F>(context.velocity->linear, rows_a); }
-    ORRERY_FN VelocityT<F> velocity_b() const { return gather_velocity<F>(context.velocity->linear, rows_b); }
-    ORRERY_FN VelocityT<F> delta_a() const { return gather_velocity<F>(context.delta->linear, rows_a); }
-    ORRERY_FN VelocityT<F> delta_b() const { return gather_velocity<F>(context.delta->linear, rows_b); }
-    ORRERY_FN PoseT<F> pose_a() const { return gather_pose<F>(context.pose->position, rows_a); }
-    ORRERY_FN PoseT<F> pose_b() const { return gather_pose<F>(context.pose->position, rows_b); }
-    ORRERY_FN InertiaT<F> inertia_a() const { return gather_inertia<F>(context.inertia->inverse_inertia, rows_a); }
-    ORRERY_FN InertiaT<F> inertia_b() const { return gather_inertia<F>(context.inertia->inverse_inertia, rows_b); }
-    ORRERY_FN void write(const VelocityT<F>& a, const VelocityT<F>& b) const {
-        scatter_velocity<F>(context.velocity->linear, rows_a, write_a, a);
-        scatter_velocity<F>(context.velocity->linear, rows_b, write_b, b);
-    }
-};
-
-// A pass goes over bundles and, in each, over the vectors that have a lane in use. Plain loops: a lambda would be compiled
-// without the target's instructions.
-#define ORRERY_FOR_EACH_VECTOR                                                                                   \
-    Bundle* const first = static_cast<Bundle*>(bundles);                                                         \
-    for (Bundle* bundle = first; bundle != first + count; ++bundle)                                              \
-        for (std::uint32_t lane = 0; lane < bundle->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))
-
-// ---- joints
-
-template <class Functions, class F>
-void prepare_joints(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        const F zero(0.0f);
-        put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
-        put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
-        Functions::template prepare<F>(*bundle, lane, context.step);
-        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                       pair.inertia_b());
-    }
-}
-
-template <class Functions, class F>
-void solve_joints(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        Functions::template solve<false, F>(*bundle, lane, context.step, Functions::template bias<F>(*bundle, lane), a, b);
-        pair.write(a, b);
-    }
-}
-
-// The poses have moved: everything that depends on them is made anew, and serves the next substep too. A user's spring
-// keeps the bias of the substep that it was integrated in.
-template <class Functions, class F>
-void relax_joints(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        const auto bias = Functions::template bias<F>(*bundle, lane);
-        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                       pair.inertia_b());
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        Functions::template solve<true, F>(*bundle, lane, context.step, bias, a, b);
-        pair.write(a, b);
-        Functions::template accumulate<F>(*bundle, lane);
-    }
-}
-
-template <class Functions, class F>
-void finish_joints(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
-        JointForceRows& rows = bundle->force;
-        const F inverse_dt(context.step.inverse_dt);
-        const F force = length(get<F>(rows.linear, lane)) * inverse_dt;
-        const F torque = length(get<F>(rows.angular, lane)) * inverse_dt;
-        put(rows.force_n, lane, force);
-        put(rows.torque_nm, lane, torque);
-        const MaskOf<F> broken =
-            (force > get<F>(rows.break_force_n, lane)) | (torque > get<F>(rows.break_torque_nm, lane));
-        put(rows.broken, lane, select(broken, F(1.0f), F(0.0f)));
-        Functions::template finish<F>(*bundle, lane);
-    }
-}
-
-// ---- contacts
-
-template <class F>
-void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = ContactBundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        ContactFunctions::prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                     pair.inertia_b(), pair.velocity_a(), pair.velocity_b());
-    }
-}
-
-template <bool kRelax, class F>
-void solve_contacts(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = ContactBundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        ContactFunctions::solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
-        pair.write(a, b);
-    }
-}
-
-template <class F>
-void restitute_contacts(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = ContactBundle;
-    ORRERY_FOR_EACH_VECTOR {
-        if (bundle->head.bounces == 0) continue;
-        const BodyPair<F> pair(context, bundle->head, lane);
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        ContactFunctions::restitute<F>(*bundle, lane, context.step, a, b);
-        pair.write(a, b);
-    }
-}
-
-template <class F>
-void finish_contacts(const StepContext&, void* bundles, std::uint32_t count) {
-    using Bundle = ContactBundle;
-    ORRERY_FOR_EACH_VECTOR { ContactFunctions::finish<F>(*bundle, lane); }
-}
-
-// ---- all
-
-template <class Functions, class F>
-void warm_start(const StepContext& context, void* bundles, std::uint32_t count) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        Functions::template warm_start<F>(*bundle, lane, a, b);
-        pair.write(a, b);
-    }
-}
-
-#undef ORRERY_FOR_EACH_VECTOR
-
-template <class Functions, class F>
-constexpr KindKernels joint_kernels() {
-    return {prepare_joints<Functions, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
-            nullptr, finish_joints<Functions, F>};
-}
-template <class F>
-constexpr KindKernels contact_kernels() {
-    return {prepare_contacts<F>, warm_start<ContactFunctions, F>, solve_contacts<false, F>, solve_contacts<true, F>,
-            restitute_contacts<F>, finish_contacts<F>};
-}
+inline constexpr KindKernels kContactKernels = contact_kernels<Number>();
 
 // In the order of Kind.
-template <class F>
+#define ORRERY_CONSTRAINT(T, name) &k##T##Kernels,
 constexpr SolverKernels make_solver_kernels() {
+    using F = Number;
     return {move_bodies<false, F>,
             integrate_velocities<F>,
             move_bodies<true, F>,
-            {joint_kernels<BallSocketFunctions, F>(), joint_kernels<HingeFunctions, F>(), joint_kernels<WeldFunctions, F>(),
-             joint_kernels<DistanceLimitFunctions, F>(), joint_kernels<OneBodyLinearServoFunctions, F>(),
-             joint_kernels<AngularAxisMotorFunctions, F>(), contact_kernels<F>()}};
+            {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) &kContactKernels}};
 }
+#undef ORRERY_CONSTRAINT
 
 ORRERY_LANES_END
 

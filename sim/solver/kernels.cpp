@@ -8,7 +8,7 @@
 #include "sim/solver/kernels-inl.h"
 ORRERY_LANES_BEGIN
 extern const SolverKernels kSolverKernels;
-constinit const SolverKernels kSolverKernels = make_solver_kernels<Number>();
+constinit const SolverKernels kSolverKernels = make_solver_kernels();
 ORRERY_LANES_END
 #endif
 

@@ -19,7 +19,8 @@ struct StepContext {
     const Vec3 *force, *torque;  // by body index, or null
 };
 
-using BundleKernel = void (*)(const StepContext& context, void* bundles, std::uint32_t count);
+// Bundles of one kind lie `stride` bytes apart: forms that several kinds share see the part that they have in common.
+using BundleKernel = void (*)(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride);
 using BodyKernel = void (*)(const StepContext& context, std::uint32_t begin, std::uint32_t end);
 
 struct KindKernels {
@@ -30,7 +31,7 @@ struct KindKernels {
 
 struct SolverKernels {
     BodyKernel refresh_inertia, integrate_velocities, integrate_poses;
-    KindKernels kinds[kKindCount];
+    const KindKernels* kinds[kKindCount];
 };
 
 // The target must be one of available_targets(), or automatic for the best.

@@ -6,7 +6,7 @@
 ORRERY_LANES_BEGIN
 
 extern const SolverKernels kSolverKernels;
-constinit const SolverKernels kSolverKernels = make_solver_kernels<Number>();
+constinit const SolverKernels kSolverKernels = make_solver_kernels();
 
 namespace {
 constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved

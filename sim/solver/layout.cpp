@@ -2,36 +2,38 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace orrery::sim {
-namespace {
 
-constexpr std::size_t index_of(Kind kind) { return static_cast<std::size_t>(kind); }
-
-template <std::size_t K, class Bundles, class Store>
-void resize_kind(Bundles& bundles, Store& store, std::uint32_t size) {
-    auto& vector = std::get<K>(bundles);
-    if (vector.size() < size) vector.resize(size + size / 4);
-    store.data = reinterpret_cast<std::byte*>(vector.data());
-    store.stride = sizeof(vector[0]);
-    store.size = size;
-}
-
-template <class Bundles, class Stores, std::size_t... K>
-void resize_one(Bundles& bundles, Stores& stores, std::size_t kind, std::uint32_t size, std::index_sequence<K...>) {
-    ((K == kind ? resize_kind<K>(bundles, stores[K], size) : void()), ...);
-}
-
-}  // namespace
-
+// Memory that a kind takes for the first time is zero, as is what clear_padding (solver.cpp) leaves.
 void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
-    resize_one(bundles_, stores_, index_of(kind), bundles, std::make_index_sequence<kKindCount>());
+    Store& store = stores_[index_of(kind)];
+    if (store.capacity < bundles) {
+        const std::uint32_t capacity = bundles + bundles / 4;
+        const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
+        std::unique_ptr<std::byte[], Release> data(new (std::align_val_t{alignof(Row)}) std::byte[capacity * bytes]);
+        if (kept != 0) std::memcpy(data.get(), store.data.get(), kept);
+        std::memset(data.get() + kept, 0, capacity * bytes - kept);
+        store.data = std::move(data);
+        store.capacity = capacity;
+    }
+    store.size = bundles;
 }
 
 std::uint32_t BundleLayout::bundle_count() const {
     std::uint32_t sum = 0;
     for (const Store& store : stores_) sum += store.size;
     return sum;
+}
+
+BundleLayout::Plan& BundleLayout::plan(Kind kind) {
+    std::uint8_t& known = plan_of_[index_of(kind)];
+    if (known == 0) {
+        plans_.emplace_back().kind = kind;
+        known = static_cast<std::uint8_t>(plans_.size());
+    }
+    return plans_[known - 1u];
 }
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
@@ -43,15 +45,19 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     reserve();
     for (std::uint32_t i = 0; i < joints.size(); ++i) {
         const std::uint8_t colour = colouring.joints[i];
+        if (colour == kNoColour) continue;
         const Joint& joint = joints[i];
-        if (colour < kMaxColours) place(kind_of(joint), 0, colour, i, joint.a, joint.b, bodies);
-        if (colour == kOverflowColour) overflow_.push_back({kind_of(joint), i, joint.a, joint.b});
+        const Member constraint{kind_of(joint), i, {joint.a, joint.b, joint.c, joint.d}};
+        if (colour < kMaxColours) place(0, colour, constraint, bodies);
+        else overflow_.push_back(constraint);
     }
     for (std::uint32_t i = 0; i < manifolds.size(); ++i) {
         const std::uint8_t colour = colouring.manifolds[i];
+        if (colour == kNoColour) continue;
         const Manifold& m = manifolds[i];
-        if (colour < kMaxColours) place(Kind::contact, kMaxManifoldPoints - m.count, colour, i, m.a, m.b, bodies);
-        if (colour == kOverflowColour) overflow_.push_back({Kind::contact, i, m.a, m.b});
+        const Member constraint{Kind::contact, i, {m.a, m.b, kWorldBody, kWorldBody}};
+        if (colour < kMaxColours) place(kMaxManifoldPoints - m.count, colour, constraint, bodies);
+        else overflow_.push_back(constraint);
     }
     place_overflow(bodies);
     finish_heads(manifolds);
@@ -59,53 +65,66 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
 }
 
 void BundleLayout::count(std::span<const Joint> joints, std::span<const Manifold> manifolds, const Colouring& colouring) {
-    counts_ = {};
+    for (Store& store : stores_) store.size = 0;
+    plan_of_ = {};
+    plans_.clear();
     for (std::size_t i = 0; i < joints.size(); ++i) {
         const std::uint8_t colour = colouring.joints[i];
-        if (colour < kMaxColours) ++counts_[index_of(kind_of(joints[i]))][colour][0];
+        if (colour == kNoColour) continue;
+        Plan& of_kind = plan(kind_of(joints[i]));
+        if (colour < kMaxColours) ++of_kind.counts[colour][0];
     }
-    auto& contacts = counts_[index_of(Kind::contact)];
     for (std::size_t i = 0; i < manifolds.size(); ++i) {
         const std::uint8_t colour = colouring.manifolds[i];
-        if (colour < kMaxColours) ++contacts[colour][kMaxManifoldPoints - manifolds[i].count];
+        if (colour == kNoColour) continue;
+        Plan& of_kind = plan(Kind::contact);
+        if (colour < kMaxColours) ++of_kind.counts[colour][kMaxManifoldPoints - manifolds[i].count];
     }
+    std::sort(plans_.begin(), plans_.end(), [](const Plan& x, const Plan& y) { return x.kind < y.kind; });
+    for (std::size_t p = 0; p < plans_.size(); ++p) plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
 }
 
 // Gives each (kind, colour) its bundles and turns counts into the first slot of each bucket.
 void BundleLayout::reserve() {
-    for (std::size_t kind = 0; kind < kKindCount; ++kind) {
+    for (Plan& p : plans_) {
         std::uint32_t next = 0;
         for (std::uint32_t colour = 0; colour < colours_; ++colour) {
             std::uint32_t slot = next * kBundleLanes, sum = 0;
-            for (std::uint32_t& bucket : counts_[kind][colour]) {
+            for (std::uint32_t& bucket : p.counts[colour]) {
                 const std::uint32_t here = bucket;
                 bucket = slot;
                 slot += here, sum += here;
             }
-            first_[kind][colour] = next;
-            size_[kind][colour] = (sum + kBundleLanes - 1) / kBundleLanes;
-            next += size_[kind][colour];
+            p.first[colour] = next;
+            p.size[colour] = (sum + kBundleLanes - 1) / kBundleLanes;
+            next += p.size[colour];
         }
-        overflow_first_[kind] = next;
-        resize(static_cast<Kind>(kind), next);
-        for (std::uint32_t k = 0; k < next; ++k) head(static_cast<Kind>(kind), k) = BundleHead{};
+        resize(p.kind, next);
+        for (std::uint32_t k = 0; k < next; ++k) std::memset(bundle(p.kind, k), 0, kHeadBytes[index_of(p.kind)]);
     }
 }
 
-void BundleLayout::put(BundleHead& head, std::uint32_t lane, std::uint32_t source, std::uint32_t a, std::uint32_t b,
-                       const Bodies& bodies) {
-    head.source[lane] = source;
-    head.body_a[lane] = a;
-    head.body_b[lane] = b;
-    head.write_a |= (bodies.dynamic(a) ? 1u : 0u) << lane;
-    head.write_b |= (bodies.dynamic(b) ? 1u : 0u) << lane;
-    ++head.count;
+void BundleLayout::put(std::uint32_t bundle_index, std::uint32_t lane, const Member& constraint, const Bodies& bodies) {
+    const auto& body = constraint.body;
+    BundleHead& to = head(constraint.kind, bundle_index);
+    ++to.count;
+    const auto bit = [&](std::uint32_t k) { return (bodies.dynamic(body[k]) ? 1u : 0u) << lane; };
+    to.source[lane] = constraint.source;
+    to.body_a[lane] = body[0];
+    to.body_b[lane] = body[1];
+    to.write_a |= bit(0);
+    to.write_b |= bit(1);
+    if (kBundleBodies[index_of(constraint.kind)] <= 2) return;
+    auto& many = *static_cast<ManyHead*>(bundle(constraint.kind, bundle_index));
+    many.body_c[lane] = body[2];
+    many.body_d[lane] = body[3];
+    many.write_c |= bit(2);
+    many.write_d |= bit(3);
 }
 
-void BundleLayout::place(Kind kind, std::uint32_t bucket, std::uint8_t colour, std::uint32_t source, std::uint32_t a,
-                         std::uint32_t b, const Bodies& bodies) {
-    const std::uint32_t slot = counts_[index_of(kind)][colour][bucket]++;
-    put(head(kind, slot / kBundleLanes), slot % kBundleLanes, source, a, b, bodies);
+void BundleLayout::place(std::uint32_t bucket, std::uint8_t colour, const Member& constraint, const Bodies& bodies) {
+    const std::uint32_t slot = plan(constraint.kind).counts[colour][bucket]++;
+    put(slot / kBundleLanes, slot % kBundleLanes, constraint, bodies);
 }
 
 // Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its place. So
@@ -114,26 +133,28 @@ void BundleLayout::place_overflow(const Bodies& bodies) {
     overflow_constraints_ = static_cast<std::uint32_t>(overflow_.size());
     while (!overflow_.empty()) {
         used_.assign(bodies.size(), 0);
-        for (auto& colours : open_) colours.fill(kNone);
+        for (Plan& p : plans_) std::fill(std::begin(p.open), std::end(p.open), kNone);
         left_.clear();
-        for (const Overflow& o : overflow_) {
-            const bool dynamic_a = bodies.dynamic(o.a), dynamic_b = bodies.dynamic(o.b);
-            const std::uint64_t free = ~((dynamic_a ? used_[o.a] : 0) | (dynamic_b ? used_[o.b] : 0));
+        for (const Member& o : overflow_) {
+            std::uint64_t taken = 0;
+            for (const std::uint32_t body : o.body) taken |= bodies.dynamic(body) ? used_[body] : 0;
+            const std::uint64_t free = ~taken;
             if (free == 0) {
                 left_.push_back(o);
                 continue;
             }
             const std::uint64_t bit = free & (~free + 1);
-            if (dynamic_a) used_[o.a] |= bit;
-            if (dynamic_b) used_[o.b] |= bit;
-            std::uint32_t& open = open_[index_of(o.kind)][static_cast<std::size_t>(std::countr_zero(free))];
+            for (const std::uint32_t body : o.body) {
+                if (bodies.dynamic(body)) used_[body] |= bit;
+            }
+            std::uint32_t& open = plan(o.kind).open[static_cast<std::size_t>(std::countr_zero(free))];
             if (open == kNone || head(o.kind, open).count == kBundleLanes) {
                 open = stores_[index_of(o.kind)].size;
                 resize(o.kind, open + 1);
-                head(o.kind, open) = BundleHead{};
+                std::memset(bundle(o.kind, open), 0, kHeadBytes[index_of(o.kind)]);
                 overflow_blocks_.push_back({o.kind, open, 1});
             }
-            put(head(o.kind, open), head(o.kind, open).count, o.source, o.a, o.b, bodies);
+            put(open, head(o.kind, open).count, o, bodies);
         }
         overflow_.swap(left_);
     }
@@ -155,10 +176,10 @@ void BundleLayout::make_blocks() {
     blocks_.clear();
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         colour_begin_[colour] = static_cast<std::uint32_t>(blocks_.size());
-        for (std::size_t kind = 0; kind < kKindCount; ++kind) {
-            for (std::uint32_t done = 0; done < size_[kind][colour]; done += kBlockBundles) {
-                const std::uint32_t count = std::min(kBlockBundles, size_[kind][colour] - done);
-                blocks_.push_back({static_cast<Kind>(kind), first_[kind][colour] + done, count});
+        for (const Plan& p : plans_) {
+            for (std::uint32_t done = 0; done < p.size[colour]; done += kBlockBundles) {
+                const std::uint32_t count = std::min(kBlockBundles, p.size[colour] - done);
+                blocks_.push_back({p.kind, p.first[colour] + done, count});
             }
         }
     }

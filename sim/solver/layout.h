@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -38,43 +40,48 @@ class BundleLayout {
     std::uint32_t bundle_count() const;
 
     void* bundle(Kind kind, std::uint32_t index) {
-        const Store& store = stores_[static_cast<std::size_t>(kind)];
-        return store.data + std::size_t(index) * store.stride;
+        return stores_[index_of(kind)].data.get() + std::size_t(index) * kBundleBytes[index_of(kind)];
     }
     BundleHead& head(Kind kind, std::uint32_t index) { return *static_cast<BundleHead*>(bundle(kind, index)); }
 
   private:
-    struct Store {
-        std::byte* data = nullptr;
-        std::size_t stride = 0;
-        std::uint32_t size = 0;
-    };
     static constexpr std::uint32_t kBuckets = kMaxManifoldPoints;  // contacts with more points first
-    using Counts = std::array<std::array<std::array<std::uint32_t, kBuckets>, kMaxColours + 1>, kKindCount>;
+    struct Release {
+        void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{alignof(Row)}); }
+    };
+    struct Store {
+        std::unique_ptr<std::byte[], Release> data;
+        std::uint32_t size = 0, capacity = 0;  // bundles
+    };
+    // Of a kind that the tick has any of.
+    struct Plan {
+        Kind kind = Kind::contact;
+        std::uint32_t counts[kMaxColours + 1][kBuckets] = {};      // of constraints; then the next slot of each
+        std::uint32_t first[kMaxColours] = {}, size[kMaxColours] = {};  // bundles by colour
+        std::uint32_t open[kMaxColours] = {};                      // overflow: the bundle to fill, of this layer
+    };
+    struct Member {
+        Kind kind;
+        std::uint32_t source;
+        std::uint32_t body[4];
+    };
 
+    Plan& plan(Kind kind);
     void count(std::span<const Joint> joints, std::span<const Manifold> manifolds, const Colouring& colouring);
     void reserve();
-    void place(Kind kind, std::uint32_t bucket, std::uint8_t colour, std::uint32_t source, std::uint32_t a, std::uint32_t b,
-               const Bodies& bodies);
+    void place(std::uint32_t bucket, std::uint8_t colour, const Member& constraint, const Bodies& bodies);
     void place_overflow(const Bodies& bodies);
-    void put(BundleHead& head, std::uint32_t lane, std::uint32_t source, std::uint32_t a, std::uint32_t b, const Bodies& bodies);
+    void put(std::uint32_t bundle, std::uint32_t lane, const Member& constraint, const Bodies& bodies);
     void finish_heads(std::span<const Manifold> manifolds);
     void make_blocks();
     void resize(Kind kind, std::uint32_t bundles);
 
-    BundleVectors bundles_;
     std::array<Store, kKindCount> stores_;
-    Counts counts_{};  // of constraints; then the next slot of each
-    std::array<std::array<std::uint32_t, kMaxColours + 1>, kKindCount> first_{}, size_{};  // bundles by kind and colour
-    std::array<std::uint32_t, kKindCount> overflow_first_{};
+    std::array<std::uint8_t, kKindCount> plan_of_{};  // its place in plans_ and 1, or 0
+    std::vector<Plan> plans_;                         // in the order of Kind once all are counted
     std::vector<Block> blocks_, overflow_blocks_;
-    struct Overflow {
-        Kind kind;
-        std::uint32_t source, a, b;
-    };
-    std::vector<Overflow> overflow_, left_;  // in canonical order
-    std::vector<std::uint64_t> used_;        // by body
-    std::array<std::array<std::uint32_t, kMaxColours>, kKindCount> open_{};  // the bundle to fill, of this layer
+    std::vector<Member> overflow_, left_;           // in canonical order
+    std::vector<std::uint64_t> used_;                 // by body
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
     std::uint32_t colours_ = 0, overflow_constraints_ = 0;
 };

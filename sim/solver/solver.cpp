@@ -17,15 +17,15 @@ static_assert(kBodyBlock % kBundleLanes == 0);
 
 // Rows that nobody fills must not hold what an earlier tick left there.
 template <class Bundle>
-void clear_padding(Bundle& bundle) {
+void clear_padding(Bundle& bundle, std::size_t head_bytes) {
     if (bundle.head.count == kBundleLanes) return;
-    std::memset(reinterpret_cast<std::byte*>(&bundle) + sizeof(BundleHead), 0, sizeof(Bundle) - sizeof(BundleHead));
+    std::memset(reinterpret_cast<std::byte*>(&bundle) + head_bytes, 0, sizeof(Bundle) - head_bytes);
 }
 
-template <class Bundle, class Description>
+template <class Description>
 void load_joints(void* untyped, std::span<const Joint> joints) {
-    Bundle& bundle = *static_cast<Bundle*>(untyped);
-    clear_padding(bundle);
+    auto& bundle = *static_cast<typename BundleFor<Description>::type*>(untyped);
+    clear_padding(bundle, body_count<Description>() > 2 ? sizeof(ManyHead) : sizeof(BundleHead));
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const Joint& joint = joints[bundle.head.source[lane]];
         load_lane(bundle, lane, *std::get_if<Description>(&joint.constraint), joint.impulse);
@@ -34,9 +34,9 @@ void load_joints(void* untyped, std::span<const Joint> joints) {
     }
 }
 
-template <class Bundle>
+template <class Description>
 void store_joints(const void* untyped, std::span<Joint> joints) {
-    const Bundle& bundle = *static_cast<const Bundle*>(untyped);
+    const auto& bundle = *static_cast<const typename BundleFor<Description>::type*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         Joint& joint = joints[bundle.head.source[lane]];
         store_lane(bundle, lane, joint.impulse);
@@ -48,7 +48,7 @@ void store_joints(const void* untyped, std::span<Joint> joints) {
 
 void load_contacts(void* untyped, std::span<const Manifold> manifolds) {
     auto& bundle = *static_cast<ContactBundle*>(untyped);
-    clear_padding(bundle);
+    clear_padding(bundle, sizeof(BundleHead));
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) load_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
 }
 
@@ -56,6 +56,15 @@ void store_contacts(const void* untyped, std::span<Manifold> manifolds) {
     const auto& bundle = *static_cast<const ContactBundle*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) store_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
 }
+
+// How a kind of joint gets into its bundles and out of them.
+struct JointMoves {
+    void (*load)(void* bundle, std::span<const Joint> joints);
+    void (*store)(const void* bundle, std::span<Joint> joints);
+};
+#define ORRERY_CONSTRAINT(T, name) {load_joints<T>, store_joints<T>},
+constexpr JointMoves kJointMoves[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
+#undef ORRERY_CONSTRAINT
 
 }  // namespace
 
@@ -96,24 +105,24 @@ struct Solver::Impl {
 
     void block_work(std::uint32_t index, const Job& job) {
         const Block& block = layout.blocks()[index];
-        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].*job.pass;
-        if (kernel) kernel(context, layout.bundle(block.kind, block.first), block.count);
+        const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->*job.pass;
+        if (kernel) kernel(context, layout.bundle(block.kind, block.first), block.count, kBundleBytes[index_of(block.kind)]);
     }
     void prepare_work(std::uint32_t index, const Job&) {
         const Block& block = layout.blocks()[index];
-        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].prepare;
+        const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->prepare;
         for (std::uint32_t k = 0; k < block.count; ++k) {
             void* bundle = layout.bundle(block.kind, block.first + k);
             load(block.kind, bundle);
-            kernel(context, bundle, 1);
+            kernel(context, bundle, 1, kBundleBytes[index_of(block.kind)]);
         }
     }
     void store_work(std::uint32_t index, const Job&) {
         const Block& block = layout.blocks()[index];
-        const BundleKernel kernel = kernels->kinds[static_cast<std::size_t>(block.kind)].finish;
+        const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->finish;
         for (std::uint32_t k = 0; k < block.count; ++k) {
             void* bundle = layout.bundle(block.kind, block.first + k);
-            kernel(context, bundle, 1);
+            kernel(context, bundle, 1, kBundleBytes[index_of(block.kind)]);
             store(block.kind, bundle);
         }
     }
@@ -143,27 +152,13 @@ struct Solver::Impl {
 };
 
 void Solver::Impl::load(Kind kind, void* bundle) {
-    switch (kind) {
-        case Kind::ball_socket: load_joints<BallSocketBundle, BallSocket>(bundle, joints); break;
-        case Kind::hinge: load_joints<HingeBundle, Hinge>(bundle, joints); break;
-        case Kind::weld: load_joints<WeldBundle, Weld>(bundle, joints); break;
-        case Kind::distance_limit: load_joints<DistanceLimitBundle, DistanceLimit>(bundle, joints); break;
-        case Kind::one_body_linear_servo: load_joints<OneBodyLinearServoBundle, OneBodyLinearServo>(bundle, joints); break;
-        case Kind::angular_axis_motor: load_joints<AngularAxisMotorBundle, AngularAxisMotor>(bundle, joints); break;
-        case Kind::contact: load_contacts(bundle, manifolds); break;
-    }
+    if (kind == Kind::contact) load_contacts(bundle, manifolds);
+    else kJointMoves[index_of(kind)].load(bundle, joints);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    switch (kind) {
-        case Kind::ball_socket: store_joints<BallSocketBundle>(bundle, joints); break;
-        case Kind::hinge: store_joints<HingeBundle>(bundle, joints); break;
-        case Kind::weld: store_joints<WeldBundle>(bundle, joints); break;
-        case Kind::distance_limit: store_joints<DistanceLimitBundle>(bundle, joints); break;
-        case Kind::one_body_linear_servo: store_joints<OneBodyLinearServoBundle>(bundle, joints); break;
-        case Kind::angular_axis_motor: store_joints<AngularAxisMotorBundle>(bundle, joints); break;
-        case Kind::contact: store_contacts(bundle, manifolds); break;
-    }
+    if (kind == Kind::contact) store_contacts(bundle, manifolds);
+    else kJointMoves[index_of(kind)].store(bundle, joints);
 }
 
 Solver::Solver() : impl_(std::make_unique<Impl>()) {}

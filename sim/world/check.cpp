@@ -1,10 +1,10 @@
 // A definition from outside is checked once, here; from then on it is a value of known good numbers.
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <string>
 
+#include "sim/constraints/fields.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -23,7 +23,6 @@ constexpr float kMinMass_kg = 1.0e-6f, kMaxMass_kg = 1.0e12f;
 constexpr float kMaxFriction = 1'000.0f;
 constexpr float kMinDensity_kgpm3 = 1.0e-3f, kMaxDensity_kgpm3 = 1.0e6f;
 constexpr float kMaxGravityScale = 1'000.0f;
-constexpr float kPi = 3.14159274f;                // the float next to pi, a little above it
 constexpr std::uint8_t kAllLocks = 63;
 
 // Where in the definition: a chain of elements, put into words only when something is wrong there.
@@ -87,71 +86,64 @@ class Checker {
     std::optional<Error> error_;
 };
 
-// ---- constraints: what is wrong in words, or an empty string
+// ---- constraints: what is wrong in words, or an empty string; normalises directions
 
-std::string spring_fault(const char* name, const Spring& s) {
-    if (!ref::within(s.frequency_hz, 0.0f, kMaxFrequency_hz))
-        return std::string(name) + ".frequency_hz " + range_message(s.frequency_hz, 0.0f, kMaxFrequency_hz) + " (0: rigid)";
-    if (!ref::within(s.damping_ratio, 0.0f, kMaxDampingRatio))
-        return std::string(name) + ".damping_ratio " + range_message(s.damping_ratio, 0.0f, kMaxDampingRatio);
-    return {};
-}
-std::string amount_fault(const char* name, float x) {
-    if (ref::within(x, 0.0f, kNoLimit)) return {};
-    return std::string(name) + " is " + ref::text_of(x) + "; it must be a number of at least 0";
-}
-std::string anchor_fault(const char* name, Vec3 v) {
-    if (ref::within(v, kMaxCoordinate_m)) return {};
-    return std::string(name) + " must have components from -" + ref::text_of(kMaxCoordinate_m) + " to " +
-           ref::text_of(kMaxCoordinate_m) + " m";
-}
-std::string direction_fault(const char* name, Vec3& v, float tolerance) {
-    if (ref::make_unit(v, tolerance)) return {};
-    return std::string(name) + " is not a unit vector; normalise it";
-}
-std::string first_of(std::initializer_list<std::string> faults) {
-    for (const std::string& fault : faults) {
-        if (!fault.empty()) return fault;
+class FaultOf : public FieldVisitor<FaultOf> {
+  public:
+    explicit FaultOf(float tolerance) : tolerance_(tolerance) {}
+    std::string fault;
+
+    void point(Side, const char* name, Vec3& v) {
+        if (!ref::within(v, kMaxCoordinate_m)) vector_fault(name, kMaxCoordinate_m, " m");
     }
-    return {};
-}
+    void velocity(Side, const char* name, Vec3& v, float limit) {
+        if (!ref::within(v, limit)) vector_fault(name, limit, "");
+    }
+    void direction(Side, const char* name, Vec3& v) {
+        if (!ref::make_unit(v, tolerance_)) note(name, " is not a unit vector; normalise it");
+    }
+    void turn(const char* name, Quat& q) {
+        if (!ref::make_unit(q, tolerance_)) note(name, " is not a unit quaternion; normalise x, y, z, w");
+    }
+    void kept(Quat& q) { turn("a reference", q); }
+    void number(const char* name, float x, float low, float high) {
+        if (!ref::within(x, low, high)) note(name, " " + range_message(x, low, high));
+    }
+    void amount(const char* name, float x) { amount(name, "", x); }
+    void spring(const char* name, const Spring& s) {
+        if (!ref::within(s.frequency_hz, 0.0f, kMaxFrequency_hz))
+            note(name, ".frequency_hz " + range_message(s.frequency_hz, 0.0f, kMaxFrequency_hz) + " (0: rigid)");
+        if (!ref::within(s.damping_ratio, 0.0f, kMaxDampingRatio))
+            note(name, ".damping_ratio " + range_message(s.damping_ratio, 0.0f, kMaxDampingRatio));
+    }
+    void servo(const char* name, const Servo& s) {
+        amount(name, ".max_speed", s.max_speed), amount(name, ".base_speed", s.base_speed), amount(name, ".max_force", s.max_force);
+    }
+    void motor(const char* name, const Motor& m) { amount(name, ".max_force", m.max_force), amount(name, ".damping", m.damping); }
+    void ordered(const char* low_name, float low, const char* high_name, float high) {
+        if (!ref::within(low, low, high)) note(low_name, std::string(" is above ") + high_name + "; swap them");
+    }
+    void perpendicular(const char* name, const Vec3& v, const char* to_name, const Vec3& to) {
+        if (!ref::perpendicular(v, to, tolerance_)) note(name, std::string(" is not perpendicular to ") + to_name + "; make it so");
+    }
 
-std::string fault_of(BallSocket& c, float) {
-    return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
-}
-std::string fault_of(Hinge& c, float tolerance) {
-    std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
-                                  direction_fault("axis_a", c.axis_a, tolerance), direction_fault("axis_b", c.axis_b, tolerance),
-                                  direction_fault("normal_a", c.normal_a, tolerance), direction_fault("normal_b", c.normal_b, tolerance),
-                                  spring_fault("spring", c.spring), spring_fault("limit_spring", c.limit_spring)});
-    if (!fault.empty()) return fault;
-    if (!ref::perpendicular(c.axis_a, c.normal_a, tolerance)) return "normal_a is not perpendicular to axis_a; make it so";
-    if (!ref::perpendicular(c.axis_b, c.normal_b, tolerance)) return "normal_b is not perpendicular to axis_b; make it so";
-    if (!ref::within(c.min_angle_rad, -kPi, kPi) || !ref::within(c.max_angle_rad, -kPi, kPi))
-        return "min_angle_rad and max_angle_rad must be from -pi to pi";
-    if (!ref::within(c.min_angle_rad, -kPi, c.max_angle_rad)) return "min_angle_rad is above max_angle_rad; swap them";
-    return {};
-}
-std::string fault_of(Weld& c, float tolerance) {
-    if (!ref::make_unit(c.relative_orientation, tolerance)) return "relative_orientation is not a unit quaternion; normalise x, y, z, w";
-    return first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b), spring_fault("spring", c.spring)});
-}
-std::string fault_of(DistanceLimit& c, float) {
-    std::string fault = first_of({anchor_fault("anchor_a", c.anchor_a), anchor_fault("anchor_b", c.anchor_b),
-                                  amount_fault("min_m", c.min_m), amount_fault("max_m", c.max_m), spring_fault("spring", c.spring)});
-    if (fault.empty() && !ref::within(c.min_m, 0.0f, c.max_m)) return "min_m is above max_m; swap them";
-    return fault;
-}
-std::string fault_of(OneBodyLinearServo& c, float) {
-    return first_of({anchor_fault("anchor_b", c.anchor_b), anchor_fault("target", c.target), spring_fault("spring", c.spring),
-                     amount_fault("servo.max_speed", c.servo.max_speed), amount_fault("servo.base_speed", c.servo.base_speed),
-                     amount_fault("servo.max_force", c.servo.max_force)});
-}
-std::string fault_of(AngularAxisMotor& c, float tolerance) {
-    if (!ref::within(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps))
-        return "target_radps " + range_message(c.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
-    return first_of({direction_fault("axis_a", c.axis_a, tolerance), amount_fault("motor.max_force", c.motor.max_force),
-                     amount_fault("motor.damping", c.motor.damping)});
+  private:
+    void note(const char* name, const std::string& what) {
+        if (fault.empty()) fault = name + what;
+    }
+    void amount(const char* name, const char* part, float x) {
+        if (!ref::within(x, 0.0f, kNoLimit)) note(name, part + (" is " + ref::text_of(x)) + "; it must be a number of at least 0");
+    }
+    void vector_fault(const char* name, float limit, const char* unit) {
+        note(name, " must have components from -" + ref::text_of(limit) + " to " + ref::text_of(limit) + unit);
+    }
+    float tolerance_;
+};
+
+std::string fault_of(Constraint& constraint, float tolerance) {
+    FaultOf visitor(tolerance);
+    std::visit([&]<class T>(T& c) { T::fields(c, visitor); }, constraint);
+    return std::move(visitor.fault);
 }
 
 // ---- elements
@@ -192,7 +184,7 @@ Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const P
     if (joint.body_b != kNone) check.index("body_b", joint.body_b, bodies.size(), "bodies");
     if (joint.body_a == joint.body_b)
         check.fail("body_b", joint.body_a == kNone ? "both ends are the world; name a body" : "is the same body as body_a; join two bodies");
-    if (std::holds_alternative<OneBodyLinearServo>(joint.constraint) && joint.body_a != kNone)
+    if (body_count(joint.constraint) == 1 && joint.body_a != kNone)
         check.fail("body_a", "must be left out for a one-body servo, which holds body_b to the world");
     if (!ref::positive(joint.break_force_n))
         check.fail("break_force_n", "must be a number above 0; leave it out for a joint that never breaks");
@@ -328,11 +320,11 @@ Result<Ok> check_slots(WorldDef& def) {
 }  // namespace
 
 std::string check_constraint(Constraint& constraint) {
-    return std::visit([](auto& c) { return fault_of(c, ref::kUnitTolerance); }, constraint);
+    return fault_of(constraint, ref::kUnitTolerance);
 }
 
 bool live_constraint_holds(Constraint constraint) {
-    return std::visit([](auto& c) { return fault_of(c, ref::kLiveTolerance).empty(); }, constraint);
+    return fault_of(constraint, ref::kLiveTolerance).empty();
 }
 
 Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "sim/constraints/fields.h"
 #include "sim/lanes/matrix-inl.h"
 
 namespace orrery::sim::ref {
@@ -56,44 +57,33 @@ Vec3 from_local(const Pose& pose, Vec3 local) { return sum(pose.position, rotate
 
 namespace {
 
-struct WorldSide {
-    const Pose& pose;
-    bool a, b;
+class WorldSide : public FieldVisitor<WorldSide> {
+  public:
+    WorldSide(const Pose& pose, bool a, bool b) : pose_(pose), a_(a), b_(b) {}
+    void point(Side side, const char*, Vec3& v) const {
+        if (concerns(side)) v = from_local(pose_, v);
+    }
+    void direction(Side side, const char*, Vec3& v) const {
+        if (concerns(side)) v = rotated(pose_.orientation, v);
+    }
+    void velocity(Side side, const char* name, Vec3& v, float) const { direction(side, name, v); }
+    void turn(const char*, Quat& q) const {
+        const QuatT<float> turn = wide(pose_.orientation), relative = wide(q);
+        if (a_) q = plain(normalize(turn * relative));
+        if (b_) q = plain(normalize(relative * conjugate(turn)));
+    }
 
-    void operator()(BallSocket& c) const {
-        if (a) c.anchor_a = from_local(pose, c.anchor_a);
-        if (b) c.anchor_b = from_local(pose, c.anchor_b);
-    }
-    void operator()(Hinge& c) const {
-        if (a) frame(c.anchor_a, c.axis_a, c.normal_a);
-        if (b) frame(c.anchor_b, c.axis_b, c.normal_b);
-    }
-    void operator()(Weld& c) const {
-        if (a) c.anchor_a = from_local(pose, c.anchor_a);
-        if (b) c.anchor_b = from_local(pose, c.anchor_b);
-        const QuatT<float> turn = wide(pose.orientation), relative = wide(c.relative_orientation);
-        if (a) c.relative_orientation = plain(normalize(turn * relative));
-        if (b) c.relative_orientation = plain(normalize(relative * conjugate(turn)));
-    }
-    void operator()(DistanceLimit& c) const {
-        if (a) c.anchor_a = from_local(pose, c.anchor_a);
-        if (b) c.anchor_b = from_local(pose, c.anchor_b);
-    }
-    void operator()(OneBodyLinearServo& c) const { c.target = from_local(pose, c.target); }
-    void operator()(AngularAxisMotor& c) const {
-        if (a) c.axis_a = rotated(pose.orientation, c.axis_a);
-    }
-    void frame(Vec3& anchor, Vec3& axis, Vec3& normal) const {
-        anchor = from_local(pose, anchor);
-        axis = rotated(pose.orientation, axis);
-        normal = rotated(pose.orientation, normal);
-    }
+  private:
+    bool concerns(Side side) const { return side == Side::a ? a_ : b_; }
+    const Pose& pose_;
+    bool a_, b_;
 };
 
 }  // namespace
 
 void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world) {
-    if (a_is_world || b_is_world) std::visit(WorldSide{pose, a_is_world, b_is_world}, constraint);
+    WorldSide side(pose, a_is_world, b_is_world);
+    if (a_is_world || b_is_world) std::visit([&]<class T>(T& c) { T::fields(c, side); }, constraint);
 }
 
 float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3) {

@@ -260,7 +260,7 @@ class Restorer {
         const std::uint32_t count = state_.bodies.size();
         if (joint.a >= count || joint.b >= count || joint.a == joint.b) return false;
         if (!body_alive(state_, joint.a) || !body_alive(state_, joint.b)) return false;
-        if (std::holds_alternative<OneBodyLinearServo>(joint.constraint) && joint.a != kWorldBody) return false;
+        if (body_count(joint.constraint) == 1 && joint.a != kWorldBody) return false;
         if (!ref::positive(joint.break_force_n) || !ref::positive(joint.break_torque_nm)) return false;
         return live_constraint_holds(joint.constraint);  // kept bit for bit
     }

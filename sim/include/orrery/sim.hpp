@@ -21,13 +21,8 @@
 #include <variant>
 #include <vector>
 
-#include "sim/constraints/angular_axis_motor.h"
-#include "sim/constraints/ball_socket.h"
-#include "sim/constraints/distance_limit.h"
-#include "sim/constraints/hinge.h"
-#include "sim/constraints/one_body_linear_servo.h"
+#include "sim/constraints/list.h"
 #include "sim/constraints/settings.h"
-#include "sim/constraints/weld.h"
 #include "sim/lanes/types.h"
 #include "sim/result.h"
 
@@ -47,13 +42,11 @@ inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick. Crowded bodies have pairs by the square of their number, and a touching pair
 // takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
 inline constexpr std::uint32_t kMaxPairs = 4'000'000;
-inline constexpr float kMaxCoordinate_m = 4096.0f;              // beyond it single precision is coarser than 0.5 mm: quarantine
-inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
-inline constexpr float kMaxAngularSpeed_radps = 500.0f;
 inline constexpr std::uint32_t kMaxHistoryTicks = 1024;         // kept for queries: 17 s at 60 Hz, more than any player lags
 inline constexpr std::uint32_t kHistoryBytesPerBody = 80;       // a tick, of bodies that move; in blocks of sixteen
 inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;       // of where a query stands or begins: beyond it nothing is near
 inline constexpr float kMaxCastLength_m = 131'072.0f;            // from there to every body: a longer cast ends here
+// kMaxCoordinate_m, kMaxLinearSpeed_mps and kMaxAngularSpeed_radps: see settings.h
 
 // ---------------------------------------------------------------- SIMD targets
 
@@ -126,13 +119,11 @@ struct BodyDef {
     std::uint64_t user_data = 0;                  // carried, saved, hashed, never read
 };
 
-using Constraint = std::variant<BallSocket, Hinge, Weld, DistanceLimit, OneBodyLinearServo, AngularAxisMotor>;
-
 struct JointDef {
     std::string name;
     std::uint32_t body_a = kNone;                 // index into the same list of bodies; kNone: the world
     std::uint32_t body_b = kNone;
-    Constraint constraint;
+    Constraint constraint;                        // any of sim/constraints/list.h
     bool collide_connected = false;
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // mean over a tick; above it the joint is removed, with an event
 };

@@ -1,0 +1,67 @@
+#ifndef ORRERY_CONSTRAINTS_TWIST_LIMIT_H_
+#define ORRERY_CONSTRAINTS_TWIST_LIMIT_H_
+
+#include "sim/constraints/fields.h"
+
+namespace orrery::sim {
+
+// Keeps the twist of B relative to A about an axis within [min, max]. The twist is what is left of the relative rotation when
+// the axes have been laid onto each other on the shortest way: 0 where the normals then agree, growing by the right-hand rule
+// about axis_a, in (-pi, pi]. With a BallSocket and a SwingLimit it makes a cone-twist joint.
+struct TwistLimit {
+    Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
+    Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis
+    float min_angle_rad = 0.0f, max_angle_rad = 0.0f;             // -pi <= min <= max <= pi
+    Spring spring;
+
+    template <class Self, class Visitor>
+    static void fields(Self& s, Visitor& v) {
+        v.direction(Side::a, "axis_a", s.axis_a), v.direction(Side::b, "axis_b", s.axis_b);
+        v.direction(Side::a, "normal_a", s.normal_a), v.direction(Side::b, "normal_b", s.normal_b);
+        v.number("min_angle_rad", s.min_angle_rad, -kAboutPi, kAboutPi), v.number("max_angle_rad", s.max_angle_rad, -kAboutPi, kAboutPi);
+        v.spring("spring", s.spring);
+        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a), v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
+        v.ordered("min_angle_rad", s.min_angle_rad, "max_angle_rad", s.max_angle_rad);
+    }
+};
+
+}  // namespace orrery::sim
+#endif
+
+#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_TWIST_LIMIT_DATA_)
+#define ORRERY_CONSTRAINTS_TWIST_LIMIT_DATA_
+
+#include "sim/constraints/twist_form.h"
+
+namespace orrery::sim {
+
+struct TwistLimitBundle : TwistRow {};
+
+inline void load_lane(TwistLimitBundle& bundle, std::uint32_t lane, const TwistLimit& joint, const float* impulse) {
+    load_twist(bundle, lane, joint);
+    set_limit(bundle.drive, lane, joint.min_angle_rad, joint.max_angle_rad, joint.spring);
+    load_impulses(bundle, lane, impulse);
+}
+
+}  // namespace orrery::sim
+#endif
+
+#ifdef ORRERY_CONSTRAINT_FUNCTIONS
+#if defined(ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
+#undef ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
+#else
+#define ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
+#endif
+
+#include "sim/constraints/twist_form-inl.h"
+
+ORRERY_LANES_BEGIN
+
+// Value and Jacobian are those of twist_form-inl.h.
+struct TwistLimitFunctions : TwistFunctions<> {};
+
+ORRERY_LANES_END
+
+#endif
+#endif

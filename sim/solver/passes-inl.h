@@ -1,0 +1,238 @@
+// The passes over bundles, written once for all kinds.
+
+#if defined(ORRERY_SOLVER_PASSES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_SOLVER_PASSES_INL_H_
+#undef ORRERY_SOLVER_PASSES_INL_H_
+#else
+#define ORRERY_SOLVER_PASSES_INL_H_
+#endif
+
+#include "sim/constraints/bundle-inl.h"
+#include "sim/solver/kernels.h"
+#define ORRERY_CONSTRAINT_FUNCTIONS
+#include "sim/constraints/contact.h"
+#include "sim/constraints/list.h"
+#undef ORRERY_CONSTRAINT_FUNCTIONS
+
+ORRERY_LANES_BEGIN
+
+// The two bodies of a vector of lanes: their velocities are read at the start and written back at the end.
+template <class F>
+struct BodyPair {
+    const StepContext& context;
+    const std::uint32_t *rows_a, *rows_b;
+    std::uint32_t write_a, write_b;
+
+    ORRERY_FN BodyPair(const StepContext& c, const BundleHead& head, std::uint32_t lane)
+        : context(c), rows_a(head.body_a + lane), rows_b(head.body_b + lane), write_a(head.write_a >> lane),
+          write_b(head.write_b >> lane) {}
+    ORRERY_FN VelocityT<F> velocity_a() const { return gather_velocity<F>(context.velocity->linear, rows_a); }
+    ORRERY_FN VelocityT<F> velocity_b() const { return gather_velocity<F>(context.velocity->linear, rows_b); }
+    ORRERY_FN VelocityT<F> delta_a() const { return gather_velocity<F>(context.delta->linear, rows_a); }
+    ORRERY_FN VelocityT<F> delta_b() const { return gather_velocity<F>(context.delta->linear, rows_b); }
+    ORRERY_FN PoseT<F> pose_a() const { return gather_pose<F>(context.pose->position, rows_a); }
+    ORRERY_FN PoseT<F> pose_b() const { return gather_pose<F>(context.pose->position, rows_b); }
+    ORRERY_FN InertiaT<F> inertia_a() const { return gather_inertia<F>(context.inertia->inverse_inertia, rows_a); }
+    ORRERY_FN InertiaT<F> inertia_b() const { return gather_inertia<F>(context.inertia->inverse_inertia, rows_b); }
+    ORRERY_FN void write(const VelocityT<F>& a, const VelocityT<F>& b) const {
+        scatter_velocity<F>(context.velocity->linear, rows_a, write_a, a);
+        scatter_velocity<F>(context.velocity->linear, rows_b, write_b, b);
+    }
+};
+
+// A pass goes over bundles and, in each, over the vectors that have a lane in use. Plain loops: a lambda would be compiled
+// without the target's instructions.
+#define ORRERY_FOR_EACH_VECTOR                                                                                          \
+    std::byte* const first = static_cast<std::byte*>(bundles);                                                          \
+    Bundle* bundle = static_cast<Bundle*>(bundles);                                                                     \
+    for (std::uint32_t k = 0; k < count; bundle = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride))         \
+        for (std::uint32_t lane = 0; lane < bundle->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))
+
+// ---- joints
+
+template <class Functions, class F>
+void prepare_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        const F zero(0.0f);
+        put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
+        put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
+        Functions::template prepare<F>(*bundle, lane, context.step);
+        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
+                                       pair.inertia_b());
+    }
+}
+
+template <class Functions, class F>
+void solve_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        Functions::template solve<false, F>(*bundle, lane, context.step, Functions::template bias<F>(*bundle, lane), a, b);
+        pair.write(a, b);
+    }
+}
+
+// The poses have moved: everything that depends on them is made anew, and serves the next substep too. A user's spring
+// keeps the bias of the substep that it was integrated in.
+template <class Functions, class F>
+void relax_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        const auto bias = Functions::template bias<F>(*bundle, lane);
+        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
+                                       pair.inertia_b());
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        Functions::template solve<true, F>(*bundle, lane, context.step, bias, a, b);
+        pair.write(a, b);
+        Functions::template accumulate<F>(*bundle, lane);
+    }
+}
+
+template <class Functions, class F>
+void finish_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        JointForceRows& rows = bundle->force;
+        const F inverse_dt(context.step.inverse_dt);
+        const F force = length(get<F>(rows.linear, lane)) * inverse_dt;
+        const F torque = length(get<F>(rows.angular, lane)) * inverse_dt;
+        put(rows.force_n, lane, force);
+        put(rows.torque_nm, lane, torque);
+        const MaskOf<F> broken =
+            (force > get<F>(rows.break_force_n, lane)) | (torque > get<F>(rows.break_torque_nm, lane));
+        put(rows.broken, lane, select(broken, F(1.0f), F(0.0f)));
+        Functions::template finish<F>(*bundle, lane);
+    }
+}
+
+// ---- joints of a form that many constraints share
+//
+// What a constraint says of its own, value and Jacobian, is compiled once, into one function that prepare and relax call; the
+// rest once a form.
+
+#define ORRERY_ONCE __attribute__((noinline))
+
+template <class Functions, class Bundle, class F>
+ORRERY_ONCE void refresh_vector(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
+    const BodyPair<F> pair(context, bundle.head, lane);
+    Functions::template refresh<F>(bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
+}
+
+template <class Form, class F>
+ORRERY_ONCE void relax_vector(const StepContext& context, typename Form::Bundle& bundle, std::uint32_t lane,
+                              const typename Form::template Bias<F>& bias) {
+    const BodyPair<F> pair(context, bundle.head, lane);
+    VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+    Form::template solve<true, F>(bundle, lane, context.step, bias, a, b);
+    pair.write(a, b);
+    Form::template accumulate<F>(bundle, lane);
+}
+
+template <class Functions, class Bundle, class F>
+void prepare_form(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    ORRERY_FOR_EACH_VECTOR {
+        const F zero(0.0f);
+        put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
+        put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
+        Functions::template prepare<F>(*bundle, lane, context.step);
+        refresh_vector<Functions, Bundle, F>(context, *bundle, lane);
+    }
+}
+
+template <class Functions, class Bundle, class F>
+void relax_form(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Form = typename Functions::Form;
+    ORRERY_FOR_EACH_VECTOR {
+        const auto bias = Form::template bias<F>(*bundle, lane);
+        refresh_vector<Functions, Bundle, F>(context, *bundle, lane);
+        relax_vector<Form, F>(context, *bundle, lane, bias);
+    }
+}
+
+// ---- contacts
+
+template <class F>
+void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = ContactBundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        ContactFunctions::prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
+                                     pair.inertia_b(), pair.velocity_a(), pair.velocity_b());
+    }
+}
+
+template <bool kRelax, class F>
+void solve_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = ContactBundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        ContactFunctions::solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+        pair.write(a, b);
+    }
+}
+
+template <class F>
+void restitute_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = ContactBundle;
+    ORRERY_FOR_EACH_VECTOR {
+        if (bundle->head.bounces == 0) continue;
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        ContactFunctions::restitute<F>(*bundle, lane, context.step, a, b);
+        pair.write(a, b);
+    }
+}
+
+template <class F>
+void finish_contacts(const StepContext&, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = ContactBundle;
+    ORRERY_FOR_EACH_VECTOR { ContactFunctions::finish<F>(*bundle, lane); }
+}
+
+// ---- both
+
+template <class Functions, class F>
+void warm_start(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        Functions::template warm_start<F>(*bundle, lane, a, b);
+        pair.write(a, b);
+    }
+}
+
+#undef ORRERY_FOR_EACH_VECTOR
+#undef ORRERY_ONCE
+
+template <class Functions, class Bundle, class F>
+constexpr KindKernels joint_kernels() {
+    if constexpr (requires { typename Functions::Form; }) {
+        using Form = typename Functions::Form;
+        return {prepare_form<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
+                nullptr, finish_joints<Form, F>};
+    } else {
+        return {prepare_joints<Functions, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
+                nullptr, finish_joints<Functions, F>};
+    }
+}
+template <class F>
+constexpr KindKernels contact_kernels() {
+    return {prepare_contacts<F>, warm_start<ContactFunctions, F>, solve_contacts<false, F>, solve_contacts<true, F>,
+            restitute_contacts<F>, finish_contacts<F>};
+}
+
+// The kernels of each joint: defined where its part of the list is compiled, per lane namespace.
+#define ORRERY_CONSTRAINT(T, name) extern const KindKernels k##T##Kernels;
+ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
+#undef ORRERY_CONSTRAINT
+#define ORRERY_JOINT_KERNELS(T, name) constinit const KindKernels k##T##Kernels = joint_kernels<T##Functions, T##Bundle, Number>();
+
+ORRERY_LANES_END
+
+#endif
