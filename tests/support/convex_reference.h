@@ -101,6 +101,7 @@ inline double separation_along(const Core& a, const Core& b, V n) {
 struct Separation {
     double distance = 0;   // of the surfaces; negative: the least translation that parts them
     bool cores_apart = false;
+    double along_axis = 0;  // of two boxes: the most along a face's normal or a product of edges. Corner to corner less than the distance
 };
 
 inline Separation separation(const Core& a, const Core& b) {
@@ -114,14 +115,14 @@ inline Separation separation(const Core& a, const Core& b) {
     }
     double best = -1e300;
     for (const V n : axes) best = std::max({best, separation_along(a, b, n), separation_along(a, b, -1.0 * n)});
-    if (!axes.empty() && best < 0 && (!a.normals.empty() || !b.normals.empty())) return {best - a.radius - b.radius, false};
+    if (!axes.empty() && best < 0 && (!a.normals.empty() || !b.normals.empty())) return {best - a.radius - b.radius, false, best};
     double distance = 1e300;
     for (const V p : a.corners) distance = std::min(distance, point_to_core(p, b));
     for (const V p : b.corners) distance = std::min(distance, point_to_core(p, a));
     for (const auto& e : a.edges) {
         for (const auto& f : b.edges) distance = std::min(distance, edge_to_edge(e, f));
     }
-    return {distance - a.radius - b.radius, distance > 1e-3};
+    return {distance - a.radius - b.radius, distance > 1e-3, best};
 }
 
 }  // namespace orrery::test
