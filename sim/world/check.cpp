@@ -305,6 +305,7 @@ Result<Ok> check_prefabs(WorldDef& def, std::span<const Shape> shapes) {
     return check_names(def.prefabs, nullptr, "prefabs");
 }
 
+// After the prefabs, which slots place.
 Result<Ok> check_slots(WorldDef& def) {
     if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "are more than " + std::to_string(kMaxSlots));
     for (std::size_t i = 0; i < def.slots.size(); ++i) {
@@ -312,6 +313,14 @@ Result<Ok> check_slots(WorldDef& def) {
         Checker check(&place);
         if (def.slots[i].prefab != kNone) check.index("prefab", def.slots[i].prefab, def.prefabs.size(), "prefabs");
         check.pose("pose", def.slots[i].pose);
+        if (!check.ok()) return check.result();
+        if (def.slots[i].prefab == kNone) continue;
+        const EventCause misplaced = prefab_misplaced(def.prefabs[def.slots[i].prefab], def.slots[i].pose, {}, {});
+        if (misplaced == EventCause::too_far)
+            check.fail("pose", "puts a body of its prefab, or what a joint of it holds, farther than " +
+                                   ref::text_of(kMaxCoordinate_m) + " m from the origin; move the slot or the prefab's parts inward");
+        else if (misplaced != EventCause::none)
+            check.fail("pose", "turns a velocity of its prefab's bodies out of the range that velocities may have; lower it");
         if (!check.ok()) return check.result();
     }
     return check_names(def.slots, nullptr, "slots");
@@ -338,9 +347,9 @@ Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {
     }
     if (auto r = check_names(def.shapes, nullptr, "shapes"); !r) return r;
     if (auto r = check_materials(def); !r) return r;
-    if (auto r = check_slots(def); !r) return r;
     if (auto r = check_group(def, shapes, def.bodies, def.joints, def.actuators, nullptr); !r) return r;
-    return check_prefabs(def, shapes);
+    if (auto r = check_prefabs(def, shapes); !r) return r;
+    return check_slots(def);
 }
 
 }  // namespace orrery::sim

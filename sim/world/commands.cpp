@@ -100,14 +100,7 @@ class Applier {
     EventCause check_spawn(std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular) const {
         if (prefab >= core_.def.prefabs.size()) return EventCause::out_of_range;
         if (!prefab_fits(core_, core_.def.prefabs[prefab])) return EventCause::limit_reached;
-        for (const BodyDef& body : core_.def.prefabs[prefab].bodies) {
-            if (!ref::within(ref::compose(pose, body.pose).position, kMaxCoordinate_m)) return EventCause::too_far;
-            if (!ref::within(ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear), kMaxLinearSpeed_mps) ||
-                !ref::within(ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular), kMaxAngularSpeed_radps))
-                return EventCause::out_of_range;
-        }
-        if (!prefab_joints_hold(core_.def.prefabs[prefab], pose)) return EventCause::too_far;
-        return EventCause::none;
+        return prefab_misplaced(core_.def.prefabs[prefab], pose, linear, angular);
     }
 
     // A place and velocities that a body may be given.

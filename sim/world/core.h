@@ -100,8 +100,8 @@ void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for a prefab within kMaxBodies and kMaxJoints.
 bool prefab_fits(const Core& core, const PrefabDef& prefab);
-// Whether the joints of a prefab that stands at `pose` may be in a world: what they hold of the world may lie too far out.
-bool prefab_joints_hold(const PrefabDef& prefab, const Pose& pose);
+// Why a prefab may not come into a world at `pose`, which is unit, with the added velocities; `none` if it may.
+EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular);
 void spawn_prefab(Core& core, std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,
                   std::uint64_t tag);
 std::uint32_t add_joint(Core& core, const Joint& joint);      // index

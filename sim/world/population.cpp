@@ -152,11 +152,18 @@ bool prefab_fits(const Core& core, const PrefabDef& prefab) {
            core.state.joints.size() - core.free_joints.size() + prefab.joints.size() <= kMaxJoints;
 }
 
-bool prefab_joints_hold(const PrefabDef& prefab, const Pose& pose) {
-    return std::all_of(prefab.joints.begin(), prefab.joints.end(), [&](const JointDef& joint) {
-        if (joint.body_a != kNone && joint.body_b != kNone) return true;  // its frames move with its bodies
-        return live_constraint_holds(placed_constraint(joint, pose));
-    });
+EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular) {
+    for (const BodyDef& body : prefab.bodies) {
+        if (!ref::within(ref::compose(pose, body.pose).position, kMaxCoordinate_m)) return EventCause::too_far;
+        if (!ref::within(ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear), kMaxLinearSpeed_mps) ||
+            !ref::within(ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular), kMaxAngularSpeed_radps))
+            return EventCause::out_of_range;
+    }
+    for (const JointDef& joint : prefab.joints) {
+        if (joint.body_a != kNone && joint.body_b != kNone) continue;  // its frames move with its bodies
+        if (!live_constraint_holds(placed_constraint(joint, pose))) return EventCause::too_far;  // what it holds of the world
+    }
+    return EventCause::none;
 }
 
 void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,

@@ -202,17 +202,32 @@ TEST_CASE("a spawn whose joints would hold the world too far out is refused, one
     }
 }
 
-TEST_CASE("joining a slot whose prefab would hold the world too far out is refused, and the slot stays free") {
+TEST_CASE("a slot that puts its prefab or what its joints hold too far out is an error of the definition, by its pose") {
     OneBodyLinearServo servo;
     servo.target = {0.0f, 0.0f, -20.0f};
-    WorldDef def = held_body(servo);
-    def.slots.push_back({"edge", 0, {{0.0f, 0.0f, 10.0f - kMaxCoordinate_m}, {}}});
-    auto world = make_world(def);
-    const Command join = command(CommandKind::join, 0);
-    world->step({&join, 1});
-    CHECK(rejection_of(*world) == EventCause::too_far);
-    CHECK_FALSE(world->slot_taken(0));
-    check_that_save_restores(def, *world);
+    for (const bool far : {false, true}) {
+        WorldDef def = held_body(servo);
+        def.slots.push_back({"edge", 0, {{0.0f, 0.0f, (far ? 19.0f : 20.0f) - kMaxCoordinate_m}, {}}});
+        const auto world = World::create(def);
+        CHECK(world.ok() != far);
+        if (far) {
+            CHECK(world.error().place == "slots[0].pose");
+            CHECK(world.error().message.find("4096 m") != std::string::npos);
+        } else {
+            const Command join = command(CommandKind::join, 0);
+            (*world)->step({&join, 1});
+            CHECK(rejection_of(**world) == EventCause::none);
+            CHECK((*world)->slot_taken(0));
+            check_that_save_restores(def, **world);
+        }
+    }
+    WorldDef body = held_body(servo);
+    body.prefabs[0].joints.clear();
+    body.prefabs[0].bodies[0].pose.position = {20.0f, 0.0f, 0.0f};
+    body.slots.push_back({"edge", 0, {{kMaxCoordinate_m - 10.0f, 0.0f, 0.0f}, {}}});
+    const auto refused = World::create(body);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().place == "slots[0].pose");
 }
 
 TEST_CASE("a hinge at the edge of what a definition may be is restored wherever it was spawned") {
