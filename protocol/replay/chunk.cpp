@@ -84,7 +84,7 @@ bool ChunkWriter::compress(std::span<const std::uint8_t> payload) {
     compressed_.resize(ZSTD_compressBound(payload.size()));
     const std::size_t size = ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(),
                                                payload.size(), kZstdLevel);
-    if (ZSTD_isError(size) || size >= payload.size()) return false;
+    if (ZSTD_isError(size) || size >= payload.size() || payload.size() > max_unpacked_bytes(size)) return false;
     compressed_.resize(size);
     return true;
 }
@@ -141,7 +141,7 @@ ReadStatus ChunkReader::next(Chunk& chunk) {
     chunk.payload = stored_;
     if (header.flags & kFlagZstd) {
         if (decompress(header.kind) != ReadStatus::chunk) return status_;
-        chunk.payload = plain_;
+        chunk.payload = {plain_.get(), plain_size_};
     }
     position_.offset += kHeaderBytes + header.length + kTrailerBytes;
     position_.sequence += 1;
@@ -237,11 +237,16 @@ ReadStatus ChunkReader::decompress(ChunkKind kind) {
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
         return corrupt("a compressed chunk does not state its size");
     if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than its kind may hold");
+    if (size > max_unpacked_bytes(stored_.size())) return corrupt("a chunk decompresses to more bytes than so few may hold");
     if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
         return corrupt("a compressed chunk is not exactly one frame");
-    plain_.resize(static_cast<std::size_t>(size));
-    const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.data(), plain_.size(), stored_.data(), stored_.size());
-    if (ZSTD_isError(got) || got != plain_.size()) return corrupt("a chunk cannot be decompressed");
+    plain_size_ = static_cast<std::size_t>(size);
+    if (plain_size_ > plain_room_) {
+        plain_ = std::make_unique_for_overwrite<std::uint8_t[]>(plain_size_);  // not cleared first: that takes as long again
+        plain_room_ = plain_size_;
+    }
+    const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.get(), plain_size_, stored_.data(), stored_.size());
+    if (ZSTD_isError(got) || got != plain_size_) return corrupt("a chunk cannot be decompressed");
     return ReadStatus::chunk;
 }
 

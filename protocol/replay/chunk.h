@@ -113,7 +113,9 @@ class ChunkReader {
     Error error_;
     std::uint64_t error_offset_ = 0;
     ZSTD_DCtx_s* zstd_;
-    std::vector<std::uint8_t> stored_, plain_;
+    std::vector<std::uint8_t> stored_;
+    std::unique_ptr<std::uint8_t[]> plain_;
+    std::size_t plain_size_ = 0, plain_room_ = 0;
 };
 
 }  // namespace orrery::protocol::replay

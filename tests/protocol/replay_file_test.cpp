@@ -42,7 +42,7 @@ ReadStatus status_from(const Bytes& file, const std::vector<test::Piece>& parts,
 Bytes forged(ChunkHeader header, const Chain& before, std::span<const std::uint8_t> payload) {
     const HeaderBytes bytes = encode_header(header);
     Bytes out(bytes.begin(), bytes.end());
-    out.insert(out.end(), payload.begin(), payload.end());
+    for (const std::uint8_t byte : payload) out.push_back(byte);
     const std::uint64_t checksum = payload_checksum(payload);
     for (int i = 0; i < 8; ++i) out.push_back(static_cast<std::uint8_t>(checksum >> (8 * i)));
     const Chain chain = next_chain(before, bytes, payload);
@@ -346,6 +346,26 @@ TEST_CASE("replay: a length of 4 GiB or more is refused before memory is taken, 
     CHECK(with_forged({.kind = ChunkKind::tick, .length = kMaxTickBytes + 1}, {}).status == ReadStatus::corrupt);
 }
 
+TEST_CASE("replay: a payload that packs too well is stored as it is, and read back") {
+    Bytes file;
+    ReplayWriter writer;
+    test::append(file, writer.begin(FileHeader{}));
+    const Bytes even(2 * kFreePlainBytes);
+    Bytes uneven = even;
+    test::Random random(14);
+    for (std::size_t i = 0; i < uneven.size(); i += 64) uneven[i] = static_cast<std::uint8_t>(random.next());
+    const auto stored = [&](std::span<const std::uint8_t> state) {
+        const std::size_t before = file.size();
+        test::append(file, writer.keyframe(state));
+        return file.size() - before;
+    };
+    CHECK(stored(even) > even.size());
+    CHECK(stored(uneven) < uneven.size() / 10);
+    CHECK(stored(std::span(even).first(kFreePlainBytes / 2)) < 1000);
+    test::append(file, writer.end());
+    CHECK(survey_bytes(file).status == ReadStatus::closed);
+}
+
 TEST_CASE("replay: a compression bomb is refused by the size that it states") {
     Bytes bomb;
     {
@@ -360,6 +380,15 @@ TEST_CASE("replay: a compression bomb is refused by the size that it states") {
     const Survey seen = status(bomb);
     CHECK(seen.status == ReadStatus::corrupt);
     CHECK(seen.error.message.find("decompresses to more") != std::string::npos);
+
+    // A payload of the largest size, too, costs no more than its stored bytes warrant.
+    const Bytes zeros(kMaxPayloadBytes);
+    bomb.resize(ZSTD_compressBound(zeros.size()));
+    bomb.resize(ZSTD_compress(bomb.data(), bomb.size(), zeros.data(), zeros.size(), 1));
+    CHECK(status(bomb).error.message.find("than so few may hold") != std::string::npos);
+    const Survey first = survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = bomb.size()}, {}, bomb));
+    CHECK(first.status == ReadStatus::corrupt);
+    CHECK(first.error.message.find("than so few may hold") != std::string::npos);
 
     // A frame that states less than it holds, one that states nothing, two frames, and no frame at all.
     const Bytes plain(5000, std::uint8_t{3});
