@@ -24,6 +24,8 @@ const char* describe(GoodbyeReason reason) {
             return "this client was too slow to take what the server sent";
         case GoodbyeReason::handshake_timeout:
             return "this client did not finish the handshake in time";
+        case GoodbyeReason::world_too_large:
+            return "the server's world has more bodies than a joining client can be told";
     }
     return "the server ended the connection";
 }

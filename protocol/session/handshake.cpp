@@ -48,6 +48,8 @@ std::string describe(const Refusal& refusal) {
         case RefusalReason::room_full:
             what = "the room is full";
             break;
+        case RefusalReason::overloaded:
+            return "the server is overloaded and takes no new clients for now: try again later";
     }
     char text[192];
     std::snprintf(text, sizeof text, "%s (server %016llx, client %016llx)", what,

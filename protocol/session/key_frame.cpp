@@ -39,6 +39,28 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
     return parts;
 }
 
+KeyFrame::KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
+                   const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec)
+    : tick_(world.tick()) {
+    MessageWriter writer;
+    KeyFrameBegin begin;
+    begin.tick = world.tick();
+    begin.body_count = world.living();
+    begin.shapes = shapes;
+    add(writer.write(begin));
+    for (const KeyFrameBodies& part : make_key_frame(world, names, codec)) add(writer.write(part));
+}
+
+void KeyFrame::add(Bytes message) {
+    bytes_.insert(bytes_.end(), message.begin(), message.end());
+    ends_.push_back(bytes_.size());
+}
+
+Bytes KeyFrame::message(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return Bytes(bytes_).subspan(begin, ends_[i] - begin);
+}
+
 bool decode_key_frame_part(const KeyFrameBodies& part, const SnapshotCodec& codec, std::vector<QuantisedBody>& out) {
     if (codec.decode(part.coded, NoBaselines{}, out) != DecodeStatus::ok || out.size() != part.descriptions.size())
         return false;

@@ -67,8 +67,16 @@ struct ServerHello {
     std::string scene_name;
 };
 
-enum class RefusalReason : std::uint8_t { none, protocol_version, schema_hash, engine_version, scene_hash, room_full };
-inline constexpr std::uint8_t kRefusalReasonCount = 6;
+enum class RefusalReason : std::uint8_t {
+    none,
+    protocol_version,
+    schema_hash,
+    engine_version,
+    scene_hash,
+    room_full,
+    overloaded,  // the server falls behind the clock: the client may come again
+};
+inline constexpr std::uint8_t kRefusalReasonCount = 7;
 
 struct Refusal {
     RefusalReason reason = RefusalReason::none;
@@ -110,8 +118,14 @@ struct Slip {
     std::uint64_t late_ns = 0;
 };
 
-enum class GoodbyeReason : std::uint8_t { server_stopped, protocol_error, too_slow, handshake_timeout };
-inline constexpr std::uint8_t kGoodbyeReasonCount = 4;
+enum class GoodbyeReason : std::uint8_t {
+    server_stopped,
+    protocol_error,
+    too_slow,
+    handshake_timeout,
+    world_too_large,  // it has grown beyond what a key frame may hold
+};
+inline constexpr std::uint8_t kGoodbyeReasonCount = 5;
 
 struct Goodbye {
     GoodbyeReason reason = GoodbyeReason::server_stopped;

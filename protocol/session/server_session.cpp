@@ -1,13 +1,16 @@
 #include "protocol/session/server_session.h"
 
+#include <cassert>
+
 #include "protocol/session/handshake.h"
-#include "protocol/session/key_frame.h"
 
 namespace orrery::protocol {
 namespace {
 
 // What a snapshot's coded bodies may fill.
 constexpr std::size_t kSnapshotBudgetBytes = kMaxUnreliableBytes - kSnapshotEnvelopeBytes;
+
+static_assert(kMaxKeyFrameBytes < kMaxUnacknowledgedBytes, "a key frame alone must not make its client too slow");
 
 // A client that keeps sending what cannot be read is not one of ours.
 constexpr std::uint64_t kMaxMalformedMessages = 16;
@@ -24,7 +27,9 @@ void ServerSession::receive_packet(Bytes payload, TimeNs arrival) {
         close(GoodbyeReason::protocol_error, arrival);
 }
 
-void ServerSession::process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, TimeNs now) {
+void ServerSession::process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, Joins joins,
+                            TimeNs now) {
+    joins_ = joins;
     Bytes message;
     for (std::uint32_t i = 0; i < kMaxMessagesPerTick && channel_.pop_reliable(message); ++i)
         handle_reliable(message, now);
@@ -62,6 +67,7 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
     }
     state_since_ = now;
     refusal_ = check(hello, room_.hello);
+    if (refusal_.reason == RefusalReason::none && joins_ == Joins::shed) refusal_.reason = RefusalReason::overloaded;
     if (refusal_.reason != RefusalReason::none) {
         send(writer_.write(refusal_));
         state_ = State::closing;
@@ -96,22 +102,20 @@ void ServerSession::check_timeouts(TimeNs now) {
         if (waited > kClosingLinger || channel_.unacknowledged_bytes() == 0) state_ = State::closed;
         return;
     }
-    if (state_ == State::awaiting_hello && waited > kHandshakeTimeout) return close(GoodbyeReason::handshake_timeout, now);
+    if (state_ == State::awaiting_hello && waited > kHandshakeTimeout)
+        return close(GoodbyeReason::handshake_timeout, now);
     if (state_ == State::key_frame && waited > kKeyFrameTimeout) return close(GoodbyeReason::too_slow, now);
     if (welcome() && (overflowed_ || channel_.unacknowledged_bytes() > kMaxUnacknowledgedBytes)) {
         close(GoodbyeReason::too_slow, now);
     }
 }
 
-void ServerSession::send_key_frame(const QuantisedWorld& world) {
-    KeyFrameBegin begin;
-    begin.tick = world.tick();
-    begin.body_count = world.living();
-    begin.shapes = room_.shapes;
-    send(writer_.write(begin));
-    for (const KeyFrameBodies& part : make_key_frame(world, room_.names, codec_)) send(writer_.write(part));
+void ServerSession::send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now) {
+    assert(key_frame.tick() == world.tick());
+    if (key_frame.size_bytes() > kMaxKeyFrameBytes) return close(GoodbyeReason::world_too_large, now);
+    for (std::size_t i = 0; i < key_frame.message_count(); ++i) send(key_frame.message(i));
     sender_.start(world);
-    key_frame_tick_ = world.tick();
+    key_frame_tick_ = key_frame.tick();
 }
 
 void ServerSession::send_changes(const QuantisedWorld& world) {

@@ -14,6 +14,7 @@
 
 #include "protocol/netcode/reliable.h"
 #include "protocol/session/input_buffer.h"
+#include "protocol/session/key_frame.h"
 #include "protocol/session/messages.h"
 #include "protocol/snapshot/sender.h"
 
@@ -36,6 +37,8 @@ class ServerSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, closing, closed };
 
+    enum class Joins : std::uint8_t { welcome, shed };  // shed: who says hello is refused as `overloaded`
+
     // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator.
     ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now);
 
@@ -44,11 +47,12 @@ class ServerSession {
 
     // Acts on at most kMaxMessagesPerTick messages. `start_of_next_tick`: when the tick after `tick` begins.
     // Controls that arrived in packets between two calls count as arrived at the last of them.
-    void process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, TimeNs now);
+    void process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, Joins joins, TimeNs now);
 
     bool welcome() const { return state_ == State::key_frame || state_ == State::playing; }
     bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick; }
-    void send_key_frame(const QuantisedWorld& world);
+    // `key_frame` is that of `world` as it is now. One above kMaxKeyFrameBytes ends the connection.
+    void send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now);
     // Bodies that came and went in the world's last update; nothing before the key frame.
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
@@ -78,6 +82,7 @@ class ServerSession {
     const SnapshotCodec& codec_;
     std::uint16_t slot_;
     State state_ = State::awaiting_hello;
+    Joins joins_ = Joins::welcome;
     TimeNs state_since_;
     Channel channel_;
     SnapshotSender sender_;

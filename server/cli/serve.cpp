@@ -213,7 +213,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     if (closed && !(*room)->halted()) return kExitGood;
     const Error& why = closed ? *(*room)->halted() : closed.error();
     write_if_ready(STDERR_FILENO, "orrery: " + why.to_string() + "\n");
-    return kExitMachine;
+    return closed ? exit_code_of(why) : kExitMachine;  // a halt is the scene's doing, not this machine's
 }
 
 }  // namespace

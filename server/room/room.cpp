@@ -24,7 +24,10 @@ struct Room::Client {
 };
 
 Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, TimeNs now)
-    : world_(std::move(world)), recorder_(std::move(recorder)), grid_(now, world_->definition().tick_rate_hz) {}
+    : world_(std::move(world)),
+      recorder_(std::move(recorder)),
+      grid_(now, world_->definition().tick_rate_hz),
+      overload_(world_->definition().tick_rate_hz) {}
 
 Room::~Room() = default;
 
@@ -45,6 +48,13 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
     room->clients_.resize(room->netcode_->max_clients());
     room->describe(scene);
     room->quantised_.update(0, room->bodies_);
+    const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_);
+    if (first.size_bytes() > kMaxKeyFrameBytes) {
+        return Error{ErrorCode::limit_reached, scene.name + ": bodies",
+                     "what a joining client is told of the " + std::to_string(room->bodies_.size()) + " bodies takes " +
+                         std::to_string(first.size_bytes()) + " bytes, more than " + std::to_string(kMaxKeyFrameBytes) +
+                         " (kMaxKeyFrameBytes): serve a scene of fewer bodies, or of fewer and shorter names"};
+    }
     return room;
 }
 
@@ -77,8 +87,7 @@ std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
     if (due.slipped_ns > 0) {
         ++stats_.slips;
         stats_.slipped_ns += due.slipped_ns;
-        shed_until_tick_ =
-            world_->tick() + static_cast<std::uint64_t>(kShedSeconds * world_->definition().tick_rate_hz);
+        overload_.slipped(world_->tick());
         const Slip slip{world_->tick() + 1, due.slipped_ns};
         for (auto& client : clients_) {
             if (client) client->session.send_slip(slip);
@@ -145,9 +154,10 @@ void Room::drop(const NetcodeServerEvent& event) {
 
 void Room::process_sessions(TimeNs now) {
     const std::uint64_t tick = world_->tick();
+    const auto joins = overload_.sheds_joins(tick) ? ServerSession::Joins::shed : ServerSession::Joins::welcome;
     for (auto& client : clients_) {
         if (!client) continue;
-        client->session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), now);
+        client->session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), joins, now);
         if (client->session.refusal().reason != RefusalReason::none && !client->refusal_counted) {
             client->refusal_counted = true;
             ++stats_.refused_clients;
@@ -226,17 +236,21 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 }
 
 void Room::update_clients(TimeNs now) {
-    const bool shedding = world_->tick() < shed_until_tick_;
+    const std::uint64_t tick = world_->tick();
+    std::optional<KeyFrame> key_frame;
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
-        if (session.needs_key_frame() && (client->joined || session.slot() == kNoSlot))
-            session.send_key_frame(quantised_);
-        // Overload thins out the spectators' snapshots first.
-        const std::uint64_t every = !shedding ? 1 : (session.slot() == kNoSlot ? 4 : 2);
-        if (world_->tick() - client->last_snapshot_tick >= every) {
+        const bool watches = session.slot() == kNoSlot;
+        if (session.needs_key_frame() && (client->joined || watches)) {
+            if (!key_frame) key_frame.emplace(quantised_, description_.shapes, description_.names, codec_);
+            session.send_key_frame(*key_frame, quantised_, now);
+        }
+        const std::uint64_t every =
+            watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
+        if (tick - client->last_snapshot_tick >= every) {
             session.send_snapshot(quantised_);
-            client->last_snapshot_tick = world_->tick();
+            client->last_snapshot_tick = tick;
         }
         flush(*client, now);
         if (session.state() == ServerSession::State::closed) netcode_->disconnect(client->index, now);

@@ -19,6 +19,7 @@
 #include "protocol/session/server_session.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "server/room/datagram_queue.h"
+#include "server/room/overload.h"
 #include "server/room/recorder.h"
 #include "server/room/tick_grid.h"
 
@@ -26,7 +27,6 @@ namespace orrery::server {
 
 inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices above those of the scene that clients expect
 inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
-inline constexpr double kShedSeconds = 1.0;  // how long a slip thins snapshots out
 
 struct RoomConfig {
     protocol::NetcodeServerConfig netcode;
@@ -84,7 +84,8 @@ class Room {
     // may follow but stats().
     Result<Ok> stop(protocol::TimeNs now);
 
-    // Why the world takes no further tick, if so: the recording holds all ticks before, and stop() is what is left to do.
+    // Why the world takes no further tick, if so: the recording holds all ticks before, and stop() is what is left to
+    // do.
     const std::optional<Error>& halted() const { return halted_; }
 
     RoomStats stats() const;
@@ -114,6 +115,7 @@ class Room {
     std::unique_ptr<protocol::NetcodeServer> netcode_;
     RoomObserver* observer_ = nullptr;
     TickGrid grid_;
+    Overload overload_;
     DatagramQueue inbox_;
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
@@ -123,7 +125,6 @@ class Room {
     std::vector<sim::Command> commands_;
     std::vector<sim::BodyState> bodies_;
     std::vector<std::uint8_t> saved_;
-    std::uint64_t shed_until_tick_ = 0;
     std::optional<Error> halted_;
     RoomStats stats_;
 };

@@ -71,7 +71,7 @@ void feed_sessions(fuzz::Input input) {
         }
         carry(to_server, server, now);
         carry(to_client, client, now);
-        server.process(tick, now + kTick, kTick, now);
+        server.process(tick, now + kTick, kTick, ServerSession::Joins::welcome, now);
         client.update(now);
     }
 }

@@ -174,7 +174,10 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "-1"}, 64, "--max-bodies"},
         {server::run_command, {scene_path("chains"), "--ticks", "-18446744073709551615"}, 64, "--ticks"},
-        {server::run_command, {scene_path("chains"), "--ticks", "1", "--threads", "18446744073709551617"}, 64, "--threads"},
+        {server::run_command,
+         {scene_path("chains"), "--ticks", "1", "--threads", "18446744073709551617"},
+         64,
+         "--threads"},
         {server::run_command, {scene_path("chains"), "--ticks", "1x"}, 64, "--ticks"},
         {server::verify_command, {"none.orr", "--max-bodies", "-1"}, 64, "--max-bodies"},
         {server::serve_command, {scene_path("chains"), "--max-bodies", "-1"}, 64, "--max-bodies"},
@@ -224,10 +227,10 @@ TEST_CASE("JSON text is UTF-8 whatever bytes a name has") {
     CHECK(quote(good) == "\"" + good + "\"");
     CHECK(quote("\n\"\\") == "\"\\u000a\\\"\\\\\"");
     CHECK(quote("a\xff.json") == "\"a" + mark + ".json\"");
-    CHECK(quote("\xc3") == "\"" + mark + "\"");                             // cut off
-    CHECK(quote("\xc3(") == "\"" + mark + "(\"");                           // not followed by its second byte
-    CHECK(quote("\xc0\xaf") == "\"" + mark + mark + "\"");                  // overlong
-    CHECK(quote("\xed\xa0\x80") == "\"" + mark + mark + mark + "\"");       // a surrogate
+    CHECK(quote("\xc3") == "\"" + mark + "\"");                                   // cut off
+    CHECK(quote("\xc3(") == "\"" + mark + "(\"");                                 // not followed by its second byte
+    CHECK(quote("\xc0\xaf") == "\"" + mark + mark + "\"");                        // overlong
+    CHECK(quote("\xed\xa0\x80") == "\"" + mark + mark + mark + "\"");             // a surrogate
     CHECK(quote("\xf4\x90\x80\x80") == "\"" + mark + mark + mark + mark + "\"");  // above U+10FFFF
 }
 
@@ -272,11 +275,15 @@ TEST_CASE("bench runs repeat to one hash, and --check says what it holds them to
     CHECK(has(bench.err, "every run gave one hash"));
 }
 
-TEST_CASE("run of a scene with too many pairs ends with the limit's name, not by a signal") {
+TEST_CASE("run and serve of a scene with too many pairs end with the limit's name, not by a signal") {
     const test::TempFolder folder;
     const std::string scene = write_file(folder, "heap.json", R"({"scene_version": 1, "name": "heap",
         "shapes": [{"name": "ball", "sphere": {"radius": 0.5}}],
         "generators": [{"grid": {"count_x": 10000, "pitch_x": 0, "shape": "ball"}}]})");
+    const Printed serve = call(server::serve_command, {scene, "--port", "0", "--record", folder / "served"});
+    CHECK(serve.code == 2);
+    CHECK(has(serve.out, "listening udp="));
+    CHECK(has(serve.err, "tick 1: has more than the 4000000 pairs"));
     const Printed run = call(server::run_command, {scene, "--ticks", "3", "--record", folder / "replays"});
     CHECK(run.code == 2);
     CHECK_MESSAGE(has(run.err, "heap: tick 1: has more than the 4000000 pairs"), run.err);

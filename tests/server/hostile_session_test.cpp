@@ -26,6 +26,7 @@ struct Pair {
     std::unique_ptr<ClientSession> client;
     TimeNs now = kNsPerSecond;
     std::uint64_t tick = 0;
+    ServerSession::Joins joins = ServerSession::Joins::welcome;
     std::vector<Buffer> to_server, to_client;  // every packet so far
 
     Pair() {
@@ -47,9 +48,9 @@ struct Pair {
         for (auto& body : bodies) body.pose.position.x += 0.01f;
         if (tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
         world.update(tick, bodies);
-        server->process(tick - 1, now, 16 * kNsPerMs, now);
+        server->process(tick - 1, now, 16 * kNsPerMs, joins, now);
         server->send_changes(world);
-        if (server->needs_key_frame()) server->send_key_frame(world);
+        if (server->needs_key_frame()) server->send_key_frame(KeyFrame(world, {}, {}, codec), world, now);
         server->send_snapshot(world);
         client->update(now);
         std::array<std::uint8_t, kMaxPayloadBytes> packet;
