@@ -105,6 +105,7 @@ sim::BodyType convert_type(BodyType type) {
 void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library,
                      const Path& where) {
     if (to.shape == sim::kNone) {
+        if (to.sensor) reader.fail(where / "sensor", "is set where there is no shape that could sense; give a shape");
         if (to.type == sim::BodyType::dynamic && !(from.mass_kg > 0.0f)) {
             reader.fail(where / "mass_kg", "a dynamic body without a shape needs a mass; give mass_kg or a shape");
         }
@@ -140,6 +141,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.category = from.category;
     to.mask = from.mask;
     to.user_data = from.user_data;
+    to.sensor = from.sensor;
     if (reader.ok()) check_shape_use(reader, from, to, library, where);
     scope.bodies->push_back(std::move(to));
 }

@@ -204,6 +204,7 @@ static void walk(HashSink& sink, const BodyT& t) {
     sink.scalar(14, t.category, base.category);
     sink.scalar(15, t.mask, base.mask);
     sink.scalar(16, t.user_data, base.user_data);
+    sink.scalar(17, t.sensor, base.sensor);
     sink.end();
 }
 

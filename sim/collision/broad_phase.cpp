@@ -37,6 +37,11 @@ bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
 }
 
 // Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
+bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
+    const BodyInfo& info = bodies.info[body];
+    return (bodies.flags[body] & kBodyAlive) != 0 && info.shape != kNone && !info.sensor;
+}
+
 void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     const std::uint32_t size = bodies.size();
     const auto known = static_cast<std::uint32_t>(std::max<std::size_t>(identity_.size(), size));
@@ -47,7 +52,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
 
     std::uint32_t categories = 0, masks = 0;
     for (std::uint32_t i = 1; i < size; ++i) {
-        if ((bodies.flags[i] & kBodyAlive) == 0 || bodies.info[i].shape == kNone) continue;
+        if (!collides(bodies, i)) continue;
         categories |= bodies.info[i].category;
         masks |= bodies.info[i].mask;
     }
@@ -56,7 +61,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     planes_.clear();
     for (std::uint32_t i = 1; i < known; ++i) {
         Identity now;
-        if (i < size && (bodies.flags[i] & kBodyAlive) != 0 && bodies.info[i].shape != kNone) {
+        if (i < size && collides(bodies, i)) {
             const BodyInfo& info = bodies.info[i];
             if ((info.category & masks) != 0 && (info.mask & categories) != 0) {
                 const bool moves = (bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0;

@@ -12,7 +12,7 @@
 // does without them: a tree over tight bounds gives the pairs themselves, and the next tick begins anew. A search stops as
 // soon as it has found more than it may: whether it does depends on the sum, so not on workers or targets.
 //
-// A body whose category and mask nothing in the world could meet takes no part at all. Planes are no boxes: every dynamic
+// A sensor, and a body whose category and mask nothing in the world could meet, takes no part at all. Planes are no boxes: every dynamic
 // body is tested against each of them, which counts as their bounds' overlap: the body's tight box comes within half the
 // margin of the half space.
 #pragma once
@@ -63,6 +63,7 @@ class BroadPhase {
         std::uint64_t most;                   // found_ may hold; one more ends the search
     };
 
+    static bool collides(const Bodies& bodies, std::uint32_t body);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
     bool update_shape_table(std::span<const Shape> shapes);
     void expand_rows(const ExpandInput& input, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,

@@ -53,6 +53,7 @@ struct BodyInfo {                       // cold: what a solver does not read
     std::uint32_t category = 1, mask = 0xffff'ffffu;
     std::uint64_t user_data = 0;
     std::uint16_t slot = 0xffff;
+    bool sensor = false;                // of its definition
     std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
 };
 

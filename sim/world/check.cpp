@@ -166,6 +166,7 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     const Shape* shape = body.shape == kNone ? nullptr : &shapes[body.shape];
     if (shape && shape->type == ShapeType::plane && body.type != BodyType::fixed)
         check.fail("shape", "is a plane, which only fixed bodies may have; make the body fixed or choose another shape");
+    if (body.sensor && !shape) check.fail("sensor", "is set where there is no shape that could sense; give the body a shape");
     if (check.ok() && body.type == BodyType::dynamic) {
         if (!shape) {
             if (!ref::within(body.mass_kg, kMinMass_kg, kMaxMass_kg))

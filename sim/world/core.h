@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/collision/collision.h"
+#include "sim/collision/queries/query_tree.h"
 #include "sim/shapes/shape.h"
 #include "sim/solver/solver.h"
 #include "sim/world/state.h"
@@ -32,6 +33,7 @@ struct Core {
     std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
     std::vector<Pair> excluded;                           // jointed pairs, sorted
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
+    std::vector<std::uint32_t> sensors;                   // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
     bool halted = false;                                  // a tick had too many pairs: nothing goes on until a restore
     WorldStats stats;
@@ -45,6 +47,8 @@ struct Core {
     std::vector<KeptContact> next_contacts;
     std::vector<std::uint8_t> contact_news;        // by manifold: ContactNews
     std::vector<ContactTotals> contact_totals;     // by task
+    std::vector<SensorOverlap> next_sensor_overlaps;
+    std::vector<QueryHit> sensor_hits;
     std::vector<PoseRecord> start_pose;            // at the tick's start
     std::vector<Vec3> force, torque;               // by body; empty where no actuator pushes
     std::vector<std::uint32_t> pushed;             // bodies whose force or torque is not zero
@@ -119,6 +123,12 @@ void list_joints(Core& core);                                 // excluded, break
 void apply_commands(Core& core, std::span<const Command> commands);
 void drive_actuators(Core& core);
 void finish_actuators(Core& core);   // after the solver: kinematic bodies stand exactly where they were sent
+
+// ---- sensors.cpp
+
+void list_sensors(Core& core);
+// Which bodies stand in which sensors now; begin and end events. `moving`: the kinematic and dynamic bodies as they stand.
+void update_sensors(Core& core, const BodyTree& moving);
 
 // ---- contacts.cpp, upkeep.cpp
 

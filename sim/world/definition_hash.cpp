@@ -82,6 +82,15 @@ void put(HashWriter& out, const SlotDef& s) {
     out.put(s.pose);
 }
 
+// Where a definition holds none it has the hash that it had before there were sensors.
+void put_sensors(HashWriter& out, std::uint32_t prefab, const std::vector<BodyDef>& bodies) {
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
+        if (!bodies[i].sensor) continue;
+        out.put(prefab);
+        out.put(i);
+    }
+}
+
 }  // namespace
 
 std::uint64_t hash_definition(const WorldDef& def) {
@@ -101,6 +110,8 @@ std::uint64_t hash_definition(const WorldDef& def) {
     put_list(out, def.actuators);
     put_list(out, def.prefabs);
     put_list(out, def.slots);
+    put_sensors(out, kNone, def.bodies);
+    for (std::uint32_t i = 0; i < def.prefabs.size(); ++i) put_sensors(out, i, def.prefabs[i].bodies);
     return out.digest();
 }
 

@@ -58,10 +58,15 @@ void put_joints(Writer& out, const State& state) {
     }
 }
 
+// A world without sensors has nothing to say about them.
 template <class Writer>
-void put_contacts(Writer& out, const State& state) {
+void put_contacts(Writer& out, const Core& core) {
+    const State& state = core.state;
     out.put(static_cast<std::uint32_t>(state.contacts.size()));
     out.put_array(state.contacts);
+    if (core.sensors.empty()) return;
+    out.put(static_cast<std::uint32_t>(state.sensor_overlaps.size()));
+    out.put_array(state.sensor_overlaps);
 }
 
 template <class Writer>
@@ -119,7 +124,7 @@ void put_section(Writer& out, const Core& core, Subsystem subsystem) {
     case Subsystem::identity: return put_identity(out, core.state);
     case Subsystem::bodies: return put_bodies(out, core.state);
     case Subsystem::joints: return put_joints(out, core.state);
-    case Subsystem::contacts: return put_contacts(out, core.state);
+    case Subsystem::contacts: return put_contacts(out, core);
     case Subsystem::control: return put_control(out, core.state);
     case Subsystem::events: return put_events(out, core.state);
     }

@@ -73,6 +73,19 @@ bool is_unlimited(float limit) { return std::bit_cast<std::uint32_t>(limit) == s
 // Whether either end of a joint is gone.
 bool is_loose(const State& state, const Joint& joint) { return !body_alive(state, joint.a) || !body_alive(state, joint.b); }
 
+// Whether a or b was removed in this tick; then what they shared has ended, which is an event if anyone was told that it began.
+bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told) {
+    const bool dead_a = !body_alive(state, a), dead_b = !body_alive(state, b);
+    if ((dead_a || dead_b) && told) {
+        Event event;
+        event.kind = kind;
+        event.a = {a, state.bodies.generation[a] - (dead_a ? 1u : 0u)};
+        event.b = {b, state.bodies.generation[b] - (dead_b ? 1u : 0u)};
+        state.events.push_back(event);
+    }
+    return dead_a || dead_b;
+}
+
 }  // namespace
 
 const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin) {
@@ -121,6 +134,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     info.category = body.category;
     info.mask = body.mask;
     info.user_data = body.user_data;
+    info.sensor = body.sensor;
     info.definition = origin.prefab == kNone ? origin.index : kNone;
 }
 
@@ -145,6 +159,7 @@ void populate(Core& core) {
     state.slots.resize(core.def.slots.size());
     add_actuators(core, core.def.actuators, kNone, bodies, joints, kNoSlot);
     list_joints(core);
+    list_sensors(core);
 }
 
 bool prefab_fits(const Core& core, const PrefabDef& prefab) {
@@ -193,6 +208,8 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
     for (std::uint32_t i = 0; i < joints.size(); ++i)
         joints[i] = add_joint(core, make_joint(prefab.joints[i], bodies, &pose, slot));
     add_actuators(core, prefab.actuators, prefab_index, bodies, joints, slot);
+    if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(), [](const BodyDef& body) { return body.sensor; }))
+        list_sensors(core);
 }
 
 std::uint64_t digest_of(const Joint& joint) {
@@ -266,17 +283,12 @@ void finish_removals(Core& core) {
             if (state.joints[i].alive && is_loose(state, state.joints[i])) remove_joint(core, i);
         }
         std::erase_if(state.contacts, [&](const KeptContact& contact) {
-            const bool dead_a = !body_alive(state, contact.a), dead_b = !body_alive(state, contact.b);
-            if (!dead_a && !dead_b) return false;
-            if (contact.touching != 0) {
-                Event event;
-                event.kind = EventKind::contact_end;
-                event.a = {contact.a, state.bodies.generation[contact.a] - (dead_a ? 1u : 0u)};
-                event.b = {contact.b, state.bodies.generation[contact.b] - (dead_b ? 1u : 0u)};
-                state.events.push_back(event);
-            }
-            return true;
+            return ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0);
         });
+        std::erase_if(state.sensor_overlaps, [&](const SensorOverlap& overlap) {
+            return ends_with_a_body(state, EventKind::sensor_end, overlap.sensor, overlap.visitor, true);
+        });
+        list_sensors(core);
     }
     if (!core.removed_bodies.empty() || !core.removed_joints.empty()) {
         std::erase_if(state.actuators, [&](const ActuatorState& actuator) {

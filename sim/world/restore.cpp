@@ -165,7 +165,33 @@ class Restorer {
             const bool ordered = i == 0 || key(state_.contacts[i - 1]) < key(state_.contacts[i]);
             if (!ordered || !contact_makes_sense(state_.contacts[i])) return damaged("contacts", "contact " + std::to_string(i) + " is impossible");
         }
+        return sensor_overlaps();
+    }
+
+    bool is_sensor(std::uint32_t i) const {
+        return i != kWorldBody && body_alive(state_, i) && body_definition(core_.def, state_.origin[i]).sensor;
+    }
+
+    Result<Ok> sensor_overlaps() {
+        bool any = false;
+        for (std::uint32_t i = 1; i < state_.bodies.size() && !any; ++i) any = is_sensor(i);
+        if (!any) return Ok{};
+        const auto count = in_.take<std::uint32_t>();
+        in_.get_array(state_.sensor_overlaps, count);
+        if (!in_.ok()) return short_at("contacts");
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool ordered = i == 0 || state_.sensor_overlaps[i - 1] < state_.sensor_overlaps[i];
+            if (!ordered || !overlap_makes_sense(state_.sensor_overlaps[i]))
+                return damaged("contacts", "sensor overlap " + std::to_string(i) + " is impossible");
+        }
         return Ok{};
+    }
+
+    bool overlap_makes_sense(SensorOverlap overlap) const {
+        const Bodies& b = state_.bodies;
+        if (overlap.sensor >= b.size() || overlap.visitor >= b.size()) return false;
+        return is_sensor(overlap.sensor) && has_shape(overlap.visitor) && !is_sensor(overlap.visitor) &&
+               (b.flags[overlap.visitor] & (kBodyDynamic | kBodyKinematic)) != 0;
     }
 
     static std::array<std::uint32_t, 4> key(const KeptContact& c) { return {c.a, c.b, c.child_a, c.child_b}; }
@@ -176,7 +202,8 @@ class Restorer {
 
     bool contact_makes_sense(const KeptContact& c) const {
         const Bodies& b = state_.bodies;
-        if (c.a >= c.b || c.b >= b.size() || !has_shape(c.a) || !has_shape(c.b)) return false;
+        if (c.a >= c.b || c.b >= b.size() || !has_shape(c.a) || !has_shape(c.b) || is_sensor(c.a) || is_sensor(c.b))
+            return false;
         if (c.count < 1 || c.count > kMaxManifoldPoints || c.touching > 1) return false;
         for (std::uint32_t i = 0; i < kMaxManifoldPoints; ++i) {
             const bool used = i < c.count;
@@ -219,7 +246,8 @@ class Restorer {
         state_.events.resize(count);
         for (Event& event : state_.events) {
             const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
-            if (kind > static_cast<std::uint8_t>(EventKind::quarantined) || cause > static_cast<std::uint8_t>(EventCause::too_far))
+            if (kind > static_cast<std::uint8_t>(EventKind::sensor_end) ||
+                cause > static_cast<std::uint8_t>(EventCause::too_far))
                 return damaged("events", "an event is of no known kind");
             event.kind = static_cast<EventKind>(kind);
             event.cause = static_cast<EventCause>(cause);
@@ -361,6 +389,7 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     core.joints_changed = true;
     rebuild_free_lists(core);
     list_joints(core);
+    list_sensors(core);
     std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
     core.cold_bodies.clear();
     core.removed_bodies.clear();

@@ -35,6 +35,13 @@ struct KeptContact {
 };
 static_assert(sizeof(KeptContact) == 76 && alignof(KeptContact) == 4);
 
+// A body stands in a sensor. Sorted; by body index, for a body that is gone takes its overlaps along.
+struct SensorOverlap {
+    std::uint32_t sensor = 0, visitor = 0;
+    friend auto operator<=>(const SensorOverlap&, const SensorOverlap&) = default;
+};
+static_assert(sizeof(SensorOverlap) == 8);
+
 // What is new about a contact in a tick.
 enum ContactNews : std::uint8_t { kContactBegins = 1, kContactEnds = 2, kContactHits = 4 };
 
@@ -63,6 +70,7 @@ struct State {
     std::vector<Joint> joints;
     std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
     std::vector<KeptContact> contacts;
+    std::vector<SensorOverlap> sensor_overlaps;
     std::vector<SlotState> slots;
     std::vector<ActuatorState> actuators;           // in the order in which they act
     std::vector<Event> events;

@@ -64,6 +64,7 @@ BodyState read_body(const State& state, std::uint32_t i) {
     out.angular_velocity = {v.angular[0], v.angular[1], v.angular[2]};
     out.inverse_mass = b.mass[i].inverse_mass;
     out.user_data = b.info[i].user_data;
+    out.sensor = b.info[i].sensor;
     return out;
 }
 
@@ -141,10 +142,11 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         quarantine_lost_bodies(core);
         keep_contacts(core, workers);
         remove_broken_joints(core);
+        core.state.tick += 1;
+        impl_->history.advance(core);
+        if (!core.sensors.empty()) update_sensors(core, impl_->history.at(kPresentTick, core)->moving);
         sort_events(core);
     }
-    core.state.tick += 1;
-    impl_->history.advance(core);
     return StepStatus::ok;
 }
 

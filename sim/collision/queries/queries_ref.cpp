@@ -188,8 +188,8 @@ bool query_holds(const ClosestPoint& q) { return placed(q.point) && within(q.max
 bool can_probe(const Shape& shape) { return shape_queries(shape.type).support != nullptr; }
 
 bool query_sees(const QueryFilter& filter, const QueryBody& body) {
-    return (filter.types & body.types) != 0 && (filter.category & body.mask) != 0 && (filter.mask & body.category) != 0 &&
-           filter.ignore != body.id;
+    return (body.types & ~std::uint32_t(filter.types)) == 0 && (filter.category & body.mask) != 0 &&
+           (filter.mask & body.category) != 0 && filter.ignore != body.id;
 }
 
 bool ask_body(const RayCast& query, const Shape*, const QueryBody& body, const Shape& shape, QueryHit& hit) {
@@ -231,6 +231,25 @@ bool ask_body(const ClosestPoint& query, const Shape*, const QueryBody& body, co
     hit.point = narrow(to_outer(frame, at.point));
     hit.normal = narrow(frame.rotation * at.normal);
     return true;
+}
+
+void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tree, std::span<const Shape> shapes,
+                   std::vector<QueryHit>& hits) {
+    if (can_probe(shape)) {
+        OverlapSearch of(query, &shape, shapes, hits);
+        search(tree, of);
+    } else {  // the bodies are the probes, then
+        const Frame frame = frame_of(query.pose);
+        for (const QueryBody& body : tree.bodies) {
+            QueryHit hit;
+            hit.body = body.id;
+            if (!query_sees(query.filter, body) || !can_probe(shapes[body.shape])) continue;
+            const Shape& visitor = shapes[body.shape];
+            const Probe posed{visitor, shape_queries(visitor.type), relative_frame(frame, frame_of(body.pose))};
+            if (shape_overlap(shape, posed, hit.child)) hits.push_back(hit);
+        }
+    }
+    std::sort(hits.begin(), hits.end(), comes_before);
 }
 
 void ask(const RayCast& query, const Shape* probe, const Snapshot& snapshot, std::span<const Shape> shapes,

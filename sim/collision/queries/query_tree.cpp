@@ -29,6 +29,7 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
     out.types = (b.flags[i] & kBodyDynamic) != 0     ? kQueryDynamic
                 : (b.flags[i] & kBodyKinematic) != 0 ? kQueryKinematic
                                                      : kQueryFixed;
+    if (b.info[i].sensor) out.types |= kQuerySensors;
     return out;
 }
 
@@ -41,7 +42,7 @@ void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<con
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if ((bodies.flags[i] & kBodyAlive) == 0 || bodies.info[i].shape == kNone) continue;
         const QueryBody body = query_body(bodies, i);
-        (body.types == kQueryFixed ? fixed_ : moving_).push_back(body);
+        ((body.types & kQueryFixed) != 0 ? fixed_ : moving_).push_back(body);
     }
     if (!fixed_tree_ || fixed_ != fixed_before_) {
         auto tree = std::make_shared<BodyTree>();

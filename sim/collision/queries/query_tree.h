@@ -19,7 +19,7 @@ struct QueryBody {
     BodyId id;
     std::uint32_t shape = kNone;
     std::uint32_t category = 0, mask = 0;
-    std::uint32_t types = 0;   // QueryTypes: one bit
+    std::uint32_t types = 0;   // QueryTypes: one bit, and that of sensors
     friend bool operator==(const QueryBody&, const QueryBody&) = default;
 };
 static_assert(sizeof(QueryBody) == 52);  // kHistoryBytesPerBody

@@ -117,6 +117,10 @@ struct BodyDef {
     std::uint8_t locks = 0;                       // AxisLock bits
     std::uint32_t category = 1, mask = 0xffff'ffffu;  // two bodies collide if each's category meets the other's mask
     std::uint64_t user_data = 0;                  // carried, saved, hashed, never read
+    // Touches nothing, and tells by sensor_begin and sensor_end which dynamic and kinematic bodies overlap it at the end of a
+    // tick; not fixed ones, not other sensors, and none that a joint keeps from colliding with it. Else a body like any other:
+    // it moves, falls and has mass, as its type is. Category and mask count as between colliding bodies.
+    bool sensor = false;
 };
 
 struct JointDef {
@@ -235,6 +239,7 @@ struct Command {
 
 enum class EventKind : std::uint8_t {
     contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
+    sensor_begin, sensor_end,                     // a: the sensor, b: who entered or left it, or is gone
 };
 
 enum class EventCause : std::uint8_t {
@@ -318,6 +323,7 @@ struct BodyState {
     Vec3 linear_velocity, angular_velocity;
     float inverse_mass = 0.0f;                    // 1/kg
     std::uint64_t user_data = 0;
+    bool sensor = false;
 };
 
 struct JointState {
@@ -358,7 +364,10 @@ enum class HitMode : std::uint8_t {
     all,       // one hit a body, by (distance, body index)
 };
 
-enum QueryTypes : std::uint8_t { kQueryFixed = 1, kQueryKinematic = 2, kQueryDynamic = 4, kQueryAllTypes = 7 };
+enum QueryTypes : std::uint8_t {
+    kQueryFixed = 1, kQueryKinematic = 2, kQueryDynamic = 4, kQueryAllTypes = 7,
+    kQuerySensors = 8,   // bodies of the types given beside that are sensors, too
+};
 
 struct QueryFilter {
     // As between two bodies: found if its category meets this mask and this category its mask.
