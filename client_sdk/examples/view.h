@@ -66,8 +66,10 @@ inline double reach_m(const orrery_shape& shape) {
         case ORRERY_SHAPE_SPHERE:
             return shape.radius;
         case ORRERY_SHAPE_CAPSULE:
+        case ORRERY_SHAPE_CYLINDER:
             return shape.radius + shape.half_height;
         case ORRERY_SHAPE_BOX:
+        case ORRERY_SHAPE_HULL:
             return std::max(shape.half_extents[0], shape.half_extents[2]);
         default:
             return 0.0;

@@ -50,12 +50,22 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
     }
 }
 
+void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most, std::vector<sim::Vec3>& to) {
+    if (from.size() > most) {
+        reader.fail(where, "has " + std::to_string(from.size()) + " entries; at most " + std::to_string(most) + " are accepted",
+                    ErrorCode::limit_reached);
+        return;
+    }
+    to.reserve(from.size());
+    for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m)));
+}
+
 void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::ShapeDef& to) {
-    const int kinds =
-        (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr);
+    const int kinds = (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr) +
+                      (from.cylinder != nullptr) + (from.hull != nullptr);
     if (kinds != 1) {
-        reader.fail(where, kinds == 0 ? "has no form; give one of sphere, box, capsule, plane"
-                                      : "has more than one form; give exactly one of sphere, box, capsule, plane");
+        reader.fail(where, std::string(kinds == 0 ? "has no form; give one of " : "has more than one form; give exactly one of ") +
+                               "sphere, box, capsule, plane, cylinder, hull");
         return;
     }
     const float low = static_cast<float>(kMinLength_m), high = static_cast<float>(kMaxLength_m);
@@ -76,6 +86,13 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::S
         to.type = sim::ShapeType::capsule;
         to.radius = reader.number(from.capsule->radius, where / "capsule.radius", low, high);
         to.half_height = reader.number(from.capsule->half_height, where / "capsule.half_height", low, high);
+    } else if (from.cylinder) {
+        to.type = sim::ShapeType::cylinder;
+        to.radius = reader.number(from.cylinder->radius, where / "cylinder.radius", low, high);
+        to.half_height = reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high);
+    } else if (from.hull) {
+        to.type = sim::ShapeType::hull;
+        convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, to.points);
     } else {
         to.type = sim::ShapeType::plane;
     }

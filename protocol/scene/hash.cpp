@@ -176,12 +176,26 @@ static void walk(HashSink& sink, const CapsuleShapeT& t) {
 
 static void walk(HashSink& sink, const PlaneShapeT&) { sink.end(); }
 
+static void walk(HashSink& sink, const CylinderShapeT& t) {
+    static const CylinderShapeT base;
+    sink.scalar(0, t.radius, base.radius);
+    sink.scalar(1, t.half_height, base.half_height);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const HullShapeT& t) {
+    sink.values(0, t.points);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const ShapeT& t) {
     sink.text(0, t.name);
     sink.part(1, t.sphere);
     sink.part(2, t.box);
     sink.part(3, t.capsule);
     sink.part(4, t.plane);
+    sink.part(5, t.cylinder);
+    sink.part(6, t.hull);
     sink.end();
 }
 

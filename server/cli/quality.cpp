@@ -36,8 +36,14 @@ DVec inertia_by_mass(const sim::ShapeDef& shape) {
                 tube * (h * h / 12 + r * r / 4) + caps * (0.4 * r * r + h * h / 4 + 3.0 / 8.0 * h * r);
             return {across / mass, (tube * r * r / 2 + caps * 0.4 * r * r) / mass, across / mass};
         }
+        case sim::ShapeType::cylinder: {
+            const double rr = double(shape.radius) * shape.radius, h = 2.0 * shape.half_height;
+            return {h * h / 12 + rr / 4, rr / 2, h * h / 12 + rr / 4};
+        }
         case sim::ShapeType::plane:
             break;
+        default:  // the box about it stands in
+            return inertia_by_mass({{}, sim::ShapeType::box, 0.0f, 0.0f, shape.half_extents});
     }
     return {};
 }

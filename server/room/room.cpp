@@ -69,7 +69,8 @@ void Room::describe(const LoadedScene& scene) {
     description_.hello.body_capacity =
         static_cast<std::uint32_t>(std::min<std::size_t>(def.bodies.size() + kSpawnHeadroom, kMaxSnapshotBodyIndex));
     description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
-    description_.shapes = def.shapes;
+    for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
+        description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
     // A new world's bodies are those of the definition, in its order.
     world_->read_bodies(bodies_);
     for (std::size_t i = 0; i < def.bodies.size(); ++i) {

@@ -54,7 +54,7 @@ ORRERY_FN BoundsT<F> swept_bounds(Vec3T<F> position, Vec3T<F> extents, Vec3T<F> 
 template <class F>
 ORRERY_FN BoundsT<F> body_bounds(const F pose[kRecordFloats], const F velocity[kRecordFloats], const F shape[kRecordFloats], F dt, F margin) {
     const Mat3T<F> r = to_matrix(QuatT<F>{pose[3], pose[4], pose[5], pose[6]});
-    const Vec3T<F> extents = posed_extents(r, shape[0], shape[1], Vec3T<F>{shape[2], shape[3], shape[4]});
+    const Vec3T<F> extents = posed_extents(r, shape[0], shape[1], Vec3T<F>{shape[2], shape[3], shape[4]}, shape[7]);
     const F arc = angular_arc(Vec3T<F>{velocity[3], velocity[4], velocity[5]}, dt, shape[5], shape[6]);
     const F growth = max(margin * F(0.5f), min(arc, margin));
     return swept_bounds(Vec3T<F>{pose[0], pose[1], pose[2]}, extents, Vec3T<F>{velocity[0] * dt, velocity[1] * dt, velocity[2] * dt}, growth);

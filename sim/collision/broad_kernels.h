@@ -23,7 +23,7 @@ static_assert(sizeof(BoundsRecord) == 32);
 struct alignas(32) ShapeRecord {
     float radius = 0.0f, half_height = 0.0f, half_extents[3] = {};
     float bounding_radius = 0.0f, inner_radius = 0.0f;
-    float zero = 0.0f;
+    float disc_radius = 0.0f;
     friend bool operator==(const ShapeRecord&, const ShapeRecord&) = default;
 };
 static_assert(sizeof(ShapeRecord) == 32);

@@ -28,7 +28,7 @@ bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         const Shape& s = shapes[i];
         const ShapeRecord record{s.radius, s.half_height, {s.half_extents.x, s.half_extents.y, s.half_extents.z},
-                                 s.bounding_radius, s.inner_radius, 0.0f};
+                                 s.bounding_radius, s.inner_radius, s.disc_radius};
         if (std::memcmp(&record, &shape_table_[i], sizeof record) == 0) continue;
         shape_table_[i] = record;
         changed = true;

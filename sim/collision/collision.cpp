@@ -38,8 +38,7 @@ bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target tar
 
 void Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
                         Target target, Executor& executor, std::vector<Manifold>& manifolds) {
-    static_cast<void>(shapes);  // in the table of the last update
-    impl_->narrow.collide(bodies, impl_->broad, pairs, impl_->dt_s, speculative_margin_m, checked(narrow_kernels_for(target)), executor,
+    impl_->narrow.collide(bodies, shapes, impl_->broad, pairs, impl_->dt_s, speculative_margin_m, checked(narrow_kernels_for(target)), executor,
                           manifolds);
 }
 

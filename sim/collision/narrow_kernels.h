@@ -38,6 +38,7 @@ struct alignas(64) ContactBatch {
 enum PairType : std::uint8_t {
     kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane, kBoxBox, kBoxCapsule, kBoxPlane, kCapsuleCapsule, kCapsulePlane,
     kPairTypes,
+    kGeneralPair = 0x7e,  // of shapes that are not for the lanes (general_phase.h)
     kNoPairType = 0xff,  // two planes: both fixed
 };
 

@@ -8,13 +8,17 @@ namespace {
 constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 2048;
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 
-// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane.
-constexpr PairType kTypeOf[4][4] = {
+// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and after them those without functions over the lanes.
+constexpr std::uint8_t kLaneShapes = 4;
+constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
     {kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane},
     {kNoPairType, kBoxBox, kBoxCapsule, kBoxPlane},
     {kNoPairType, kNoPairType, kCapsuleCapsule, kCapsulePlane},
     {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
 };
+
+// Of shape types a <= b.
+PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
 
 }  // namespace
 
@@ -22,11 +26,13 @@ void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pa
     const std::span<const ShapeType> type_of = broad.type_of();
     std::uint32_t start[kPairTypes + 1] = {};
     type_.resize(pairs.size());
+    general_pairs_.clear();
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
-        const PairType type = a <= b ? kTypeOf[a][b] : kTypeOf[b][a];
-        type_[i] = static_cast<std::uint8_t>(type | (a <= b ? 0 : kSwappedBit));
-        if (type != kNoPairType) ++start[type + 1];
+        const PairType type = a <= b ? type_of_pair(a, b) : type_of_pair(b, a);
+        type_[i] = static_cast<std::uint8_t>(type >= kPairTypes ? type : type | (a <= b ? 0 : kSwappedBit));
+        if (type < kPairTypes) ++start[type + 1];
+        if (type == kGeneralPair) general_pairs_.push_back(static_cast<std::uint32_t>(i));
     }
     for (std::uint32_t t = 0; t < kPairTypes; ++t) start[t + 1] += start[t];
     order_.resize(start[kPairTypes]);
@@ -38,7 +44,7 @@ void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pa
         }
     }
     for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-        if (type_[i] != kNoPairType) order_[start[type_[i] & kTypeBits]++] = i;
+        if ((type_[i] & kTypeBits) < kPairTypes) order_[start[type_[i] & kTypeBits]++] = i;
     }
 }
 
@@ -92,7 +98,7 @@ void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& 
     }
 }
 
-void NarrowPhase::collide(const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
+void NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds) {
     if (pairs.empty()) return manifolds.clear();
     const auto count = static_cast<std::uint32_t>(pairs.size());
@@ -104,17 +110,22 @@ void NarrowPhase::collide(const Bodies& bodies, const BroadPhase& broad, std::sp
         for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels);
     });
 
-    std::uint32_t touching = 0;
+    if (!general_pairs_.empty()) general_.collide({bodies, shapes, pairs, general_pairs_, dt_s, margin_m}, executor);
+
+    std::uint32_t touching = 0, general = 0;
     chunk_start_.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (i % kPairsPerTask == 0) chunk_start_.push_back(touching);
-        touching += points_[i] != 0 ? 1u : 0u;
+        if (i % kPairsPerTask == 0) chunk_start_.push_back({touching, general});
+        if (type_[i] == kGeneralPair) touching += static_cast<std::uint32_t>(general_.of(general++).size());
+        else touching += points_[i] != 0 ? 1u : 0u;
     }
     manifolds.resize(touching);  // all of them are written whole
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t next = chunk_start_[index];
+        std::uint32_t next = chunk_start_[index].manifold, next_general = chunk_start_[index].general;
         for (std::uint32_t i = begin; i < end; ++i) {
-            if (points_[i] != 0) write_manifold(i, pairs[i], manifolds[next++]);
+            if (type_[i] == kGeneralPair) {
+                for (const Manifold& manifold : general_.of(next_general++)) manifolds[next++] = manifold;
+            } else if (points_[i] != 0) write_manifold(i, pairs[i], manifolds[next++]);
         }
     });
 }

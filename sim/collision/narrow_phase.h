@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/collision/broad_phase.h"
+#include "sim/collision/general_phase.h"
 #include "sim/collision/narrow_kernels.h"
 
 namespace orrery::sim {
@@ -13,7 +14,7 @@ namespace orrery::sim {
 class NarrowPhase {
   public:
     // As Collision::collide; shapes as the last update of `broad` saw them.
-    void collide(const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
+    void collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
                  const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds);
 
   private:
@@ -40,7 +41,12 @@ class NarrowPhase {
     std::vector<Batch> batches_;
     std::vector<std::uint8_t> points_;           // by pair: how many; 0: not touching
     std::vector<Touch> touches_;                 // by pair
-    std::vector<std::uint32_t> chunk_start_;     // where the manifolds of a chunk of pairs begin
+    GeneralPhase general_;
+    std::vector<std::uint32_t> general_pairs_;   // which pairs it has
+    struct ChunkStart {
+        std::uint32_t manifold = 0, general = 0;
+    };
+    std::vector<ChunkStart> chunk_start_;        // where a chunk of pairs begins, in manifolds and in general_pairs_
 };
 
 }  // namespace orrery::sim

@@ -1,9 +1,13 @@
 // A shape as the simulation uses it: checked, with mass properties for unit density. One file a shape beside this one.
 #pragma once
 
+#include <memory>
+
 #include "orrery/sim.hpp"
 
 namespace orrery::sim {
+
+struct Hull;
 
 // Radii and half extents: below, a contact's depth is lost in the slop; above, single precision is coarser than the slop.
 inline constexpr float kMinShapeSize_m = 0.0005f;
@@ -14,16 +18,18 @@ struct MassProperties {  // for a density of 1 kg/m^3, about the centre of mass
     float inertia[6] = {};  // xx, xy, xz, yy, yz, zz in the shape's frame
 };
 
-// Every shape but the plane is the sum of a box, a segment along local y and a ball: fields that a type does not use are
-// zero, and so drop out of formulas that serve all types at once (extents-inl.h). A plane has all of them zero.
+// For bounds every shape but the plane is the sum of a box, a segment along local y, a disc across it and a ball: fields that a type
+// does not use are zero, and so drop out of formulas that serve all types at once (extents-inl.h). A plane has all of them zero.
 struct Shape {
     ShapeType type = ShapeType::sphere;
     float radius = 0.0f;           // sphere, capsule
-    float half_height = 0.0f;      // capsule
-    Vec3 half_extents;             // box
+    float half_height = 0.0f;      // capsule, cylinder
+    Vec3 half_extents;             // box; hull: the box about the body's frame that holds it
+    float disc_radius = 0.0f;      // cylinder
     float bounding_radius = 0.0f;  // of the smallest sphere about the centre that holds the shape
     float inner_radius = 0.0f;     // of the largest sphere about the centre inside the shape: bounds angular expansion
     MassProperties unit_mass;
+    std::shared_ptr<const Hull> hull;  // what the type has beyond these numbers; never changes
 };
 
 // An error names the offending field; `place` is prefixed to it, e.g. "shapes[3]".

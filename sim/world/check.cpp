@@ -344,6 +344,7 @@ Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {
     for (std::size_t i = 0; i < def.shapes.size(); ++i) {
         auto shape = make_shape(def.shapes[i], Place{nullptr, "shapes", i}.text());
         if (!shape) return shape.error();
+        if (def.shapes[i].type == ShapeType::hull) def.shapes[i].half_extents = shape->half_extents;
         shapes.push_back(*shape);
     }
     if (auto r = check_names(def.shapes, nullptr, "shapes"); !r) return r;

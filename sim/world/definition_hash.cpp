@@ -12,11 +12,17 @@ namespace {
 void put(HashWriter& out, const PrefabDef& p);
 void put(HashWriter& out, const SlotDef& s);
 
+void put_points(HashWriter& out, const std::vector<Vec3>& points) {
+    out.put(static_cast<std::uint64_t>(points.size()));
+    for (const Vec3& p : points) out.put(p);
+}
+
 void put(HashWriter& out, const ShapeDef& s) {
     out.put(static_cast<std::uint8_t>(s.type));
     out.put(s.radius);
     out.put(s.half_height);
     out.put(s.half_extents);
+    if (s.type == ShapeType::hull) put_points(out, s.points);
 }
 
 void put(HashWriter& out, const MaterialDef& m) {

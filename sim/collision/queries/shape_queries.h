@@ -65,7 +65,7 @@ struct ShapeQueries {
     bool (*bounds)(const Shape&, const Frame&, Box3& box) = nullptr;
 };
 
-extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQueries;
+extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQueries, kCylinderQueries, kHullQueries;
 const ShapeQueries& shape_queries(ShapeType type);
 
 Point probe_support(const Probe& probe, Point direction);  // of its core, in the frame that it is posed in

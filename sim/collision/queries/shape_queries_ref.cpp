@@ -12,6 +12,8 @@ const ShapeQueries& shape_queries(ShapeType type) {
         case ShapeType::sphere: return kSphereQueries;
         case ShapeType::box: return kBoxQueries;
         case ShapeType::capsule: return kCapsuleQueries;
+        case ShapeType::cylinder: return kCylinderQueries;
+        case ShapeType::hull: return kHullQueries;
         case ShapeType::plane: break;
     }
     return kPlaneQueries;

@@ -42,6 +42,9 @@ inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick. Crowded bodies have pairs by the square of their number, and a touching pair
 // takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
 inline constexpr std::uint32_t kMaxPairs = 4'000'000;
+// Shapes that are made of lists. A hull's points may be more than its vertices: those that matter most are kept.
+inline constexpr std::uint32_t kMaxHullVertices = 128;
+inline constexpr std::uint32_t kMaxHullPoints = 65'536;
 inline constexpr std::uint32_t kMaxHistoryTicks = 1024;         // kept for queries: 17 s at 60 Hz, more than any player lags
 inline constexpr std::uint32_t kHistoryBytesPerBody = 80;       // a tick, of bodies that move; in blocks of sixteen
 inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;       // of where a query stands or begins: beyond it nothing is near
@@ -77,16 +80,26 @@ struct JointId {
 
 // ---------------------------------------------------------------- what a world is made of
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, plane };
+inline constexpr std::uint32_t kNone = 0xffff'ffffu;
+
+enum class ShapeType : std::uint8_t { sphere, box, capsule, plane, cylinder, hull };
+std::string_view shape_type_name(ShapeType type);
 
 struct ShapeDef {
     std::string name;
     ShapeType type = ShapeType::sphere;
-    float radius = 0.5f;                          // sphere, capsule: m
-    float half_height = 0.5f;                     // capsule: half the length of the cylindrical part along local y, m
-    Vec3 half_extents{0.5f, 0.5f, 0.5f};          // box: m
-    // plane: the half space below local y = 0; static bodies only
+    float radius = 0.5f;                          // sphere, capsule, cylinder: m
+    // capsule: half the length of the cylindrical part along local y; cylinder: half its length along local y, m
+    float half_height = 0.5f;
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};          // box: m; of a hull World::create fills in the box about the body's frame that holds it
+    // plane: the half space below local y = 0; fixed bodies only
+
+    // hull: points in any order, m; their convex hull is the shape, its centre of mass the body's position.
+    std::vector<Vec3> points{};
 };
+
+// Where the body's position lies in the coordinates in which a hull's points are given: their centre of mass. Zero for other types.
+Result<Vec3> shape_centre(const ShapeDef& def);
 
 struct MaterialDef {
     std::string name;
@@ -101,8 +114,6 @@ enum AxisLock : std::uint8_t {                    // world axes
     kLockLinearX = 1, kLockLinearY = 2, kLockLinearZ = 4,
     kLockAngularX = 8, kLockAngularY = 16, kLockAngularZ = 32,
 };
-
-inline constexpr std::uint32_t kNone = 0xffff'ffffu;
 
 struct BodyDef {
     std::string name;

@@ -1,0 +1,127 @@
+// Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the manifold's normal but
+// by the tolerance that keeps faces preferred; the depth is what the normal says; points lie where both shapes are.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "sim/collision/collision.h"
+#include "sim/collision/convex.h"
+#include "sim/shapes/hull.h"
+#include "tests/support/executors.h"
+#include "tests/support/seed.h"
+#include "tests/support/solids.h"
+
+namespace orrery::sim {
+namespace {
+
+constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
+
+constexpr int kPairs = 300;  // of each two shapes; the long run goes through more seeds
+
+ShapeDef cylinder(float radius, float half_height) { return {{}, ShapeType::cylinder, radius, half_height, {}}; }
+ShapeDef hull_of(std::uint64_t seed, int points, Vec3 size) {
+    ShapeDef def;
+    def.type = ShapeType::hull;
+    test::Random random(seed);
+    for (int i = 0; i < points; ++i) {
+        const Vec3 v = random.vec(1.0f);
+        def.points.push_back({v.x * size.x, v.y * size.y, v.z * size.z});
+    }
+    return def;
+}
+
+struct Kind {
+    ShapeDef def;
+    Shape shape;
+    std::vector<Vec3> corners;
+};
+Kind kind(const ShapeDef& def) {
+    Kind k{def, *make_shape(def, "shape"), {}};
+    if (k.shape.hull) k.corners = k.shape.hull->vertex;
+    return k;
+}
+
+// How far outside a solid a point is, at least, by the directions tried.
+double outside(const test::Solid& s, test::V p, test::Random& random) {
+    double most = -1e300;
+    for (int i = 0; i < 60; ++i) {
+        const Vec3 v = random.vec(1.0f);
+        const test::V d = test::vec(v), n = (1.0 / (test::length(d) + 1e-9)) * d;
+        most = std::max(most, test::dot(p - s.support(n), n));
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("general convex pairs: no direction parts them better, depths follow the normal, points lie in both") {
+    const Kind sphere = kind({{}, ShapeType::sphere, 0.4f, 0.5f, {}}), capsule = kind({{}, ShapeType::capsule, 0.2f, 0.6f, {}});
+    const Kind box = kind({{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.2f, 0.5f}}), drum = kind(cylinder(0.5f, 0.4f)), rod = kind(cylinder(0.1f, 0.9f));
+    const Kind coin = kind(cylinder(0.6f, 0.05f)), rock = kind(hull_of(5, 40, {0.6f, 0.5f, 0.4f})), chip = kind(hull_of(6, 8, {0.7f, 0.2f, 0.5f}));
+    const Kind* const pairs[][2] = {{&sphere, &drum}, {&drum, &capsule}, {&box, &drum}, {&drum, &drum},  {&rod, &coin}, {&rod, &rod}, {&coin, &box},
+                                    {&rock, &sphere}, {&capsule, &rock}, {&rock, &box}, {&rock, &drum}, {&chip, &rod}, {&rock, &rock}, {&chip, &rock},
+                                    {&box, &chip},    {&sphere, &chip},  {&chip, &chip}};
+    std::uint64_t seed = 900;
+    for (const auto& two : pairs) {
+        const Kind &ka = *two[0], &kb = *two[1];
+        CAPTURE(seed);
+        test::Random random(test::seeded(seed++));
+        const bool smooth = ka.def.type == ShapeType::sphere || kb.def.type == ShapeType::sphere;
+        int touching = 0, missing = 0, phantom = 0, poor_axis = 0, wrong_depth = 0, wrong_place = 0;
+        double worst_axis = 0, worst_depth = 0, worst_place = 0;
+        for (int i = 0; i < kPairs; ++i) {
+            const Vec3 way = random.vec(1.0f);
+            const Quat q = random.rotation(), r = random.rotation();
+            const double n = test::length(test::vec(way)) + 1e-6, wanted = random.in(-0.1f, 0.04f);
+            const test::Solid sa = test::make_solid(ka.def, ka.corners, {{}, q});
+            float near = 0.0f, far = 4.0f;
+            const auto pose_at = [&](float d) { return Pose{{float(way.x / n * d), float(way.y / n * d), float(way.z / n * d)}, r}; };
+            test::V along;
+            for (int k = 0; k < 12; ++k) {
+                const float mid = 0.5f * (near + far);
+                (test::separation_along(sa, test::make_solid(kb.def, kb.corners, pose_at(mid)), (1.0 / n) * test::vec(way)) < wanted ? near : far) = mid;
+            }
+            const Pose pose = pose_at(far);
+            const test::Solid sb = test::make_solid(kb.def, kb.corners, pose);
+            ref::Convex ca, cb;
+            ref::place_convex(ka.shape, {{}, ref::axes_of(q)}, ca);
+            ref::place_convex(kb.shape, {ref::widened(pose.position), ref::axes_of(r)}, cb);
+            ref::ConvexContacts got;
+            const bool touches = ref::collide_convex(ca, cb, {}, kMargin, got);
+            std::vector<test::V> starts;
+            if (touches) starts.push_back({got.normal.x, got.normal.y, got.normal.z});
+            const double truth = test::largest_separation(sa, sb, random, starts, &along);
+            missing += !touches && truth < -1e-4;
+            phantom += touches && truth > kMargin + 0.006;  // a corner past an edge by the slack
+            if (!touches) continue;
+            ++touching;
+            const test::V normal{got.normal.x, got.normal.y, got.normal.z};
+            const double here = test::separation_along(sa, sb, normal), allowed = smooth ? 1e-5 : 0.002 + 0.12 * std::abs(here);
+            worst_axis = std::max(worst_axis, truth - here);
+            // While they are apart, a face speaks for what lies a little beside it.
+            poor_axis += truth - here > (truth > 0 ? 0.012 : allowed);
+            double depth = -1e300;
+            for (std::uint32_t k = 0; k < got.count; ++k) depth = std::max(depth, got.point[k].depth);
+            const double depth_error = std::abs(depth + here);
+            worst_depth = std::max(worst_depth, depth_error);
+            wrong_depth += depth > -here + 1e-5 || depth < -here - ((truth > 0 ? 0.025 : 0.002) + 0.12 * std::abs(here));
+            for (std::uint32_t k = 0; k < got.count; ++k) {
+                const test::V p{got.point[k].point.x, got.point[k].point.y, got.point[k].point.z};
+                const double beside = std::max(outside(sa, p, random), outside(sb, p, random)) - std::max(0.0, -0.5 * got.point[k].depth);
+                worst_place = std::max(worst_place, beside);
+                wrong_place += beside > 0.008 + 0.2 * std::abs(here);
+            }
+        }
+        INFO(shape_type_name(ka.def.type) << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis " << worst_axis << ", depth "
+                                             << worst_depth << ", place " << worst_place);
+        CHECK(touching > 3);
+        CHECK(missing == 0);
+        CHECK(phantom == 0);
+        CHECK(poor_axis == 0);
+        CHECK(wrong_depth == 0);
+        CHECK(wrong_place == 0);
+    }
+}
+
+}  // namespace orrery::sim
