@@ -13,6 +13,9 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.joint_damping_ratio = reader.number(from.joint_damping_ratio, where / "joint_damping_ratio", 0.0f, 1e4f);
     to.contact_frequency_hz = reader.number(from.contact_frequency_hz, where / "contact_frequency_hz", 1e-3f, 1e4f);
     to.contact_damping_ratio = reader.number(from.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
+    to.sleep = from.sleep;
+    to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps);
+    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, 6.5f);
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
     to.max_recovery_speed_mps =
@@ -159,6 +162,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.mask = from.mask;
     to.user_data = from.user_data;
     to.sensor = from.sensor;
+    to.can_sleep = from.can_sleep;
     if (reader.ok()) check_shape_use(reader, from, to, library, where);
     scope.bodies->push_back(std::move(to));
 }

@@ -144,6 +144,9 @@ static void walk(HashSink& sink, const SolverSettingsT& t) {
     sink.scalar(5, t.speculative_margin_m, base.speculative_margin_m);
     sink.scalar(6, t.max_recovery_speed_mps, base.max_recovery_speed_mps);
     sink.scalar(7, t.restitution_threshold_mps, base.restitution_threshold_mps);
+    sink.scalar(8, t.sleep, base.sleep);
+    sink.scalar(9, t.sleep_speed_mps, base.sleep_speed_mps);
+    sink.scalar(10, t.sleep_time_s, base.sleep_time_s);
     sink.end();
 }
 
@@ -219,6 +222,7 @@ static void walk(HashSink& sink, const BodyT& t) {
     sink.scalar(15, t.mask, base.mask);
     sink.scalar(16, t.user_data, base.user_data);
     sink.scalar(17, t.sensor, base.sensor);
+    sink.scalar(18, t.can_sleep, base.can_sleep);
     sink.end();
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-std::string scene(const std::string& rest) { return "{\"scene_version\": 1, " + rest + "}"; }
+std::string scene(const std::string& rest) { return R"({"scene_version": 1, "solver": {"sleep": false}, )" + rest + "}"; }
 const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
 
 std::string chains(std::uint32_t count) {

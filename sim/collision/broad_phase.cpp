@@ -64,9 +64,8 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (i < size && collides(bodies, i)) {
             const BodyInfo& info = bodies.info[i];
             if ((info.category & masks) != 0 && (info.mask & categories) != 0) {
-                const bool moves = (bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0;
                 const bool plane = shapes[info.shape].type == ShapeType::plane;
-                const Kind kind = plane ? Kind::plane : moves ? Kind::moving : Kind::fixed;
+                const Kind kind = plane ? Kind::plane : bodies.active(i) ? Kind::moving : Kind::fixed;
                 now = {bodies.generation[i], info.shape, info.category, info.mask,
                        static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
                 (kind == Kind::plane ? planes_ : kind == Kind::moving ? moving_ : fixed_).push_back(i);

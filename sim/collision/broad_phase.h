@@ -2,8 +2,8 @@
 // How they are found is cached from tick to tick:
 //
 //   bodies -> tight bounds (bounds-inl.h), every tick
-//   fat bounds: larger; renewed when a body's tight bounds leave them. A tree over those of dynamic and kinematic bodies, and one
-//   over those of fixed bodies, which is touched only when fixed bodies change
+//   fat bounds: larger; renewed when a body's tight bounds leave them. A tree over those of bodies that
+//   may move in the tick (Bodies::active), and one over those at rest, which is touched only when these change
 //   candidates: the pairs of overlapping fat bounds whose filters agree, sorted; only pairs of bodies with renewed fat bounds are
 //   looked for again
 //   pairs = the candidates whose tight bounds overlap

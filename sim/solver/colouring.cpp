@@ -44,8 +44,11 @@ void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std
     colouring.manifolds.resize(manifolds.size());
     Greedy greedy{bodies, colouring.used};
 
+    const auto sleeps = [&](const Joint& joint) {
+        return bodies.asleep(joint.a) || bodies.asleep(joint.b) || bodies.asleep(joint.c) || bodies.asleep(joint.d);
+    };
     for (std::size_t i = 0; i < joints.size(); ++i) {
-        colouring.joints[i] = joints[i].alive ? greedy.take(joints[i]) : kNoColour;
+        colouring.joints[i] = joints[i].alive && !sleeps(joints[i]) ? greedy.take(joints[i]) : kNoColour;
     }
     bool against_fixed = false;
     for (std::size_t i = 0; i < manifolds.size(); ++i) {

@@ -22,7 +22,7 @@ struct MassT {
 // Sixteen bodies in a row: index `first` and on. Rows past the end read the world and are not written.
 struct BodyGroup {
     std::uint32_t rows[kBundleLanes], mass_rows[kBundleLanes];
-    std::uint32_t dynamic_bits = 0, moving_bits = 0;  // moving: dynamic or kinematic
+    std::uint32_t dynamic_bits = 0, moving_bits = 0;  // awake; moving: dynamic or kinematic
 
     ORRERY_FN BodyGroup(const StepContext& context, std::uint32_t first) {
         for (std::uint32_t k = 0; k < kBundleLanes; ++k) {
@@ -31,8 +31,9 @@ struct BodyGroup {
             const std::uint8_t flags = inside ? context.flags[body] : std::uint8_t{0};
             rows[k] = inside ? body : kWorldBody;
             mass_rows[k] = rows[k] * 2;
-            dynamic_bits |= ((flags & kBodyDynamic) != 0 ? 1u : 0u) << k;
-            moving_bits |= ((flags & (kBodyDynamic | kBodyKinematic)) != 0 ? 1u : 0u) << k;
+            const bool awake = (flags & kBodyAsleep) == 0;
+            dynamic_bits |= (awake && (flags & kBodyDynamic) != 0 ? 1u : 0u) << k;
+            moving_bits |= (awake && (flags & (kBodyDynamic | kBodyKinematic)) != 0 ? 1u : 0u) << k;
         }
     }
 };

@@ -10,7 +10,7 @@ constinit const SolverKernels kSolverKernels = make_solver_kernels();
 
 namespace {
 constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved
-constexpr float kContactRateShare = 0.125f;
+constexpr float kContactRateShare = 0.25f;
 
 SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
     const SoftT<float> soft = soften(frequency_hz, damping_ratio, h);

@@ -11,15 +11,19 @@ namespace {
 
 constexpr std::array<float, kControlChannels> kNobody{};
 
-void turn_motor(State& state, std::uint32_t index, float value) {
+void turn_motor(Core& core, std::uint32_t index, float value) {
+    State& state = core.state;
     const float target = ref::clamp_between(value, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
     auto& motor = std::get<AngularAxisMotor>(state.joints[index].constraint);
     if (std::bit_cast<std::uint32_t>(motor.target_radps) == std::bit_cast<std::uint32_t>(target)) return;
     motor.target_radps = target;
+    wake(core, state.joints[index]);
     state.joint_digest[index] = digest_of(state.joints[index]);
 }
 
 void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {
+    if (ref::is_zero(amount)) return;
+    wake(core, body);
     if (core.force.size() != core.state.bodies.size()) {
         core.force.resize(core.state.bodies.size());
         core.torque.resize(core.state.bodies.size());
@@ -57,7 +61,7 @@ void drive_actuators(Core& core) {
         const ActuatorDef& def = actuator_definition(core.def, actuator);
         const float value = ref::actuator_value(def, actuator.slot < state.slots.size() ? state.slots[actuator.slot].controls : kNobody);
         if (def.kind == ActuatorKind::motor) {
-            turn_motor(state, actuator.joint, value);
+            turn_motor(core, actuator.joint, value);
             continue;
         }
         const std::uint8_t flags = state.bodies.flags[actuator.body];
@@ -76,7 +80,9 @@ void drive_actuators(Core& core) {
         Vec3 velocity;
         drive.target = ref::approach(pose_of(state.bodies.pose[drive.body]).position, drive.target,
                                      ref::smaller(drive.max_speed, kMaxLinearSpeed_mps), core.dt_s, velocity);
+        const bool rested = !state.bodies.active(drive.body);
         set_velocity(record, velocity, {record.angular[0], record.angular[1], record.angular[2]});
+        if (rested && state.bodies.active(drive.body)) wake_neighbours(core, drive.body);
     }
 }
 

@@ -4,6 +4,7 @@
 // A free index keeps zero inverse mass and identity pose, so that reading it is harmless.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ struct alignas(64) MassRecord {
 static_assert(sizeof(VelocityRecord) == 32 && sizeof(PoseRecord) == 32 && sizeof(DeltaRecord) == 32 &&
               sizeof(InertiaRecord) == 32 && sizeof(MassRecord) == 64);
 
-enum BodyFlag : std::uint8_t { kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8 };
+enum BodyFlag : std::uint8_t { kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8, kBodyAsleep = 16 };
 
 struct BodyInfo {                       // cold: what a solver does not read
     std::uint32_t shape = kNone, material = 0;
@@ -54,6 +55,7 @@ struct BodyInfo {                       // cold: what a solver does not read
     std::uint64_t user_data = 0;
     std::uint16_t slot = 0xffff;
     bool sensor = false;                // of its definition
+    bool can_sleep = true;
     std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
 };
 
@@ -65,10 +67,26 @@ struct Bodies {
     std::vector<MassRecord> mass;
     std::vector<std::uint8_t> flags;    // BodyFlag
     std::vector<std::uint32_t> generation;
+    std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
     std::vector<BodyInfo> info;
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(flags.size()); }  // indices in use or free, world included
     bool dynamic(std::uint32_t index) const { return (flags[index] & kBodyDynamic) != 0; }
+    bool asleep(std::uint32_t index) const { return (flags[index] & kBodyAsleep) != 0; }
+    // May move in this tick of itself: an awake dynamic body, or a kinematic one with a velocity.
+    bool active(std::uint32_t index) const {
+        const std::uint8_t f = flags[index];
+        if ((f & kBodyDynamic) != 0) return (f & kBodyAsleep) == 0;
+        return (f & kBodyKinematic) != 0 && has_velocity(velocity[index]);
+    }
+
+  private:
+    static bool has_velocity(const VelocityRecord& v) {
+        std::uint32_t bits = 0;
+        for (const float x : v.linear) bits |= std::bit_cast<std::uint32_t>(x);
+        for (const float x : v.angular) bits |= std::bit_cast<std::uint32_t>(x);
+        return (bits & 0x7fff'ffffu) != 0;  // -0 is 0
+    }
 };
 
 }  // namespace orrery::sim

@@ -18,6 +18,7 @@ constexpr float kMaxAcceleration_mps2 = 10'000.0f;
 constexpr float kMaxFrequency_hz = 100'000.0f;
 constexpr float kMaxDampingRatio = 10'000.0f;
 constexpr float kMaxDamping_hz = 10'000.0f;
+constexpr float kMaxSleepTime_s = 6.5f;           // kMaxSleepTicks at the highest tick rate
 constexpr float kMaxSolverLength_m = 10.0f;       // slop and speculative margin
 constexpr float kMinMass_kg = 1.0e-6f, kMaxMass_kg = 1.0e12f;
 constexpr float kMaxFriction = 1'000.0f;
@@ -281,6 +282,8 @@ Result<Ok> check_settings(WorldDef& def) {
     check.number("solver.speculative_margin_m", s.speculative_margin_m, 0.0f, kMaxSolverLength_m);
     check.number("solver.max_recovery_speed_mps", s.max_recovery_speed_mps, 0.0f, kNoLimit);
     check.number("solver.restitution_threshold_mps", s.restitution_threshold_mps, 0.0f, kNoLimit);
+    check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps);
+    check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s);
     return check.result();
 }
 

@@ -142,6 +142,7 @@ class Applier {
             !ref::within({velocity.angular[0], velocity.angular[1], velocity.angular[2]}, kMaxAngularSpeed_radps))
             return EventCause::out_of_range;
         bodies.velocity[i] = velocity;
+        wake(core_, i);
         return EventCause::none;
     }
 
@@ -155,6 +156,7 @@ class Applier {
         set_pose(bodies.pose[i], pose);
         set_velocity(bodies.velocity[i], c.linear, c.angular);
         bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+        wake_neighbours(core_, i);
         core_.cold_start.resize(bodies.size());
         if (core_.cold_start[i] == 0) core_.cold_bodies.push_back(i);
         core_.cold_start[i] = 1;
@@ -168,6 +170,7 @@ class Applier {
         if (!finite(c.value)) return EventCause::not_finite;
         if (!ref::within(c.value, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps)) return EventCause::out_of_range;
         motor->target_radps = c.value;
+        wake(core_, state_.joints[c.joint.index]);
         state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
         return EventCause::none;
     }
@@ -202,6 +205,7 @@ class Applier {
         if (!finite(c.linear)) return EventCause::not_finite;
         if (!ref::within(c.linear, kMaxCoordinate_m)) return EventCause::too_far;
         servo->target = c.linear;
+        wake(core_, state_.joints[c.joint.index]);
         state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
         return EventCause::none;
     }

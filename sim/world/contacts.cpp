@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::uint32_t kManifoldsPerTask = 256;
 
-template <class A, class B>
-bool comes_before(const A& x, const B& y) {
-    if (x.a != y.a) return x.a < y.a;
-    if (x.b != y.b) return x.b < y.b;
-    if (x.child_a != y.child_a) return x.child_a < y.child_a;
-    return x.child_b < y.child_b;
-}
-
 bool is_cold(const Core& core, std::uint32_t body) { return body < core.cold_start.size() && core.cold_start[body] != 0; }
 
 void carry_impulses(Manifold& manifold, const KeptContact& contact) {

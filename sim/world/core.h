@@ -25,6 +25,7 @@ struct Core {
     std::uint64_t definition_hash = 0;   // of all of it but names
     Target target = Target::scalar;
     float dt_s = 0.0f;
+    std::uint32_t sleep_ticks = 0;       // SolverSettings::sleep_time_s
     std::vector<Shape> shapes;
 
     State state;
@@ -35,6 +36,8 @@ struct Core {
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors;                   // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
+    std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts
+    bool sleeping_changed = true;                         // since then
     bool halted = false;                                  // a tick had too many pairs: nothing goes on until a restore
     WorldStats stats;
 
@@ -58,6 +61,12 @@ struct Core {
     std::vector<std::uint32_t> cold_bodies;        // whose flag is set
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;
+    std::vector<std::uint32_t> to_wake;            // sleeping bodies whose islands are to wake
+    std::vector<std::uint32_t> island;             // by body, while islands are found
+    std::vector<std::uint8_t> island_flag;
+    std::vector<KeptContact> moved_contacts, merged_contacts;
+    std::vector<Pair> woken_pairs;                 // that the sleepers woken in this tick have among themselves
+    std::vector<Manifold> woken_manifolds, merged_manifolds;
     std::vector<std::uint64_t> command_order;
     std::vector<std::uint32_t> event_order;
     std::vector<Event> sorted_events;
@@ -140,6 +149,21 @@ void zero_contact_impulses(Manifold& manifold);
 void remove_broken_joints(Core& core);
 void quarantine_lost_bodies(Core& core);
 void sort_events(Core& core);
+
+// ---- sleep.cpp
+
+// Asks for the body, or the bodies of the joint, to be awake; nothing for those that are.
+void wake(Core& core, std::uint32_t body);
+void wake(Core& core, const Joint& joint);
+// The same for a body that changed at one blow and all that it touches or is jointed to.
+void wake_neighbours(Core& core, std::uint32_t body);
+// Wakes the islands of all that was asked for. Whether there were any.
+bool wake_islands(Core& core);
+// After the narrow phase: wakes what a manifold touches, and lists in `woken_pairs` the pairs that it adds to the tick's.
+void wake_touched(Core& core);
+// At the tick's end: islands that have been slow for long enough.
+void put_to_sleep(Core& core);
+void renew_sleeping_digest(Core& core);
 
 // ---- form.cpp, restore.cpp
 

@@ -43,6 +43,8 @@ void put(HashWriter& out, const BodyDef& b) {
     out.put(b.angular_damping);
     out.put(b.gravity_scale);
     out.put(b.locks);
+    out.put(b.can_sleep);
+    out.put(b.sensor);
     out.put(b.category);
     out.put(b.mask);
     out.put(b.user_data);
@@ -88,15 +90,6 @@ void put(HashWriter& out, const SlotDef& s) {
     out.put(s.pose);
 }
 
-// Where a definition holds none it has the hash that it had before there were sensors.
-void put_sensors(HashWriter& out, std::uint32_t prefab, const std::vector<BodyDef>& bodies) {
-    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
-        if (!bodies[i].sensor) continue;
-        out.put(prefab);
-        out.put(i);
-    }
-}
-
 }  // namespace
 
 std::uint64_t hash_definition(const WorldDef& def) {
@@ -107,8 +100,10 @@ std::uint64_t hash_definition(const WorldDef& def) {
     out.put(def.seed);
     const SolverSettings& s = def.solver;
     for (const float setting : {s.joint_frequency_hz, s.joint_damping_ratio, s.contact_frequency_hz, s.contact_damping_ratio,
-                                s.slop_m, s.speculative_margin_m, s.max_recovery_speed_mps, s.restitution_threshold_mps})
+                                s.slop_m, s.speculative_margin_m, s.max_recovery_speed_mps, s.restitution_threshold_mps,
+                                s.sleep_speed_mps, s.sleep_time_s})
         out.put(setting);
+    out.put(s.sleep);
     put_list(out, def.shapes);
     put_list(out, def.materials);
     put_list(out, def.bodies);
@@ -116,8 +111,6 @@ std::uint64_t hash_definition(const WorldDef& def) {
     put_list(out, def.actuators);
     put_list(out, def.prefabs);
     put_list(out, def.slots);
-    put_sensors(out, kNone, def.bodies);
-    for (std::uint32_t i = 0; i < def.prefabs.size(); ++i) put_sensors(out, i, def.prefabs[i].bodies);
     return out.digest();
 }
 

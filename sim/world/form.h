@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kSaveFormat = 1;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
-inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + sizeof(PoseRecord) + sizeof(VelocityRecord);
+inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + 2 + sizeof(PoseRecord) + sizeof(VelocityRecord);
 inline constexpr std::size_t kSavedJointBytes = 1 + 4 + 2;
 inline constexpr std::size_t kSavedActuatorBytes = 4 * 4 + 2 + 28;
 inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 3 * 8 + 8 + 24 + 4;
@@ -47,6 +47,7 @@ void put_identity(Writer& out, const State& state) {
 
 template <class Writer>
 void put_bodies(Writer& out, const State& state) {
+    out.put_array(state.bodies.slow_ticks);
     out.put_array(state.bodies.pose);
     out.put_array(state.bodies.velocity);
 }
@@ -58,13 +59,17 @@ void put_joints(Writer& out, const State& state) {
     }
 }
 
-// A world without sensors has nothing to say about them.
 template <class Writer>
 void put_contacts(Writer& out, const Core& core) {
     const State& state = core.state;
     out.put(static_cast<std::uint32_t>(state.contacts.size()));
     out.put_array(state.contacts);
-    if (core.sensors.empty()) return;
+    out.put(static_cast<std::uint32_t>(state.sleeping_contacts.size()));
+    if constexpr (Writer::kDigestsSuffice) {
+        out.put(core.sleeping_digest);
+    } else {
+        out.put_array(state.sleeping_contacts);
+    }
     out.put(static_cast<std::uint32_t>(state.sensor_overlaps.size()));
     out.put_array(state.sensor_overlaps);
 }

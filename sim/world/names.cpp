@@ -11,7 +11,7 @@ std::string_view subsystem_name(Subsystem subsystem) {
 std::string_view stage_name(Stage stage) {
     constexpr std::string_view kNames[kStageCount] = {
         "commands", "bounds", "pairs", "narrow_phase", "colouring", "prepare", "integrate_velocities", "warm_start",
-        "solve", "relax", "integrate_poses", "restitution", "store", "events", "hash"};
+        "solve", "relax", "integrate_poses", "restitution", "store", "events", "sleep", "hash"};
     const auto i = static_cast<std::size_t>(stage);
     return i < kStageCount ? kNames[i] : "unknown";
 }

@@ -31,6 +31,7 @@ float tick_length_s(float tick_rate_hz);
 Pose compose(const Pose& outer, const Pose& inner);  // inner's frame stands in outer's
 Vec3 rotated(Quat q, Vec3 v);
 Vec3 sum(Vec3 a, Vec3 b);
+bool is_zero(Vec3 v);
 Vec3 from_local(const Pose& pose, Vec3 local);       // a point
 // Turns the frames of a joint's world side from a prefab's frame into the world's, the prefab standing at `pose`.
 void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world);
@@ -66,6 +67,10 @@ void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> fe
 std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
                           float hit_speed_mps, KeptContact& contact, ContactTotals& totals);
 void add_totals(ContactTotals& sum, const ContactTotals& more);
+// Whether no point of a body within `radius_m` of its centre can be faster than about `speed_mps`.
+bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps);
+// How many ticks last at least time_s.
+std::uint32_t whole_ticks(float time_s, float tick_rate_hz);
 std::uint32_t deepest_point(const Manifold& manifold);
 
 }  // namespace orrery::sim::ref

@@ -51,6 +51,7 @@ Pose compose(const Pose& outer, const Pose& inner) {
 }
 Vec3 rotated(Quat q, Vec3 v) { return plain(rotate(wide(q), wide(v))); }
 Vec3 sum(Vec3 a, Vec3 b) { return plain(wide(a) + wide(b)); }
+bool is_zero(Vec3 v) { return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f; }
 Vec3 difference(Vec3 a, Vec3 b) { return plain(wide(a) - wide(b)); }
 Vec3 scaled(Vec3 v, float s) { return plain(wide(v) * s); }
 Vec3 from_local(const Pose& pose, Vec3 local) { return sum(pose.position, rotated(pose.orientation, local)); }
@@ -219,6 +220,18 @@ void add_totals(ContactTotals& sum, const ContactTotals& more) {
     sum.touching += more.touching;
     sum.points += more.points;
     sum.largest_depth_m = max(sum.largest_depth_m, more.largest_depth_m);
+}
+
+bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps) {
+    const float *v = velocity.linear, *w = velocity.angular;
+    const float linear = length(Vec3T<float>{v[0], v[1], v[2]}), angular = length(Vec3T<float>{w[0], w[1], w[2]});
+    return linear + angular * radius_m <= speed_mps;
+}
+
+std::uint32_t whole_ticks(float time_s, float tick_rate_hz) {
+    const float ticks = time_s * tick_rate_hz;
+    const auto whole = static_cast<std::uint32_t>(ticks);
+    return static_cast<float>(whole) < ticks ? whole + 1 : whole;
 }
 
 std::uint32_t deepest_point(const Manifold& manifold) {

@@ -105,6 +105,7 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.mass.resize(count);
     b.flags.resize(count);
     b.generation.resize(count);
+    b.slow_ticks.resize(count);
     b.info.resize(count);
     state.origin.resize(count);
 }
@@ -127,6 +128,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     }
     bodies.mass[index] = mass;
     bodies.flags[index] = flags;
+    bodies.slow_ticks[index] = 0;
     bodies.delta[index] = {};
     BodyInfo& info = bodies.info[index];
     info.shape = body.shape;
@@ -135,6 +137,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     info.mask = body.mask;
     info.user_data = body.user_data;
     info.sensor = body.sensor;
+    info.can_sleep = body.can_sleep;
     info.definition = origin.prefab == kNone ? origin.index : kNone;
 }
 
@@ -243,6 +246,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     state.joints[index].alive = true;
     state.joint_digest[index] = digest_of(state.joints[index]);
     core.joints_changed = true;
+    wake(core, joint);
     return index;
 }
 
@@ -250,6 +254,7 @@ void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
     const std::uint32_t generation = std::max(1u, joint.generation + 1);
     core.joints_changed = true;
+    wake(core, joint);
     joint = Joint{};
     joint.generation = generation;
     core.state.joint_digest[index] = digest_of(joint);
@@ -270,6 +275,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.inertia[index] = {};
     bodies.mass[index] = {};
     bodies.flags[index] = 0;
+    bodies.slow_ticks[index] = 0;
     bodies.info[index] = {};
     core.state.origin[index] = {};
     bodies.generation[index] = std::max(1u, bodies.generation[index] + 1);  // 0 is of an index in its first life
@@ -282,9 +288,14 @@ void finish_removals(Core& core) {
         for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
             if (state.joints[i].alive && is_loose(state, state.joints[i])) remove_joint(core, i);
         }
-        std::erase_if(state.contacts, [&](const KeptContact& contact) {
-            return ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0);
-        });
+        const auto ends = [&](const KeptContact& contact) {
+            if (!ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0)) return false;
+            wake(core, contact.a);
+            wake(core, contact.b);
+            return true;
+        };
+        std::erase_if(state.contacts, ends);
+        if (std::erase_if(state.sleeping_contacts, ends) > 0) core.sleeping_changed = true;
         std::erase_if(state.sensor_overlaps, [&](const SensorOverlap& overlap) {
             return ends_with_a_body(state, EventKind::sensor_end, overlap.sensor, overlap.visitor, true);
         });

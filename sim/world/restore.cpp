@@ -92,7 +92,9 @@ class Restorer {
         switch (body_definition(def, origin).type) {
         case BodyType::fixed: return flags == kBodyAlive;
         case BodyType::kinematic: return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
-        case BodyType::dynamic: return flags == (kBodyAlive | kBodyDynamic) || flags == kLost;
+        case BodyType::dynamic:
+            return flags == (kBodyAlive | kBodyDynamic) || flags == kLost ||
+                   (flags == (kBodyAlive | kBodyDynamic | kBodyAsleep) && def.solver.sleep);
         }
         return false;
     }
@@ -121,10 +123,12 @@ class Restorer {
 
     Result<Ok> bodies() {
         Bodies& b = state_.bodies;
+        in_.get_array(b.slow_ticks, b.size());
         in_.get_array(b.pose, b.size());
         in_.get_array(b.velocity, b.size());
         if (!in_.ok()) return short_at("bodies");
         for (std::uint32_t i = 0; i < b.size(); ++i) {
+            if (b.slow_ticks[i] > (b.dynamic(i) ? core_.sleep_ticks : 0u)) return damaged("bodies", "body " + std::to_string(i) + " has been slow for too long");
             if (!motion_makes_sense(i)) return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
         }
         return Ok{};
@@ -138,7 +142,8 @@ class Restorer {
         if (i == kWorldBody || !body_alive(state_, i))
             return same_bits(&pose, &kRest, sizeof pose) && same_bits(&velocity, &kStill, sizeof velocity);
         if (!zero_bits(pose.zero) || !zero_bits(velocity.zero[0]) || !zero_bits(velocity.zero[1])) return false;
-        if ((state_.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0 && !same_bits(&velocity, &kStill, sizeof velocity))
+        const bool still = (state_.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0 || state_.bodies.asleep(i);
+        if (still && !same_bits(&velocity, &kStill, sizeof velocity))
             return false;
         if (!finite(velocity.linear, 3) || !finite(velocity.angular, 3)) return false;
         Quat orientation = pose_of(pose).orientation;
@@ -158,14 +163,21 @@ class Restorer {
     }
 
     Result<Ok> contacts() {
+        if (auto r = contact_list(state_.contacts, false); !r) return r;
+        if (auto r = contact_list(state_.sleeping_contacts, true); !r) return r;
+        return sensor_overlaps();
+    }
+
+    Result<Ok> contact_list(std::vector<KeptContact>& list, bool sleeping) {
         const auto count = in_.take<std::uint32_t>();
-        in_.get_array(state_.contacts, count);
+        in_.get_array(list, count);
         if (!in_.ok()) return short_at("contacts");
         for (std::size_t i = 0; i < count; ++i) {
-            const bool ordered = i == 0 || key(state_.contacts[i - 1]) < key(state_.contacts[i]);
-            if (!ordered || !contact_makes_sense(state_.contacts[i])) return damaged("contacts", "contact " + std::to_string(i) + " is impossible");
+            const bool ordered = i == 0 || comes_before(list[i - 1], list[i]);
+            if (!ordered || !contact_makes_sense(list[i]) || sleeps(list[i]) != sleeping)
+                return damaged("contacts", std::string(sleeping ? "sleeping " : "") + "contact " + std::to_string(i) + " is impossible");
         }
-        return sensor_overlaps();
+        return Ok{};
     }
 
     bool is_sensor(std::uint32_t i) const {
@@ -173,9 +185,6 @@ class Restorer {
     }
 
     Result<Ok> sensor_overlaps() {
-        bool any = false;
-        for (std::uint32_t i = 1; i < state_.bodies.size() && !any; ++i) any = is_sensor(i);
-        if (!any) return Ok{};
         const auto count = in_.take<std::uint32_t>();
         in_.get_array(state_.sensor_overlaps, count);
         if (!in_.ok()) return short_at("contacts");
@@ -186,6 +195,8 @@ class Restorer {
         }
         return Ok{};
     }
+    // A sleeper has contacts with bodies that do not move, and no others.
+    bool sleeps(const KeptContact& c) const { return state_.bodies.asleep(c.a) || state_.bodies.asleep(c.b); }
 
     bool overlap_makes_sense(SensorOverlap overlap) const {
         const Bodies& b = state_.bodies;
@@ -193,8 +204,6 @@ class Restorer {
         return is_sensor(overlap.sensor) && has_shape(overlap.visitor) && !is_sensor(overlap.visitor) &&
                (b.flags[overlap.visitor] & (kBodyDynamic | kBodyKinematic)) != 0;
     }
-
-    static std::array<std::uint32_t, 4> key(const KeptContact& c) { return {c.a, c.b, c.child_a, c.child_b}; }
 
     bool has_shape(std::uint32_t i) const {
         return i != kWorldBody && body_alive(state_, i) && body_definition(core_.def, state_.origin[i]).shape != kNone;
@@ -319,6 +328,7 @@ class Restorer {
 
     void make_bodies() {
         Bodies& b = state_.bodies;
+        const std::vector<std::uint16_t> slow_ticks = b.slow_ticks;
         resize_bodies(state_, b.size());
         for (std::uint32_t i = 1; i < b.size(); ++i) {
             const std::uint8_t flags = b.flags[i];
@@ -326,6 +336,7 @@ class Restorer {
             define_body(core_, b, i, body_definition(core_.def, state_.origin[i]), state_.origin[i]);
             b.info[i].slot = slots_[i];
             b.flags[i] = flags;
+            b.slow_ticks[i] = slow_ticks[i];
             if ((flags & kBodyQuarantined) != 0) {
                 std::fill(std::begin(b.mass[i].inverse_inertia), std::end(b.mass[i].inverse_inertia), 0.0f);
                 b.mass[i].inverse_mass = 0.0f;
@@ -385,6 +396,9 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     if (auto r = restorer.read(); !r) return r;
     core.state = restorer.take();
     core.stats = {};
+    core.sleeping_changed = true;
+    renew_sleeping_digest(core);
+    core.to_wake.clear();
     core.halted = false;
     core.joints_changed = true;
     rebuild_free_lists(core);

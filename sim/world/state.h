@@ -35,6 +35,15 @@ struct KeptContact {
 };
 static_assert(sizeof(KeptContact) == 76 && alignof(KeptContact) == 4);
 
+// The order of contacts and manifolds: a list of each is sorted by it, so that they meet in one walk.
+template <class A, class B>
+bool comes_before(const A& x, const B& y) {
+    if (x.a != y.a) return x.a < y.a;
+    if (x.b != y.b) return x.b < y.b;
+    if (x.child_a != y.child_a) return x.child_a < y.child_a;
+    return x.child_b < y.child_b;
+}
+
 // A body stands in a sensor. Sorted; by body index, for a body that is gone takes its overlaps along.
 struct SensorOverlap {
     std::uint32_t sensor = 0, visitor = 0;
@@ -69,7 +78,8 @@ struct State {
     std::vector<BodyOrigin> origin;                 // by body index
     std::vector<Joint> joints;
     std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
-    std::vector<KeptContact> contacts;
+    std::vector<KeptContact> contacts;              // of the last tick
+    std::vector<KeptContact> sleeping_contacts;     // of sleeping bodies, as they were when these fell asleep
     std::vector<SensorOverlap> sensor_overlaps;
     std::vector<SlotState> slots;
     std::vector<ActuatorState> actuators;           // in the order in which they act

@@ -63,6 +63,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
     std::fill(std::begin(bodies.mass[index].inverse_inertia), std::end(bodies.mass[index].inverse_inertia), 0.0f);
     bodies.mass[index].inverse_mass = 0.0f;
     bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
+    bodies.slow_ticks[index] = 0;
 }
 
 // Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.

@@ -12,6 +12,18 @@ namespace orrery::sim {
 
 namespace {
 
+// What was touched in its sleep wakes, and its own contacts join those of the tick.
+void collide_woken(Core& core, Executor& executor) {
+    wake_touched(core);
+    if (core.woken_pairs.empty()) return;
+    core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
+                           core.woken_manifolds);
+    core.merged_manifolds.resize(core.manifolds.size() + core.woken_manifolds.size());
+    std::merge(core.manifolds.begin(), core.manifolds.end(), core.woken_manifolds.begin(), core.woken_manifolds.end(),
+               core.merged_manifolds.begin(), [](const Manifold& x, const Manifold& y) { return comes_before(x, y); });
+    core.manifolds.swap(core.merged_manifolds);
+}
+
 // False: there are too many pairs.
 bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
@@ -26,6 +38,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     }
     const StageScope stage(observer, Stage::narrow_phase);
     core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds);
+    if (core.def.solver.sleep) collide_woken(core, executor);
     warm_start_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
     return true;
@@ -65,6 +78,7 @@ BodyState read_body(const State& state, std::uint32_t i) {
     out.inverse_mass = b.mass[i].inverse_mass;
     out.user_data = b.info[i].user_data;
     out.sensor = b.info[i].sensor;
+    out.asleep = b.asleep(i);
     return out;
 }
 
@@ -107,8 +121,10 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
     core.target = target;
     if (auto r = check_definition(core.def, core.shapes); !r) return r.error();
     core.dt_s = ref::tick_length_s(core.def.tick_rate_hz);
+    core.sleep_ticks = std::max(1u, ref::whole_ticks(core.def.solver.sleep_time_s, core.def.tick_rate_hz));
     core.definition_hash = hash_definition(core.def);
     populate(core);
+    renew_sleeping_digest(core);
     impl->history.keep(config.history_ticks);
     impl->history.restart(core);
     return std::unique_ptr<World>(new World(std::move(impl)));
@@ -127,10 +143,12 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         core.state.events.clear();
         apply_commands(core, commands);
         drive_actuators(core);
+        wake_islands(core);
         core.start_pose.assign(core.state.bodies.pose.begin(), core.state.bodies.pose.end());
     }
     if (!find_contacts(core, workers, observer)) {
         core.halted = true;
+        renew_sleeping_digest(core);
         sort_events(core);
         impl_->history.advance(core);
         return StepStatus::too_many_pairs;
@@ -146,6 +164,11 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         impl_->history.advance(core);
         if (!core.sensors.empty()) update_sensors(core, impl_->history.at(kPresentTick, core)->moving);
         sort_events(core);
+    }
+    {
+        const StageScope stage(observer, Stage::sleep);
+        put_to_sleep(core);
+        renew_sleeping_digest(core);
     }
     return StepStatus::ok;
 }
@@ -167,9 +190,10 @@ const WorldDef& World::definition() const { return impl_->core.def; }
 WorldStats World::stats() const {
     const Core& core = impl_->core;
     WorldStats stats = core.stats;
-    stats.bodies = stats.dynamic_bodies = stats.joints = 0;
+    stats.bodies = stats.dynamic_bodies = stats.sleeping_bodies = stats.joints = 0;
     for (std::uint32_t i = 1; i < core.state.bodies.size(); ++i) {
         stats.bodies += body_alive(core.state, i) ? 1 : 0;
+        stats.sleeping_bodies += core.state.bodies.asleep(i) ? 1 : 0;
         stats.dynamic_bodies += core.state.bodies.dynamic(i) ? 1 : 0;
     }
     for (const Joint& joint : core.state.joints) stats.joints += joint.alive ? 1 : 0;

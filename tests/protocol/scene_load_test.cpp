@@ -39,7 +39,8 @@ std::string read_file(const std::string& path) {
 const char* const kEverything = R"({
   "scene_version": 1, "name": "all", "tick_rate_hz": 50, "substeps": 3, "gravity": [0, -9.5, -0.0], "seed": 7,
   "solver": {"joint_frequency_hz": 50, "joint_damping_ratio": 1.5, "contact_frequency_hz": 25, "contact_damping_ratio": 8,
-             "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5},
+             "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5,
+             "sleep": false, "sleep_speed_mps": 0.1, "sleep_time_s": 2},
   "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900}, {"name": "ice", "friction": 0.05}],
   "shapes": [{"name": "ball", "sphere": {"radius": 0.25}}, {"name": "crate", "box": {"half_extents": [0.5, 0.6, 0.7]}},
              {"name": "pill", "capsule": {"radius": 0.3, "half_height": 0.4}}, {"name": "ground", "plane": {}}],
@@ -47,7 +48,7 @@ const char* const kEverything = R"({
     {"name": "floor", "type": "static", "shape": "ground", "material": "ice"},
     {"name": "one", "shape": "crate", "position": [1, 2, 3], "rotation_deg": [0, 90, 0], "linear_velocity": [1, 0, 0],
      "angular_velocity": [0, 2, 0], "mass_kg": 5, "linear_damping": 0.1, "angular_damping": 0.2, "gravity_scale": 0.5,
-     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true},
+     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true, "can_sleep": false},
     {"name": "two", "shape": "ball", "position": [2, 2, 3], "orientation": [0, 0, 0.6, 0.8]},
     {"name": "lift", "type": "kinematic", "shape": "pill", "position": [4, 1, 0]},
     {"name": "ghost", "mass_kg": 2, "position": [0, 5, 0]}],
@@ -94,6 +95,10 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(world.gravity.y == -9.5f);
     CHECK(std::signbit(world.gravity.z));
     CHECK(world.solver.contact_frequency_hz == 25.0f);
+    CHECK(!world.solver.sleep);
+    CHECK(world.solver.sleep_speed_mps == 0.1f);
+    CHECK(world.solver.sleep_time_s == 2.0f);
+    CHECK(!world.bodies[1].can_sleep);
     REQUIRE(world.bodies.size() == 5 + 24 + 3 + 6 + 10 + 12 + 7 + 5);
     CHECK(world.bodies[0].type == sim::BodyType::fixed);
     CHECK(world.bodies[0].material == 1);
@@ -190,6 +195,9 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(is.speculative_margin_m == want.speculative_margin_m);
     CHECK(is.max_recovery_speed_mps == want.max_recovery_speed_mps);
     CHECK(is.restitution_threshold_mps == want.restitution_threshold_mps);
+    CHECK(is.sleep == want.sleep);
+    CHECK(is.sleep_speed_mps == want.sleep_speed_mps);
+    CHECK(is.sleep_time_s == want.sleep_time_s);
     const sim::MaterialDef material;
     CHECK(world.materials[0].friction == material.friction);
     CHECK(world.materials[0].restitution == material.restitution);
@@ -203,6 +211,7 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(world.bodies[0].mask == body.mask);
     CHECK(world.bodies[0].gravity_scale == body.gravity_scale);
     CHECK(world.bodies[0].type == body.type);
+    CHECK(world.bodies[0].can_sleep == body.can_sleep);
 }
 
 TEST_CASE("overrides are part of the effective scene") {

@@ -211,9 +211,10 @@ class ForgedSave {
     }
     void put_rest(std::uint32_t bodies) {            // where they stand; no contact, actuator or event
         constexpr std::array<float, kMotionBytes / 8> kPose{0, 0, 0, 0, 0, 0, 1, 0}, kStill{};
+        put(std::uint16_t{0}, bodies + 1);           // slow for no tick
         put(kPose, bodies + 1);
         put(kStill, bodies + 1);
-        put(0u, 3);
+        put(0u, 5);
     }
     const std::vector<std::uint8_t>& sealed() {
         const std::uint64_t length = bytes.size() - kSaveHeaderBytes;
@@ -231,7 +232,7 @@ class ForgedSave {
 TEST_CASE("a hostile saved state of 60 MiB is refused within 64 MiB of memory") {
     constexpr std::size_t kFileBytes = 60u << 20;
     [[maybe_unused]] constexpr std::uint64_t kMemory = 64u << 20;
-    constexpr std::uint32_t kBodies = kFileBytes / 79 - 1, kJoints = 8'000'000;
+    constexpr std::uint32_t kBodies = kFileBytes / 81 - 1, kJoints = 8'000'000;
     auto world = make_world({});
     const auto refused_within_memory = [&](ForgedSave& save) {
         const std::vector<std::uint8_t>& bytes = save.sealed();

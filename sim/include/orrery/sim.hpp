@@ -38,6 +38,7 @@ inline constexpr std::uint32_t kMaxJoints = 8'000'000;
 inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
 inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
+inline constexpr std::uint32_t kMaxSleepTicks = 65'535;        // of slowness before sleep
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick. Crowded bodies have pairs by the square of their number, and a touching pair
 // takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
@@ -126,6 +127,7 @@ struct BodyDef {
     float linear_damping = 0.0f, angular_damping = 0.0f;  // 1/s
     float gravity_scale = 1.0f;
     std::uint8_t locks = 0;                       // AxisLock bits
+    bool can_sleep = true;                        // false: it keeps itself, and what it touches, awake
     std::uint32_t category = 1, mask = 0xffff'ffffu;  // two bodies collide if each's category meets the other's mask
     std::uint64_t user_data = 0;                  // carried, saved, hashed, never read
     // Touches nothing, and tells by sensor_begin and sensor_end which dynamic and kinematic bodies overlap it at the end of a
@@ -180,13 +182,20 @@ struct SlotDef {
 
 struct SolverSettings {                           // one set of defaults for all scenes
     float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;      // clamped to 0.25 of the substep rate
-    float contact_frequency_hz = 30.0f, contact_damping_ratio = 10.0f; // clamped to 0.125 of it; twice and half against a static body
+    // Clamped to 0.25 of it; twice and half against a static body. Stiff, so that tall walls do not buckle under their weight;
+    // not overdamped, for then impulses pass up a stack so slowly that it never comes to rest.
+    float contact_frequency_hz = 60.0f, contact_damping_ratio = 1.0f;
     // Penetration that contacts leave alone. None by default: the soft contact rests at a small depth by itself, and in a stack
     // every contact would sink by the slop.
     float slop_m = 0.0f;
     float speculative_margin_m = 0.02f;
     float max_recovery_speed_mps = 3.0f;
     float restitution_threshold_mps = 1.0f;
+    // Bodies that touch or are jointed fall asleep together when all of them have been slower than sleep_speed_mps, at every
+    // point of their surface, for sleep_time_s. They cost next to nothing until something touches or commands one of them.
+    bool sleep = true;
+    float sleep_speed_mps = 0.05f;
+    float sleep_time_s = 0.5f;                    // at most kMaxSleepTicks ticks
 };
 
 struct WorldDef {
@@ -296,9 +305,9 @@ class Executor {
 
 enum class Stage : std::uint8_t {
     commands, bounds, pairs, narrow_phase, colouring, prepare, integrate_velocities, warm_start, solve, relax,
-    integrate_poses, restitution, store, events, hash,
+    integrate_poses, restitution, store, events, sleep, hash,
 };
-inline constexpr std::size_t kStageCount = 15;
+inline constexpr std::size_t kStageCount = 16;
 std::string_view stage_name(Stage stage);
 
 // Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock.
@@ -335,6 +344,7 @@ struct BodyState {
     float inverse_mass = 0.0f;                    // 1/kg
     std::uint64_t user_data = 0;
     bool sensor = false;
+    bool asleep = false;
 };
 
 struct JointState {
@@ -344,7 +354,7 @@ struct JointState {
 };
 
 struct WorldStats {
-    std::uint32_t bodies = 0, dynamic_bodies = 0, joints = 0;
+    std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t colours = 0, bundles = 0, overflow_constraints = 0;
     float max_penetration_m = 0.0f;

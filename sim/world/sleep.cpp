@@ -1,0 +1,183 @@
+// Sleep. Bodies that a contact or a joint connects through dynamic bodies form an island; it falls asleep as one when every
+// body of it has been slow for SolverSettings::sleep_time_s, and wakes as one. A sleeping body has no velocity, and neither it
+// nor what it touches takes part in a tick: its contacts lie in State::sleeping_contacts as they were, and count as they are
+// when it wakes. Islands are recomputed from contacts and joints when they matter, and are no state.
+//
+// What wakes: a contact point with an awake body or a moving kinematic one, before the tick's solve; a command or an actuator
+// on the body or on a joint of it; the removal of a body or joint that it hung on; a kinematic body that it touches or is
+// jointed to and that begins to move.
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/world/canonical.h"
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+namespace {
+
+bool dozing(const State& state, const KeptContact& contact) {
+    return state.bodies.asleep(contact.a) || state.bodies.asleep(contact.b);
+}
+// Every two bodies of a joint.
+template <class Connect>
+void connect_joint(const Joint& joint, Connect connect) {
+    const std::uint32_t bodies[] = {joint.a, joint.b, joint.c, joint.d};
+    for (int i = 0; i < 4; ++i) {
+        for (int k = i + 1; k < 4; ++k) connect(bodies[i], bodies[k]);
+    }
+}
+
+// Sets of bodies: the root of a set is its lowest index.
+class Islands {
+  public:
+    Islands(std::vector<std::uint32_t>& parent, std::uint32_t bodies) : parent_(parent) {
+        parent_.resize(bodies);
+        std::iota(parent_.begin(), parent_.end(), 0u);
+    }
+    std::uint32_t root(std::uint32_t body) {
+        while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
+        return body;
+    }
+    void connect(std::uint32_t a, std::uint32_t b) {
+        a = root(a), b = root(b);
+        parent_[std::max(a, b)] = std::min(a, b);
+    }
+
+  private:
+    std::vector<std::uint32_t>& parent_;
+};
+
+// Moves the contacts that `leaves` picks from one sorted list to another.
+template <class Leaves>
+void move_contacts(std::vector<KeptContact>& from, std::vector<KeptContact>& to, std::vector<KeptContact>& moved,
+                   std::vector<KeptContact>& scratch, Leaves leaves) {
+    moved.clear();
+    std::erase_if(from, [&](const KeptContact& contact) {
+        const bool goes = leaves(contact);
+        if (goes) moved.push_back(contact);
+        return goes;
+    });
+    if (moved.empty()) return;
+    scratch.resize(to.size() + moved.size());
+    std::merge(to.begin(), to.end(), moved.begin(), moved.end(), scratch.begin(),
+               [](const KeptContact& x, const KeptContact& y) { return comes_before(x, y); });
+    to.swap(scratch);
+}
+
+}  // namespace
+
+void wake(Core& core, std::uint32_t body) {
+    if (core.state.bodies.asleep(body)) core.to_wake.push_back(body);
+}
+
+void wake(Core& core, const Joint& joint) {
+    for (const std::uint32_t body : {joint.a, joint.b, joint.c, joint.d}) wake(core, body);
+}
+
+void wake_neighbours(Core& core, std::uint32_t body) {
+    const State& state = core.state;
+    wake(core, body);
+    for (const KeptContact& contact : state.sleeping_contacts) {
+        if (contact.a == body || contact.b == body) wake(core, contact.a == body ? contact.b : contact.a);
+    }
+    for (const Joint& joint : state.joints) {
+        if (joint.alive && (joint.a == body || joint.b == body || joint.c == body || joint.d == body)) wake(core, joint);
+    }
+}
+
+bool wake_islands(Core& core) {
+    if (core.to_wake.empty()) return false;
+    State& state = core.state;
+    Bodies& bodies = state.bodies;
+    Islands islands(core.island, bodies.size());
+    const auto connect = [&](std::uint32_t a, std::uint32_t b) {
+        if (bodies.asleep(a) && bodies.asleep(b)) islands.connect(a, b);
+    };
+    for (const KeptContact& c : state.sleeping_contacts) connect(c.a, c.b);
+    for (const Joint& joint : state.joints) {
+        if (joint.alive) connect_joint(joint, connect);
+    }
+    core.island_flag.assign(bodies.size(), 0);
+    for (const std::uint32_t body : core.to_wake) core.island_flag[islands.root(body)] = 1;
+    core.to_wake.clear();
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (!bodies.asleep(i) || core.island_flag[islands.root(i)] == 0) continue;
+        bodies.flags[i] = static_cast<std::uint8_t>(bodies.flags[i] & ~kBodyAsleep);
+        bodies.slow_ticks[i] = 0;
+    }
+    move_contacts(state.sleeping_contacts, state.contacts, core.moved_contacts, core.merged_contacts,
+                  [&](const KeptContact& c) { return !dozing(state, c); });
+    core.sleeping_changed = true;
+    return true;
+}
+
+void wake_touched(Core& core) {
+    for (const Manifold& m : core.manifolds) {
+        wake(core, m.a);
+        wake(core, m.b);
+    }
+    core.woken_pairs.clear();
+    if (!wake_islands(core)) return;
+    for (const KeptContact& c : core.moved_contacts) {
+        const Pair pair{c.a, c.b};
+        if (!core.woken_pairs.empty() && core.woken_pairs.back() == pair) continue;
+        if (!std::binary_search(core.pairs.begin(), core.pairs.end(), pair)) core.woken_pairs.push_back(pair);
+    }
+}
+
+void renew_sleeping_digest(Core& core) {
+    if (!core.sleeping_changed) return;
+    HashWriter out;
+    out.put_array(core.state.sleeping_contacts);
+    core.sleeping_digest = out.digest();
+    core.sleeping_changed = false;
+}
+
+void put_to_sleep(Core& core) {
+    const SolverSettings& settings = core.def.solver;
+    if (!settings.sleep) return;
+    State& state = core.state;
+    Bodies& bodies = state.bodies;
+    bool any = false;
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
+        const std::uint32_t shape = bodies.info[i].shape;
+        const bool slow = bodies.info[i].can_sleep && ref::is_slow(bodies.velocity[i], shape == kNone ? 0.0f : core.shapes[shape].bounding_radius,
+                                                                   settings.sleep_speed_mps);
+        bodies.slow_ticks[i] = slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
+        any |= bodies.slow_ticks[i] == core.sleep_ticks;
+    }
+    if (!any) return;
+
+    Islands islands(core.island, bodies.size());
+    core.island_flag.assign(bodies.size(), 0);  // 1: stays awake
+    const auto awake = [&](std::uint32_t i) { return bodies.dynamic(i) && !bodies.asleep(i); };
+    const auto connect = [&](std::uint32_t a, std::uint32_t b) {
+        if (awake(a) && awake(b)) islands.connect(a, b);
+        else if (awake(a) && bodies.active(b)) core.island_flag[a] = 1;
+        else if (awake(b) && bodies.active(a)) core.island_flag[b] = 1;
+    };
+    for (const KeptContact& c : state.contacts) connect(c.a, c.b);
+    for (const Joint& joint : state.joints) {
+        if (joint.alive) connect_joint(joint, connect);
+    }
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (awake(i) && (core.island_flag[i] != 0 || bodies.slow_ticks[i] < core.sleep_ticks)) core.island_flag[islands.root(i)] = 1;
+    }
+    any = false;
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (!awake(i) || core.island_flag[islands.root(i)] != 0) continue;
+        bodies.flags[i] |= kBodyAsleep;
+        bodies.velocity[i] = {};
+        any = true;
+    }
+    if (!any) return;
+    move_contacts(state.contacts, state.sleeping_contacts, core.moved_contacts, core.merged_contacts,
+                  [&](const KeptContact& c) { return dozing(state, c); });
+    core.sleeping_changed = true;
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,239 @@
+// Contract: islands at rest fall asleep as one and wake as one; sleep changes nothing but the cost, and is state like any
+// other: the same on every target and thread count and after a restore.
+#include <doctest/doctest.h>
+
+#include "server/room/thread_pool.h"
+#include "tests/support/worlds.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+// Ground, then stacks of three boxes, 4 m apart: bodies 1 to 3, 4 to 6, ...
+WorldDef stacks(int count) {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    for (int i = 0; i < 3 * count; ++i) add_body(def, box, {4.0f * static_cast<float>(i / 3), 0.5f + static_cast<float>(i % 3), 0.0f});
+    return def;
+}
+
+bool asleep(const World& world, std::uint32_t body) { return state_of(world, body).asleep; }
+bool all_asleep(const World& world, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t i = first; i <= last; ++i) {
+        if (!asleep(world, i)) return false;
+    }
+    return true;
+}
+bool none_asleep(const World& world, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t i = first; i <= last; ++i) {
+        if (asleep(world, i)) return false;
+    }
+    return true;
+}
+
+Command push(std::uint32_t body, Vec3 impulse) {
+    Command c = command(CommandKind::impulse);
+    c.body = {body + 1, 0};
+    c.linear = impulse;
+    return c;
+}
+Command despawn(std::uint32_t body) {
+    Command c = command(CommandKind::despawn);
+    c.body = {body + 1, 0};
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("what rests falls asleep after sleep_time_s, with no velocity, and then does not move by a bit") {
+    auto world = make_world(stacks(2));
+    run(*world, 20);
+    CHECK(world->stats().sleeping_bodies == 0);
+    run(*world, 100);
+    REQUIRE(all_asleep(*world, 1, 6));
+    CHECK(world->stats().sleeping_bodies == 6);
+    CHECK(world->stats().candidate_pairs == 0);
+    const BodyState before = state_of(*world, 3);
+    CHECK(before.linear_velocity.y == 0.0f);
+    run(*world, 100);
+    const BodyState after = state_of(*world, 3);
+    CHECK(after.pose.position.y == before.pose.position.y);
+    CHECK(after.pose.orientation.z == before.pose.orientation.z);
+}
+
+TEST_CASE("sleep ends no contact, and none begins on waking") {
+    auto world = make_world(stacks(1));
+    int begins = 0, ends = 0;
+    for (int t = 0; t < 300; ++t) {
+        const bool poke = t == 200;
+        world->step(poke ? std::vector<Command>{push(2, {0.0f, -1.0f, 0.0f})} : std::vector<Command>{});
+        begins += count_events(*world, EventKind::contact_begin);
+        ends += count_events(*world, EventKind::contact_end);
+        if (t == 199) CHECK(all_asleep(*world, 1, 3));
+        if (t == 200) CHECK(none_asleep(*world, 1, 3));
+    }
+    CHECK(begins == 3);
+    CHECK(ends == 0);
+    CHECK(all_asleep(*world, 1, 3));
+}
+
+TEST_CASE("a push wakes its own island alone") {
+    auto world = make_world(stacks(3));
+    run(*world, 120);
+    REQUIRE(all_asleep(*world, 1, 9));
+    world->step(std::vector{push(5, {10.0f, 0.0f, 0.0f})});
+    CHECK(all_asleep(*world, 1, 3));
+    CHECK(none_asleep(*world, 4, 6));
+    CHECK(all_asleep(*world, 7, 9));
+}
+
+TEST_CASE("a ball that strikes a sleeping stack finds it as heavy as it is, in the very tick") {
+    // One box on ice, hit in its middle by a ball of the same mass: what the box gains, the ball has lost.
+    WorldDef def;
+    add_ground(def);
+    def.materials[0].friction = 0.0f;
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f}), ball = add_sphere_shape(def, 0.4f);
+    const auto target = add_body(def, box, {0.0f, 0.5f, 0.0f});
+    const auto striker = add_body(def, ball, {-30.0f, 0.5f, 0.0f});
+    def.bodies[target].mass_kg = def.bodies[striker].mass_kg = 10.0f;
+    def.bodies[striker].gravity_scale = 0.0f;
+    def.bodies[striker].linear_velocity = {10.0f, 0.0f, 0.0f};
+    auto world = make_world(def);
+    run(*world, 120);
+    REQUIRE(asleep(*world, target));
+    for (int t = 0; t < 120 && asleep(*world, target); ++t) world->step();
+    REQUIRE(!asleep(*world, target));
+    run(*world, 2);
+    CHECK(state_of(*world, striker).linear_velocity.x == doctest::Approx(5.0).epsilon(0.02));
+    CHECK(state_of(*world, target).linear_velocity.x == doctest::Approx(5.0).epsilon(0.02));
+}
+
+TEST_CASE("what loses its support wakes and falls") {
+    auto world = make_world(stacks(1));
+    run(*world, 120);
+    REQUIRE(all_asleep(*world, 1, 3));
+    SUBCASE("the lowest box goes") { world->step(std::vector{despawn(1)}); }
+    SUBCASE("the ground goes") { world->step(std::vector{despawn(0)}); }
+    SUBCASE("the lowest box is teleported away") {
+        Command c = command(CommandKind::teleport);
+        c.body = {2, 0};
+        c.pose.position = {50.0f, 0.5f, 0.0f};
+        world->step(std::vector{c});
+    }
+    run(*world, 30);
+    CHECK(state_of(*world, 3).pose.position.y < 2.2f);
+    CHECK(!asleep(*world, 3));
+}
+
+TEST_CASE("joints hold islands together, and a command on one wakes both ends") {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto a = add_body(def, box, {0.0f, 0.5f, 0.0f}), b = add_body(def, box, {3.0f, 0.5f, 0.0f});
+    add_joint(def, a, b, DistanceLimit{{}, {}, 0.0f, 5.0f, {}});
+    add_joint(def, a, b, AngularAxisMotor{{0.0f, 1.0f, 0.0f}, 0.0f, {500.0f, 0.0f}});
+    auto world = make_world(def);
+    run(*world, 120);
+    REQUIRE(all_asleep(*world, a, b));
+    Command c = command(CommandKind::motor_target);
+    SUBCASE("a motor's target") {
+        c.joint = {1, 0};
+        c.value = 1.0f;
+    }
+    SUBCASE("a push at one") { c = push(b, {0.0f, 1.0f, 0.0f}); }
+    SUBCASE("the joint's removal") {
+        c.kind = CommandKind::remove_joint;
+        c.joint = {0, 0};
+    }
+    SUBCASE("a grab") {
+        c.kind = CommandKind::grab;
+        c.body = {a + 1, 0};
+        c.linear = {0.0f, 3.0f, 0.0f};
+        c.value = 1e5f;
+    }
+    world->step(std::vector{c});
+    CHECK(none_asleep(*world, a, b));
+}
+
+TEST_CASE("nothing sleeps on what moves, however slowly, and a lift that stops lets it") {
+    WorldDef def;
+    const auto slab = add_box_shape(def, {2.0f, 0.25f, 2.0f}), box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto lift = add_body(def, slab, {0.0f, 0.0f, 0.0f}), load = add_body(def, box, {0.0f, 0.75f, 0.0f});
+    def.bodies[lift].type = BodyType::kinematic;
+    def.bodies[lift].linear_velocity = {0.0f, 0.01f, 0.0f};
+    auto world = make_world(def);
+    run(*world, 300);
+    CHECK(!asleep(*world, load));
+    Command c = command(CommandKind::teleport);
+    c.body = {lift + 1, 0};
+    c.pose = state_of(*world, lift).pose;
+    world->step(std::vector{c});
+    run(*world, 60);
+    CHECK(asleep(*world, load));
+    c.linear = {0.0f, 0.01f, 0.0f};
+    world->step(std::vector{c});
+    CHECK(!asleep(*world, load));
+}
+
+TEST_CASE("a body that cannot sleep keeps awake what it touches, and sleep can be switched off") {
+    WorldDef def = stacks(2);
+    def.bodies[2].can_sleep = false;
+    auto world = make_world(def);
+    run(*world, 200);
+    CHECK(none_asleep(*world, 1, 3));
+    CHECK(all_asleep(*world, 4, 6));
+    def.solver.sleep = false;
+    world = make_world(def);
+    run(*world, 200);
+    CHECK(world->stats().sleeping_bodies == 0);
+}
+
+TEST_CASE("worlds that sleep and wake have one hash on every target and thread count, straight and restored") {
+    WorldDef def = stacks(8);
+    const auto ball = add_body(def, add_sphere_shape(def, 0.4f), {-12.0f, 0.6f, 0.2f});
+    def.bodies[ball].linear_velocity = {14.0f, 0.0f, 0.0f};
+    def.bodies[ball].mass_kg = 4000.0f;
+    const auto commands = [](std::uint64_t tick) {
+        std::vector<Command> list;
+        if (tick == 60) list.push_back(push(20, {0.0f, 2000.0f, 0.0f}));
+        if (tick == 90) list.push_back(despawn(22));
+        if (tick == 150) list.push_back(push(11, {500.0f, 0.0f, 300.0f}));
+        return list;
+    };
+    std::vector<HashTree> reference;
+    bool slept = false, woke = false;
+    {
+        auto world = make_world(def, Target::scalar);
+        std::uint32_t before = 0;
+        for (int t = 0; t < 240; ++t) {
+            world->step(commands(world->tick()));
+            const std::uint32_t now = world->stats().sleeping_bodies;
+            slept |= now > before, woke |= now < before;
+            before = now;
+            reference.push_back(world->hash());
+        }
+    }
+    CHECK(slept);
+    CHECK(woke);
+    for (const Target target : available_targets()) {
+        for (const std::uint32_t threads : {1u, 3u}) {
+            CAPTURE(std::string(target_name(target)));
+            CAPTURE(threads);
+            orrery::server::ThreadPool pool(threads);
+            auto straight = make_world(def, target), restored = make_world(def, target);
+            std::vector<std::uint8_t> saved;
+            bool same = true;
+            for (std::size_t t = 0; t < reference.size() && same; ++t) {
+                straight->step(commands(t), &pool);
+                restored->step(commands(t), &pool);
+                same = straight->hash() == reference[t] && restored->hash() == reference[t];
+                restored->save(saved);
+                restored = make_world(def, target);
+                REQUIRE(restored->restore(saved).ok());
+            }
+            CHECK(same);
+        }
+    }
+}
