@@ -167,8 +167,8 @@ void Room::process_sessions(TimeNs now) {
     }
 }
 
-// In the canonical order: leaves, joins, one control a slot in slot order. Controls that do not differ from what the
-// world holds already are left out.
+// In the canonical order: leaves, joins, the director's orders, one control a slot in slot order. Controls that do not
+// differ from what the world holds already are left out.
 void Room::gather_commands(std::uint64_t tick) {
     commands_.clear();
     for (const std::uint16_t slot : leaving_) {
@@ -186,6 +186,7 @@ void Room::gather_commands(std::uint64_t tick) {
         commands_.push_back(join);
         client->joined = true;
     }
+    gather_orders();
     for (auto& client : clients_) {
         if (!client || !client->joined || client->session.state() != ServerSession::State::playing) continue;
         const WireControl wanted = client->session.inputs().take(tick);
@@ -196,6 +197,22 @@ void Room::gather_commands(std::uint64_t tick) {
         control.slot = client->session.slot();
         control.channels = from_wire(wanted);
         commands_.push_back(control);
+    }
+}
+
+void Room::gather_orders() {
+    if (!director_) return;
+    orders_.clear();
+    director_->on_tick(*world_, orders_);
+    std::uint32_t sequence = 0;
+    for (sim::Command& order : orders_) {
+        const bool a_directors = order.kind >= sim::CommandKind::spawn && order.kind <= sim::CommandKind::remove_joint;
+        if (!a_directors || sequence == kMaxOrdersPerTick) {
+            ++stats_.orders_dropped;
+            continue;
+        }
+        order.sequence = sequence++;
+        commands_.push_back(order);
     }
 }
 

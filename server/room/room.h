@@ -42,6 +42,7 @@ struct RoomStats {
     std::uint64_t slips = 0, slipped_ns = 0;
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
+    std::uint64_t orders_dropped = 0;     // of the director
     std::uint64_t datagrams_dropped = 0;  // by a full inbox
     protocol::NetcodeCounters netcode;
 };
@@ -63,6 +64,22 @@ class RoomObserver {
     ~RoomObserver() = default;
 };
 
+// What a host that links this library adds to a room: orders to the world, beside those of its players. They are
+// recorded as all commands are, so that a replay is verified without the director.
+class Director {
+  public:
+    // Before the step from world.tick() to the next. What it appends to `orders`, from spawn to remove_joint, applies
+    // in that order; `sequence` is the room's. What the last step answered stands in world.events().
+    virtual void on_tick(const sim::World& world, std::vector<sim::Command>& orders) = 0;
+
+  protected:
+    ~Director() = default;
+};
+
+// A tick takes so many orders and still has room for its players; further ones, and commands that are not a director's
+// to give, are dropped and counted.
+inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * sim::kMaxSlots;
+
 class Room {
   public:
     // `random` and `sink` must outlive the room. Time starts at `now`.
@@ -72,6 +89,7 @@ class Room {
     ~Room();
 
     void set_observer(RoomObserver* observer) { observer_ = observer; }
+    void set_director(Director* director) { director_ = director; }  // outlives the room; null: none
 
     // Waits for the next tick; `arrival` is when it came in.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
@@ -103,6 +121,7 @@ class Room {
     void drop(const protocol::NetcodeServerEvent& event);
     void process_sessions(protocol::TimeNs now);
     void gather_commands(std::uint64_t tick);
+    void gather_orders();
     void step(std::uint64_t slipped_ns);
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
     void update_clients(protocol::TimeNs now);
@@ -114,6 +133,7 @@ class Room {
     std::optional<Error> recording_error_;
     std::unique_ptr<protocol::NetcodeServer> netcode_;
     RoomObserver* observer_ = nullptr;
+    Director* director_ = nullptr;
     TickGrid grid_;
     Overload overload_;
     DatagramQueue inbox_;
@@ -122,7 +142,7 @@ class Room {
     protocol::QuantisedWorld quantised_;
     std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: nobody
     std::vector<std::uint16_t> leaving_;            // slots whose player has gone, ascending
-    std::vector<sim::Command> commands_;
+    std::vector<sim::Command> commands_, orders_;
     std::vector<sim::BodyState> bodies_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;

@@ -1,0 +1,104 @@
+// Contract: a host's director spawns, moves and removes bodies of a room, players see it, and the replay verifies
+// without it.
+#include <doctest/doctest.h>
+
+#include "server/cli/verify.h"
+#include "server/room/recorder.h"
+#include "tests/support/sim_room.h"
+#include "tests/support/temp_folder.h"
+
+using namespace orrery;
+using namespace orrery::testing;
+using sim::Command;
+using sim::CommandKind;
+
+namespace {
+
+// Every second it spawns a rover in the air, throws it a second later, and a second after that takes its chassis away.
+class Juggler final : public server::Director {
+  public:
+    void on_tick(const sim::World& world, std::vector<Command>& orders) override {
+        for (const sim::Event& event : world.events()) {
+            if (event.kind == sim::EventKind::spawned && event.tag == kTag && !chassis.valid()) chassis = event.a;
+            rejected += event.kind == sim::EventKind::command_rejected ? 1 : 0;
+        }
+        const std::uint64_t phase = world.tick() % 180;
+        Command order;
+        order.tag = kTag;
+        if (phase == 10) {
+            chassis = {};
+            order.kind = CommandKind::spawn;
+            order.prefab = 0;
+            order.pose.position = {0.0f, 30.0f, 0.0f};
+        } else if (phase == 70 && chassis.valid()) {
+            order.kind = CommandKind::impulse;
+            order.body = chassis;
+            order.linear = {100.0f, 0.0f, 0.0f};
+        } else if (phase == 130 && chassis.valid()) {
+            order.kind = CommandKind::despawn;
+            order.body = chassis;
+            ++despawned;
+        } else {
+            return;
+        }
+        orders.push_back(order);
+        ++given;
+        // Not a director's: a player's seat and controls are the player's.
+        for (const CommandKind kind : {CommandKind::leave, CommandKind::join, CommandKind::control}) {
+            order.kind = kind;
+            orders.insert(orders.begin(), order);
+        }
+    }
+    static constexpr std::uint64_t kTag = 77;
+    sim::BodyId chassis;
+    int given = 0, despawned = 0, rejected = 0;
+};
+
+class Flood final : public server::Director {
+  public:
+    void on_tick(const sim::World&, std::vector<Command>& orders) override {
+        Command order;
+        order.kind = CommandKind::despawn;
+        orders.assign(server::kMaxOrdersPerTick + 5, order);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a director's orders happen, players see them, and the recording verifies without a director") {
+    const test::TempFolder folder;
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
+                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+    REQUIRE(recorder.ok());
+    const std::string path = (*recorder)->path();
+    SimRoom sim(scene, {.link = rough_link(), .recorder = std::move(recorder).value()});
+    Juggler juggler;
+    sim.room->set_director(&juggler);
+    SimClient& player = sim.add_client();
+    sim.run(10.0, [](std::size_t, std::uint64_t) { return std::array<float, sim::kControlChannels>{1.0f}; });
+    REQUIRE(player.playing());
+    CHECK(juggler.despawned >= 3);
+    CHECK(juggler.rejected == 0);
+    CHECK(player.bodies_removed >= 2);
+    CHECK(player.bodies_added >= 10);
+    CHECK(sim.room->world().slot_taken(0));
+    CHECK(sim.room->stats().orders_dropped == static_cast<std::uint64_t>(juggler.given) * 3);
+    const std::uint64_t ticks = sim.room->world().tick();
+    REQUIRE(sim.room->stop(sim.now()));
+
+    const server::VerifySettings settings{.replays = {}, .require_complete = true};
+    const server::VerifiedReplay replay = server::verify_replay(path, settings);
+    CHECK(server::verify_exit_code(replay, settings) == 0);
+    CHECK(replay.report.ticks == ticks);
+}
+
+TEST_CASE("more orders than a tick takes are dropped and counted, and the room goes on") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Flood flood;
+    sim.room->set_director(&flood);
+    sim.run(0.1);
+    CHECK(sim.room->world().tick() >= 5);
+    CHECK_FALSE(sim.room->halted());
+    CHECK(sim.room->stats().orders_dropped == sim.room->world().tick() * 5);
+}
