@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "protocol/session/key_frame.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
 
@@ -66,6 +67,8 @@ std::vector<Limit> limits() {
             {"control_channels", sim::kControlChannels},
             {"substeps_max", sim::kMaxSubsteps},
             {"commands_per_tick_max", sim::kMaxCommandsPerTick},
+            {"pairs_per_tick_max", sim::kMaxPairs},
+            {"key_frame_max_bytes", static_cast<double>(protocol::kMaxKeyFrameBytes)},
             {"coordinate_max_m", static_cast<double>(sim::kMaxCoordinate_m)},
             {"linear_speed_max_mps", static_cast<double>(sim::kMaxLinearSpeed_mps)},
             {"angular_speed_max_radps", static_cast<double>(sim::kMaxAngularSpeed_radps)},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/session/key_frame.h"
 #include "server/cli/bench.h"
 #include "server/cli/bench_scenes.h"
 #include "server/cli/doctor.h"
@@ -295,6 +296,8 @@ TEST_CASE("doctor lists the targets and says that there is no gpu") {
     CHECK(doctor.code == 0);
     CHECK(has(doctor.out, "\"gpu\": \"none\""));
     CHECK(has(doctor.out, "\"udp_loopback\": "));
+    CHECK(field(doctor.out, "pairs_per_tick_max") == std::to_string(sim::kMaxPairs));
+    CHECK(field(doctor.out, "key_frame_max_bytes") == std::to_string(protocol::kMaxKeyFrameBytes));
     CHECK(field(doctor.out, "engine_version") == std::to_string(sim::kEngineVersion));
     for (const sim::Target target : sim::available_targets()) {
         CHECK(has(doctor.out, "\"" + std::string(sim::target_name(target)) + "\""));
