@@ -248,7 +248,7 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
     for (std::size_t i = 0; i <= from.generators.size() && reader.ok(); ++i) {
         const Path where = i == 0 ? root : root.element("generators", i - 1);
         if (i > 0) {
-            const Count added = count_generator(*from.generators[i - 1]);
+            const Count added = count_generator(*from.generators[i - 1], from);
             total.bodies += added.bodies;
             total.joints += added.joints;
         }
@@ -333,9 +333,9 @@ Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_n
     if (reader.ok()) convert_materials(reader, scene, root, library);
     if (reader.ok()) convert_shapes(reader, scene, root, library);
     if (reader.ok()) convert_bodies(reader, scene.bodies, root, library, scope);
+    if (reader.ok()) convert_templates(reader, scene, root, library);
     if (reader.ok()) expand_generators(reader, scene, root, library, scope);
     if (reader.ok()) convert_joints(reader, scene.joints, root, scope);
-    if (reader.ok()) convert_templates(reader, scene, root, library);
     if (reader.ok()) convert_slots(reader, scene, root, library);
     if (reader.ok()) convert_actuators(reader, scene.actuators, root, scope, library, world.actuators);
     if (!reader.ok()) return reader.error();

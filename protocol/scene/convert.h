@@ -48,7 +48,7 @@ struct Library {
 struct Count {
     std::uint64_t bodies = 0, joints = 0;
 };
-Count count_generator(const GeneratorT& generator);
+Count count_generator(const GeneratorT& generator, const SceneT& scene);
 
 sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
                        const Path& where);

@@ -19,7 +19,7 @@ std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
 
 int count_kinds(const GeneratorT& from) {
     return (from.grid != nullptr) + (from.stack != nullptr) + (from.pyramid != nullptr) + (from.chain != nullptr) +
-           (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr);
+           (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr) + (from.crowd != nullptr);
 }
 
 Count count_net(const NetGeneratorT& net) {
@@ -66,7 +66,7 @@ class Maker {
                                      " m from the origin; use fewer bodies or smaller steps");
             return index;
         }
-        if (type != sim::BodyType::fixed && library_.world->shapes[shape].type == sim::ShapeType::plane) {
+        if (type != sim::BodyType::fixed && shape != sim::kNone && library_.world->shapes[shape].type == sim::ShapeType::plane) {
             reader_.fail(where_, "makes moving bodies of a plane, which has no end and no mass; use another shape");
             return index;
         }
@@ -92,6 +92,42 @@ class Maker {
         sim::DistanceLimit rod;
         rod.min_m = rod.max_m = static_cast<float>(length(position(a) - position(b)));
         join(a, b, rod);
+    }
+
+    // A copy of a template, its frame at `frame` turned by `turn`.
+    void copy(const sim::PrefabDef& group, DVec frame, DQuat turn) {
+        const auto first = static_cast<std::uint32_t>(scope_.bodies->size());
+        for (const sim::BodyDef& part : group.bodies) {
+            const std::uint32_t body = add(part.shape, frame + rotate(turn, to_double(part.pose.position)),
+                                           turn * to_double(part.pose.orientation), part.type);
+            if (!ok()) return;
+            sim::BodyDef& made = (*scope_.bodies)[body];
+            const sim::Pose pose = made.pose;
+            std::string name = std::move(made.name);
+            made = part;
+            made.name = std::move(name);
+            made.pose = pose;
+            made.linear_velocity = to_float(rotate(turn, to_double(part.linear_velocity)));
+            made.angular_velocity = to_float(rotate(turn, to_double(part.angular_velocity)));
+        }
+        for (sim::JointDef joint : group.joints) {
+            joint.name.clear();
+            joint.body_a += first;
+            joint.body_b += first;
+            scope_.joints->push_back(std::move(joint));
+        }
+    }
+    const sim::PrefabDef& group(const std::string& name, const Path& here) {
+        if (name.empty()) reader_.fail(here, "is missing; name the template to copy");
+        const std::uint32_t index = library_.templates.find(reader_, name, here);
+        static const sim::PrefabDef none;
+        if (!reader_.ok()) return none;
+        const sim::PrefabDef& found = library_.world->prefabs[index];
+        const auto to_world = [](const sim::JointDef& j) { return j.body_a == sim::kNone || j.body_b == sim::kNone; };
+        if (!found.actuators.empty()) reader_.fail(here, "names a template with actuators, which need a player; leave them out");
+        if (std::any_of(found.joints.begin(), found.joints.end(), to_world))
+            reader_.fail(here, "names a template with a joint to the world; give the joint two bodies");
+        return found;
     }
 
     DVec position(std::uint32_t body) const { return to_double((*scope_.bodies)[body].pose.position); }
@@ -263,9 +299,31 @@ void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
     }
 }
 
+void make(Maker& maker, const CrowdGeneratorT& from, const Path& where) {
+    const sim::PrefabDef& group = maker.group(from.template_, where / "template");
+    if (from.side_x == 0) maker.reader().fail(where / "side_x", "is 0; give at least 1");
+    if (from.side_z == 0) maker.reader().fail(where / "side_z", "is 0; give at least 1");
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
+                 pz = maker.pitch(from.pitch_z, where / "pitch_z"),
+                 tilt = maker.reader().number(from.max_tilt_deg, where / "max_tilt_deg", 0.0, 180.0);
+    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m) : DVec{};
+    const std::uint64_t layer = std::uint64_t{from.side_x} * from.side_z;
+    Lcg random(from.random_seed);
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
+        const auto x = i % from.side_x, z = i / from.side_x % from.side_z;
+        const auto y = static_cast<double>(i / layer);
+        const double about_x = (2.0 * random.unit() - 1.0) * tilt;
+        const double about_z = (2.0 * random.unit() - 1.0) * tilt;
+        const DQuat turn = from_rotation_deg({about_x, 0.0, 0.0}) * from_rotation_deg({0.0, 0.0, about_z});
+        const DVec place = origin + DVec{centred(x, from.side_x) * px, y * py, centred(z, from.side_z) * pz};
+        maker.copy(group, place + pivot - rotate(turn, pivot), turn);
+    }
+}
+
 }  // namespace
 
-Count count_generator(const GeneratorT& from) {
+Count count_generator(const GeneratorT& from, const SceneT& scene) {
     Count count;
     if (from.grid) count.bodies += multiply(multiply(from.grid->count_x, from.grid->count_y), from.grid->count_z);
     if (from.stack) count.bodies += from.stack->count;
@@ -285,6 +343,13 @@ Count count_generator(const GeneratorT& from) {
     }
     if (from.rain) count.bodies += from.rain->count;
     if (from.arena) count.bodies += 5;
+    if (from.crowd) {
+        for (const auto& group : scene.templates) {
+            if (group->name != from.crowd->template_) continue;
+            count.bodies += multiply(from.crowd->count, group->bodies.size());
+            count.joints += multiply(from.crowd->count, group->joints.size());
+        }
+    }
     if (from.grid && count.bodies == 0)
         count.bodies = multiply(from.grid->count_y, from.grid->count_z) + from.grid->count_y;
     return count;
@@ -292,7 +357,7 @@ Count count_generator(const GeneratorT& from) {
 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
     if (count_kinds(from) != 1) {
-        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena");
+        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd");
         return;
     }
     Maker maker(reader, from.name, where, library, scope);
@@ -303,6 +368,7 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
     if (from.net) make(maker, *from.net, where / "net");
     if (from.rain) make(maker, *from.rain, where / "rain");
     if (from.arena) make(maker, *from.arena, where / "arena");
+    if (from.crowd) make(maker, *from.crowd, where / "crowd");
 }
 
 }  // namespace orrery::protocol::scene

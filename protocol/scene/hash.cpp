@@ -494,6 +494,22 @@ static void walk(HashSink& sink, const ArenaGeneratorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const CrowdGeneratorT& t) {
+    static const CrowdGeneratorT base;
+    sink.text(0, t.template_);
+    sink.scalar(1, t.count, base.count);
+    sink.scalar(2, t.side_x, base.side_x);
+    sink.scalar(3, t.side_z, base.side_z);
+    sink.scalar(4, t.pitch_x, base.pitch_x);
+    sink.scalar(5, t.pitch_y, base.pitch_y);
+    sink.scalar(6, t.pitch_z, base.pitch_z);
+    sink.part(7, t.origin);
+    sink.scalar(8, t.max_tilt_deg, base.max_tilt_deg);
+    sink.part(9, t.tilt_pivot);
+    sink.scalar(10, t.random_seed, base.random_seed);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const GeneratorT& t) {
     sink.text(0, t.name);
     sink.part(1, t.grid);
@@ -503,6 +519,7 @@ static void walk(HashSink& sink, const GeneratorT& t) {
     sink.part(5, t.net);
     sink.part(6, t.rain);
     sink.part(7, t.arena);
+    sink.part(8, t.crowd);
     sink.end();
 }
 

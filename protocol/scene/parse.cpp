@@ -133,6 +133,7 @@ class FlatCheck {
         made_of(g.chain(), p / "chain");
         made_of(g.net(), p / "net");
         if (g.arena()) text(g.arena()->material(), p / "arena.material");
+        if (g.crowd()) text(g.crowd()->template_(), p / "crowd.template");
         if (!g.rain()) return;
         text(g.rain()->material(), p / "rain.material");
         each(g.rain()->shapes(), "shapes", p / "rain", 16,

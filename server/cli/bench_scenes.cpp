@@ -51,6 +51,16 @@ std::string joint_grid(std::uint32_t rows) {
                  R"(, "column_step": [1, 0, 0], "row_step": [0, -1, 0], "pin": "first_row", "shape": "ball"}}])");
 }
 
+// The shipped scene with its generators exchanged.
+std::string ragdolls(std::uint32_t count) {
+    const bool small = count <= 100;
+    const std::string text = ragdolls_text();
+    return text.substr(0, text.rfind("\"generators\"")) + R"("generators": [{"arena": {"half_x": )" + (small ? "2.2" : "4.1") +
+           ", \"half_z\": " + (small ? "2.3" : "4.3") + R"(, "height": 60}}, {"crowd": {"template": "ragdoll", "count": )" +
+           std::to_string(count) + ", \"side_x\": " + (small ? "2" : "4") + ", \"side_z\": " + (small ? "4" : "8") +
+           R"(, "pitch_x": 1.9, "pitch_y": 2.2, "pitch_z": 1, "origin": [0, 0.3, 0], "max_tilt_deg": 20, "tilt_pivot": [0, 1, 0]}}]})";
+}
+
 double bead_mass_kg() { return 1000.0 * 4.0 / 3.0 * kPi * 0.1 * 0.1 * 0.1; }
 
 // A bead of a chain ends as far below its start's height as it began beside the chain's first joint.
@@ -80,6 +90,8 @@ constexpr BenchScene kScenes[] = {
     {"S3_1000", rain, 1000, 600, true, nullptr, false},
     {"S3_4000", rain, 4000, 600, true, nullptr, false},
     {"S3_10000", rain, 10000, 600, true, nullptr, false},
+    {"S4_100", ragdolls, 100, 600, true, nullptr, false},
+    {"S4_400", ragdolls, 400, 600, true, nullptr, false},
     {"S5_ball", ball_net, 100, 300, false, net_energy_j, false},
     {"S5_dist", distance_net, 100, 300, false, net_energy_j, false},
     {"joint_grid", joint_grid, 100, 100, false, nullptr, false},

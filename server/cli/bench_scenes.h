@@ -24,6 +24,8 @@ struct BenchScene {
 
 std::span<const BenchScene> bench_scenes();
 
+const char* ragdolls_text();  // deploy/scenes/ragdolls.json
+
 // The scenes that any of the names, or prefixes of names, stands for, in order; all for no name. Empty if a name stands
 // for none, which `unknown` then is.
 std::vector<const BenchScene*> select_bench_scenes(const std::vector<std::string>& names, std::string& unknown);

@@ -71,6 +71,10 @@ DVec world_point(const sim::BodyState* body, const sim::Vec3& local) {
     return to_double(body->pose.position) + rotate(to_double(body->pose.orientation), to_double(local));
 }
 
+DVec world_direction(const sim::BodyState* body, const sim::Vec3& local) {
+    return body ? rotate(to_double(body->pose.orientation), to_double(local)) : to_double(local);
+}
+
 }  // namespace
 
 JsonLine quality_json(const Quality& quality) {
@@ -80,8 +84,8 @@ JsonLine quality_json(const Quality& quality) {
         .number("energy_drift", quality.energy_drift)
         .number("max_penetration_m", quality.max_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
-        .number("hinge_error_deg", std::optional<double>())
-        .number("cone_error_deg", std::optional<double>());
+        .number("hinge_error_deg", quality.hinge_error_deg)
+        .number("cone_error_deg", quality.cone_error_deg);
     return line;
 }
 
@@ -119,7 +123,9 @@ void QualityMeter::measure_joints(const sim::World& world) {
     };
     double sum = 0.0, most = 0.0;
     std::size_t count = 0;
+    quality_.hinge_error_deg = quality_.cone_error_deg = std::nullopt;
     for (const sim::JointState& joint : joints_) {
+        measure_angles(joint, find(joint.a), find(joint.b));
         const std::optional<double> apart = separation(joint, world_point, find(joint.a), find(joint.b));
         if (!apart) continue;
         sum += *apart;
@@ -133,6 +139,23 @@ void QualityMeter::measure_joints(const sim::World& world) {
         quality_.separation_at_m.emplace_back(tick, most);
     }
     quality_.mean_separation_m = sum / static_cast<double>(count);
+}
+
+void QualityMeter::measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b) {
+    const auto worst = [](std::optional<double>& figure, double beyond_rad) {
+        figure = std::max(figure.value_or(0.0), beyond_rad * 180.0 / kPi);
+    };
+    if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint); hinge && hinge->limited) {
+        const DVec axis = world_direction(a, hinge->axis_a), from = world_direction(a, hinge->normal_a),
+                   to = world_direction(b, hinge->normal_b);
+        const double angle = std::atan2(dot(cross(from, to), axis), dot(from, to));
+        worst(quality_.hinge_error_deg, std::max(angle - static_cast<double>(hinge->max_angle_rad),
+                                                 static_cast<double>(hinge->min_angle_rad) - angle));
+    }
+    if (const auto* cone = std::get_if<sim::SwingLimit>(&joint.constraint)) {
+        const DVec from = world_direction(a, cone->axis_a), to = world_direction(b, cone->axis_b);
+        worst(quality_.cone_error_deg, std::atan2(length(cross(from, to)), dot(from, to)) - static_cast<double>(cone->max_angle_rad));
+    }
 }
 
 double QualityMeter::energy(const sim::World& world) const {

@@ -18,6 +18,8 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> mean_separation_m;   // over all joints, at the last tick
     std::optional<double> energy_drift;        // energy gained since the start over `energy_scale_j`, at the last tick
     std::optional<double> max_penetration_m;   // of any contact, over all ticks
+    std::optional<double> hinge_error_deg;     // the worst angle beyond a hinge's limits, at the last tick
+    std::optional<double> cone_error_deg;      // the same of swing limits
     std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
 };
 
@@ -34,6 +36,7 @@ class QualityMeter {
   private:
     double energy(const sim::World& world) const;
     void measure_joints(const sim::World& world);
+    void measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b);
 
     double energy_scale_j_;
     double start_energy_j_ = 0.0;

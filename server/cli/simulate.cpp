@@ -160,6 +160,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     if (quality.energy_drift) text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0);
     if (quality.max_penetration_m)
         text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
+    if (quality.hinge_error_deg && quality.cone_error_deg) {
+        text += text_number("\n           at most %.2f degrees beyond a hinge's limit", *quality.hinge_error_deg);
+        text += text_number(", %.2f beyond a cone", *quality.cone_error_deg);
+    }
     if (quality.top_displacement_m)
         text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m);
     if (head.profile) {

@@ -54,11 +54,13 @@ TEST_CASE("a small scene that asks for 10^12 bodies is refused before anything i
         R"({"net": {"columns": 1000000, "rows": 1000000, "shape": "s"}})",
         R"({"net": {"columns": 0, "rows": 4294967295, "shape": "s"}})",
         R"({"rain": {"count": 4294967295, "side": 1, "shapes": ["s"]}})",
+        R"({"crowd": {"count": 4294967295, "template": "t"}})",
     };
     for (const char* generator : scenes) {
         const long before = peak_kib();
         const auto text =
-            bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "generators": [)") +
+            bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+                                 "templates": [{"name": "t", "bodies": [{"shape": "s"}]}], "generators": [)") +
                      generator + "]}");
         const Result<LoadedScene> loaded = load_scene(text, "big.json");
         REQUIRE_FALSE(loaded.ok());
@@ -123,7 +125,7 @@ TEST_CASE("a binary scene that shares one long string or one table among many is
 
 TEST_CASE("bit flips and truncations of real scenes give a scene or an error") {
     std::mt19937 random(20'240);
-    for (const char* name : {"chains.json", "pyramid.json", "rain.json", "yard.json"}) {
+    for (const char* name : {"chains.json", "pyramid.json", "ragdolls.json", "rain.json", "yard.json"}) {
         const std::vector<std::uint8_t> text = read_file(name);
         REQUIRE_FALSE(text.empty());
         const std::vector<std::uint8_t> binary = load_scene(text, name)->binary;

@@ -322,3 +322,49 @@ TEST_CASE("generated bodies answer to name[i], in joints and in the world") {
     CHECK(error_of(other).find("joints[0].a: names body \"chain[5]\" of a generator that makes 5 bodies") !=
           std::string::npos);
 }
+
+TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about the pivot") {
+    const auto crowd = [](const std::string& fields, const std::string& rest = "") {
+        return R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+            "templates": [{"name": "pair", "bodies": [{"name": "low", "shape": "s", "linear_velocity": [0, 1, 0]},
+                {"name": "high", "shape": "s", "position": [0, 2, 0]}],
+                "joints": [{"name": "rod", "a": "low", "b": "high", "distance_limit": {}}])" + rest + R"(}],
+            "generators": [{"name": "c", "crowd": {)" + fields + "}}]}";
+    };
+    const std::string grid = R"("template": "pair", "count": 7, "side_x": 3, "side_z": 2, "pitch_x": 4, "pitch_y": 5, "pitch_z": 6)";
+    const Result<LoadedScene> plain = load_text(crowd(grid));
+    REQUIRE_MESSAGE(plain.ok(), error_of(crowd(grid)));
+    const sim::WorldDef& world = plain->world;
+    REQUIRE(world.bodies.size() == 14);
+    REQUIRE(world.joints.size() == 7);
+    CHECK(world.bodies[3].name == "c[3]");
+    CHECK(world.bodies[0].pose.position == sim::Vec3{-4.0f, 0.0f, -3.0f});
+    CHECK(world.bodies[9].pose.position == sim::Vec3{0.0f, 2.0f, 3.0f});   // the fifth copy's upper ball
+    CHECK(world.bodies[12].pose.position == sim::Vec3{-4.0f, 5.0f, -3.0f});
+    CHECK(world.joints[6].body_a == 12);
+    CHECK(world.joints[6].body_b == 13);
+
+    const Result<LoadedScene> tilted = load_text(crowd(grid + R"(, "max_tilt_deg": 30, "tilt_pivot": [0, 2, 0])"));
+    REQUIRE(tilted.ok());
+    bool leans = false;
+    for (std::size_t i = 0; i < 14; i += 2) {
+        const sim::BodyDef &low = tilted->world.bodies[i], &high = tilted->world.bodies[i + 1];
+        CHECK(high.pose.position == world.bodies[i + 1].pose.position);  // it stands on the pivot
+        const sim::Vec3 p = low.pose.position, q = high.pose.position;
+        CHECK(std::hypot(p.x - q.x, p.y - q.y, p.z - q.z) == doctest::Approx(2.0));
+        CHECK(q.y - p.y >= 2.0 * 0.75 - 1e-6);  // cos(30)^2
+        CHECK(low.linear_velocity.y == doctest::Approx((q.y - p.y) / 2));
+        leans = leans || std::fabs(p.x - q.x) > 0.1;
+    }
+    CHECK(leans);
+
+    const auto has = [](const std::string& text, const std::string& part) {
+        const std::string error = error_of(text);
+        CHECK_MESSAGE(error.find(part) != std::string::npos, error << " lacks " << part);
+    };
+    has(crowd(""), "generators[0].crowd.template: is missing");
+    has(crowd(R"("template": "pear")"), "generators[0].crowd.template: no template is called \"pear\"");
+    has(crowd(R"("template": "pair", "side_z": 0)"), "generators[0].crowd.side_z: is 0");
+    has(crowd(R"("template": "pair", "max_tilt_deg": 181)"), "generators[0].crowd.max_tilt_deg");
+    has(crowd(R"("template": "pair")", R"(, "actuators": [{"force": {"body": "low"}}])"), "a template with actuators");
+}

@@ -59,7 +59,7 @@ std::size_t count_lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("run of a scene file and bench of the same scene give one hash, on any target and thread count") {
-    for (const auto& [file, name] : {std::pair{"chains", "S1_1k"}, {"pyramid", "S2_40"}, {"rain", "S3_1000"}}) {
+    for (const auto& [file, name] : {std::pair{"chains", "S1_1k"}, {"pyramid", "S2_40"}, {"rain", "S3_1000"}, {"ragdolls", "S4_100"}}) {
         const Printed run = call(server::run_command, {scene_path(file), "--ticks", "40", "--json"});
         REQUIRE_MESSAGE(run.code == 0, run.err);
         CHECK(field(run.out, "hash").size() == 18);
@@ -246,7 +246,7 @@ TEST_CASE("bench finds scenes by name and prefix") {
     CHECK(names({"S1"}) == "S1_1k S1_10k S1_100k ");
     CHECK(names({"S1_1k"}) == "S1_1k ");
     CHECK(names({"S3_1000", "S2"}) == "S2_20 S2_40 S2_60 S3_1000 ");
-    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S5_ball S5_dist joint_grid ");
+    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid ");
     CHECK(names({"S1", "x"}).empty());
     CHECK(unknown == "x");
 }
@@ -259,6 +259,8 @@ TEST_CASE("bench scenes have the bodies and joints of the benchmarks' definition
     for (const Size& size : {Size{"S1_10k", "10000", "10000"},
                              {"S2_60", "1831", "0"},
                              {"S3_4000", "4005", "0"},
+                             {"S4_100", "1105", "2200"},
+                             {"S4_400", "4405", "8800"},
                              {"joint_grid", "10000", "19800"},
                              {"S5_ball", "10000", "19802"},
                              {"S5_dist", "10000", "19802"}}) {
