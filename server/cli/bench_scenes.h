@@ -7,9 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "orrery/sim.hpp"
+#include "server/cli/simulate.h"
 
 namespace orrery::server {
+
+// A figure that `bench --check` holds a scene to, at the scene's own ticks and substeps.
+struct BenchTarget {
+    const char* what;  // with its unit
+    double (*figure)(const SimulateReport& report);
+    double at_most;
+};
 
 struct BenchScene {
     const char* name;
@@ -20,11 +27,14 @@ struct BenchScene {
     double (*energy_scale_j)(
         const sim::WorldDef& world);  // potential energy released from start to hanging; null: no figure
     bool track_last_body;             // the top of a pyramid
+    std::span<const BenchTarget> targets;
 };
 
 std::span<const BenchScene> bench_scenes();
 
-const char* ragdolls_text();  // deploy/scenes/ragdolls.json
+// deploy/scenes/ragdolls.json, yard.json
+const char* ragdolls_text();
+const char* yard_text();
 
 // The scenes that any of the names, or prefixes of names, stands for, in order; all for no name. Empty if a name stands
 // for none, which `unknown` then is.

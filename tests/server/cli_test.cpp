@@ -246,7 +246,7 @@ TEST_CASE("bench finds scenes by name and prefix") {
     CHECK(names({"S1"}) == "S1_1k S1_10k S1_100k ");
     CHECK(names({"S1_1k"}) == "S1_1k ");
     CHECK(names({"S3_1000", "S2"}) == "S2_20 S2_40 S2_60 S3_1000 ");
-    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid ");
+    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid yard ");
     CHECK(names({"S1", "x"}).empty());
     CHECK(unknown == "x");
 }
@@ -274,8 +274,12 @@ TEST_CASE("bench scenes have the bodies and joints of the benchmarks' definition
 TEST_CASE("bench runs repeat to one hash, and --check says what it holds them to") {
     const Printed bench = call(server::bench_command, {"S1_1k", "S2_20", "--ticks", "8", "--repeat", "3", "--check"});
     CHECK(bench.code == 0);
-    CHECK(count_lines(bench.err) == 2);
-    CHECK(has(bench.err, "every run gave one hash"));
+    CHECK(has(bench.err, "check S1_1k: every run gave one hash"));
+    CHECK(has(bench.err, "leave out --ticks"));
+    const Printed met = call(server::bench_command, {"S2_20", "--check"});
+    CHECK(met.code == 0);
+    CHECK(has(met.err, "check S2_20: top box displaced, m: "));
+    CHECK(has(met.err, "target at most 0.031: met"));
 }
 
 TEST_CASE("run and serve of a scene with too many pairs end with the limit's name, not by a signal") {
