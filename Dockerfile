@@ -1,9 +1,8 @@
 # The server in a container: built by the same preset as everywhere, run as a user without rights on a read-only root.
 #
 #   docker build -t orrery .
-#   install -m 600 -o 10001 /dev/null orrery.key && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > orrery.key
-#   docker run --read-only --user 10001:10001 -p 7770:7770/udp \
-#       -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery \
+#   head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > orrery.key && chmod 600 orrery.key && sudo chown 10001 orrery.key
+#   docker run --read-only -p 7770:7770/udp -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery \
 #       serve /usr/local/share/orrery/scenes/yard.json --bind 0.0.0.0 --key-file /run/secrets/orrery.key \
 #       --record /var/lib/orrery/replays --public HOST:7770
 #
