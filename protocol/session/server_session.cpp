@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxMalformedMessages = 16;
 }  // namespace
 
 ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now)
-    : room_(room), codec_(codec), slot_(slot), state_since_(now), channel_(server_channel_config()), sender_(codec) {}
+    : room_(room), slot_(slot), state_since_(now), channel_(server_channel_config()), sender_(codec) {}
 
 void ServerSession::receive_packet(Bytes payload, TimeNs arrival) {
     if (state_ == State::closed) return;

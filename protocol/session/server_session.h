@@ -79,7 +79,6 @@ class ServerSession {
     void send(Bytes message);
 
     const RoomDescription& room_;
-    const SnapshotCodec& codec_;
     std::uint16_t slot_;
     State state_ = State::awaiting_hello;
     Joins joins_ = Joins::welcome;

@@ -236,7 +236,6 @@ struct Edge {
 
 // The edge or point of the core with which a shape meets what lies along n.
 Edge edge_along(const Convex& c, D3 n) {
-    Edge e;
     if (c.kind == ConvexKind::polytope) {
         std::uint32_t top = 0, best = kNone;
         for (std::uint32_t i = 1; i < c.topology->vertices; ++i) {

@@ -15,8 +15,7 @@
 namespace orrery::sim {
 namespace {
 
-constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
-
+constexpr float kMargin = 0.02f;
 constexpr int kPairs = 300;  // of each two shapes; the long run goes through more seeds
 
 ShapeDef cylinder(float radius, float half_height) { return {{}, ShapeType::cylinder, radius, half_height, {}}; }
