@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/constraints/fields.h"
+
 namespace orrery::protocol::replay {
 
 namespace {
@@ -24,10 +26,11 @@ enum Field : std::uint32_t {
     kLinear = 1u << 10,
     kAngular = 1u << 11,
     kChannels = 1u << 12,
-    kAllFields = (1u << 13) - 1,
+    kOrder = 1u << 13,  // of kinds that have one, always
+    kAllFields = (1u << 14) - 1,
 };
 
-constexpr auto kLastKind = CommandKind::control;
+constexpr auto kLastKind = CommandKind::set_joint;
 static_assert(sim::kControlChannels == 8, "the channel mask is one byte");
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
@@ -61,6 +64,7 @@ std::uint32_t field_mask(const Command& command) {
     mark(kLinear, !same(command.linear, defaults.linear));
     mark(kAngular, !same(command.angular, defaults.angular));
     mark(kChannels, channel_mask(command) != 0);
+    mark(kOrder, command.kind == CommandKind::create_joint || command.kind == CommandKind::set_joint);
     return mask;
 }
 
@@ -92,6 +96,61 @@ Id read_id(ByteReader& in) {
     return id;
 }
 
+// ---- orders: ids, settings and the constraint's fields in their canonical order, every one
+
+struct WriteFields : sim::FieldVisitor<WriteFields> {
+    ByteWriter& out;
+    explicit WriteFields(ByteWriter& to) : out(to) {}
+    void value(const float& x) { out.f32(x); }
+    void value(const bool& x) { out.u8(x ? 1 : 0); }
+    void value(const sim::Vec3& v) { write(out, v); }
+    void value(const sim::Quat& q) {
+        for (const float part : {q.x, q.y, q.z, q.w}) out.f32(part);
+    }
+};
+struct ReadFields : sim::FieldVisitor<ReadFields> {
+    ByteReader& in;
+    explicit ReadFields(ByteReader& from) : in(from) {}
+    void value(float& x) { x = in.f32(); }
+    void value(bool& x) {
+        const std::uint8_t byte = in.u8();
+        if (byte > 1) in.fail();
+        x = byte == 1;
+    }
+    void value(sim::Vec3& v) { v = read_vec3(in); }
+    void value(sim::Quat& q) { q.x = in.f32(), q.y = in.f32(), q.z = in.f32(), q.w = in.f32(); }
+};
+
+void write_order(ByteWriter& out, const sim::JointOrder& order) {
+    for (const sim::BodyId& id : {order.a, order.b, order.c, order.d}) write_id(out, id);
+    out.u8(order.collide_connected ? 1 : 0);
+    out.f32(order.break_force_n);
+    out.f32(order.break_torque_nm);
+    out.u8(static_cast<std::uint8_t>(order.constraint.index()));
+    WriteFields fields(out);
+    std::visit([&]<class T>(const T& c) { T::fields(c, fields); }, order.constraint);
+}
+
+template <std::size_t I = 0>
+void read_constraint(ByteReader& in, std::size_t type, sim::Constraint& constraint) {
+    if constexpr (I < sim::kConstraintTypes) {
+        if (type != I) return read_constraint<I + 1>(in, type, constraint);
+        ReadFields fields(in);
+        std::variant_alternative_t<I, sim::Constraint>::fields(constraint.emplace<I>(), fields);
+    } else {
+        in.fail();
+    }
+}
+
+void read_order(ByteReader& in, sim::JointOrder& order) {
+    for (sim::BodyId* id : {&order.a, &order.b, &order.c, &order.d}) *id = read_id<sim::BodyId>(in);
+    ReadFields fields(in);
+    fields.value(order.collide_connected);
+    order.break_force_n = in.f32();
+    order.break_torque_nm = in.f32();
+    read_constraint(in, in.u8(), order.constraint);
+}
+
 void read_fields(ByteReader& in, std::uint32_t mask, Command& out) {
     out.at_point = (mask & kAtPoint) != 0;
     if (mask & kSlot) out.slot = static_cast<std::uint16_t>(in.varint(0xffff));
@@ -119,6 +178,7 @@ void read_fields(ByteReader& in, std::uint32_t mask, Command& out) {
             if (bits(out.channels[i]) == 0) in.fail();
         }
     }
+    if (mask & kOrder) read_order(in, out.order);
 }
 
 // Leaves, joins, director commands, controls.
@@ -158,6 +218,7 @@ void encode_command(const Command& command, ByteWriter& out) {
         for (const float channel : command.channels)
             if (bits(channel) != 0) out.f32(channel);
     }
+    if (mask & kOrder) write_order(out, command.order);
 }
 
 const char* decode_command(ByteReader& in, Command& out) {

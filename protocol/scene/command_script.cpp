@@ -26,6 +26,11 @@ class Resolver {
             slots_.add(reader_, def.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
         for (std::size_t i = 0; i < def.prefabs.size(); ++i)
             templates_.add(reader_, def.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
+        bodies_ = def.bodies;
+        scope_.bodies = &bodies_;
+        scope_.joints = &made_;
+        for (std::size_t i = 0; i < def.bodies.size(); ++i)
+            scope_.body_names.add(reader_, def.bodies[i].name, static_cast<std::uint32_t>(i), nowhere);
     }
 
     sim::Command resolve(const script::CommandT& from, const Path& where) {
@@ -91,7 +96,36 @@ class Resolver {
             case script::Kind::remove_joint:
                 to.joint = joint(from.joint, where / "joint");
                 break;
+            case script::Kind::set_joint:
+                to.joint = joint(from.joint, where / "joint");
+                to.order = order(from.order.get(), where / "order");
+                break;
+            case script::Kind::create_joint:
+                to.order = order(from.order.get(), where / "order");
+                break;
         }
+    }
+
+    sim::JointOrder order(const scene::JointT* from, const Path& where) {
+        sim::JointOrder to;
+        if (!from) {
+            reader_.fail(where, "is missing; give the joint as a scene does");
+            return to;
+        }
+        made_.clear();
+        scene::convert_joint(reader_, *from, where, scope_);
+        if (!reader_.ok() || made_.empty()) return to;
+        const sim::JointDef& joint = made_.front();
+        const auto id = [](std::uint32_t index) { return index == sim::kNone ? sim::BodyId{} : sim::BodyId{index + 1, 0}; };
+        to.a = id(joint.body_a);
+        to.b = id(joint.body_b);
+        to.c = id(joint.body_c);
+        to.d = id(joint.body_d);
+        to.constraint = joint.constraint;
+        to.collide_connected = joint.collide_connected;
+        to.break_force_n = joint.break_force_n;
+        to.break_torque_nm = joint.break_torque_nm;
+        return to;
     }
 
     // By name, or by number for slots without one.
@@ -118,6 +152,9 @@ class Resolver {
     Reader& reader_;
     const sim::World& world_;
     scene::Names slots_{"slot"}, templates_{"template"};
+    std::vector<sim::BodyDef> bodies_;  // as they stand at the start
+    std::vector<sim::JointDef> made_;
+    scene::Scope scope_;
 };
 
 }  // namespace

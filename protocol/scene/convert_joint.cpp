@@ -17,7 +17,7 @@ struct Frame {
 };
 
 struct Ends {
-    Frame a, b;
+    Frame a, b, c, d;
 };
 
 Frame frame_of(const Scope& scope, std::uint32_t body) {
@@ -123,6 +123,76 @@ sim::Motor convert_motor_settings(Reader& reader, const MotorT* from, const Path
     return to;
 }
 
+// ---- parts that several constraints have
+
+// Both anchors, each absent: the centre.
+template <class From, class To>
+void convert_centres(Reader& reader, const From& from, const Path& where, To& to) {
+    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+}
+
+// The axis of A, from `axis` or from axis_a.
+template <class From>
+sim::Vec3 convert_axis(Reader& reader, const From& from, const Ends& ends, const Path& where) {
+    if ((from.axis != nullptr) == (from.axis_a != nullptr)) {
+        reader.fail(where, "needs its axis once; give `axis` (in the scene's frame) or axis_a (in the frame of A)");
+        return {0.0f, 1.0f, 0.0f};
+    }
+    return to_float(from.axis ? ends.a.axis_to_local(reader.direction(*from.axis, where / "axis"))
+                              : reader.direction(*from.axis_a, where / "axis_a"));
+}
+
+// Two axes of different directions, from those of the scene or from the local ones.
+template <class To>
+void convert_two_axes(Reader& reader, const Vec3* of_a, const Vec3* of_b, const char* names, const Vec3* axis_a,
+                      const Vec3* axis_b, const Ends& ends, const Path& where, To& to) {
+    if (of_a && of_b && !axis_a && !axis_b) {
+        to.axis_a = to_float(ends.a.axis_to_local(reader.direction(*of_a, where / "axis")));
+        to.axis_b = to_float(ends.b.axis_to_local(reader.direction(*of_b, where / "axis")));
+    } else if (!of_a && !of_b && axis_a && axis_b) {
+        to.axis_a = to_float(reader.direction(*axis_a, where / "axis_a"));
+        to.axis_b = to_float(reader.direction(*axis_b, where / "axis_b"));
+    } else {
+        reader.fail(where, std::string("needs both axes once; give ") + names + " (in the scene's frame) or axis_a and axis_b (local)");
+    }
+}
+
+template <class From, class To>
+void convert_line(Reader& reader, const From& from, const Ends& ends, const Path& where, To& to) {
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
+                    to.anchor_b);
+    to.axis_a = convert_axis(reader, from, ends, where);
+}
+
+sim::Quat convert_relative(Reader& reader, const Quat* given, const Ends& ends, const Path& where) {
+    return to_float(given ? reader.orientation(*given, where / "relative_orientation")
+                          : normalized(conjugate(ends.a.orientation) * ends.b.orientation));
+}
+
+sim::Vec3 convert_velocity(Reader& reader, const Vec3* given, const Path& where, double limit) {
+    return given ? to_float(reader.vector(*given, where, limit)) : sim::Vec3{};
+}
+
+constexpr double kFarthest_m = 4.0 * kMaxLength_m;
+
+// A length that, left out, is as at the start.
+float convert_length(Reader& reader, const flatbuffers::Optional<float>& given, double at_start, const Path& where) {
+    return given ? reader.number(*given, where, 0.0f, kFarthest_m) : static_cast<float>(at_start);
+}
+
+double gap(const Ends& ends, sim::Vec3 anchor_a, sim::Vec3 anchor_b) {
+    return length(ends.b.to_scene(to_double(anchor_b)) - ends.a.to_scene(to_double(anchor_a)));
+}
+
+template <class From, class To>
+void convert_servo_of(Reader& reader, const From& from, double fastest, const Path& where, To& to) {
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    to.servo = convert_servo(reader, from.servo.get(), fastest, where / "servo");
+}
+
+// ---- one function a constraint
+
 sim::Hinge convert(Reader& reader, const HingeT& from, const Ends& ends, const Path& where) {
     sim::Hinge to;
     convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
@@ -179,12 +249,7 @@ sim::OneBodyLinearServo convert(Reader& reader, const OneBodyLinearServoT& from,
 
 sim::AngularAxisMotor convert(Reader& reader, const AngularAxisMotorT& from, const Ends& ends, const Path& where) {
     sim::AngularAxisMotor to;
-    if ((from.axis != nullptr) == (from.axis_a != nullptr)) {
-        reader.fail(where, "needs its axis once; give `axis` (in the scene's frame) or axis_a (in the frame of A)");
-        return to;
-    }
-    to.axis_a = to_float(from.axis ? ends.a.axis_to_local(reader.direction(*from.axis, where / "axis"))
-                                   : reader.direction(*from.axis_a, where / "axis_a"));
+    to.axis_a = convert_axis(reader, from, ends, where);
     to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
                                     sim::kMaxAngularSpeed_radps);
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
@@ -226,6 +291,261 @@ sim::TwistMotor convert(Reader& reader, const TwistMotorT& from, const Ends& end
     return to;
 }
 
+sim::AngularSwivelHinge convert(Reader& reader, const AngularSwivelHingeT& from, const Ends& ends, const Path& where) {
+    sim::AngularSwivelHinge to;
+    convert_two_axes(reader, from.axis.get(), from.other_axis.get(), "axis and other_axis", from.axis_a.get(),
+                     from.axis_b.get(), ends, where, to);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::AngularAxisGearMotor convert(Reader& reader, const AngularAxisGearMotorT& from, const Ends& ends, const Path& where) {
+    sim::AngularAxisGearMotor to;
+    to.axis_a = convert_axis(reader, from, ends, where);
+    to.ratio = reader.number(from.ratio, where / "ratio", -sim::kMaxRatio, sim::kMaxRatio);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::DistanceServo convert(Reader& reader, const DistanceServoT& from, const Ends& ends, const Path& where) {
+    sim::DistanceServo to;
+    convert_centres(reader, from, where, to);
+    to.target_m = convert_length(reader, from.target_m, gap(ends, to.anchor_a, to.anchor_b), where / "target_m");
+    convert_servo_of(reader, from, sim::kMaxLinearSpeed_mps, where, to);
+    return to;
+}
+
+sim::CenterDistance convert(Reader& reader, const CenterDistanceT& from, const Ends& ends, const Path& where) {
+    sim::CenterDistance to;
+    to.target_m = convert_length(reader, from.target_m, gap(ends, {}, {}), where / "target_m");
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::CenterDistanceLimit convert(Reader& reader, const CenterDistanceLimitT& from, const Ends& ends, const Path& where) {
+    sim::CenterDistanceLimit to;
+    to.max_m = convert_length(reader, from.max_m, gap(ends, {}, {}), where / "max_m");
+    to.min_m = reader.number(from.min_m, where / "min_m", 0.0f, to.max_m);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::LinearAxisServo convert(Reader& reader, const LinearAxisServoT& from, const Ends& ends, const Path& where) {
+    sim::LinearAxisServo to;
+    convert_line(reader, from, ends, where, to);
+    to.target_m = reader.number(from.target_m, where / "target_m", -kFarthest_m, kFarthest_m);
+    convert_servo_of(reader, from, sim::kMaxLinearSpeed_mps, where, to);
+    return to;
+}
+
+sim::LinearAxisLimit convert(Reader& reader, const LinearAxisLimitT& from, const Ends& ends, const Path& where) {
+    sim::LinearAxisLimit to;
+    convert_line(reader, from, ends, where, to);
+    to.min_m = reader.number(from.min_m, where / "min_m", -kFarthest_m, kFarthest_m);
+    to.max_m = reader.number(from.max_m, where / "max_m", to.min_m, kFarthest_m);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::LinearAxisMotor convert(Reader& reader, const LinearAxisMotorT& from, const Ends& ends, const Path& where) {
+    sim::LinearAxisMotor to;
+    convert_line(reader, from, ends, where, to);
+    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::Gear convert(Reader& reader, const GearT& from, const Ends& ends, const Path& where) {
+    sim::Gear to;
+    convert_axes(reader, from, ends, where, to);
+    to.ratio = reader.number(from.ratio, where / "ratio", -sim::kMaxRatio, sim::kMaxRatio);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::RackAndPinion convert(Reader& reader, const RackAndPinionT& from, const Ends& ends, const Path& where) {
+    sim::RackAndPinion to;
+    convert_two_axes(reader, from.axis.get(), from.travel.get(), "axis and travel", from.axis_a.get(), from.axis_b.get(), ends,
+                     where, to);
+    to.radius_m = reader.number(from.radius_m, where / "radius_m", -sim::kMaxRatio, sim::kMaxRatio);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::Pulley convert(Reader& reader, const PulleyT& from, const Ends& ends, const Path& where) {
+    sim::Pulley to;
+    convert_centres(reader, from, where, to);
+    if (!from.wheel_a || !from.wheel_b) {
+        reader.fail(where, "needs wheel_a and wheel_b, the points (in the scene's frame) that its rope runs over");
+        return to;
+    }
+    const DVec wheel_a = reader.vector(*from.wheel_a, where / "wheel_a", kMaxLength_m);
+    const DVec wheel_b = reader.vector(*from.wheel_b, where / "wheel_b", kMaxLength_m);
+    to.wheel_a = to_float(wheel_a);
+    to.wheel_b = to_float(wheel_b);
+    to.ratio = reader.number(from.ratio, where / "ratio", sim::kMinPulleyRatio, sim::kMaxRatio);
+    const double at_start = length(ends.a.to_scene(to_double(to.anchor_a)) - wheel_a) +
+                            static_cast<double>(to.ratio) * length(ends.b.to_scene(to_double(to.anchor_b)) - wheel_b);
+    to.max_m = from.max_m ? reader.number(*from.max_m, where / "max_m", 0.0f, 1e9f) : static_cast<float>(at_start);
+    to.min_m = reader.number(from.min_m, where / "min_m", 0.0f, to.max_m);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::BallSocketServo convert(Reader& reader, const BallSocketServoT& from, const Ends& ends, const Path& where) {
+    sim::BallSocketServo to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
+                    to.anchor_b);
+    convert_servo_of(reader, from, sim::kMaxLinearSpeed_mps, where, to);
+    return to;
+}
+
+sim::BallSocketMotor convert(Reader& reader, const BallSocketMotorT& from, const Ends&, const Path& where) {
+    sim::BallSocketMotor to;
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    to.target_mps = convert_velocity(reader, from.target_mps.get(), where / "target_mps", sim::kMaxLinearSpeed_mps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::AngularServo convert(Reader& reader, const AngularServoT& from, const Ends& ends, const Path& where) {
+    sim::AngularServo to;
+    to.relative_orientation = convert_relative(reader, from.relative_orientation.get(), ends, where);
+    convert_servo_of(reader, from, sim::kMaxAngularSpeed_radps, where, to);
+    return to;
+}
+
+sim::AngularMotor convert(Reader& reader, const AngularMotorT& from, const Ends&, const Path& where) {
+    sim::AngularMotor to;
+    to.target_radps = convert_velocity(reader, from.target_radps.get(), where / "target_radps", sim::kMaxAngularSpeed_radps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::OneBodyLinearMotor convert(Reader& reader, const OneBodyLinearMotorT& from, const Ends&, const Path& where) {
+    sim::OneBodyLinearMotor to;
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    to.target_mps = convert_velocity(reader, from.target_mps.get(), where / "target_mps", sim::kMaxLinearSpeed_mps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::OneBodyAngularServo convert(Reader& reader, const OneBodyAngularServoT& from, const Ends& ends, const Path& where) {
+    sim::OneBodyAngularServo to;
+    to.target_orientation =
+        to_float(from.target_orientation ? reader.orientation(*from.target_orientation, where / "target_orientation")
+                                         : ends.b.orientation);
+    convert_servo_of(reader, from, sim::kMaxAngularSpeed_radps, where, to);
+    return to;
+}
+
+sim::OneBodyAngularMotor convert(Reader& reader, const OneBodyAngularMotorT& from, const Ends&, const Path& where) {
+    sim::OneBodyAngularMotor to;
+    to.target_radps = convert_velocity(reader, from.target_radps.get(), where / "target_radps", sim::kMaxAngularSpeed_radps);
+    to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    return to;
+}
+
+sim::SwivelHinge convert(Reader& reader, const SwivelHingeT& from, const Ends& ends, const Path& where) {
+    sim::SwivelHinge to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), nullptr, ends, where, to.anchor_a,
+                    to.anchor_b);
+    convert_two_axes(reader, from.axis.get(), from.other_axis.get(), "axis and other_axis", from.axis_a.get(),
+                     from.axis_b.get(), ends, where, to);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::AngularHinge convert(Reader& reader, const AngularHingeT& from, const Ends& ends, const Path& where) {
+    sim::AngularHinge to;
+    convert_axes(reader, from, ends, where, to);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::PointOnLineServo convert(Reader& reader, const PointOnLineServoT& from, const Ends& ends, const Path& where) {
+    sim::PointOnLineServo to;
+    convert_line(reader, from, ends, where, to);
+    convert_servo_of(reader, from, sim::kMaxLinearSpeed_mps, where, to);
+    return to;
+}
+
+sim::Slider convert(Reader& reader, const SliderT& from, const Ends& ends, const Path& where) {
+    sim::Slider to;
+    convert_line(reader, from, ends, where, to);
+    to.relative_orientation = convert_relative(reader, from.relative_orientation.get(), ends, where);
+    if (from.min_m && from.max_m) {
+        to.limited = true;
+        to.min_m = reader.number(*from.min_m, where / "min_m", -kFarthest_m, kFarthest_m);
+        to.max_m = reader.number(*from.max_m, where / "max_m", to.min_m, kFarthest_m);
+    } else if (from.min_m || from.max_m) {
+        reader.fail(where, "has one end of its limit; give both min_m and max_m, or neither");
+    }
+    to.limit_spring = convert_spring(reader, from.limit_spring.get(), to.limit_spring, where / "limit_spring");
+    to.rest_m = reader.number(from.rest_m, where / "rest_m", -kFarthest_m, kFarthest_m);
+    to.drive_spring = convert_spring(reader, from.drive_spring.get(), to.drive_spring, where / "drive_spring");
+    if (from.drive) to.drive = convert_servo(reader, from.drive.get(), sim::kMaxLinearSpeed_mps, where / "drive");
+    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps);
+    if (from.motor) to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::Wheel convert(Reader& reader, const WheelT& from, const Ends& ends, const Path& where) {
+    sim::Wheel to;
+    convert_anchors(reader, from.at.get(), from.anchor_a.get(), from.anchor_b.get(), &ends.b.position, ends, where, to.anchor_a,
+                    to.anchor_b);
+    const bool local = from.suspension_a || from.axle_a || from.axle_b;
+    DVec up{0.0, 1.0, 0.0}, axle{0.0, 0.0, 1.0};
+    if (from.up && from.axle && !local) {
+        up = reader.direction(*from.up, where / "up");
+        axle = reader.direction(*from.axle, where / "axle");
+        to.axle_b = to_float(ends.b.axis_to_local(axle));
+    } else if (!from.up && !from.axle && from.suspension_a && from.axle_a && from.axle_b) {
+        up = reader.direction(*from.suspension_a, where / "suspension_a");
+        axle = reader.direction(*from.axle_a, where / "axle_a");
+        to.axle_b = to_float(reader.direction(*from.axle_b, where / "axle_b"));
+    } else {
+        reader.fail(where, "needs its axes once; give up and axle (in the scene's frame) or suspension_a, axle_a and axle_b (local)");
+    }
+    if (std::fabs(dot(up, axle)) > 1e-3) reader.fail(where / (local ? "axle_a" : "axle"), "is not perpendicular to the suspension axis");
+    axle = axle - dot(up, axle) * up;
+    axle = (1.0 / length(axle)) * axle;
+    to.suspension_a = to_float(local ? up : ends.a.axis_to_local(up));
+    to.axle_a = to_float(local ? axle : ends.a.axis_to_local(axle));
+    to.rest_m = reader.number(from.rest_m, where / "rest_m", -kFarthest_m, kFarthest_m);
+    to.suspension = convert_spring(reader, from.suspension.get(), to.suspension, where / "suspension");
+    to.max_suspension_n = limit_or_none(reader, from.max_suspension_n, where / "max_suspension_n");
+    to.min_m = reader.number(from.min_m, where / "min_m", -kFarthest_m, kFarthest_m);
+    to.max_m = reader.number(from.max_m, where / "max_m", to.min_m, kFarthest_m);
+    to.steer_rad = convert_angle(reader, from.steer_deg, where / "steer_deg", -180.0, 180.0);
+    if (from.steering) to.steering = convert_servo(reader, from.steering.get(), sim::kMaxAngularSpeed_radps, where / "steering");
+    to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
+                                    sim::kMaxAngularSpeed_radps);
+    if (from.drive) to.drive = convert_motor_settings(reader, from.drive.get(), where / "drive");
+    to.brake_nm = reader.number(from.brake_nm, where / "brake_nm", 0.0f, static_cast<float>(kMaxForce));
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::Area convert(Reader& reader, const AreaT& from, const Ends& ends, const Path& where) {
+    sim::Area to;
+    const DVec p = ends.b.position - ends.a.position, q = ends.c.position - ends.a.position;
+    to.target_m2 = from.target_m2 ? reader.number(*from.target_m2, where / "target_m2", 0.0f, 1e9f)
+                                  : static_cast<float>(0.5 * length(cross(p, q)));
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
+sim::Volume convert(Reader& reader, const VolumeT& from, const Ends& ends, const Path& where) {
+    sim::Volume to;
+    const DVec p = ends.b.position - ends.a.position, q = ends.c.position - ends.a.position, r = ends.d.position - ends.a.position;
+    to.target_m3 = from.target_m3 ? reader.number(*from.target_m3, where / "target_m3", -1e12f, 1e12f)
+                                  : static_cast<float>(dot(cross(p, q), r) / 6.0);
+    to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
+    return to;
+}
+
 std::string constraint_list() {
     std::string text;
     for (const char* name : sim::kConstraintNames) text += (text.empty() ? "" : ", ") + std::string(name);
@@ -254,6 +574,13 @@ void check_ends(Reader& reader, const JointT& from, const Path& where, const Sco
     } else if (scope.in_template && from.a.empty()) {
         reader.fail(where / "a", "is missing; inside a template a joint needs two bodies of the template");
     }
+    const int bodies = bodies_of(from);
+    if ((bodies >= 3) != !from.c.empty() || (bodies >= 4) != !from.d.empty() || (bodies >= 3 && from.a.empty()))
+        reader.fail(where, "names other bodies than its constraint joins; give `a`, `b` and `c` for area, and `d` for volume, alone");
+    for (const std::string* one : {&from.a, &from.b, &from.c}) {
+        if (!one->empty() && ((one != &from.c && *one == from.c) || *one == from.d))
+            reader.fail(where, "names a body twice; join different ones");
+    }
 }
 
 #define ORRERY_CONSTRAINT(T, name) \
@@ -276,13 +603,13 @@ std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope
     return body;
 }
 
-void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope,
+void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorKind kind,
                    sim::ActuatorDef& to) {
-    to.kind = sim::ActuatorKind::motor;
+    to.kind = kind;
     to.joint = scope.joint_names.find(reader, from.joint, where / "joint");
-    if (reader.ok() && !std::holds_alternative<sim::AngularAxisMotor>((*scope.joints)[to.joint].constraint)) {
-        reader.fail(where / "joint", "\"" + from.joint + "\" is not an angular_axis_motor");
-    }
+    if (reader.ok() && !sim::has_target((*scope.joints)[to.joint].constraint, kind))
+        reader.fail(where / "joint", "\"" + from.joint + "\" has no target for it; name " +
+                                         (kind == sim::ActuatorKind::motor ? "a motor, a servo or a wheel" : "a wheel"));
 }
 
 void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
@@ -292,7 +619,11 @@ void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, co
         to.direction_local = !in_world;
     };
     if (from.motor) {
-        convert_motor(reader, *from.motor, where / "motor", scope, to);
+        convert_motor(reader, *from.motor, where / "motor", scope, sim::ActuatorKind::motor, to);
+    } else if (from.steer) {
+        convert_motor(reader, *from.steer, where / "steer", scope, sim::ActuatorKind::steer, to);
+    } else if (from.brake) {
+        convert_motor(reader, *from.brake, where / "brake", scope, sim::ActuatorKind::brake, to);
     } else if (from.kinematic) {
         const Path here = where / "kinematic";
         to.kind = sim::ActuatorKind::kinematic;
@@ -324,8 +655,11 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
     if (!reader.ok()) return;
     if (!from.a.empty()) to.body_a = scope.find_body(reader, from.a, where / "a");
     to.body_b = scope.find_body(reader, from.b, where / "b");
+    if (!from.c.empty()) to.body_c = scope.find_body(reader, from.c, where / "c");
+    if (!from.d.empty()) to.body_d = scope.find_body(reader, from.d, where / "d");
     if (!reader.ok()) return;
-    convert_constraint(reader, from, {frame_of(scope, to.body_a), frame_of(scope, to.body_b)}, where, to);
+    const Ends ends{frame_of(scope, to.body_a), frame_of(scope, to.body_b), frame_of(scope, to.body_c), frame_of(scope, to.body_d)};
+    convert_constraint(reader, from, ends, where, to);
     to.collide_connected = from.collide_connected;
     to.break_force_n = limit_or_none(reader, from.break_force_n, where / "break_force_n");
     to.break_torque_nm = limit_or_none(reader, from.break_torque_nm, where / "break_torque_nm");
@@ -335,9 +669,10 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
 void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
                       const Library& library, std::vector<sim::ActuatorDef>& out) {
     const int kinds =
-        (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr);
+        (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr) +
+        (from.steer != nullptr) + (from.brake != nullptr);
     if (kinds != 1) {
-        reader.fail(where, "needs exactly one of motor, force, torque, kinematic");
+        reader.fail(where, "needs exactly one of motor, force, torque, kinematic, steer, brake");
         return;
     }
     sim::ActuatorDef to;

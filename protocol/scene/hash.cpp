@@ -331,6 +331,255 @@ static void walk(HashSink& sink, const TwistMotorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const AngularSwivelHingeT& t) {
+    sink.part(0, t.axis);
+    sink.part(1, t.other_axis);
+    sink.part(2, t.axis_a);
+    sink.part(3, t.axis_b);
+    sink.part(4, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const AngularAxisGearMotorT& t) {
+    static const AngularAxisGearMotorT base;
+    sink.part(0, t.axis);
+    sink.part(1, t.axis_a);
+    sink.scalar(2, t.ratio, base.ratio);
+    sink.part(3, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const DistanceServoT& t) {
+    sink.part(0, t.anchor_a);
+    sink.part(1, t.anchor_b);
+    sink.optional(2, t.target_m);
+    sink.part(3, t.spring);
+    sink.part(4, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const CenterDistanceT& t) {
+    sink.optional(0, t.target_m);
+    sink.part(1, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const CenterDistanceLimitT& t) {
+    static const CenterDistanceLimitT base;
+    sink.scalar(0, t.min_m, base.min_m);
+    sink.optional(1, t.max_m);
+    sink.part(2, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const LinearAxisServoT& t) {
+    static const LinearAxisServoT base;
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.axis_a);
+    sink.scalar(5, t.target_m, base.target_m);
+    sink.part(6, t.spring);
+    sink.part(7, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const LinearAxisLimitT& t) {
+    static const LinearAxisLimitT base;
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.axis_a);
+    sink.scalar(5, t.min_m, base.min_m);
+    sink.scalar(6, t.max_m, base.max_m);
+    sink.part(7, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const LinearAxisMotorT& t) {
+    static const LinearAxisMotorT base;
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.axis_a);
+    sink.scalar(5, t.target_mps, base.target_mps);
+    sink.part(6, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const GearT& t) {
+    static const GearT base;
+    sink.part(0, t.axis);
+    sink.part(1, t.axis_a);
+    sink.part(2, t.axis_b);
+    sink.scalar(3, t.ratio, base.ratio);
+    sink.part(4, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const RackAndPinionT& t) {
+    static const RackAndPinionT base;
+    sink.part(0, t.axis);
+    sink.part(1, t.travel);
+    sink.part(2, t.axis_a);
+    sink.part(3, t.axis_b);
+    sink.scalar(4, t.radius_m, base.radius_m);
+    sink.part(5, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const PulleyT& t) {
+    static const PulleyT base;
+    sink.part(0, t.anchor_a);
+    sink.part(1, t.anchor_b);
+    sink.part(2, t.wheel_a);
+    sink.part(3, t.wheel_b);
+    sink.scalar(4, t.ratio, base.ratio);
+    sink.scalar(5, t.min_m, base.min_m);
+    sink.optional(6, t.max_m);
+    sink.part(7, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const BallSocketServoT& t) {
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.spring);
+    sink.part(4, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const BallSocketMotorT& t) {
+    sink.part(0, t.anchor_b);
+    sink.part(1, t.target_mps);
+    sink.part(2, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const AngularServoT& t) {
+    sink.part(0, t.relative_orientation);
+    sink.part(1, t.spring);
+    sink.part(2, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const AngularMotorT& t) {
+    sink.part(0, t.target_radps);
+    sink.part(1, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const OneBodyLinearMotorT& t) {
+    sink.part(0, t.anchor_b);
+    sink.part(1, t.target_mps);
+    sink.part(2, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const OneBodyAngularServoT& t) {
+    sink.part(0, t.target_orientation);
+    sink.part(1, t.spring);
+    sink.part(2, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const OneBodyAngularMotorT& t) {
+    sink.part(0, t.target_radps);
+    sink.part(1, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const SwivelHingeT& t) {
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.other_axis);
+    sink.part(5, t.axis_a);
+    sink.part(6, t.axis_b);
+    sink.part(7, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const AngularHingeT& t) {
+    sink.part(0, t.axis);
+    sink.part(1, t.axis_a);
+    sink.part(2, t.axis_b);
+    sink.part(3, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const PointOnLineServoT& t) {
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.axis_a);
+    sink.part(5, t.spring);
+    sink.part(6, t.servo);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const SliderT& t) {
+    static const SliderT base;
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.axis);
+    sink.part(4, t.axis_a);
+    sink.part(5, t.relative_orientation);
+    sink.part(6, t.spring);
+    sink.optional(7, t.min_m);
+    sink.optional(8, t.max_m);
+    sink.part(9, t.limit_spring);
+    sink.scalar(10, t.rest_m, base.rest_m);
+    sink.part(11, t.drive_spring);
+    sink.part(12, t.drive);
+    sink.scalar(13, t.target_mps, base.target_mps);
+    sink.part(14, t.motor);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const WheelT& t) {
+    static const WheelT base;
+    sink.part(0, t.at);
+    sink.part(1, t.anchor_a);
+    sink.part(2, t.anchor_b);
+    sink.part(3, t.up);
+    sink.part(4, t.axle);
+    sink.part(5, t.suspension_a);
+    sink.part(6, t.axle_a);
+    sink.part(7, t.axle_b);
+    sink.part(8, t.spring);
+    sink.scalar(9, t.rest_m, base.rest_m);
+    sink.part(10, t.suspension);
+    sink.optional(11, t.max_suspension_n);
+    sink.scalar(12, t.min_m, base.min_m);
+    sink.scalar(13, t.max_m, base.max_m);
+    sink.scalar(14, t.steer_deg, base.steer_deg);
+    sink.part(15, t.steering);
+    sink.scalar(16, t.target_radps, base.target_radps);
+    sink.part(17, t.drive);
+    sink.scalar(18, t.brake_nm, base.brake_nm);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const AreaT& t) {
+    sink.optional(0, t.target_m2);
+    sink.part(1, t.spring);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const VolumeT& t) {
+    sink.optional(0, t.target_m3);
+    sink.part(1, t.spring);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const JointT& t) {
     static const JointT base;
     sink.text(0, t.name);
@@ -344,7 +593,10 @@ static void walk(HashSink& sink, const JointT& t) {
     sink.optional(field++, t.break_force_n);
     sink.optional(field++, t.break_torque_nm);
     ORRERY_CONSTRAINTS_2(ORRERY_CONSTRAINT)
+    ORRERY_CONSTRAINTS_3(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT
+    sink.text(field++, t.c);
+    sink.text(field++, t.d);
     sink.end();
 }
 
@@ -382,6 +634,8 @@ static void walk(HashSink& sink, const ActuatorT& t) {
     sink.part(7, t.force);
     sink.part(8, t.torque);
     sink.part(9, t.kinematic);
+    sink.part(10, t.steer);
+    sink.part(11, t.brake);
     sink.end();
 }
 

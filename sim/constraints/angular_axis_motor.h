@@ -11,6 +11,8 @@ struct AngularAxisMotor {
     float target_radps = 0.0f;
     Motor motor;
 
+    static constexpr auto kTarget = &AngularAxisMotor::target_radps;
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.direction(Side::a, "axis_a", s.axis_a);

@@ -6,6 +6,7 @@
 // which calls, in the one canonical order of the fields, these of a visitor:
 //
 //   point(side, name, Vec3)       m, in the frame of that body (the world's where the body is the world)
+//   world_point(name, Vec3)       m, in the world's frame
 //   direction(side, name, Vec3)   unit, in that frame
 //   velocity(side, name, Vec3, limit)  a vector in that frame, each component within the limit
 //   turn(name, Quat)              B in the frame of A
@@ -13,15 +14,18 @@
 //   amount(name, float)           of at least 0
 //   flag(bool)
 //   spring, servo, motor          (name, settings)
-//   kept(Quat)                    set by the world when the joint begins, whatever the description says
 //
 // and then the relations between them:
 //
 //   ordered(name, low, name, high)    low <= high
 //   perpendicular(name, Vec3, name, Vec3)
 //
-// Beside it a description may have `static constexpr int kBodies`: 1 where A must be the world, 3 or 4 where C and D belong
-// to it (2 where it says nothing), and `static constexpr auto kTarget = &T::field`: what a motor command or actuator sets.
+// Beside it a description may have, as static constexpr:
+//
+//   int kBodies         1 where A must be the world, 3 or 4 where C and D belong to it; without it 2
+//   auto kTarget        a pointer to the field that a motor command or actuator sets
+//   auto kSteer, kBrake the same of a steering angle and a brake
+//   int kFirstState     the first of Joint::impulse that is no impulse but remembered
 #pragma once
 
 #include <cstdint>
@@ -40,6 +44,8 @@ class FieldVisitor {
     template <class V>
     void point(Side, const char*, V& v) { self().value(v); }
     template <class V>
+    void world_point(const char*, V& v) { self().value(v); }
+    template <class V>
     void direction(Side, const char*, V& v) { self().value(v); }
     template <class V>
     void velocity(Side, const char*, V& v, float) { self().value(v); }
@@ -57,8 +63,6 @@ class FieldVisitor {
     void servo(const char*, S& s) { self().value(s.max_speed), self().value(s.base_speed), self().value(s.max_force); }
     template <class M>
     void motor(const char*, M& m) { self().value(m.max_force), self().value(m.damping); }
-    template <class Q>
-    void kept(Q& q) { self().value(q); }
     void ordered(const char*, float, const char*, float) {}
     void perpendicular(const char*, const Vec3&, const char*, const Vec3&) {}
     template <class T>

@@ -3,16 +3,41 @@
 //
 // Each header has three sections (see ball_socket.h): the description always, the data under ORRERY_CONSTRAINT_DATA, the
 // functions under ORRERY_CONSTRAINT_FUNCTIONS, once a lane namespace. So this file has no include guard.
+#include "sim/constraints/angular_axis_gear_motor.h"
 #include "sim/constraints/angular_axis_motor.h"
+#include "sim/constraints/angular_hinge.h"
+#include "sim/constraints/angular_motor.h"
+#include "sim/constraints/angular_servo.h"
+#include "sim/constraints/angular_swivel_hinge.h"
+#include "sim/constraints/area.h"
 #include "sim/constraints/ball_socket.h"
+#include "sim/constraints/ball_socket_motor.h"
+#include "sim/constraints/ball_socket_servo.h"
+#include "sim/constraints/center_distance.h"
+#include "sim/constraints/center_distance_limit.h"
 #include "sim/constraints/distance_limit.h"
+#include "sim/constraints/distance_servo.h"
+#include "sim/constraints/gear.h"
 #include "sim/constraints/hinge.h"
+#include "sim/constraints/linear_axis_limit.h"
+#include "sim/constraints/linear_axis_motor.h"
+#include "sim/constraints/linear_axis_servo.h"
+#include "sim/constraints/one_body_angular_motor.h"
+#include "sim/constraints/one_body_angular_servo.h"
+#include "sim/constraints/one_body_linear_motor.h"
 #include "sim/constraints/one_body_linear_servo.h"
+#include "sim/constraints/point_on_line_servo.h"
+#include "sim/constraints/pulley.h"
+#include "sim/constraints/rack_and_pinion.h"
+#include "sim/constraints/slider.h"
 #include "sim/constraints/swing_limit.h"
+#include "sim/constraints/swivel_hinge.h"
 #include "sim/constraints/twist_limit.h"
 #include "sim/constraints/twist_motor.h"
 #include "sim/constraints/twist_servo.h"
+#include "sim/constraints/volume.h"
 #include "sim/constraints/weld.h"
+#include "sim/constraints/wheel.h"
 
 #ifndef ORRERY_CONSTRAINTS_LIST_H_
 #define ORRERY_CONSTRAINTS_LIST_H_
@@ -29,13 +54,40 @@
     X(OneBodyLinearServo, one_body_linear_servo)    \
     X(AngularAxisMotor, angular_axis_motor)
 
-#define ORRERY_CONSTRAINTS_2(X)                     \
-    X(SwingLimit, swing_limit)                      \
-    X(TwistLimit, twist_limit)                      \
-    X(TwistServo, twist_servo)                      \
-    X(TwistMotor, twist_motor)
+#define ORRERY_CONSTRAINTS_2(X)                             \
+    X(SwingLimit, swing_limit)                              \
+    X(TwistLimit, twist_limit)                              \
+    X(TwistServo, twist_servo)                              \
+    X(TwistMotor, twist_motor)                              \
+    X(AngularSwivelHinge, angular_swivel_hinge)             \
+    X(AngularAxisGearMotor, angular_axis_gear_motor)        \
+    X(DistanceServo, distance_servo)                        \
+    X(CenterDistance, center_distance)                      \
+    X(CenterDistanceLimit, center_distance_limit)           \
+    X(LinearAxisServo, linear_axis_servo)                   \
+    X(LinearAxisLimit, linear_axis_limit)                   \
+    X(LinearAxisMotor, linear_axis_motor)                   \
+    X(Gear, gear)                                           \
+    X(RackAndPinion, rack_and_pinion)                       \
+    X(Pulley, pulley)
 
-#define ORRERY_CONSTRAINTS(X) ORRERY_CONSTRAINTS_1(X) ORRERY_CONSTRAINTS_2(X)
+#define ORRERY_CONSTRAINTS_3(X)                             \
+    X(BallSocketServo, ball_socket_servo)                   \
+    X(BallSocketMotor, ball_socket_motor)                   \
+    X(AngularServo, angular_servo)                          \
+    X(AngularMotor, angular_motor)                          \
+    X(OneBodyLinearMotor, one_body_linear_motor)            \
+    X(OneBodyAngularServo, one_body_angular_servo)          \
+    X(OneBodyAngularMotor, one_body_angular_motor)          \
+    X(SwivelHinge, swivel_hinge)                            \
+    X(AngularHinge, angular_hinge)                          \
+    X(PointOnLineServo, point_on_line_servo)                \
+    X(Slider, slider)                                       \
+    X(Wheel, wheel)                                         \
+    X(Area, area)                                           \
+    X(Volume, volume)
+
+#define ORRERY_CONSTRAINTS(X) ORRERY_CONSTRAINTS_1(X) ORRERY_CONSTRAINTS_2(X) ORRERY_CONSTRAINTS_3(X)
 
 namespace orrery::sim {
 

@@ -10,6 +10,8 @@ inline constexpr float kMaxCoordinate_m = 4096.0f;  // beyond it single precisio
 inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
 inline constexpr float kMaxAngularSpeed_radps = 500.0f;
 inline constexpr float kAboutPi = 3.14159274f;      // the float next to pi, a little above it
+inline constexpr float kMaxTravel_m = 4.0f * kMaxCoordinate_m, kNeverBeyond_m = 1.0e6f;  // within it no body stays
+inline constexpr float kMaxRatio = 1.0e4f, kMinPulleyRatio = 1.0e-4f;
 inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angles lie in (-pi, pi]
 
 // A damped harmonic oscillator, independent of mass. frequency_hz = 0 means rigid: the solver then uses the default

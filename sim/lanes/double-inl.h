@@ -1,5 +1,6 @@
 // Double precision as a lane number, for the scalar reference pass alone: world queries, which are cold enough to run scalar
-// and whose iterations lose too many digits in single precision. The same IEEE operations, so the same bits everywhere.
+// and whose iterations lose too many digits in single precision, and tests that differentiate. The same IEEE operations, so the
+// same bits everywhere.
 //
 // To be included before any other -inl.h: templates find the functions of a plain number only where they stand before them.
 #pragma once
@@ -15,11 +16,14 @@ ORRERY_LANES_BEGIN
 ORRERY_FN double select(bool mask, double yes, double no) { return mask ? yes : no; }
 ORRERY_FN double sqrt(double x) { return __builtin_sqrt(x); }
 ORRERY_FN double abs(double x) { return __builtin_fabs(x); }
+ORRERY_FN double copy_sign(double magnitude, double sign) { return __builtin_copysign(magnitude, sign); }
+ORRERY_FN void store(float* to, double x) { *to = static_cast<float>(x); }
 
 template <>
 struct LaneTraits<double> {
     using Mask = bool;
     static constexpr std::size_t lanes() { return 1; }
+    static double load(const float* from) { return static_cast<double>(*from); }
 };
 
 ORRERY_LANES_END

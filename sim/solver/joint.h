@@ -1,6 +1,7 @@
 // A joint as the world keeps it: the description and the little that persists from tick to tick.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "orrery/sim.hpp"
@@ -21,6 +22,9 @@ struct Joint {
     float impulse[kMaxJointRows] = {};  // accumulated, of one substep: N s or N m s; a hinge's limit is row 5
     float force_n = 0.0f, torque_nm = 0.0f;  // mean over the last tick
     std::uint16_t slot = 0xffff;
+
+    // All four places; those that the constraint does not use are the world.
+    std::array<std::uint32_t, 4> bodies() const { return {a, b, c, d}; }
 };
 
 }  // namespace orrery::sim

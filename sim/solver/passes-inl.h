@@ -153,6 +153,86 @@ void relax_form(const StepContext& context, void* bundles, std::uint32_t count, 
     }
 }
 
+// ---- joints of three or four bodies
+
+template <class F>
+struct BodyCrowd {
+    const StepContext& context;
+    const std::uint32_t* rows[4];
+    std::uint32_t write[4];
+
+    ORRERY_FN BodyCrowd(const StepContext& c, const ManyHead& many, std::uint32_t lane)
+        : context(c), rows{many.head.body_a + lane, many.head.body_b + lane, many.body_c + lane, many.body_d + lane},
+          write{many.head.write_a >> lane, many.head.write_b >> lane, many.write_c >> lane, many.write_d >> lane} {}
+    ORRERY_FN VelocityT<F> velocity(std::size_t i) const { return gather_velocity<F>(context.velocity->linear, rows[i]); }
+    ORRERY_FN void store(const VelocityT<F> (&v)[4]) const {
+        for (std::size_t i = 0; i < 4; ++i) scatter_velocity<F>(context.velocity->linear, rows[i], write[i], v[i]);
+    }
+};
+
+template <class Functions, class F>
+ORRERY_ONCE void refresh_crowd(const StepContext& context, typename Functions::Bundle& bundle, std::uint32_t lane) {
+    const BodyCrowd<F> crowd(context, bundle, lane);
+    const Vec3T<F> positions[4] = {gather_pose<F>(context.pose->position, crowd.rows[0]).position,
+                                   gather_pose<F>(context.pose->position, crowd.rows[1]).position,
+                                   gather_pose<F>(context.pose->position, crowd.rows[2]).position,
+                                   gather_pose<F>(context.pose->position, crowd.rows[3]).position};
+    const F inverse_mass[4] = {gather_inertia<F>(context.inertia->inverse_inertia, crowd.rows[0]).inverse_mass,
+                               gather_inertia<F>(context.inertia->inverse_inertia, crowd.rows[1]).inverse_mass,
+                               gather_inertia<F>(context.inertia->inverse_inertia, crowd.rows[2]).inverse_mass,
+                               gather_inertia<F>(context.inertia->inverse_inertia, crowd.rows[3]).inverse_mass};
+    Functions::template refresh<F>(bundle, lane, context.step, positions, inverse_mass);
+}
+
+template <class Functions, class F>
+void prepare_crowds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const F zero(0.0f);
+        put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
+        put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
+        prepare_hold<F>(bundle->drive, lane, context.step);
+        refresh_crowd<Functions, F>(context, *bundle, lane);
+    }
+}
+
+template <class Form, class F>
+void warm_start_crowds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Form::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyCrowd<F> crowd(context, *bundle, lane);
+        VelocityT<F> v[4] = {crowd.velocity(0), crowd.velocity(1), crowd.velocity(2), crowd.velocity(3)};
+        Form::template warm_start<F>(*bundle, lane, v);
+        crowd.store(v);
+    }
+}
+
+template <class Form, class F>
+void solve_crowds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Form::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyCrowd<F> crowd(context, *bundle, lane);
+        VelocityT<F> v[4] = {crowd.velocity(0), crowd.velocity(1), crowd.velocity(2), crowd.velocity(3)};
+        Form::template solve<false, F>(*bundle, lane, Form::template bias<F>(*bundle, lane), v);
+        crowd.store(v);
+    }
+}
+
+template <class Functions, class F>
+void relax_crowds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    using Form = typename Functions::ManyBodies;
+    ORRERY_FOR_EACH_VECTOR {
+        const auto bias = Form::template bias<F>(*bundle, lane);
+        refresh_crowd<Functions, F>(context, *bundle, lane);
+        const BodyCrowd<F> crowd(context, *bundle, lane);
+        VelocityT<F> v[4] = {crowd.velocity(0), crowd.velocity(1), crowd.velocity(2), crowd.velocity(3)};
+        Form::template solve<true, F>(*bundle, lane, bias, v);
+        crowd.store(v);
+        Form::template accumulate<F>(*bundle, lane);
+    }
+}
+
 // ---- contacts
 
 template <class F>
@@ -215,6 +295,10 @@ constexpr KindKernels joint_kernels() {
     if constexpr (requires { typename Functions::Form; }) {
         using Form = typename Functions::Form;
         return {prepare_form<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
+                nullptr, finish_joints<Form, F>};
+    } else if constexpr (requires { typename Functions::ManyBodies; }) {
+        using Form = typename Functions::ManyBodies;
+        return {prepare_crowds<Functions, F>, warm_start_crowds<Form, F>, solve_crowds<Form, F>, relax_crowds<Functions, F>,
                 nullptr, finish_joints<Form, F>};
     } else {
         return {prepare_joints<Functions, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,

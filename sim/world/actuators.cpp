@@ -1,7 +1,5 @@
 // Actuators: what the players' control vectors do, every tick. They act in list order.
 
-#include <bit>
-
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -11,14 +9,11 @@ namespace {
 
 constexpr std::array<float, kControlChannels> kNobody{};
 
-void turn_motor(Core& core, std::uint32_t index, float value) {
-    State& state = core.state;
-    const float target = ref::clamp_between(value, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
-    auto& motor = std::get<AngularAxisMotor>(state.joints[index].constraint);
-    if (std::bit_cast<std::uint32_t>(motor.target_radps) == std::bit_cast<std::uint32_t>(target)) return;
-    motor.target_radps = target;
-    wake(core, state.joints[index]);
-    state.joint_digest[index] = digest_of(state.joints[index]);
+void turn_motor(Core& core, std::uint32_t index, ActuatorKind kind, float value) {
+    Joint& joint = core.state.joints[index];
+    if (!ref::set_target(joint.constraint, kind, value)) return;
+    wake(core, joint);
+    core.state.joint_digest[index] = digest_of(joint);
 }
 
 void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {
@@ -60,8 +55,8 @@ void drive_actuators(Core& core) {
     for (const ActuatorState& actuator : state.actuators) {
         const ActuatorDef& def = actuator_definition(core.def, actuator);
         const float value = ref::actuator_value(def, actuator.slot < state.slots.size() ? state.slots[actuator.slot].controls : kNobody);
-        if (def.kind == ActuatorKind::motor) {
-            turn_motor(core, actuator.joint, value);
+        if (acts_on_joint(def.kind)) {
+            turn_motor(core, actuator.joint, def.kind, value);
             continue;
         }
         const std::uint8_t flags = state.bodies.flags[actuator.body];

@@ -97,6 +97,7 @@ class FaultOf : public FieldVisitor<FaultOf> {
     void point(Side, const char* name, Vec3& v) {
         if (!ref::within(v, kMaxCoordinate_m)) vector_fault(name, kMaxCoordinate_m, " m");
     }
+    void world_point(const char* name, Vec3& v) { point(Side::a, name, v); }
     void velocity(Side, const char* name, Vec3& v, float limit) {
         if (!ref::within(v, limit)) vector_fault(name, limit, "");
     }
@@ -106,7 +107,6 @@ class FaultOf : public FieldVisitor<FaultOf> {
     void turn(const char* name, Quat& q) {
         if (!ref::make_unit(q, tolerance_)) note(name, " is not a unit quaternion; normalise x, y, z, w");
     }
-    void kept(Quat& q) { turn("a reference", q); }
     void number(const char* name, float x, float low, float high) {
         if (!ref::within(x, low, high)) note(name, " " + range_message(x, low, high));
     }
@@ -180,14 +180,28 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     return check.result();
 }
 
+void check_distinct(Checker& check, std::uint32_t x, std::uint32_t y) {
+    if (x != kNone && x == y) check.fail("body_c", "or body_d is a body that the joint already has; join different ones");
+}
+
 Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const Place& place) {
     Checker check(&place);
     if (joint.body_a != kNone) check.index("body_a", joint.body_a, bodies.size(), "bodies");
     if (joint.body_b != kNone) check.index("body_b", joint.body_b, bodies.size(), "bodies");
+    if (joint.body_c != kNone) check.index("body_c", joint.body_c, bodies.size(), "bodies");
+    if (joint.body_d != kNone) check.index("body_d", joint.body_d, bodies.size(), "bodies");
     if (joint.body_a == joint.body_b)
         check.fail("body_b", joint.body_a == kNone ? "both ends are the world; name a body" : "is the same body as body_a; join two bodies");
-    if (body_count(joint.constraint) == 1 && joint.body_a != kNone)
-        check.fail("body_a", "must be left out for a one-body servo, which holds body_b to the world");
+    const int count = body_count(joint.constraint);
+    if (count == 1 && joint.body_a != kNone)
+        check.fail("body_a", "must be left out for a one-body constraint, which holds body_b to the world");
+    if (!bodies_fit(joint.constraint, {joint.body_a != kNone, joint.body_b != kNone, joint.body_c != kNone, joint.body_d != kNone}))
+        check.fail("body_c", "and the other bodies do not fit: this constraint joins " + std::to_string(count) + " bodies");
+    const std::uint32_t all[] = {joint.body_a, joint.body_b, joint.body_c, joint.body_d};
+    for (int x = 0; x < 4; ++x) {
+        for (int y = 2; y < x; ++y) check_distinct(check, all[x], all[y]);
+        if (x >= 2) check_distinct(check, all[x], joint.body_a), check_distinct(check, all[x], joint.body_b);
+    }
     if (!ref::positive(joint.break_force_n))
         check.fail("break_force_n", "must be a number above 0; leave it out for a joint that never breaks");
     if (!ref::positive(joint.break_torque_nm))
@@ -201,9 +215,11 @@ Result<Ok> check_actuator(std::span<const BodyDef> bodies, std::span<const Joint
     Checker check(&place);
     switch (actuator.kind) {
     case ActuatorKind::motor:
-        if (check.index("joint", actuator.joint, joints.size(), "joints") &&
-            !std::holds_alternative<AngularAxisMotor>(joints[actuator.joint].constraint))
-            check.fail("joint", "is not an angular axis motor, which a motor actuator drives");
+    case ActuatorKind::steer:
+    case ActuatorKind::brake:
+        if (check.index("joint", actuator.joint, joints.size(), "joints") && !has_target(joints[actuator.joint].constraint, actuator.kind))
+            check.fail("joint", actuator.kind == ActuatorKind::motor ? "has no target that a motor actuator could set"
+                                                                     : "is no wheel, which alone is steered and braked");
         break;
     case ActuatorKind::force:
     case ActuatorKind::torque:
@@ -214,7 +230,7 @@ Result<Ok> check_actuator(std::span<const BodyDef> bodies, std::span<const Joint
         if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::kinematic)
             check.fail("body", "is not kinematic; a kinematic actuator moves kinematic bodies only");
         break;
-    default: check.fail("kind", "is not an actuator kind; use motor, force, torque or kinematic");
+    default: check.fail("kind", "is not an actuator kind; use motor, force, torque, kinematic, steer or brake");
     }
     for (const float weight : actuator.weights) check.number("weights", weight, -kNoLimit, kNoLimit);
     check.number("offset", actuator.offset, -kNoLimit, kNoLimit);
@@ -334,6 +350,15 @@ Result<Ok> check_slots(WorldDef& def) {
 
 std::string check_constraint(Constraint& constraint) {
     return fault_of(constraint, ref::kUnitTolerance);
+}
+
+bool bodies_fit(const Constraint& constraint, const std::array<bool, 4>& given) {
+    switch (body_count(constraint)) {
+    case 1: return !given[0] && given[1] && !given[2] && !given[3];
+    case 3: return given[0] && given[1] && given[2] && !given[3];
+    case 4: return given[0] && given[1] && given[2] && given[3];
+    default: return !given[2] && !given[3];
+    }
 }
 
 bool live_constraint_holds(Constraint constraint) {

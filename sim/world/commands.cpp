@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/constraints/fields.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -48,6 +49,8 @@ class Applier {
         case CommandKind::move_grab: return move_grab(c);
         case CommandKind::remove_joint: return remove(c);
         case CommandKind::control: return control(c);
+        case CommandKind::create_joint: return create_joint(c);
+        case CommandKind::set_joint: return set_joint(c);
         }
         return EventCause::wrong_kind;
     }
@@ -71,7 +74,9 @@ class Applier {
     bool alive(JointId id) const {
         if (id.index >= state_.joints.size()) return false;
         const Joint& joint = state_.joints[id.index];
-        return joint.alive && joint.generation == id.generation && body_alive(state_, joint.a) && body_alive(state_, joint.b);
+        const auto bodies = joint.bodies();
+        return joint.alive && joint.generation == id.generation &&
+               std::all_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) { return body_alive(state_, body); });
     }
 
     EventCause join(const Command& c) {
@@ -165,11 +170,12 @@ class Applier {
 
     EventCause motor_target(const Command& c) {
         if (!alive(c.joint)) return EventCause::stale_id;
-        auto* motor = std::get_if<AngularAxisMotor>(&state_.joints[c.joint.index].constraint);
-        if (!motor) return EventCause::wrong_kind;
+        Constraint constraint = state_.joints[c.joint.index].constraint;
+        if (!has_target(constraint, ActuatorKind::motor)) return EventCause::wrong_kind;
         if (!finite(c.value)) return EventCause::not_finite;
-        if (!ref::within(c.value, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps)) return EventCause::out_of_range;
-        motor->target_radps = c.value;
+        ref::set_target(constraint, ActuatorKind::motor, c.value);
+        if (!ref::is_target(constraint, ActuatorKind::motor, c.value)) return EventCause::out_of_range;
+        state_.joints[c.joint.index].constraint = constraint;
         wake(core_, state_.joints[c.joint.index]);
         state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
         return EventCause::none;
@@ -196,6 +202,73 @@ class Applier {
         event.tag = c.tag;
         state_.events.push_back(event);
         return EventCause::none;
+    }
+
+    EventCause create_joint(const Command& c) {
+        const JointOrder& order = c.order;
+        const BodyId ids[4] = {order.a, order.b, order.c, order.d};
+        std::array<bool, 4> given{};
+        for (std::size_t k = 0; k < 4; ++k) {
+            given[k] = ids[k].valid();
+            if (!given[k]) continue;
+            if (!alive(ids[k])) return EventCause::stale_id;
+            if (ids[k].index == kWorldBody) return EventCause::wrong_kind;
+            for (std::size_t other = 0; other < k; ++other) {
+                if (ids[other].index == ids[k].index) return EventCause::wrong_kind;
+            }
+        }
+        if (!given[1] || !bodies_fit(order.constraint, given)) return EventCause::wrong_kind;
+        Joint joint;
+        joint.a = given[0] ? order.a.index : kWorldBody;
+        joint.b = order.b.index;
+        joint.c = given[2] ? order.c.index : kWorldBody;
+        joint.d = given[3] ? order.d.index : kWorldBody;
+        joint.constraint = order.constraint;
+        joint.collide_connected = order.collide_connected;
+        joint.break_force_n = order.break_force_n;
+        joint.break_torque_nm = order.break_torque_nm;
+        if (const EventCause cause = check_settings(joint.constraint); cause != EventCause::none) return cause;
+        if (!finite(order.break_force_n) || !finite(order.break_torque_nm)) return EventCause::not_finite;
+        if (!ref::positive(order.break_force_n) || !ref::positive(order.break_torque_nm)) return EventCause::out_of_range;
+        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::limit_reached;
+        Event event;
+        event.kind = EventKind::joint_created;
+        event.a = order.a;
+        event.b = order.b;
+        event.joint = joint_id(state_, add_joint(core_, joint));
+        event.tag = c.tag;
+        state_.events.push_back(event);
+        return EventCause::none;
+    }
+
+    EventCause set_joint(const Command& c) {
+        if (!alive(c.joint)) return EventCause::stale_id;
+        Joint& joint = state_.joints[c.joint.index];
+        if (joint.constraint.index() != c.order.constraint.index()) return EventCause::wrong_kind;
+        Constraint wanted = c.order.constraint;
+        if (const EventCause cause = check_settings(wanted); cause != EventCause::none) return cause;
+        joint.constraint = wanted;
+        wake(core_, joint);
+        // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
+        std::fill(std::begin(joint.impulse) + first_state(wanted), std::end(joint.impulse), 0.0f);
+        state_.joint_digest[c.joint.index] = digest_of(joint);
+        return EventCause::none;
+    }
+
+    // Normalises directions as a definition's are.
+    static EventCause check_settings(Constraint& constraint) {
+        FiniteFields visitor;
+        std::visit([&]<class T>(const T& c) { T::fields(c, visitor); }, constraint);
+        if (!visitor.all) return EventCause::not_finite;
+        return check_constraint(constraint).empty() ? EventCause::none : EventCause::out_of_range;
+    }
+    static int first_state(const Constraint& constraint) {
+        return std::visit(
+            []<class T>(const T&) {
+                if constexpr (requires { T::kFirstState; }) return T::kFirstState;
+                else return kMaxJointRows;
+            },
+            constraint);
     }
 
     EventCause move_grab(const Command& c) {
@@ -228,6 +301,13 @@ class Applier {
         return EventCause::none;
     }
 
+    struct FiniteFields : FieldVisitor<FiniteFields> {
+        bool all = true;
+        void value(const float& x) { all = all && finite(x); }
+        void value(const Vec3& v) { all = all && finite(v); }
+        void value(const Quat& q) { all = all && finite(q.x) && finite(q.y) && finite(q.z) && finite(q.w); }
+        void value(const bool&) {}
+    };
     static std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu; }
     static bool finite(float x) { return magnitude(x) < 0x7f80'0000u; }
     static bool is_nan(float x) { return magnitude(x) > 0x7f80'0000u; }
@@ -277,8 +357,10 @@ void apply_commands(Core& core, std::span<const Command> commands) {
     if (!core.cold_bodies.empty()) {
         for (Joint& joint : core.state.joints) {
             if (!joint.alive) continue;
-            const bool cold = (joint.a < core.cold_start.size() && core.cold_start[joint.a] != 0) ||
-                              (joint.b < core.cold_start.size() && core.cold_start[joint.b] != 0);
+            const auto bodies = joint.bodies();
+            const bool cold = std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
+                return body < core.cold_start.size() && core.cold_start[body] != 0;
+            });
             if (cold) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
         }
     }

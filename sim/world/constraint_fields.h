@@ -28,6 +28,14 @@ void put_constraint(Writer& out, const Constraint& constraint) {
     std::visit([&]<class T>(const T& c) { T::fields(c, put); }, constraint);
 }
 
+// The bodies beyond two, where the constraint has them.
+template <class Writer>
+void put_more_bodies(Writer& out, const Constraint& constraint, std::uint32_t c, std::uint32_t d) {
+    const int count = body_count(constraint);
+    if (count >= 3) out.put(c);
+    if (count >= 4) out.put(d);
+}
+
 // False for an unknown type; whether the values make sense is check_constraint's to say.
 template <class Reader, std::size_t I = 0>
 bool get_constraint(Reader& in, std::size_t type, Constraint& constraint) {

@@ -100,6 +100,9 @@ std::string check_constraint(Constraint& constraint);
 // The same of a constraint in a world, a little more lenient about directions. Whatever makes or changes a joint keeps to it,
 // for a saved state is restored only where it holds.
 bool live_constraint_holds(Constraint constraint);
+// How many bodies a joint's constraint needs and may have, whatever says which: true where `given` (A to D) fits. A may be the world
+// but for three and four bodies.
+bool bodies_fit(const Constraint& constraint, const std::array<bool, 4>& given);
 // XXH3-64 of everything in a definition that influences a state: names do not.
 std::uint64_t hash_definition(const WorldDef& def);
 

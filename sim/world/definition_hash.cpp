@@ -57,6 +57,7 @@ void put(HashWriter& out, const JointDef& j) {
     out.put(j.collide_connected);
     out.put(j.break_force_n);
     out.put(j.break_torque_nm);
+    put_more_bodies(out, j.constraint, j.body_c, j.body_d);
 }
 
 void put(HashWriter& out, const ActuatorDef& a) {

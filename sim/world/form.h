@@ -119,6 +119,7 @@ void put_joint_parameters(Writer& out, const State& state) {
         out.put(joint.break_torque_nm);
         out.put(joint.collide_connected);
         put_constraint(out, joint.constraint);
+        put_more_bodies(out, joint.constraint, joint.c, joint.d);
     }
 }
 

@@ -36,6 +36,10 @@ Vec3 from_local(const Pose& pose, Vec3 local);       // a point
 // Turns the frames of a joint's world side from a prefab's frame into the world's, the prefab standing at `pose`.
 void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world);
 
+// Sets what an actuator of this kind sets (has_target), cut to what its field may be; false where it stays bit for bit as it is.
+bool set_target(Constraint& constraint, ActuatorKind kind, float value);
+bool is_target(const Constraint& constraint, ActuatorKind kind, float value);  // bit for bit
+
 // Mass of a body of this shape: mass_kg, or the material's density times the volume where it is 0.
 float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3);
 // Inverse mass and body-frame inverse inertia for that mass.

@@ -2,6 +2,7 @@
 
 #include "sim/world/numbers.h"
 
+#include <bit>
 #include <cstdio>
 
 #include "sim/constraints/fields.h"
@@ -67,6 +68,7 @@ class WorldSide : public FieldVisitor<WorldSide> {
     void direction(Side side, const char*, Vec3& v) const {
         if (concerns(side)) v = rotated(pose_.orientation, v);
     }
+    void world_point(const char*, Vec3& v) const { v = from_local(pose_, v); }
     void velocity(Side side, const char* name, Vec3& v, float) const { direction(side, name, v); }
     void turn(const char*, Quat& q) const {
         const QuatT<float> turn = wide(pose_.orientation), relative = wide(q);
@@ -84,7 +86,61 @@ class WorldSide : public FieldVisitor<WorldSide> {
 
 void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world) {
     WorldSide side(pose, a_is_world, b_is_world);
-    if (a_is_world || b_is_world) std::visit([&]<class T>(T& c) { T::fields(c, side); }, constraint);
+    std::visit([&]<class T>(T& c) { T::fields(c, side); }, constraint);
+}
+
+namespace {
+
+template <class T>
+float* target_of(T& c, ActuatorKind kind) {
+    if constexpr (requires { T::kTarget; }) {
+        if (kind == ActuatorKind::motor) return &(c.*T::kTarget);
+    }
+    if constexpr (requires { T::kSteer; }) {
+        if (kind == ActuatorKind::steer) return &(c.*T::kSteer);
+    }
+    if constexpr (requires { T::kBrake; }) {
+        if (kind == ActuatorKind::brake) return &(c.*T::kBrake);
+    }
+    return nullptr;
+}
+
+// Finds the limits of one field of a constraint.
+class LimitsOf : public FieldVisitor<LimitsOf> {
+  public:
+    explicit LimitsOf(const float* field) : field_(field) {}
+    float low = 0.0f, high = 0.0f;
+    void number(const char*, float& x, float least, float most) {
+        if (&x == field_) low = least, high = most;
+    }
+    void amount(const char*, float& x) {
+        if (&x == field_) low = 0.0f, high = kNoLimit;
+    }
+
+  private:
+    const float* field_;
+};
+
+}  // namespace
+
+bool set_target(Constraint& constraint, ActuatorKind kind, float value) {
+    return std::visit(
+        [&]<class T>(T& c) {
+            float* const target = target_of(c, kind);
+            LimitsOf limits(target);
+            T::fields(c, limits);
+            const float wanted = clamp(value, limits.low, limits.high);
+            if (std::bit_cast<std::uint32_t>(*target) == std::bit_cast<std::uint32_t>(wanted)) return false;
+            *target = wanted;
+            return true;
+        },
+        constraint);
+}
+
+bool is_target(const Constraint& constraint, ActuatorKind kind, float value) {
+    Constraint copy = constraint;
+    return std::visit(
+        [&](auto& c) { return std::bit_cast<std::uint32_t>(*target_of(c, kind)) == std::bit_cast<std::uint32_t>(value); }, copy);
 }
 
 float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3) {

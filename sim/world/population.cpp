@@ -27,6 +27,8 @@ Joint make_joint(const JointDef& def, std::span<const std::uint32_t> ids, const 
     Joint joint;
     joint.a = def.body_a == kNone ? kWorldBody : ids[def.body_a];
     joint.b = def.body_b == kNone ? kWorldBody : ids[def.body_b];
+    joint.c = def.body_c == kNone ? kWorldBody : ids[def.body_c];
+    joint.d = def.body_d == kNone ? kWorldBody : ids[def.body_d];
     joint.constraint = placed_at ? placed_constraint(def, *placed_at) : def.constraint;
     joint.break_force_n = def.break_force_n;
     joint.break_torque_nm = def.break_torque_nm;
@@ -42,7 +44,7 @@ void add_actuators(Core& core, std::span<const ActuatorDef> defs, std::uint32_t 
         actuator.prefab = prefab;
         actuator.index = i;
         actuator.slot = prefab == kNone ? static_cast<std::uint16_t>(defs[i].slot) : slot;
-        if (defs[i].kind == ActuatorKind::motor) {
+        if (acts_on_joint(defs[i].kind)) {
             actuator.joint = joints[defs[i].joint];
         } else {
             actuator.body = bodies[defs[i].body];
@@ -70,8 +72,11 @@ void place_body(Bodies& bodies, std::uint32_t index, const Pose& pose, Vec3 line
 
 bool is_unlimited(float limit) { return std::bit_cast<std::uint32_t>(limit) == std::bit_cast<std::uint32_t>(kNoLimit); }
 
-// Whether either end of a joint is gone.
-bool is_loose(const State& state, const Joint& joint) { return !body_alive(state, joint.a) || !body_alive(state, joint.b); }
+// Whether a body of a joint is gone.
+bool is_loose(const State& state, const Joint& joint) {
+    const auto bodies = joint.bodies();
+    return std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) { return !body_alive(state, body); });
+}
 
 // Whether a or b was removed in this tick; then what they shared has ended, which is an event if anyone was told that it began.
 bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told) {
@@ -178,7 +183,6 @@ EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 line
             return EventCause::out_of_range;
     }
     for (const JointDef& joint : prefab.joints) {
-        if (joint.body_a != kNone && joint.body_b != kNone) continue;  // its frames move with its bodies
         if (!live_constraint_holds(placed_constraint(joint, pose))) return EventCause::too_far;  // what it holds of the world
     }
     return EventCause::none;
@@ -226,6 +230,7 @@ std::uint64_t digest_of(const Joint& joint) {
     out.put(joint.break_torque_nm);
     out.put(joint.collide_connected);
     put_constraint(out, joint.constraint);
+    put_more_bodies(out, joint.constraint, joint.c, joint.d);
     return out.digest();
 }
 
@@ -330,8 +335,14 @@ void list_joints(Core& core) {
         const Joint& joint = joints[i];
         if (!joint.alive) continue;
         if (!is_unlimited(joint.break_force_n) || !is_unlimited(joint.break_torque_nm)) core.breakable.push_back(i);
-        if (!joint.collide_connected && joint.a != kWorldBody && joint.b != kWorldBody)
-            core.excluded.push_back({std::min(joint.a, joint.b), std::max(joint.a, joint.b)});
+        if (joint.collide_connected) continue;
+        const auto bodies = joint.bodies();
+        for (std::size_t x = 0; x < bodies.size(); ++x) {
+            for (std::size_t y = x + 1; y < bodies.size(); ++y) {
+                if (bodies[x] != kWorldBody && bodies[y] != kWorldBody)
+                    core.excluded.push_back({std::min(bodies[x], bodies[y]), std::max(bodies[x], bodies[y])});
+            }
+        }
     }
     std::sort(core.excluded.begin(), core.excluded.end());  // equal pairs are alike, and all but one go
     core.excluded.erase(std::unique(core.excluded.begin(), core.excluded.end()), core.excluded.end());

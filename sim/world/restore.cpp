@@ -49,7 +49,16 @@ class Restorer {
     }
 
   private:
-    enum JointKind : std::uint8_t { kNoJoint, kSomeJoint, kMotorJoint };
+    enum JointKind : std::uint8_t { kNoJoint, kSomeJoint = 1, kMotorJoint = 2, kSteeredJoint = 4, kBrakedJoint = 8 };  // bits
+
+    static std::uint8_t kind_of(const Constraint& c) {
+        return static_cast<std::uint8_t>(kSomeJoint | (has_target(c, ActuatorKind::motor) ? kMotorJoint : 0) |
+                                         (has_target(c, ActuatorKind::steer) ? kSteeredJoint : 0) |
+                                         (has_target(c, ActuatorKind::brake) ? kBrakedJoint : 0));
+    }
+    static std::uint8_t kind_needed(ActuatorKind kind) {
+        return kind == ActuatorKind::motor ? kMotorJoint : kind == ActuatorKind::steer ? kSteeredJoint : kBrakedJoint;
+    }
 
     Error short_at(const char* place) { return damaged(place, "the bytes end or are not canonical at offset " + std::to_string(in_.at())); }
 
@@ -280,7 +289,7 @@ class Restorer {
             if (joint_kind_[i] == kNoJoint) continue;
             if (!get_parameters(in_, joint)) return short_at("joint parameters");
             if (!joint_makes_sense(joint)) return damaged("joint parameters", "joint " + std::to_string(i) + " is impossible");
-            if (std::holds_alternative<AngularAxisMotor>(joint.constraint)) joint_kind_[i] = kMotorJoint;
+            joint_kind_[i] = kind_of(joint.constraint);
         }
         return Ok{};
     }
@@ -290,14 +299,27 @@ class Restorer {
         in.get(joint.break_force_n);
         in.get(joint.break_torque_nm);
         in.get(joint.collide_connected);
-        return get_constraint(in, in.take<std::uint8_t>(), joint.constraint);
+        if (!get_constraint(in, in.take<std::uint8_t>(), joint.constraint)) return false;
+        joint.c = joint.d = kWorldBody;
+        const int count = body_count(joint.constraint);
+        if (count >= 3) in.get(joint.c);
+        if (count >= 4) in.get(joint.d);
+        return in.ok();
     }
 
     bool joint_makes_sense(const Joint& joint) const {
         const std::uint32_t count = state_.bodies.size();
-        if (joint.a >= count || joint.b >= count || joint.a == joint.b) return false;
-        if (!body_alive(state_, joint.a) || !body_alive(state_, joint.b)) return false;
-        if (body_count(joint.constraint) == 1 && joint.a != kWorldBody) return false;
+        if (joint.a == joint.b) return false;
+        const auto bodies = joint.bodies();
+        std::array<bool, 4> given{};
+        for (std::size_t k = 0; k < bodies.size(); ++k) {
+            if (bodies[k] >= count || !body_alive(state_, bodies[k])) return false;
+            given[k] = bodies[k] != kWorldBody;
+            for (std::size_t other = 0; other < k; ++other) {
+                if (given[k] && bodies[k] == bodies[other]) return false;
+            }
+        }
+        if (!bodies_fit(joint.constraint, given)) return false;
         if (!ref::positive(joint.break_force_n) || !ref::positive(joint.break_torque_nm)) return false;
         return live_constraint_holds(joint.constraint);  // kept bit for bit
     }
@@ -320,8 +342,8 @@ class Restorer {
         if (!ref::within(a.base.position, kMaxCoordinate_m)) return false;
         Quat turn = a.base.orientation;
         if (!ref::make_unit(turn)) return false;
-        if (definition.kind == ActuatorKind::motor)
-            return a.body == kNone && a.joint < joint_kind_.size() && joint_kind_[a.joint] == kMotorJoint;
+        if (acts_on_joint(definition.kind))
+            return a.body == kNone && a.joint < joint_kind_.size() && (joint_kind_[a.joint] & kind_needed(definition.kind)) != 0;
         if (a.joint != kNone || a.body >= state_.bodies.size() || !body_alive(state_, a.body)) return false;
         return state_.origin[a.body] == BodyOrigin{a.prefab, definition.body};
     }

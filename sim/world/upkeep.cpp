@@ -110,7 +110,8 @@ void quarantine_lost_bodies(Core& core) {
     if (!any) return;
     const auto lost = [&](std::uint32_t body) { return (bodies.flags[body] & kBodyQuarantined) != 0; };
     for (Joint& joint : state.joints) {
-        if (joint.alive && (lost(joint.a) || lost(joint.b) || !sound(joint)))
+        const auto of_joint = joint.bodies();
+        if (joint.alive && (std::any_of(of_joint.begin(), of_joint.end(), lost) || !sound(joint)))
             std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
     }
     for (Manifold& manifold : core.manifolds) {

@@ -88,6 +88,8 @@ JointState read_joint(const State& state, std::uint32_t i) {
     out.id = joint_id(state, i);
     if (joint.a != kWorldBody) out.a = body_id(state, joint.a);
     if (joint.b != kWorldBody) out.b = body_id(state, joint.b);
+    if (joint.c != kWorldBody) out.c = body_id(state, joint.c);
+    if (joint.d != kWorldBody) out.d = body_id(state, joint.d);
     out.constraint = joint.constraint;
     return out;
 }

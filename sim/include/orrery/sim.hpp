@@ -140,6 +140,7 @@ struct JointDef {
     std::string name;
     std::uint32_t body_a = kNone;                 // index into the same list of bodies; kNone: the world
     std::uint32_t body_b = kNone;
+    std::uint32_t body_c = kNone, body_d = kNone;  // of constraints of three or four bodies
     Constraint constraint;                        // any of sim/constraints/list.h
     bool collide_connected = false;
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // mean over a tick; above it the joint is removed, with an event
@@ -147,11 +148,25 @@ struct JointDef {
 
 // What a player's control vector u does: value = clamp(offset + sum weights[i] * u[i], min, max), applied every tick.
 enum class ActuatorKind : std::uint8_t {
-    motor,       // the target of an AngularAxisMotor joint, rad/s
+    motor,       // the target of a joint that has one (kTarget in its description): a motor's speed, a servo's place
     force,       // N on a body at its centre along `direction`
     torque,      // N m on a body about `direction`
     kinematic,   // a kinematic body's offset (m) along `direction` from the pose it was made with, reached at most at max_speed
+    steer,       // the steering angle of a Wheel joint, rad
+    brake,       // the brake of a Wheel joint, N m; below 0 none
 };
+constexpr bool acts_on_joint(ActuatorKind kind) {
+    return kind == ActuatorKind::motor || kind == ActuatorKind::steer || kind == ActuatorKind::brake;
+}
+// Whether a joint has what an actuator of this kind sets.
+inline bool has_target(const Constraint& constraint, ActuatorKind kind) {
+    return std::visit(
+        [kind]<class T>(const T&) {
+            return (kind == ActuatorKind::motor && requires { T::kTarget; }) || (kind == ActuatorKind::steer && requires { T::kSteer; }) ||
+                   (kind == ActuatorKind::brake && requires { T::kBrake; });
+        },
+        constraint);
+}
 
 struct ActuatorDef {
     std::string name;
@@ -231,12 +246,22 @@ enum class CommandKind : std::uint8_t {
     despawn,        // body, with its joints
     impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre; angular (N m s)
     teleport,       // body: pose, linear, angular velocity
-    motor_target,   // joint (AngularAxisMotor): value, rad/s
+    motor_target,   // joint that has a target (see ActuatorKind::motor): value, in the target's own unit
     grab,           // body: a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target), force at most
                     // `value`; answered by `joint_created` with `tag`
     move_grab,      // joint: new world target `linear`
     remove_joint,   // joint
     control,        // slot: channels; the last one of a tick counts, and is held until the next
+    create_joint,   // order: any constraint between living bodies, or of one and the world; answered by `joint_created` with `tag`
+    set_joint,      // joint, order.constraint of the same type: its settings and targets are replaced, its impulses kept
+};
+
+// What create_joint makes.
+struct JointOrder {
+    BodyId a, b, c, d;                            // an invalid a: the world; c and d as the constraint needs
+    Constraint constraint;
+    bool collide_connected = false;
+    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
 };
 
 // Arrival order has no effect: a step sorts into leaves, joins, director commands, controls.
@@ -253,6 +278,7 @@ struct Command {
     Pose pose;
     Vec3 linear, angular;
     std::array<float, kControlChannels> channels{};
+    JointOrder order;
 };
 
 // ---------------------------------------------------------------- events, in the order (kind, a, b, joint, tag)
@@ -350,6 +376,7 @@ struct BodyState {
 struct JointState {
     JointId id;
     BodyId a, b;                                  // an invalid a: the world
+    BodyId c, d;                                  // of constraints of three or four bodies
     Constraint constraint;                        // with targets as they are now
 };
 

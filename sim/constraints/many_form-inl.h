@@ -1,0 +1,76 @@
+// The functions of many_form.h: J = [direction_i] on the linear velocities alone, held as in row_form-inl.h.
+
+#if defined(ORRERY_CONSTRAINTS_MANY_FORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_CONSTRAINTS_MANY_FORM_INL_H_
+#undef ORRERY_CONSTRAINTS_MANY_FORM_INL_H_
+#else
+#define ORRERY_CONSTRAINTS_MANY_FORM_INL_H_
+#endif
+
+#include "sim/constraints/many_form.h"
+#include "sim/constraints/row_form-inl.h"
+
+ORRERY_LANES_BEGIN
+
+template <class F>
+struct ManyT {
+    Vec3T<F> direction[4];
+    F value;
+    // Spelled out because an implicit one would be compiled without the target's instructions.
+    ORRERY_FN ManyT() : direction{RowT<F>::zero(), RowT<F>::zero(), RowT<F>::zero(), RowT<F>::zero()}, value(0.0f) {}
+};
+
+struct ManyFormFunctions {
+    using Bundle = ManyForm;
+
+    template <class F>
+    using Bias = LimitBias<F>;
+    template <class F>
+    ORRERY_FN static Bias<F> bias(const ManyForm& bundle, std::size_t lane) { return limit_bias<F>(bundle.drive.hold, lane); }
+
+    template <class F>
+    ORRERY_FN static void apply(const ManyForm& bundle, std::size_t lane, F impulse, VelocityT<F> (&v)[4]) {
+        for (std::size_t i = 0; i < 4; ++i) {
+            const F push = impulse * get<F>(bundle.inverse_mass[i], lane);
+            v[i].linear = v[i].linear + get<F>(bundle.direction[i], lane) * push;
+        }
+    }
+    template <class F>
+    ORRERY_FN static void warm_start(const ManyForm& bundle, std::size_t lane, VelocityT<F> (&v)[4]) {
+        apply(bundle, lane, get<F>(bundle.drive.hold.impulse, lane), v);
+    }
+    template <bool kRelax, class F>
+    ORRERY_FN static void solve(ManyForm& bundle, std::size_t lane, const Bias<F>& held, VelocityT<F> (&v)[4]) {
+        F speed(0.0f);
+        for (std::size_t i = 0; i < 4; ++i) speed = speed + dot(get<F>(bundle.direction[i], lane), v[i].linear);
+        apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, held, speed), v);
+    }
+    template <class F>
+    ORRERY_FN static void accumulate(ManyForm& bundle, std::size_t lane) {
+        add_rows<F>(bundle.force.linear, lane, get<F>(bundle.direction[1], lane) * get<F>(bundle.drive.hold.impulse, lane));
+    }
+    template <class F>
+    ORRERY_FN static void finish(ManyForm& bundle, std::size_t lane) { canonicalise<F>(bundle.drive.hold.impulse, lane); }
+};
+
+// What a constraint of this form derives from: it has `measure<F>(positions)`, which gives its ManyT.
+template <class Constraint>
+struct ManyFunctions : ManyFormFunctions {
+    using ManyBodies = ManyFormFunctions;
+    template <class F>
+    ORRERY_FN static void refresh(ManyForm& bundle, std::size_t lane, const StepConstants& step, const Vec3T<F> (&positions)[4],
+                                  const F (&inverse_mass)[4]) {
+        const ManyT<F> row = Constraint::template measure<F>(positions);
+        F response(0.0f);
+        for (std::size_t i = 0; i < 4; ++i) {
+            put(bundle.direction[i], lane, row.direction[i]);
+            put(bundle.inverse_mass[i], lane, inverse_mass[i]);
+            response = response + dot(row.direction[i], row.direction[i]) * inverse_mass[i];
+        }
+        refresh_hold(bundle.drive, lane, step, row.value, response);
+    }
+};
+
+ORRERY_LANES_END
+
+#endif
