@@ -114,6 +114,8 @@ class Maker {
             joint.name.clear();
             joint.body_a += first;
             joint.body_b += first;
+            if (joint.body_c != sim::kNone) joint.body_c += first;
+            if (joint.body_d != sim::kNone) joint.body_d += first;
             scope_.joints->push_back(std::move(joint));
         }
     }
@@ -123,7 +125,9 @@ class Maker {
         static const sim::PrefabDef none;
         if (!reader_.ok()) return none;
         const sim::PrefabDef& found = library_.world->prefabs[index];
-        const auto to_world = [](const sim::JointDef& j) { return j.body_a == sim::kNone || j.body_b == sim::kNone; };
+        const auto to_world = [](const sim::JointDef& j) {
+            return j.body_a == sim::kNone || j.body_b == sim::kNone || std::holds_alternative<sim::Pulley>(j.constraint);
+        };
         if (!found.actuators.empty()) reader_.fail(here, "names a template with actuators, which need a player; leave them out");
         if (std::any_of(found.joints.begin(), found.joints.end(), to_world))
             reader_.fail(here, "names a template with a joint to the world; give the joint two bodies");

@@ -121,7 +121,8 @@ struct BlockFormFunctions {
         if constexpr (kServo) {
             const F distance = sqrt(squared);
             const MaskOf<F> away = distance > zero;
-            const F speed = servo_speed(distance, rate, get<F>(bundle.base_speed, lane), get<F>(bundle.max_speed, lane), F(step.inverse_h));
+            const F speed = servo_speed(distance, rate, get<F>(bundle.base_speed, lane), get<F>(bundle.max_speed, lane),
+                                        F(step.inverse_h));
             rate = select(away, speed / select(away, distance, one), zero);
         }
         for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, block.row[i].value * rate);
@@ -142,7 +143,8 @@ struct BlockFormFunctions {
         add_impulse(vb, get<F>(bundle.b, lane), push, turn_b);
     }
     template <class F>
-    ORRERY_FN static void apply(const Rows& bundle, std::size_t lane, const F (&impulse)[N], VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void apply(const Rows& bundle, std::size_t lane, const F (&impulse)[N], VelocityT<F>& va,
+                                VelocityT<F>& vb) {
         Vec3T<F> push = RowT<F>::zero(), turn_a = push, turn_b = push;
         for (std::size_t i = 0; i < N; ++i) {
             const LineT<F> n = row<F>(bundle, lane, i);

@@ -120,7 +120,8 @@ struct RowFormFunctions {
             put(bundle.linear.b, lane, row.linear_b);
             put(bundle.linear.inverse_mass_a, lane, a.inverse_mass);
             put(bundle.linear.inverse_mass_b, lane, b.inverse_mass);
-            response = dot(row.linear_a, row.linear_a) * a.inverse_mass + dot(row.linear_b, row.linear_b) * b.inverse_mass;
+            response = dot(row.linear_a, row.linear_a) * a.inverse_mass +
+                       dot(row.linear_b, row.linear_b) * b.inverse_mass;
         }
         if constexpr (kAngular) {
             const Vec3T<F> ra = a.inverse_inertia * row.angular_a, rb = b.inverse_inertia * row.angular_b;
@@ -136,7 +137,8 @@ struct RowFormFunctions {
     template <class F>
     ORRERY_FN static void apply(const Rows& bundle, std::size_t lane, F impulse, VelocityT<F>& va, VelocityT<F>& vb) {
         if constexpr (kLinear) {
-            const F ia = impulse * get<F>(bundle.linear.inverse_mass_a, lane), ib = impulse * get<F>(bundle.linear.inverse_mass_b, lane);
+            const F ia = impulse * get<F>(bundle.linear.inverse_mass_a, lane);
+            const F ib = impulse * get<F>(bundle.linear.inverse_mass_b, lane);
             va.linear = va.linear - get<F>(bundle.linear.a, lane) * ia;
             vb.linear = vb.linear + get<F>(bundle.linear.b, lane) * ib;
         }

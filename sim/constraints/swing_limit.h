@@ -64,7 +64,8 @@ ORRERY_LANES_BEGIN
 // any will do: only a cone of no width is at its limit there.
 struct SwingLimitFunctions : RowFunctions<SwingLimitFunctions, AngularRow> {
     template <class F>
-    ORRERY_FN static RowT<F> measure(const SwingLimitBundle& bundle, std::size_t lane, const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
+    ORRERY_FN static RowT<F> measure(const SwingLimitBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
+                                     const PoseT<F>& pose_b) {
         const F zero(0.0f), one(1.0f);
         const Vec3T<F> a = rotate(pose_a.orientation, get<F>(bundle.axis_a, lane));
         const Vec3T<F> b = rotate(pose_b.orientation, get<F>(bundle.axis_b, lane));

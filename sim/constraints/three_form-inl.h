@@ -138,8 +138,12 @@ struct ThreeFunctions
     template <class F>
     ORRERY_FN static void prepare(Rows& bundle, std::size_t lane, const StepConstants& step) {
         const F h(step.h_s);
-        if constexpr (kDrive == Drive::motor) put(bundle.spring.rate, lane, inverse_or_zero(get<F>(bundle.spring.rate, lane) * h));
-        else prepare_spring<F>(bundle.spring, lane, step), put(bundle.spring.keep, lane, F(1.0f));  // as all servos
+        if constexpr (kDrive == Drive::motor) {
+            put(bundle.spring.rate, lane, inverse_or_zero(get<F>(bundle.spring.rate, lane) * h));
+        } else {
+            prepare_spring<F>(bundle.spring, lane, step);
+            put(bundle.spring.keep, lane, F(1.0f));  // as all servos
+        }
         put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * h);
     }
     template <class F, class Bundle>
@@ -151,7 +155,8 @@ struct ThreeFunctions
         if constexpr (kDrive == Drive::motor) {
             const F movable = select((k.xx + k.yy) + k.zz > zero, one, zero);
             const Sym3T<F> m = inverse_or_zero(add_diagonal(k, get<F>(bundle.spring.rate, lane)));
-            put(bundle.mass, lane, Sym3T<F>{m.xx * movable, m.xy * movable, m.xz * movable, m.yy * movable, m.yz * movable, m.zz * movable});
+            put(bundle.mass, lane,
+                Sym3T<F>{m.xx * movable, m.xy * movable, m.xz * movable, m.yy * movable, m.yz * movable, m.zz * movable});
             put(bundle.bias, lane, -rows.error);
         } else {
             const F distance = length(rows.error);

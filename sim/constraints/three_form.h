@@ -35,7 +35,9 @@ inline void set_motor(ThreeForm& rows, std::uint32_t lane, Motor motor) {
     set_lane(rows.spring.rate, lane, motor.damping);
     set_lane(rows.max_impulse, lane, motor.max_force);
 }
-inline void load_impulses(ThreeForm& bundle, std::uint32_t lane, const float* impulse) { set_lane(bundle.impulse, lane, impulse); }
+inline void load_impulses(ThreeForm& bundle, std::uint32_t lane, const float* impulse) {
+    set_lane(bundle.impulse, lane, impulse);
+}
 inline void store_lane(const ThreeForm& bundle, std::uint32_t lane, float* impulse) { get_lane(bundle.impulse, lane, impulse); }
 
 }  // namespace orrery::sim

@@ -18,9 +18,11 @@ struct TwistLimit {
     static void fields(Self& s, Visitor& v) {
         v.direction(Side::a, "axis_a", s.axis_a), v.direction(Side::b, "axis_b", s.axis_b);
         v.direction(Side::a, "normal_a", s.normal_a), v.direction(Side::b, "normal_b", s.normal_b);
-        v.number("min_angle_rad", s.min_angle_rad, -kAboutPi, kAboutPi), v.number("max_angle_rad", s.max_angle_rad, -kAboutPi, kAboutPi);
+        v.number("min_angle_rad", s.min_angle_rad, -kAboutPi, kAboutPi);
+        v.number("max_angle_rad", s.max_angle_rad, -kAboutPi, kAboutPi);
         v.spring("spring", s.spring);
-        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a), v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
+        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a);
+        v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
         v.ordered("min_angle_rad", s.min_angle_rad, "max_angle_rad", s.max_angle_rad);
     }
 };

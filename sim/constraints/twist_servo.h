@@ -21,7 +21,8 @@ struct TwistServo {
         v.direction(Side::a, "normal_a", s.normal_a), v.direction(Side::b, "normal_b", s.normal_b);
         v.number("target_rad", s.target_rad, -kAboutPi, kAboutPi);
         v.spring("spring", s.spring), v.servo("servo", s.servo);
-        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a), v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
+        v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a);
+        v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "protocol/replay/command_code.h"
+#include "tests/support/random_constraint.h"
 #include "tests/support/replay_files.h"
 
 using namespace orrery;
@@ -54,6 +55,27 @@ TEST_CASE("replay: every field of a command comes back with every bit, NaN paylo
     }
 }
 
+TEST_CASE("replay: orders of joints come back with every field, of any constraint, and are no shorter") {
+    test::Lcg random(31);
+    for (std::size_t type = 0; type < 3 * sim::kConstraintTypes; ++type) {
+        CAPTURE(type);
+        sim::Command command;
+        command.kind = type % 2 == 0 ? sim::CommandKind::create_joint : sim::CommandKind::set_joint;
+        command.order.a = {7, 1}, command.order.b = {8, 300}, command.order.c = {9, 0};
+        command.order.constraint = test::random_constraint(type % sim::kConstraintTypes, random);
+        command.order.break_force_n = 12.5f;
+        command.order.collide_connected = true;
+        const auto bytes = encoded(command);
+        sim::Command back;
+        REQUIRE(decoded(bytes, back) == nullptr);
+        CHECK(back.order.constraint.index() == type % sim::kConstraintTypes);
+        CHECK(back.order.b == command.order.b);
+        CHECK(encoded(back) == bytes);
+        for (std::size_t size = 0; size < bytes.size(); ++size)
+            REQUIRE(decoded(std::span(bytes).first(size), back) != nullptr);
+    }
+}
+
 TEST_CASE("replay: a control vector costs its kind, mask, slot and the channels that are used") {
     sim::Command command;
     command.slot = 3;
@@ -94,7 +116,9 @@ TEST_CASE("replay: unknown kinds, unknown fields, overlong numbers and written-o
     const auto control = static_cast<std::uint8_t>(sim::CommandKind::control);
     CHECK_FALSE(refused({control, 0}));
     CHECK(refused({static_cast<std::uint8_t>(control + 1), 0}));
-    CHECK(refused({control, 0x80, 0x40}));           // mask bit 13
+    CHECK(refused({static_cast<std::uint8_t>(sim::CommandKind::set_joint) + 1, 0}));
+    CHECK(refused({control, 0x80, 0x80, 0x01}));     // mask bit 14
+    CHECK(refused({control, 0x80, 0x40}));           // an order, of a kind that has none
     CHECK(refused({control, 0x80, 0x00}));           // mask 0 in two bytes
     CHECK(refused({control, 2, 0}));                 // slot, which is 0
     CHECK_FALSE(refused({control, 2, 1}));

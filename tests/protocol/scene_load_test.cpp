@@ -299,7 +299,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
             pair +
             "\"joints\": [{\"name\": \"w\", \"a\": \"a\", \"b\": \"b\", \"weld\": {}}], \"slots\": [{\"name\": \"s\"}],"
             "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"),
-        "actuators[0].motor.joint: \"w\" is not an angular_axis_motor");
+        "actuators[0].motor.joint: \"w\" has no target for it");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
     has(scene("\"generators\": [{\"stack\": {\"count\": 3}}]"), "generators[0].stack.shape: is missing");
     has(scene(shape + "\"generators\": [{\"stack\": {\"count\": 3, \"pitch\": 4000, \"shape\": \"crate\"}}]"),

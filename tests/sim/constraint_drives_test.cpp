@@ -1,0 +1,269 @@
+// Guards what drives, gears and their like promise, on the solver alone: the greatest force within 1 %, speeds reached, lengths,
+// angles, areas and volumes kept.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "sim/solver/solver.h"
+#include "tests/support/bodies.h"
+
+namespace orrery::sim::test {
+namespace {
+
+struct Scene {
+    Bodies bodies = make_bodies();
+    std::vector<Joint> joints;
+    ShuffledExecutor executor{1};
+    StepInput input = make_input(executor);
+    Solver solver;
+
+    Scene() { input.gravity = {}; }
+    void run(int ticks) {
+        for (int tick = 0; tick < ticks; ++tick) solver.step(input, bodies, joints, {});
+    }
+};
+
+constexpr float kForce = 6.0f;
+constexpr Servo kWeak{kNoLimit, 0.0f, kForce};
+constexpr Motor kMotor{kForce, 0.0f};
+constexpr Vec3 kX{1.0f, 0.0f, 0.0f}, kFar{100.0f, 0.0f, 0.0f};
+
+Slider x_slider() {
+    Slider slider;
+    slider.axis_a = kX;
+    return slider;
+}
+Slider driven_slider() {
+    Slider slider = x_slider();
+    slider.rest_m = 100.0f, slider.drive = kWeak;
+    return slider;
+}
+Slider motor_slider() {
+    Slider slider = x_slider();
+    slider.target_mps = 50.0f, slider.motor = kMotor;
+    return slider;
+}
+
+}  // namespace
+
+TEST_CASE("a servo or motor along a line pushes with its force and no more") {
+    const Constraint constraints[] = {
+        DistanceServo{{-1.0f, 0.0f, 0.0f}, {}, 100.0f, {}, kWeak},
+        LinearAxisServo{{}, {}, kX, 100.0f, {}, kWeak},
+        LinearAxisMotor{{}, {}, kX, 50.0f, kMotor},
+        BallSocketServo{kFar, {}, {}, kWeak},
+        BallSocketMotor{{}, {50.0f, 0.0f, 0.0f}, kMotor},
+        OneBodyLinearMotor{{}, {50.0f, 0.0f, 0.0f}, kMotor},
+        PointOnLineServo{kFar, {}, {0.0f, 1.0f, 0.0f}, {}, kWeak},
+        driven_slider(),
+        motor_slider(),
+    };
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(std::string(kConstraintNames[constraint.index()]));
+        Scene s;
+        BodySpec spec;
+        spec.mass = 2.0f;
+        const std::uint32_t body = add_body(s.bodies, spec);
+        s.joints = {make_joint(kWorldBody, body, constraint)};
+        s.run(60);
+        CHECK(linear_velocity(s.bodies, body).x == doctest::Approx(3.0).epsilon(0.01));
+        CHECK(s.joints[0].force_n == doctest::Approx(kForce).epsilon(0.01));
+    }
+}
+
+TEST_CASE("a servo or motor of a rotation turns with its torque and no more") {
+    const Quat quarter{std::sin(0.75f), 0.0f, 0.0f, std::cos(0.75f)};
+    TwistServo twist;
+    twist.axis_a = twist.axis_b = kX, twist.normal_a = twist.normal_b = {0.0f, 1.0f, 0.0f};
+    twist.target_rad = 3.0f, twist.servo = kWeak;
+    TwistMotor twist_motor;
+    twist_motor.axis_a = twist_motor.axis_b = kX, twist_motor.normal_a = twist_motor.normal_b = {0.0f, 1.0f, 0.0f};
+    twist_motor.target_radps = 50.0f, twist_motor.motor = kMotor;
+    const Constraint constraints[] = {
+        twist,
+        twist_motor,
+        AngularServo{quarter, {}, kWeak},
+        AngularMotor{{50.0f, 0.0f, 0.0f}, kMotor},
+        OneBodyAngularServo{quarter, {}, kWeak},
+        OneBodyAngularMotor{{50.0f, 0.0f, 0.0f}, kMotor},
+    };
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(std::string(kConstraintNames[constraint.index()]));
+        Scene s;
+        BodySpec spec;
+        spec.inertia = {4.0f, 4.0f, 4.0f};
+        const std::uint32_t body = add_body(s.bodies, spec);
+        s.joints = {make_joint(kWorldBody, body, constraint)};
+        s.run(30);
+        CHECK(angular_velocity(s.bodies, body).x == doctest::Approx(0.75).epsilon(0.01));
+        CHECK(s.joints[0].torque_nm == doctest::Approx(kForce).epsilon(0.01));
+    }
+}
+
+TEST_CASE("a servo goes at its greatest speed and arrives, a motor keeps its speed") {
+    Scene s;
+    BodySpec spec;
+    const std::uint32_t servo = add_body(s.bodies, spec), motor = add_body(s.bodies, spec), point = add_body(s.bodies, spec);
+    s.joints = {make_joint(kWorldBody, servo, LinearAxisServo{{}, {}, kX, 3.0f, {}, {1.5f, 0.0f, kNoLimit}}),
+                make_joint(kWorldBody, motor, LinearAxisMotor{{}, {}, kX, 2.0f, {}}),
+                make_joint(kWorldBody, point, BallSocketServo{{0.0f, 3.0f, 0.0f}, {}, {}, {1.5f, 0.0f, kNoLimit}})};
+    s.run(60);
+    CHECK(linear_velocity(s.bodies, servo).x == doctest::Approx(1.5).epsilon(0.01));
+    CHECK(linear_velocity(s.bodies, motor).x == doctest::Approx(2.0).epsilon(0.01));
+    CHECK(linear_velocity(s.bodies, point).y == doctest::Approx(1.5).epsilon(0.01));
+    s.run(240);
+    CHECK(position(s.bodies, servo).x == doctest::Approx(3.0).epsilon(0.001));
+    CHECK(position(s.bodies, point).y == doctest::Approx(3.0).epsilon(0.001));
+}
+
+TEST_CASE("a gear keeps its wheels in mesh for 60 s of fast turns under load: no drift") {
+    Scene s;
+    BodySpec first, second;
+    first.angular = {0.0f, 0.0f, 40.0f};
+    second.position = {1.0f, 0.0f, 0.0f}, second.angular = {0.0f, 0.0f, -60.0f};
+    second.orientation = {1.0f, 0.0f, 0.0f, 0.0f};  // turned over: its axis points the other way in the world
+    const std::uint32_t a = add_body(s.bodies, first), b = add_body(s.bodies, second);
+    Hinge hinge_a, hinge_b;
+    hinge_a.axis_a = hinge_a.axis_b = {0.0f, 0.0f, 1.0f};
+    hinge_b.anchor_a = {1.0f, 0.0f, 0.0f};
+    hinge_b.axis_a = {0.0f, 0.0f, 1.0f}, hinge_b.axis_b = {0.0f, 0.0f, -1.0f};
+    hinge_b.normal_b = {1.0f, 0.0f, 0.0f};
+    Gear gear;
+    gear.axis_a = {0.0f, 0.0f, 1.0f}, gear.axis_b = {0.0f, 0.0f, -1.0f}, gear.ratio = -1.5f;
+    AngularAxisMotor load{{0.0f, 0.0f, 1.0f}, 0.0f, {0.05f, 0.0f}};
+    s.joints = {make_joint(kWorldBody, a, hinge_a), make_joint(kWorldBody, b, hinge_b), make_joint(a, b, gear),
+                make_joint(kWorldBody, b, load)};
+    // Angles in the world about z, b's from its start.
+    const auto angle = [&](std::uint32_t body) {
+        const float* q = s.bodies.pose[body].orientation;
+        return body == a ? 2 * std::atan2(double(q[2]), double(q[3])) : 2 * std::atan2(double(q[1]), double(q[0]));
+    };
+    double worst = 0;
+    for (int tick = 0; tick < 3600; ++tick) {
+        s.run(1);
+        // Whole turns of A are 3 pi of B: the mesh is known to half a turn.
+        const double off = std::remainder(-1.5 * angle(a) - angle(b), std::numbers::pi);
+        worst = std::max(worst, std::abs(off));
+    }
+    CHECK(worst < 0.01);
+    CHECK(angular_velocity(s.bodies, b).z == doctest::Approx(-1.5 * angular_velocity(s.bodies, a).z).epsilon(0.01));
+    CHECK(std::abs(angular_velocity(s.bodies, a).z) > 5.0f);
+}
+
+TEST_CASE("a rack goes by the radius times the pinion's angle, over many turns") {
+    Scene s;
+    BodySpec pinion, rack;
+    rack.position = {0.0f, -0.5f, 0.0f};
+    const std::uint32_t a = add_body(s.bodies, pinion), b = add_body(s.bodies, rack);
+    Hinge hinge;
+    hinge.axis_a = hinge.axis_b = {0.0f, 0.0f, 1.0f};
+    Slider rail = x_slider();
+    rail.anchor_a = {0.0f, -0.5f, 0.0f};
+    s.joints = {make_joint(kWorldBody, a, hinge), make_joint(kWorldBody, b, rail),
+                make_joint(kWorldBody, a, AngularAxisMotor{{0.0f, 0.0f, 1.0f}, 5.0f, {}}),
+                make_joint(a, b, RackAndPinion{{0.0f, 0.0f, 1.0f}, kX, 0.5f, {}})};
+    s.run(600);
+    CHECK(linear_velocity(s.bodies, b).x == doctest::Approx(2.5).epsilon(0.01));
+    CHECK(position(s.bodies, b).x == doctest::Approx(25.0).epsilon(0.02));
+    const float* q = s.bodies.pose[a].orientation;
+    const double off = std::remainder(position(s.bodies, b).x / 0.5 - 2 * std::atan2(double(q[2]), double(q[3])), 2 * std::numbers::pi);
+    CHECK(std::abs(off) < 0.01);
+}
+
+TEST_CASE("a pulley keeps its rope's length while a heavier load lifts a lighter one with the right acceleration") {
+    Scene s;
+    s.input.gravity = {0.0f, -10.0f, 0.0f};
+    BodySpec light, heavy;
+    light.position = {-1.0f, 0.0f, 0.0f}, light.mass = 2.0f;
+    heavy.position = {1.0f, 0.0f, 0.0f}, heavy.mass = 3.0f;
+    const std::uint32_t a = add_body(s.bodies, light), b = add_body(s.bodies, heavy);
+    Pulley pulley;
+    pulley.wheel_a = {-1.0f, 10.0f, 0.0f}, pulley.wheel_b = {1.0f, 10.0f, 0.0f}, pulley.max_m = 20.0f;
+    s.joints = {make_joint(a, b, pulley)};
+    s.run(60);
+    CHECK(linear_velocity(s.bodies, a).y == doctest::Approx(2.0).epsilon(0.01));  // (3 - 2) / (3 + 2) g
+    CHECK(linear_velocity(s.bodies, b).y == doctest::Approx(-2.0).epsilon(0.01));
+    CHECK(20.0 - position(s.bodies, a).y - position(s.bodies, b).y == doctest::Approx(20.0).epsilon(0.001));
+}
+
+TEST_CASE("an area and a volume are kept while their corners are thrown about") {
+    Scene s;
+    BodySpec p[4];
+    p[0].position = {0.0f, 0.0f, 0.0f}, p[1].position = {1.0f, 0.0f, 0.0f}, p[2].position = {0.0f, 1.0f, 0.0f}, p[3].position = {0.2f, 0.2f, 1.0f};
+    p[1].linear = {0.5f, 0.2f, 0.1f}, p[2].linear = {-0.2f, 0.3f, -0.4f}, p[3].linear = {0.1f, 0.0f, 0.3f};
+    std::uint32_t ids[8];
+    for (int i = 0; i < 8; ++i) {
+        BodySpec spec = p[i % 4];
+        if (i >= 4) spec.position.x += 10.0f;
+        ids[i] = add_body(s.bodies, spec);
+    }
+    Joint area = make_joint(ids[0], ids[1], Area{0.5f, {}}), volume = make_joint(ids[4], ids[5], Volume{1.0f / 6.0f, {}});
+    area.c = ids[2];
+    volume.c = ids[6], volume.d = ids[7];
+    s.joints = {area, volume};
+    s.run(60);
+    const auto at = [&](int i) { return to_world(s.bodies, ids[i], {}); };
+    const auto minus = [](Point x, Point y) { return Point{x.x - y.x, x.y - y.y, x.z - y.z}; };
+    const auto across = [](Point x, Point y) { return Point{x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x}; };
+    const Point m = across(minus(at(1), at(0)), minus(at(2), at(0)));
+    CHECK(0.5 * std::hypot(m.x, m.y, m.z) == doctest::Approx(0.5).epsilon(0.01));
+    const Point n = across(minus(at(5), at(4)), minus(at(6), at(4))), r = minus(at(7), at(4));
+    CHECK((n.x * r.x + n.y * r.y + n.z * r.z) / 6 == doctest::Approx(1.0 / 6).epsilon(0.01));
+    double momentum = 0;
+    for (int i = 0; i < 4; ++i) momentum += linear_velocity(s.bodies, ids[i]).x;
+    CHECK(momentum == doctest::Approx(0.4).epsilon(1e-4));
+}
+
+TEST_CASE("a wheel carries its chassis on its spring, is steered, driven and braked") {
+    Scene s;
+    s.input.gravity = {0.0f, -10.0f, 0.0f};
+    BodySpec hub, chassis;
+    hub.mass = 20.0f;
+    chassis.mass = 100.0f, chassis.inertia = {1e6f, 1e6f, 1e6f};
+    const std::uint32_t body = add_body(s.bodies, chassis), wheel = add_body(s.bodies, hub);
+    Wheel joint;
+    joint.suspension = {2.0f, 1.0f};
+    joint.steer_rad = 0.5f;
+    joint.target_radps = 30.0f, joint.drive.max_force = 4.0f;
+    // The hub is held in the world: the chassis sinks on the spring of the reduced mass, which here is the chassis' and hub's.
+    s.joints = {make_joint(kWorldBody, wheel, BallSocket{}), make_joint(body, wheel, joint),
+                make_joint(kWorldBody, body, AngularServo{})};
+    s.run(60);
+    const Vec3 spin = angular_velocity(s.bodies, wheel);
+    CHECK(std::hypot(spin.x, spin.z) == doctest::Approx(4.0).epsilon(0.02));
+    CHECK(std::atan2(spin.x, spin.z) == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(position(s.bodies, body).y < -0.03f);
+    CHECK(position(s.bodies, body).y > -0.21f);
+    std::get<Wheel>(s.joints[1].constraint).drive.max_force = 0.0f;
+    std::get<Wheel>(s.joints[1].constraint).brake_nm = 8.0f;
+    s.run(20);
+    CHECK(angular_velocity(s.bodies, wheel).z == doctest::Approx(std::cos(0.5) * (4.0 - 8.0 / 3)).epsilon(0.03));
+    s.run(60);
+    CHECK(std::abs(angular_velocity(s.bodies, wheel).z) < 0.02f);
+}
+
+TEST_CASE("a universal joint and a slider under load keep what they hold, at mass ratios 1, 10 and 100") {
+    for (const float ratio : {1.0f, 10.0f, 100.0f}) {
+        CAPTURE(ratio);
+        Scene s;
+        s.input.gravity = {0.0f, -10.0f, 0.0f};
+        BodySpec light = box_spec({0.5f, 0.0f, 0.0f}, {0.5f, 0.1f, 0.1f}), heavy = box_spec({1.5f, 0.0f, 0.0f}, {0.5f, 0.3f, 0.3f});
+        const float scale = ratio * light.mass / heavy.mass;
+        heavy.mass *= scale, heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
+        const std::uint32_t a = add_body(s.bodies, light), b = add_body(s.bodies, heavy);
+        Slider slider;
+        slider.axis_a = {0.0f, 0.0f, 1.0f}, slider.anchor_b = {-0.5f, 0.0f, 0.0f};
+        slider.limited = true, slider.min_m = -0.1f, slider.max_m = 0.1f;
+        SwivelHinge swivel;
+        swivel.anchor_a = {0.5f, 0.0f, 0.0f}, swivel.anchor_b = {-0.5f, 0.0f, 0.0f};
+        s.joints = {make_joint(kWorldBody, a, slider), make_joint(a, b, swivel)};
+        s.run(600);
+        const Point hand = to_world(s.bodies, a, {-0.5f, 0.0f, 0.0f});
+        CHECK(std::hypot(hand.x, hand.y) < 0.002 + 0.0008 * ratio);
+        const Point end = to_world(s.bodies, a, {0.5f, 0.0f, 0.0f}), start = to_world(s.bodies, b, {-0.5f, 0.0f, 0.0f});
+        CHECK(std::hypot(end.x - start.x, end.y - start.y, end.z - start.z) < 0.002 + 0.0005 * ratio);
+    }
+}
+
+}  // namespace orrery::sim::test
