@@ -115,8 +115,6 @@ class Maker {
             for (std::uint32_t* body : {&joint.body_a, &joint.body_b, &joint.body_c, &joint.body_d}) {
                 if (*body != sim::kNone) *body += first;
             }
-            if (joint.body_c != sim::kNone) joint.body_c += first;
-            if (joint.body_d != sim::kNone) joint.body_d += first;
             scope_.joints->push_back(std::move(joint));
         }
     }

@@ -368,3 +368,24 @@ TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about
     has(crowd(R"("template": "pair", "max_tilt_deg": 181)"), "generators[0].crowd.max_tilt_deg");
     has(crowd(R"("template": "pair")", R"(, "actuators": [{"force": {"body": "low"}}])"), "a template with actuators");
 }
+
+TEST_CASE("a crowd's joints of four bodies join the bodies of their own copy") {
+    const std::string text = R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+        "templates": [{"name": "soft", "bodies": [{"name": "p", "shape": "s"}, {"name": "q", "shape": "s", "position": [2, 0, 0]},
+            {"name": "r", "shape": "s", "position": [0, 2, 0]}, {"name": "t", "shape": "s", "position": [0, 0, 2]}],
+            "joints": [{"a": "p", "b": "q", "c": "r", "d": "t", "volume": {}}, {"a": "p", "b": "q", "c": "r", "area": {}}]}],
+        "generators": [{"crowd": {"template": "soft", "count": 3, "side_x": 3, "pitch_x": 5}}]})";
+    const Result<LoadedScene> loaded = load_text(text);
+    REQUIRE_MESSAGE(loaded.ok(), error_of(text));
+    const sim::WorldDef& world = loaded->world;
+    REQUIRE(world.joints.size() == 6);
+    const sim::JointDef &volume = world.joints[4], &area = world.joints[5];  // of the third copy
+    CHECK(volume.body_a == 8);
+    CHECK(volume.body_b == 9);
+    CHECK(volume.body_c == 10);
+    CHECK(volume.body_d == 11);
+    CHECK(std::get<sim::Volume>(volume.constraint).target_m3 == doctest::Approx(8.0 / 6.0));
+    CHECK(area.body_c == 10);
+    CHECK(area.body_d == sim::kNone);
+    CHECK(sim::World::create(world).ok());
+}
