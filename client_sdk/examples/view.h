@@ -70,6 +70,9 @@ inline double reach_m(const orrery_shape& shape) {
             return shape.radius + shape.half_height;
         case ORRERY_SHAPE_BOX:
         case ORRERY_SHAPE_HULL:
+        case ORRERY_SHAPE_MESH:
+        case ORRERY_SHAPE_HEIGHT_FIELD:
+        case ORRERY_SHAPE_COMPOUND:
             return std::max(shape.half_extents[0], shape.half_extents[2]);
         default:
             return 0.0;

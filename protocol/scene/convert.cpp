@@ -53,9 +53,11 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
     }
 }
 
-void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most, std::vector<sim::Vec3>& to) {
+void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most,
+                    std::vector<sim::Vec3>& to) {
     if (from.size() > most) {
-        reader.fail(where, "has " + std::to_string(from.size()) + " entries; at most " + std::to_string(most) + " are accepted",
+        reader.fail(where,
+                    "has " + std::to_string(from.size()) + " entries; at most " + std::to_string(most) + " are accepted",
                     ErrorCode::limit_reached);
         return;
     }
@@ -63,12 +65,31 @@ void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& w
     for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m)));
 }
 
-void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::ShapeDef& to) {
-    const int kinds = (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) + (from.plane != nullptr) +
-                      (from.cylinder != nullptr) + (from.hull != nullptr);
+void convert_children(Reader& reader, const CompoundShapeT& from, const Path& where, const Library& library,
+                      sim::ShapeDef& to) {
+    if (from.children.size() > sim::kMaxCompoundChildren) {
+        reader.fail(where / "children",
+                    "has " + std::to_string(from.children.size()) + " entries; at most " +
+                        std::to_string(sim::kMaxCompoundChildren) + " are accepted",
+                    ErrorCode::limit_reached);
+        return;
+    }
+    for (std::size_t i = 0; i < from.children.size() && reader.ok(); ++i) {
+        const CompoundChildT& child = *from.children[i];
+        const Path here = where.element("children", i);
+        const sim::Pose pose = convert_pose(reader, child.position.get(), child.orientation.get(), child.rotation_deg.get(), here);
+        to.children.push_back({library.shapes.find(reader, child.shape, here / "shape"), pose});
+    }
+}
+
+void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const Library& library, sim::ShapeDef& to) {
+    const int kinds = (from.sphere != nullptr) + (from.box != nullptr) + (from.capsule != nullptr) +
+                      (from.plane != nullptr) + (from.cylinder != nullptr) + (from.hull != nullptr) +
+                      (from.mesh != nullptr) + (from.height_field != nullptr) + (from.compound != nullptr);
     if (kinds != 1) {
-        reader.fail(where, std::string(kinds == 0 ? "has no form; give one of " : "has more than one form; give exactly one of ") +
-                               "sphere, box, capsule, plane, cylinder, hull");
+        reader.fail(where, std::string(kinds == 0 ? "has no form; give one of "
+                                                  : "has more than one form; give exactly one of ") +
+                               "sphere, box, capsule, plane, cylinder, hull, mesh, height_field, compound");
         return;
     }
     const float low = static_cast<float>(kMinLength_m), high = static_cast<float>(kMaxLength_m);
@@ -96,6 +117,21 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, sim::S
     } else if (from.hull) {
         to.type = sim::ShapeType::hull;
         convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, to.points);
+    } else if (from.mesh) {
+        to.type = sim::ShapeType::mesh;
+        convert_points(reader, from.mesh->vertices, where / "mesh.vertices", sim::kMaxMeshVertices, to.points);
+        to.indices = from.mesh->indices;
+    } else if (from.height_field) {
+        to.type = sim::ShapeType::height_field;
+        to.columns = from.height_field->columns;
+        to.heights = from.height_field->heights;
+        if (from.height_field->spacing) {
+            const Path here = where / "height_field.spacing";
+            to.spacing = to_float(reader.vector(*from.height_field->spacing, here, kMaxLength_m));
+        }
+    } else if (from.compound) {
+        to.type = sim::ShapeType::compound;
+        convert_children(reader, *from.compound, where / "compound", library, to);
     } else {
         to.type = sim::ShapeType::plane;
     }
@@ -106,7 +142,7 @@ void convert_shapes(Reader& reader, const SceneT& from, const Path& root, Librar
         const Path where = root.element("shapes", i);
         library.shapes.add(reader, from.shapes[i]->name, static_cast<std::uint32_t>(i), where);
         sim::ShapeDef to;
-        convert_shape(reader, *from.shapes[i], where, to);
+        convert_shape(reader, *from.shapes[i], where, library, to);
         library.world->shapes.push_back(std::move(to));
     }
 }
@@ -131,6 +167,10 @@ void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, 
         }
     } else if (library.world->shapes[to.shape].type == sim::ShapeType::plane && to.type != sim::BodyType::fixed) {
         reader.fail(where / "type", "a plane has no end and no mass; make the body \"static\"");
+    } else if (to.type == sim::BodyType::dynamic && (library.world->shapes[to.shape].type == sim::ShapeType::mesh ||
+                                                     library.world->shapes[to.shape].type == sim::ShapeType::height_field)) {
+        reader.fail(where / "type", "a " + std::string(sim::shape_type_name(library.world->shapes[to.shape].type)) +
+                                        " has no inside and no mass; make the body \"static\" or \"kinematic\"");
     }
 }
 

@@ -191,6 +191,33 @@ static void walk(HashSink& sink, const HullShapeT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const MeshShapeT& t) {
+    sink.values(0, t.vertices);
+    sink.values(1, t.indices);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const HeightFieldShapeT& t) {
+    static const HeightFieldShapeT base;
+    sink.scalar(0, t.columns, base.columns);
+    sink.values(1, t.heights);
+    sink.part(2, t.spacing);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const CompoundChildT& t) {
+    sink.text(0, t.shape);
+    sink.part(1, t.position);
+    sink.part(2, t.orientation);
+    sink.part(3, t.rotation_deg);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const CompoundShapeT& t) {
+    sink.list(0, t.children);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const ShapeT& t) {
     sink.text(0, t.name);
     sink.part(1, t.sphere);
@@ -199,6 +226,9 @@ static void walk(HashSink& sink, const ShapeT& t) {
     sink.part(4, t.plane);
     sink.part(5, t.cylinder);
     sink.part(6, t.hull);
+    sink.part(7, t.mesh);
+    sink.part(8, t.height_field);
+    sink.part(9, t.compound);
     sink.end();
 }
 

@@ -29,7 +29,12 @@ class FlatCheck {
         each(scene.materials(), "materials", root, caps_.max_bodies,
              [&](const Material& m, const Path& p) { text(m.name(), p); });
         each(scene.shapes(), "shapes", root, caps_.max_bodies,
-             [&](const Shape& s, const Path& p) { text(s.name(), p); });
+             [&](const Shape& s, const Path& p) {
+                 text(s.name(), p);
+                 if (!s.compound()) return;
+                 each(s.compound()->children(), "children", p / "compound", sim::kMaxCompoundChildren,
+                      [&](const CompoundChild& c, const Path& where) { text(c.shape(), where / "shape"); });
+             });
         group(scene.bodies(), scene.joints(), scene.actuators(), root);
         each(scene.slots(), "slots", root, sim::kMaxSlots, [&](const Slot& s, const Path& p) {
             text(s.name(), p);

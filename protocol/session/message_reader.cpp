@@ -136,7 +136,7 @@ bool MessageReader::read(Bytes message, KeyFrameBegin& out) {
     out.shapes.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->shapes()); ++i) {
         const wire::Shape& s = *m->shapes()->Get(i);
-        if (s.type() > static_cast<std::uint8_t>(sim::ShapeType::hull)) return false;
+        if (s.type() > static_cast<std::uint8_t>(sim::ShapeType::compound)) return false;
         for (const float length :
              {s.radius(), s.half_height(), s.half_extents_x(), s.half_extents_y(), s.half_extents_z()}) {
             if (!length_in_range(length)) return false;

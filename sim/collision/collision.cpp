@@ -36,10 +36,10 @@ bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target tar
     return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, pairs);
 }
 
-void Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                        Target target, Executor& executor, std::vector<Manifold>& manifolds) {
-    impl_->narrow.collide(bodies, shapes, impl_->broad, pairs, impl_->dt_s, speculative_margin_m, checked(narrow_kernels_for(target)), executor,
-                          manifolds);
+bool Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs,
+                        float speculative_margin_m, Target target, Executor& executor, std::vector<Manifold>& manifolds) {
+    return impl_->narrow.collide(bodies, shapes, impl_->broad, pairs, impl_->dt_s, speculative_margin_m,
+                                 checked(narrow_kernels_for(target)), checked(broad_kernels_for(target)), executor, manifolds);
 }
 
 }  // namespace orrery::sim

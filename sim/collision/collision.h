@@ -33,10 +33,11 @@ class Collision {
     // before `excluded` is taken out; memory is bounded all the same.
     bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
 
-    // One manifold a touching pair, in pair order, impulses zero, material fields zero. A point touches if its depth is above
-    // -(speculative_margin_m + how far the two bodies' centres close along the normal within the tick): a fast body has its
-    // contact in the tick in which it arrives.
-    void collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
+    // One manifold a touching pair, of meshes and compounds one for each two parts that touch, sorted by (a, b, child_a,
+    // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
+    // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives.
+    // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds.
+    bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
                  Target target, Executor& executor, std::vector<Manifold>& manifolds);
 
   private:

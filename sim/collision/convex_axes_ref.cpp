@@ -68,7 +68,8 @@ ConvexAxis axis_between(const Convex& a, const Convex& b, bool overlap_enough) {
 ConvexAxis crossing(const Convex& a, const Convex& b) {
     ConvexAxis out;
     out.kind = ConvexAxis::Kind::between;
-    const D3 u = a.kind == ConvexKind::segment ? a.pose.axes.y : b.pose.axes.y, v = b.kind == ConvexKind::segment ? b.pose.axes.y : u;
+    const D3 u = a.kind == ConvexKind::segment ? a.pose.axes.y : b.pose.axes.y,
+             v = b.kind == ConvexKind::segment ? b.pose.axes.y : u;
     out.normal = unit_or(cross(u, v), across(u));
     out.separation = -(a.radius + b.radius);
     out.on_a = b.pose.position + out.normal * a.radius;
@@ -121,7 +122,8 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
             out.topology = &kBoxTopology;
             const D3 h = widened(shape.half_extents), x = pose.axes.x * h.x, y = pose.axes.y * h.y, z = pose.axes.z * h.z;
             for (std::uint32_t k = 0; k < 8; ++k)
-                out.vertex[k] = ((pose.position + x * ((k & 1) != 0 ? 1.0 : -1.0)) + y * ((k & 2) != 0 ? 1.0 : -1.0)) + z * ((k & 4) != 0 ? 1.0 : -1.0);
+                out.vertex[k] = ((pose.position + x * ((k & 1) != 0 ? 1.0 : -1.0)) + y * ((k & 2) != 0 ? 1.0 : -1.0)) +
+                                z * ((k & 4) != 0 ? 1.0 : -1.0);
             const D3 axis[3] = {pose.axes.x, pose.axes.y, pose.axes.z};
             const double half[3] = {h.x, h.y, h.z};
             for (std::uint32_t f = 0; f < 6; ++f) {
@@ -185,8 +187,9 @@ ConvexAxis best_edges(const Convex& a, const Convex& b) {
         for (std::uint32_t f = 0; f < tb.faces; ++f) along[f] = dot(b.normal[f], da);
         for (std::uint32_t k = 0; k < tb.edges; ++k) {
             const PolytopeEdge& eb = tb.edge[k];
-            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses that between the
-            // negated faces of B's: each arc's ends lie on both sides of the other's plane, and both on one hemisphere.
+            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses that
+            // between the negated faces of B's: each arc's ends lie on both sides of the other's plane, and both on one
+            // hemisphere.
             const double l = along[eb.left], r = along[eb.right];
             if (l * r >= 0.0) continue;
             const D3 db = b.vertex[eb.to] - b.vertex[eb.from];
@@ -232,7 +235,8 @@ ConvexAxis find_axis(const Convex& a, const Convex& b, double limit) {
     if (a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope) {
         between = best_edges(a, b);
         if (between.kind != ConvexAxis::Kind::none && between.separation > limit) return {};
-        const bool better = between.separation > preferred_to(face.separation) && dot(between.normal, face.normal) < kEdgeIsFace;
+        const bool better =
+            between.separation > preferred_to(face.separation) && dot(between.normal, face.normal) < kEdgeIsFace;
         return better ? between : face;
     }
     // Of a ball the direction is exact and its contact is one point in any case. A point in a polytope is parted by a face.

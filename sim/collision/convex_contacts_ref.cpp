@@ -4,20 +4,20 @@ namespace orrery::sim::ref {
 
 namespace {
 
-constexpr double kLevel = 0.05;          // cosine, 3 degrees: an edge that leans no more runs along the other shape's surface
+constexpr double kLevel = 0.05;  // cosine, 3 degrees: an edge that leans no more runs along the other shape's surface
 constexpr double kParallelEdges2 = 2.5e-3;  // squared sine: two edges side by side, 3 degrees
-constexpr double kBeside2 = 1e-4;        // squared, of the edge's length: how far past each other edges that touch may lie
-constexpr double kCapSeen = 0.7;         // cosine: a cylinder shows its cap, else its side
-constexpr double kTilted = 1e-3;         // sine: a cap's lowest point is none of the fixed ones
-constexpr double kSlack = 5e-3;          // of the smaller face's size: shapes stacked one on the other keep their corners
-constexpr double kEdgeOn = 0.1;          // cosine below which an incident face says nothing about heights
-constexpr double kDeepestTie = 1e-3;     // depths that differ by less than this part of the contact's width are alike
-constexpr double kAcross = 0.02;         // weight of a diagonal's square against twice an area
+constexpr double kBeside2 = 1e-4;           // squared, of the edge's length: how far past each other edges that touch may lie
+constexpr double kCapSeen = 0.7;            // cosine: a cylinder shows its cap, else its side
+constexpr double kTilted = 1e-3;            // sine: a cap's lowest point is none of the fixed ones
+constexpr double kSlack = 5e-3;             // of the smaller face's size: shapes stacked one on the other keep their corners
+constexpr double kEdgeOn = 0.1;             // cosine below which an incident face says nothing about heights
+constexpr double kDeepestTie = 1e-3;        // depths that differ by less than this part of the contact's width are alike
+constexpr double kAcross = 0.02;            // weight of a diagonal's square against twice an area
 constexpr std::uint32_t kMaxPlaces = 3 * kMaxHullVertices;
 
 // Cosine and sine of the eighths of a turn.
 constexpr double kHalfRoot = 0.70710678118654752;
-constexpr double kEighth[kCapPoints][2] = {{1, 0}, {kHalfRoot, kHalfRoot}, {0, 1}, {-kHalfRoot, kHalfRoot},
+constexpr double kEighth[kCapPoints][2] = {{1, 0},  {kHalfRoot, kHalfRoot},   {0, 1},  {-kHalfRoot, kHalfRoot},
                                            {-1, 0}, {-kHalfRoot, -kHalfRoot}, {0, -1}, {kHalfRoot, -kHalfRoot}};
 
 void add(Outline& out, D3 p, std::uint32_t number) {
@@ -57,11 +57,11 @@ void cap_outline(const Convex& c, double side, Outline& out) {
 
 struct Reference {
     D3 origin, u, v, n;
-    std::uint32_t count = 0;              // corners; 0: a disc, or the whole plane where the radius is below 0
+    std::uint32_t count = 0;  // corners; 0: a disc, or the whole plane where the radius is below 0
     double radius = -1.0;
     double x[kMaxHullVertices], y[kMaxHullVertices];
     std::uint8_t number[kMaxHullVertices];
-    double size2 = 1e300;                 // squared extent, for tolerances
+    double size2 = 1e300;  // squared extent, for tolerances
 };
 
 // Of the face of a polytope or the cap of a cylinder.
@@ -166,11 +166,12 @@ bool height_under(const Flat& f, D3 normal, double x, double y, double slack, do
     return true;
 }
 
-// Features: 8 bits for the incident face and 9 for the place: 2 k where edge k enters, 2 k + 1 where it leaves, and corners of the
-// reference above both.
+// Features: 8 bits for the incident face and 9 for the place: 2 k where edge k enters, 2 k + 1 where it leaves, and corners of
+// the reference above both.
 constexpr std::uint32_t kLeaves = 1, kOfEdge = 2, kCorner = 2 * kMaxHullVertices, kPlaceBits = 9;
 
-std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 incident_normal, double radius, double kept_to, Place* places) {
+std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 incident_normal, double radius, double kept_to,
+                           Place* places) {
     Flat f;
     flatten(outline, ref, radius, f);
     const double size2 = extent2(f), slack = kSlack * __builtin_sqrt(smaller(ref.size2, size2));
@@ -211,15 +212,10 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     }
     for (std::uint32_t i = 0; i < ref.count; ++i) {
         double z = 0.0;
-        if (height_under(f, n, ref.x[i], ref.y[i], slack, z) && z < kept_to) places[count++] = {ref.x[i], ref.y[i], z, name | (kCorner + ref.number[i])};
+        if (height_under(f, n, ref.x[i], ref.y[i], slack, z) && z < kept_to)
+            places[count++] = {ref.x[i], ref.y[i], z, name | (kCorner + ref.number[i])};
     }
     return count;
-}
-
-D3 outline_normal(const Convex& c, const Outline& o, D3 direction) {
-    if (o.count < 3) return direction;
-    if (c.kind == ConvexKind::polytope) return c.normal[o.name];
-    return o.name == 0 ? c.pose.axes.y : -c.pose.axes.y;
 }
 
 double turn(const Place& p, const Place& q, double x, double y) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); }
@@ -269,7 +265,8 @@ constexpr std::uint32_t kBetween = 0x8000'0000u, kOfB = 0x4000'0000u;  // featur
 void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, double kept_to, ConvexContacts& out) {
     const D3 n = axis.normal;
     const Edge ea = edge_along(a, n), eb = edge_along(b, -n);
-    const std::uint32_t feature = kBetween | (ea.number << 12) | (eb.number << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
+    const std::uint32_t feature =
+        kBetween | (ea.number << 12) | (eb.number << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
     out.normal = n;
     const D3 da = ea.q - ea.p, db = eb.q - eb.p, w = eb.p - ea.p;
     const double aa = dot(da, da), bb = dot(db, db), ab = dot(da, db), det = aa * bb - ab * ab;
@@ -310,7 +307,8 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
 }
 
 // `c` has the reference face.
-bool face_contacts(const Convex& c, const Convex& other, std::uint32_t face, bool of_b, D3 motion, double margin, ConvexContacts& out) {
+bool face_contacts(const Convex& c, const Convex& other, std::uint32_t face, bool of_b, D3 motion, double margin,
+                   ConvexContacts& out) {
     Reference ref;
     set_reference(c, face, ref);
     Outline outline;
@@ -318,7 +316,8 @@ bool face_contacts(const Convex& c, const Convex& other, std::uint32_t face, boo
     out.normal = of_b ? -ref.n : ref.n;
     Place places[kMaxPlaces];
     const double kept_to = reach(motion, out.normal, margin);
-    const std::uint32_t found = clip_outline(ref, outline, outline_normal(other, outline, -ref.n), other.radius, kept_to, places);
+    const std::uint32_t found =
+        clip_outline(ref, outline, outline_normal(other, outline, -ref.n), other.radius, kept_to, places);
     out.count = keep_four(places, found);
     for (std::uint32_t i = 0; i < out.count; ++i) {
         const Place& p = places[i];
@@ -339,6 +338,12 @@ bool add_deepest(const Convex& other, const ConvexAxis& axis, bool of_b, ConvexC
 }
 
 }  // namespace
+
+D3 outline_normal(const Convex& c, const Outline& o, D3 direction) {
+    if (o.count < 3) return direction;
+    if (c.kind == ConvexKind::polytope) return c.normal[o.name];
+    return o.name == 0 ? c.pose.axes.y : -c.pose.axes.y;
+}
 
 void outline_along(const Convex& c, D3 direction, Outline& out) {
     out.count = 0;
@@ -408,7 +413,8 @@ std::uint32_t keep_four(Place* places, std::uint32_t count) {
             best = least;
             for (std::uint32_t i = 0; i < count; ++i) {
                 const double x = places[i].x, y = places[i].y;
-                const double outside = -smaller(turn(a, b, x, y) * round, smaller(turn(b, c, x, y) * round, turn(c, a, x, y) * round));
+                const double outside =
+                    -smaller(turn(a, b, x, y) * round, smaller(turn(b, c, x, y) * round, turn(c, a, x, y) * round));
                 // Of two that span alike, the one across from the third: regular faces are held up evenly.
                 const double dx = x - c.x, dy = y - c.y, score = outside + kAcross * (dx * dx + dy * dy);
                 if (outside > least && score > best) best = score, kept[3] = i, n = 4;
@@ -431,10 +437,13 @@ std::uint32_t keep_four(Place* places, std::uint32_t count) {
 }
 
 bool collide_convex(const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out) {
+    const ConvexAxis axis = find_axis(a, b, margin + length(motion));
+    return axis.kind != ConvexAxis::Kind::none && contacts_along(a, b, axis, motion, margin, out);
+}
+
+bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, D3 motion, double margin, ConvexContacts& out) {
     out.count = 0;
     const double limit = margin + length(motion);
-    ConvexAxis axis = find_axis(a, b, limit);
-    if (axis.kind == ConvexAxis::Kind::none) return false;
     const bool by_face = axis.kind != ConvexAxis::Kind::between, of_b = axis.kind == ConvexAxis::Kind::face_b;
     if (by_face) {
         if (axis.separation > reach(motion, axis.normal, margin)) return false;
@@ -442,8 +451,10 @@ bool collide_convex(const Convex& a, const Convex& b, D3 motion, double margin, 
         if (face_contacts(of_b ? b : a, of_b ? a : b, axis.face, of_b, motion, margin, out)) {
             for (std::uint32_t i = 0; i < out.count; ++i) deepest = larger(deepest, out.point[i].depth);
         }
-        if (deepest + axis.separation >= -(2.0 * kFaceBias_m + 2.0 * kFaceBiasRelative * absolute(axis.separation))) return true;
-        // The preferred face does not hold what is deepest along its normal: edges or corners beside it meet, and count after all.
+        if (deepest + axis.separation >= -(2.0 * kFaceBias_m + 2.0 * kFaceBiasRelative * absolute(axis.separation)))
+            return true;
+        // The preferred face does not hold what is deepest along its normal: edges or corners beside it meet, and count after
+        // all.
         const ConvexAxis between = between_axis(a, b);
         if (between.kind == ConvexAxis::Kind::none || between.separation < axis.separation) {
             return add_deepest(of_b ? a : b, axis, of_b, out);

@@ -1,6 +1,7 @@
-// Distance of two convex cores: GJK (Gilbert, Johnson, Keerthi 1988) on their Minkowski difference while they are apart, the expanding
-// polytope (van den Bergen 2001) where they overlap. Fixed bounds on iterations: where a curved surface has not converged by then, the
-// answer is good to the tolerance below all the same, for each iteration bounds the error from both sides.
+// Distance of two convex cores: GJK (Gilbert, Johnson, Keerthi 1988) on their Minkowski difference while they are apart, the
+// expanding polytope (van den Bergen 2001) where they overlap. Fixed bounds on iterations: where a curved surface has not
+// converged by then, the answer is good to the tolerance below all the same, for each iteration bounds the error from both
+// sides.
 #include "sim/collision/convex.h"
 
 namespace orrery::sim::ref {
@@ -8,10 +9,11 @@ namespace orrery::sim::ref {
 namespace {
 
 constexpr int kMaxGjkSteps = 64;
-constexpr double kGjkTolerance = 1e-10;      // relative, of the squared distance's bound
+constexpr double kGjkTolerance = 1e-10;  // relative, of the squared distance's bound
 constexpr std::uint32_t kMaxExpansions = 96;
-constexpr std::uint32_t kMaxEpaPoints = kMaxExpansions + 4, kMaxEpaFaces = 4 * kMaxExpansions + 16, kMaxHorizon = 3 * kMaxExpansions + 16;
-constexpr double kEpaTolerance = 1e-7;       // relative to the size of the difference
+constexpr std::uint32_t kMaxEpaPoints = kMaxExpansions + 4, kMaxEpaFaces = 4 * kMaxExpansions + 16,
+                        kMaxHorizon = 3 * kMaxExpansions + 16;
+constexpr double kEpaTolerance = 1e-7;  // relative to the size of the difference
 
 struct DiffPoint {
     D3 w, a, b;  // w = a - b
@@ -57,7 +59,8 @@ Simplex nearest_on_segment(const DiffPoint& p, const DiffPoint& q) {
 // By the regions of the triangle (Ericson, Real-Time Collision Detection, 5.1.5).
 Simplex nearest_on_triangle(const DiffPoint& a, const DiffPoint& b, const DiffPoint& c) {
     const D3 ab = b.w - a.w, ac = c.w - a.w;
-    const double d1 = -dot(ab, a.w), d2 = -dot(ac, a.w), d3 = -dot(ab, b.w), d4 = -dot(ac, b.w), d5 = -dot(ab, c.w), d6 = -dot(ac, c.w);
+    const double d1 = -dot(ab, a.w), d2 = -dot(ac, a.w), d3 = -dot(ab, b.w), d4 = -dot(ac, b.w), d5 = -dot(ab, c.w),
+                 d6 = -dot(ac, c.w);
     const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     if (va > 0.0 && vb > 0.0 && vc > 0.0) {
         Simplex s;
@@ -231,7 +234,8 @@ class Epa {
         face_count_ = kept;
         return kept > 0;
     }
-    // Of the faces that are nearest but for the tolerance (a flat side is many triangles), the one that holds the origin's foot.
+    // Of the faces that are nearest but for the tolerance (a flat side is many triangles), the one that holds the origin's
+    // foot.
     void finish(ConvexGap& out) const {
         const EpaFace& face = faces_[nearest()];
         double least = 1e300;
@@ -294,7 +298,8 @@ ConvexGap convex_gap(const Convex& a, const Convex& b, bool overlap_enough) {
                 break;
             }
         } else {
-            next = simplex.count == 2 ? nearest_on_segment(simplex.p[0], simplex.p[1]) : nearest_on_triangle(simplex.p[0], simplex.p[1], simplex.p[2]);
+            next = simplex.count == 2 ? nearest_on_segment(simplex.p[0], simplex.p[1])
+                                      : nearest_on_triangle(simplex.p[0], simplex.p[1], simplex.p[2]);
         }
         const D3 closer = point_of(next);
         if (dot(closer, closer) >= distance2) break;  // as near as rounding lets it come

@@ -1,6 +1,10 @@
 // One pair of any shapes: the frame in which it is looked at, the children that meet, and what their contacts are in the world.
+#include <algorithm>
+
 #include "sim/collision/convex.h"
 #include "sim/collision/general_phase.h"
+#include "sim/collision/general_scratch.h"
+#include "sim/shapes/compound.h"
 
 namespace orrery::sim::ref {
 
@@ -9,7 +13,7 @@ namespace {
 // World axes, relative to A's centre of mass: precision does not depend on where in the world a pair is.
 struct PairFrame {
     DPose a, b;
-    D3 motion;       // how far A moves this tick relative to B, by linear velocity
+    D3 motion;  // how far A moves this tick relative to B, by linear velocity
     double margin;
 };
 
@@ -36,43 +40,172 @@ void make_unique(Manifold& m) {
     }
 }
 
-// Contacts in the pair's frame; `turned`: they are those of B and A.
-void append(Pair pair, std::uint32_t child_a, std::uint32_t child_b, const ConvexContacts& contacts, bool turned, std::vector<Manifold>& out) {
-    Manifold m;
-    m.a = pair.a;
-    m.b = pair.b;
-    m.child_a = child_a;
-    m.child_b = child_b;
-    m.normal = narrowed(turned ? -contacts.normal : contacts.normal);
-    m.count = contacts.count;
-    for (std::uint32_t i = 0; i < m.count; ++i) {
-        m.points[i].offset_a = narrowed(contacts.point[i].point);
-        m.points[i].depth = static_cast<float>(contacts.point[i].depth);
-        m.points[i].feature = contacts.point[i].feature;
+struct Side {
+    const Shape& shape;
+    DPose pose;
+    std::uint32_t child = 0;
+};
+
+struct Boxed {
+    D3 low, high;
+};
+
+// A box of the shape in its frame's coordinates, `around` larger.
+Boxed box_of(const Shape& shape, const DPose& pose, double around) {
+    const D3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double low[3], high[3];
+    Convex convex;
+    if (is_convex(shape.type)) place_convex(shape, pose, convex);
+    for (int k = 0; k < 3; ++k) {
+        if (is_convex(shape.type)) {
+            high[k] = reach_along(convex, axis[k]) + around;
+            low[k] = -reach_along(convex, -axis[k]) - around;
+            continue;
+        }
+        const D3 row = inward(pose.axes, axis[k]), half = widened(shape.half_extents);
+        const double extent = ((absolute(row.x) * half.x + absolute(row.y) * half.y) + absolute(row.z) * half.z) + around,
+                     at = dot(pose.position, axis[k]);
+        low[k] = at - extent;
+        high[k] = at + extent;
     }
-    make_unique(m);
-    out.push_back(m);
+    return {{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
 }
+
+class PairWork {
+  public:
+    PairWork(const GeneralInput& input, Pair pair, const PairFrame& frame, GeneralScratch& scratch, std::vector<Manifold>& out)
+        : kernels_(input.kernels),
+          pair_(pair),
+          frame_(frame),
+          around_(frame.margin + length(frame.motion)),
+          scratch_(scratch),
+          out_(out) {}
+
+    void run(const Side& a, const Side& b, int depth) {
+        if (a.shape.compound || b.shape.compound) return run_children(a, b, depth);
+        const bool turned = has_no_mass(a.shape.type);
+        const Side &surface = turned ? a : b, &solid = turned ? b : a;
+        const D3 motion = turned ? -frame_.motion : frame_.motion;  // of the solid
+        ConvexContacts contacts;
+        if (surface.shape.type == ShapeType::plane) {
+            Convex convex;
+            place_convex(solid.shape, solid.pose, convex);
+            if (collide_half_space(convex, surface.pose.position, surface.pose.axes.y, motion, frame_.margin, contacts))
+                append(a.child, b.child, contacts, turned);
+        } else if (surface.shape.mesh) {
+            run_mesh(surface, solid, -motion, !turned, depth);
+        } else {
+            Convex ca, cb;
+            place_convex(a.shape, a.pose, ca);
+            place_convex(b.shape, b.pose, cb);
+            if (collide_convex(ca, cb, frame_.motion, frame_.margin, contacts)) append(a.child, b.child, contacts, false);
+        }
+    }
+
+  private:
+    // Children of A before those of B: manifolds come sorted by both.
+    void run_children(const Side& a, const Side& b, int depth) {
+        const bool first = a.shape.compound != nullptr;
+        const Side &whole = first ? a : b, &other = first ? b : a;
+        const Compound& compound = *whole.shape.compound;
+        std::vector<std::uint32_t>& rows = scratch_.rows[depth];
+        if (other.shape.type == ShapeType::plane) {
+            rows.resize(compound.child.size());
+            for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+        } else {
+            find(compound.tree, box_of(other.shape, relative(whole.pose, other.pose), around_), rows);
+        }
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const Compound::Child& child = compound.child[rows[i]];
+            const Shape& shape = compound.shapes[child.shape];
+            const Side part{shape, outward(whole.pose, child.pose), rows[i]};
+            if (other.shape.type == ShapeType::plane &&
+                dot(part.pose.position - other.pose.position, other.pose.axes.y) - shape.bounding_radius > around_)
+                continue;
+            if (first)
+                run(part, other, depth + 1);
+            else
+                run(other, part, depth + 1);
+        }
+    }
+
+    // `mesh_second`: the mesh is B. `motion` is the mesh's.
+    void run_mesh(const Side& surface, const Side& solid, D3 motion, bool mesh_second, int depth) {
+        const Mesh& mesh = *surface.shape.mesh;
+        const DPose in_mesh = relative(surface.pose, solid.pose);
+        std::vector<std::uint32_t>& rows = scratch_.rows[depth];
+        find(mesh.tree, box_of(solid.shape, in_mesh, around_), rows);
+        if (rows.empty()) return;
+        Convex convex;
+        place_convex(solid.shape, in_mesh, convex);
+        collide_mesh(mesh, rows, convex, inward(surface.pose.axes, motion), frame_.margin, scratch_.mesh);
+        for (MeshContact& contact : scratch_.mesh.contacts) {
+            contact.contacts.normal = outward(surface.pose.axes, contact.contacts.normal);
+            for (ConvexPoint& p : contact.contacts.point) p.point = outward(surface.pose, p.point);
+            append(mesh_second ? solid.child : contact.child, mesh_second ? contact.child : solid.child, contact.contacts,
+                   mesh_second);
+        }
+    }
+
+    // Rows of the boxes that overlap, ascending.
+    void find(const BoxTree& tree, const Boxed& box, std::vector<std::uint32_t>& rows) const {
+        BoundsRecord record;
+        const double low[3] = {box.low.x, box.low.y, box.low.z}, high[3] = {box.high.x, box.high.y, box.high.z};
+        for (int k = 0; k < 3; ++k) {
+            const double slack = 1e-6 * (absolute(low[k]) + absolute(high[k]));  // more than rounding to single precision takes
+            record.min[k] = static_cast<float>(low[k] - slack);
+            record.max[k] = static_cast<float>(high[k] + slack);
+        }
+        if (rows.size() < 64) rows.resize(64);
+        std::uint32_t count = kernels_.query(tree.view(), record, 0, rows.data(), static_cast<std::uint32_t>(rows.size()));
+        if (count > rows.size()) {
+            rows.resize(count);
+            count = kernels_.query(tree.view(), record, 0, rows.data(), count);
+        }
+        rows.resize(count);
+        for (std::uint32_t& row : rows) row = tree.row(row);
+        std::sort(rows.begin(), rows.end());
+    }
+
+    // Contacts in the pair's frame; `turned`: they are those of B and A.
+    void append(std::uint32_t child_a, std::uint32_t child_b, const ConvexContacts& contacts, bool turned) {
+        Manifold m;
+        m.a = pair_.a;
+        m.b = pair_.b;
+        m.child_a = child_a;
+        m.child_b = child_b;
+        m.normal = narrowed(turned ? -contacts.normal : contacts.normal);
+        m.count = contacts.count;
+        for (std::uint32_t i = 0; i < m.count; ++i) {
+            m.points[i].offset_a = narrowed(contacts.point[i].point);
+            m.points[i].depth = static_cast<float>(contacts.point[i].depth);
+            m.points[i].feature = contacts.point[i].feature;
+        }
+        make_unique(m);
+        out_.push_back(m);
+    }
+
+    const BroadKernels& kernels_;
+    Pair pair_;
+    const PairFrame& frame_;
+    double around_;
+    GeneralScratch& scratch_;
+    std::vector<Manifold>& out_;
+};
 
 }  // namespace
 
-void collide_general(const GeneralInput& input, Pair pair, std::vector<Manifold>& out) {
+void collide_general(const GeneralInput& input, Pair pair, GeneralScratch& scratch, std::vector<Manifold>& out) {
     const Shape &a = input.shapes[input.bodies.info[pair.a].shape], &b = input.shapes[input.bodies.info[pair.b].shape];
     const PairFrame frame = frame_of(input, pair);
-    ConvexContacts contacts;
-    if (b.type == ShapeType::plane || a.type == ShapeType::plane) {
-        const bool turned = a.type == ShapeType::plane;
-        Convex convex;
-        place_convex(turned ? b : a, turned ? frame.b : frame.a, convex);
-        const DPose& plane = turned ? frame.a : frame.b;
-        if (collide_half_space(convex, plane.position, plane.axes.y, turned ? -frame.motion : frame.motion, frame.margin, contacts))
-            append(pair, 0, 0, contacts, turned, out);
-        return;
+    const auto before = static_cast<std::ptrdiff_t>(out.size());
+    PairWork(input, pair, frame, scratch, out).run({a, frame.a, 0}, {b, frame.b, 0}, 0);
+    // Children of B are looked at before triangles of A.
+    if (a.mesh && b.compound) {
+        std::sort(out.begin() + before, out.end(), [](const Manifold& x, const Manifold& y) {
+            return x.child_a != y.child_a ? x.child_a < y.child_a : x.child_b < y.child_b;
+        });
     }
-    Convex ca, cb;
-    place_convex(a, frame.a, ca);
-    place_convex(b, frame.b, cb);
-    if (collide_convex(ca, cb, frame.motion, frame.margin, contacts)) append(pair, 0, 0, contacts, false, out);
 }
 
 }  // namespace orrery::sim::ref

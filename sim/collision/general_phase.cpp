@@ -1,5 +1,8 @@
 #include "sim/collision/general_phase.h"
 
+#include <atomic>
+
+#include "sim/collision/general_scratch.h"
 #include "sim/collision/parallel.h"
 
 namespace orrery::sim {
@@ -9,18 +12,33 @@ constexpr std::uint32_t kPairsPerChunk = 16;
 
 }  // namespace
 
-void GeneralPhase::collide(const GeneralInput& input, Executor& executor) {
+GeneralPhase::GeneralPhase() = default;
+GeneralPhase::~GeneralPhase() = default;
+GeneralPhase::Chunk::Chunk() : scratch(std::make_unique<ref::GeneralScratch>()) {}
+GeneralPhase::Chunk::Chunk(Chunk&&) noexcept = default;
+GeneralPhase::Chunk& GeneralPhase::Chunk::operator=(Chunk&&) noexcept = default;
+GeneralPhase::Chunk::~Chunk() = default;
+
+bool GeneralPhase::collide(const GeneralInput& input, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(input.which.size());
     if (chunks_.size() < chunk_count(count, kPairsPerChunk)) chunks_.resize(chunk_count(count, kPairsPerChunk));
+    // Whether there are too many depends on their sum, so not on workers.
+    std::atomic<std::uint64_t> total{0};
     for_chunks(executor, count, kPairsPerChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Chunk& chunk = chunks_[index];
         chunk.manifolds.clear();
         chunk.end.clear();
         for (std::uint32_t i = begin; i < end; ++i) {
-            ref::collide_general(input, input.pairs[input.which[i]], chunk.manifolds);
+            const std::size_t before = chunk.manifolds.size();
+            if (total.load(std::memory_order_relaxed) <= kMaxPairs)
+                ref::collide_general(input, input.pairs[input.which[i]], *chunk.scratch, chunk.manifolds);
+            total.fetch_add(chunk.manifolds.size() - before, std::memory_order_relaxed);
             chunk.end.push_back(static_cast<std::uint32_t>(chunk.manifolds.size()));
         }
     });
+    if (total.load() <= kMaxPairs) return true;
+    chunks_.clear();
+    return false;
 }
 
 std::span<const Manifold> GeneralPhase::of(std::uint32_t i) const {

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 2048;
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 
-// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and after them those without functions over the lanes.
+// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
 constexpr std::uint8_t kLaneShapes = 4;
 constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
     {kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane},
@@ -98,9 +98,12 @@ void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& 
     }
 }
 
-void NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
-                          const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds) {
-    if (pairs.empty()) return manifolds.clear();
+bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
+                          std::span<const Pair> pairs, float dt_s, float margin_m,
+                          const NarrowKernels& kernels, const BroadKernels& tree_kernels, Executor& executor,
+                          std::vector<Manifold>& manifolds) {
+    manifolds.clear();
+    if (pairs.empty()) return true;
     const auto count = static_cast<std::uint32_t>(pairs.size());
     sort_by_type(broad, pairs);
     points_.assign(count, 0);
@@ -110,7 +113,8 @@ void NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels);
     });
 
-    if (!general_pairs_.empty()) general_.collide({bodies, shapes, pairs, general_pairs_, dt_s, margin_m}, executor);
+    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, dt_s, margin_m, tree_kernels};
+    if (!general_pairs_.empty() && !general_.collide(general_input, executor)) return false;
 
     std::uint32_t touching = 0, general = 0;
     chunk_start_.clear();
@@ -119,15 +123,19 @@ void NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         if (type_[i] == kGeneralPair) touching += static_cast<std::uint32_t>(general_.of(general++).size());
         else touching += points_[i] != 0 ? 1u : 0u;
     }
+    if (touching > kMaxPairs) return false;
     manifolds.resize(touching);  // all of them are written whole
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t next = chunk_start_[index].manifold, next_general = chunk_start_[index].general;
         for (std::uint32_t i = begin; i < end; ++i) {
             if (type_[i] == kGeneralPair) {
                 for (const Manifold& manifold : general_.of(next_general++)) manifolds[next++] = manifold;
-            } else if (points_[i] != 0) write_manifold(i, pairs[i], manifolds[next++]);
+            } else if (points_[i] != 0) {
+                write_manifold(i, pairs[i], manifolds[next++]);
+            }
         }
     });
+    return true;
 }
 
 }  // namespace orrery::sim

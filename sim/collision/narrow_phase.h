@@ -14,8 +14,9 @@ namespace orrery::sim {
 class NarrowPhase {
   public:
     // As Collision::collide; shapes as the last update of `broad` saw them.
-    void collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs, float dt_s, float margin_m,
-                 const NarrowKernels& kernels, Executor& executor, std::vector<Manifold>& manifolds);
+    bool collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs,
+                 float dt_s, float margin_m, const NarrowKernels& kernels, const BroadKernels& tree_kernels,
+                 Executor& executor, std::vector<Manifold>& manifolds);
 
   private:
     struct Batch {

@@ -5,8 +5,10 @@
 namespace orrery::sim::ref {
 
 Result<Shape> make_cylinder(const ShapeDef& def, std::string_view place) {
-    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked) return checked.error();
-    if (auto checked = check_size(def.half_height, kMinShapeSize_m, kMaxShapeSize_m, place, "half_height"); !checked) return checked.error();
+    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked)
+        return checked.error();
+    if (auto checked = check_size(def.half_height, kMinShapeSize_m, kMaxShapeSize_m, place, "half_height"); !checked)
+        return checked.error();
     const float r = def.radius, half = def.half_height, h = 2.0f * half, rr = r * r;
     Shape shape;
     shape.type = ShapeType::cylinder;

@@ -1,9 +1,9 @@
-// Convex hull: of any points, at most kMaxHullVertices vertices, coplanar triangles merged into polygons. The body's frame stands at
-// its centre of mass: points are shifted by it (ref::make_hull returns by how much), and not turned.
+// Convex hull: of any points, at most kMaxHullVertices vertices, coplanar triangles merged into polygons. The body's frame
+// stands at its centre of mass: points are shifted by it (ref::make_hull returns by how much), and not turned.
 //
-// Mass properties: exact for the polyhedron, summed over tetrahedra from the first vertex to the triangles of each face. For one with
-// edges p, q, r from that vertex and D = p . (q x r): volume D / 6, first moment D / 24 (p + q + r), and second moments
-// D / 120 (s s^T + p p^T + q q^T + r r^T) with s = p + q + r (Tonon 2004).
+// Mass properties: exact for the polyhedron, summed over tetrahedra from the first vertex to the triangles of each face. For
+// one with edges p, q, r from that vertex and D = p . (q x r): volume D / 6, first moment D / 24 (p + q + r), and second
+// moments D / 120 (s s^T + p p^T + q q^T + r r^T) with s = p + q + r (Tonon 2004).
 #pragma once
 
 #include <vector>
@@ -17,14 +17,14 @@ namespace orrery::sim {
 inline constexpr std::uint32_t kMaxHullFaces = 2 * kMaxHullVertices - 4;  // Euler: all of them triangles
 
 struct Hull {
-    std::vector<Vec3> vertex;                     // m, in the body's frame
-    std::vector<ref::D3> normal;                  // by face: unit, outward
-    std::vector<double> offset;                   // of its plane along the normal; no vertex lies above it
+    std::vector<Vec3> vertex;     // m, in the body's frame
+    std::vector<ref::D3> normal;  // by face: unit, outward
+    std::vector<double> offset;   // of its plane along the normal; no vertex lies above it
     std::vector<std::uint16_t> face_start;
     std::vector<std::uint8_t> loop;
     std::vector<PolytopeEdge> edge;
-    Topology topology;                            // a view of the three
-    ref::D3 centre;                               // of mass, in the coordinates of the points
+    Topology topology;  // a view of the three
+    ref::D3 centre;     // of mass, in the coordinates of the points
 
     Hull() = default;
     Hull(const Hull&) = delete;
@@ -38,8 +38,8 @@ Result<Shape> make_hull(const ShapeDef& def, std::string_view place);
 // Volume and moments of mass about a point, for a density of 1.
 struct Moments {
     double volume = 0.0;
-    D3 first;                                     // integral of position
-    double second[6] = {};                        // of x x, x y, x z, y y, y z, z z
+    D3 first;               // integral of position
+    double second[6] = {};  // of x x, x y, x z, y y, y z, z z
 };
 // Sums by the parallel axis theorem: what the inertia about `centre` is, in single precision.
 MassProperties mass_about(const Moments& moments, D3 centre);

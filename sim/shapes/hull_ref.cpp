@@ -19,23 +19,29 @@ Result<Ok> check_points(const ShapeDef& def, std::string_view place) {
         return wrong_points(place, "are " + std::to_string(def.points.size()) + "; give at least 4 that span a volume");
     if (def.points.size() > kMaxHullPoints) {
         return Error{ErrorCode::limit_reached, std::string(place) + ".points",
-                     "are " + std::to_string(def.points.size()) + "; at most " + std::to_string(kMaxHullPoints) + " (kMaxHullPoints) are accepted: leave inner ones out"};
+                     "are " + std::to_string(def.points.size()) + "; at most " + std::to_string(kMaxHullPoints) +
+                         " (kMaxHullPoints) are accepted: leave inner ones out"};
     }
     for (std::size_t i = 0; i < def.points.size(); ++i) {
         const Vec3 p = def.points[i];
-        const bool inside = absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m && absolute(p.z) <= kMaxShapeSize_m;  // false for NaN
+        const bool inside = absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m &&
+                            absolute(p.z) <= kMaxShapeSize_m;  // false for NaN
         if (!inside)
-            return wrong_points(place, "has at index " + std::to_string(i) + " a point that is not a number or farther out than " +
-                                           std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; bring it nearer to the origin");
+            return wrong_points(place,
+                                "has at index " + std::to_string(i) + " a point that is not a number or farther out than " +
+                                    std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; bring it nearer to the origin");
     }
     return Ok{};
 }
 
 std::string_view fault_text(HullFault fault) {
     switch (fault) {
-        case HullFault::one_point: return "all lie at one point; give at least 4 that span a volume, or use a sphere";
-        case HullFault::one_line: return "all lie on one line; give points that span a volume, or use a capsule";
-        default: return "all lie in one plane; give points on both sides of it that span a volume, or use a thin box";
+        case HullFault::one_point:
+            return "all lie at one point; give at least 4 that span a volume, or use a sphere";
+        case HullFault::one_line:
+            return "all lie on one line; give points that span a volume, or use a capsule";
+        default:
+            return "all lie in one plane; give points on both sides of it that span a volume, or use a thin box";
     }
 }
 
@@ -96,7 +102,8 @@ MassProperties mass_about(const Moments& moments, D3 c) {
     // Second moments about c: S - f c^T - c f^T + m c c^T; the inertia is their trace less them.
     const double xx = (s[0] - 2.0 * (f.x * c.x)) + m * (c.x * c.x), yy = (s[3] - 2.0 * (f.y * c.y)) + m * (c.y * c.y);
     const double zz = (s[5] - 2.0 * (f.z * c.z)) + m * (c.z * c.z);
-    const double xy = ((s[1] - f.x * c.y) - f.y * c.x) + m * (c.x * c.y), xz = ((s[2] - f.x * c.z) - f.z * c.x) + m * (c.x * c.z);
+    const double xy = ((s[1] - f.x * c.y) - f.y * c.x) + m * (c.x * c.y),
+                 xz = ((s[2] - f.x * c.z) - f.z * c.x) + m * (c.x * c.z);
     const double yz = ((s[4] - f.y * c.z) - f.z * c.y) + m * (c.y * c.z);
     const double inertia[6] = {yy + zz, -xy, -xz, xx + zz, -yz, xx + yy};
     MassProperties out;
@@ -108,7 +115,8 @@ MassProperties mass_about(const Moments& moments, D3 c) {
 Result<Shape> make_hull(const ShapeDef& def, std::string_view place) {
     if (auto checked = check_points(def, place); !checked) return checked.error();
     HullFaces faces;
-    if (const HullFault fault = quickhull(def.points, faces); fault != HullFault::none) return wrong_points(place, std::string(fault_text(fault)));
+    if (const HullFault fault = quickhull(def.points, faces); fault != HullFault::none)
+        return wrong_points(place, std::string(fault_text(fault)));
 
     auto hull = std::make_shared<Hull>();
     // Moments about the first vertex, near to the hull: those about the origin would cancel where it stands far off.
@@ -133,14 +141,19 @@ Result<Shape> make_hull(const ShapeDef& def, std::string_view place) {
     hull->loop = std::move(faces.loop);
     hull->edge.resize(hull->loop.size() / 2);
     const auto face_count = static_cast<std::uint32_t>(hull->face_start.size() - 1);
-    hull->topology = {static_cast<std::uint32_t>(hull->vertex.size()), face_count,
+    hull->topology = {static_cast<std::uint32_t>(hull->vertex.size()),
+                      face_count,
                       find_edges(face_count, hull->face_start.data(), hull->loop.data(), hull->edge.data()),
-                      hull->face_start.data(), hull->loop.data(), hull->edge.data()};
+                      hull->face_start.data(),
+                      hull->loop.data(),
+                      hull->edge.data()};
     set_planes(*hull);
-    const double bounding = __builtin_sqrt(bounding2), thick = thickness(*hull), wanted = larger(kMinThickness_m, kMinThicknessRelative * bounding);
+    const double bounding = __builtin_sqrt(bounding2), thick = thickness(*hull),
+                 wanted = larger(kMinThickness_m, kMinThicknessRelative * bounding);
     if (!(thick >= wanted)) {
-        return wrong_points(place, "span a hull of only " + std::to_string(thick * 1000.0) + " mm in one direction; make it at least " +
-                                       std::to_string(wanted * 1000.0) + " mm thick, or use a thin box");
+        return wrong_points(place, "span a hull of only " + std::to_string(thick * 1000.0) +
+                                       " mm in one direction; make it at least " + std::to_string(wanted * 1000.0) +
+                                       " mm thick, or use a thin box");
     }
     double inner = bounding;
     for (const double offset : hull->offset) inner = smaller(inner, offset);

@@ -1,4 +1,5 @@
-// How the vertices, edges and faces of a convex polyhedron hang together: of boxes, triangles (with a front and a back) and hulls.
+// How the vertices, edges and faces of a convex polyhedron hang together: of boxes, triangles (with a front and a back) and
+// hulls.
 #pragma once
 
 #include <array>
@@ -19,13 +20,16 @@ struct Topology {
     const std::uint8_t* loop = nullptr;
     const PolytopeEdge* edge = nullptr;
 
-    std::uint32_t loop_size(std::uint32_t face) const { return static_cast<std::uint32_t>(face_start[face + 1] - face_start[face]); }
+    std::uint32_t loop_size(std::uint32_t face) const {
+        return static_cast<std::uint32_t>(face_start[face + 1] - face_start[face]);
+    }
     const std::uint8_t* face_loop(std::uint32_t face) const { return loop + face_start[face]; }
 };
 
 // Finds the edges of loops, each once, in the order in which the loops run along them from the lower to the higher vertex.
 // Returns their number, or 0 where some edge has not exactly one face on each side.
-constexpr std::uint32_t find_edges(std::uint32_t faces, const std::uint16_t* face_start, const std::uint8_t* loop, PolytopeEdge* out) {
+constexpr std::uint32_t find_edges(std::uint32_t faces, const std::uint16_t* face_start, const std::uint8_t* loop,
+                                   PolytopeEdge* out) {
     std::uint32_t count = 0, sides = 0;
     for (std::uint32_t f = 0; f < faces; ++f) {
         for (std::uint32_t i = face_start[f]; i < face_start[f + 1]; ++i) {
@@ -56,7 +60,8 @@ struct FixedPolytope {
     std::array<std::uint8_t, Loop> loop;
     std::array<PolytopeEdge, Loop / 2> edge{};
 
-    constexpr FixedPolytope(std::array<std::uint16_t, Faces + 1> starts, std::array<std::uint8_t, Loop> loops) : face_start(starts), loop(loops) {
+    constexpr FixedPolytope(std::array<std::uint16_t, Faces + 1> starts, std::array<std::uint8_t, Loop> loops)
+        : face_start(starts), loop(loops) {
         find_edges(Faces, face_start.data(), loop.data(), edge.data());
     }
     constexpr Topology view() const {
@@ -72,6 +77,7 @@ inline constexpr FixedPolytope<2, 6> kTrianglePolytope({0, 3, 6}, {0, 1, 2, 0, 2
 
 inline constexpr Topology kBoxTopology = kBoxPolytope.view();
 inline constexpr Topology kTriangleTopology = kTrianglePolytope.view();
-static_assert(kBoxTopology.vertices == 8 && kBoxTopology.edges == 12 && kTriangleTopology.vertices == 3 && kTriangleTopology.edges == 3);
+static_assert(kBoxTopology.vertices == 8 && kBoxTopology.edges == 12 && kTriangleTopology.vertices == 3 &&
+              kTriangleTopology.edges == 3);
 
 }  // namespace orrery::sim

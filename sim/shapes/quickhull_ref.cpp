@@ -9,15 +9,17 @@ namespace {
 
 __extension__ typedef __int128 Wide128;
 
-constexpr double kGrid = 33554432.0;           // 2^25
-constexpr double kOutside = 1e-6 * kGrid;      // a point no farther outside than this part of the extent adds nothing
-constexpr double kCoplanar = 1e-5 * kGrid;     // faces with all corners this near to one plane are one face
+constexpr double kGrid = 33554432.0;        // 2^25
+constexpr double kOutside = 1e-6 * kGrid;   // a point no farther outside than this part of the extent adds nothing
+constexpr double kCoplanar = 1e-5 * kGrid;  // faces with all corners this near to one plane are one face
 
 struct GridPoint {
     std::int64_t x, y, z;
 };
 GridPoint operator-(GridPoint a, GridPoint b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-GridPoint cross(GridPoint a, GridPoint b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }  // below 2^52
+GridPoint cross(GridPoint a, GridPoint b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}  // below 2^52
 D3 real(GridPoint p) { return {static_cast<double>(p.x), static_cast<double>(p.y), static_cast<double>(p.z)}; }
 
 struct Triangle {
@@ -40,7 +42,8 @@ class Quickhull {
         point_.reserve(points.size());
         for (const Vec3& p : points) {
             const D3 d = (widened(p) - low) * scale;
-            point_.push_back({static_cast<std::int64_t>(d.x + 0.5), static_cast<std::int64_t>(d.y + 0.5), static_cast<std::int64_t>(d.z + 0.5)});
+            point_.push_back({static_cast<std::int64_t>(d.x + 0.5), static_cast<std::int64_t>(d.y + 0.5),
+                              static_cast<std::int64_t>(d.z + 0.5)});
         }
     }
 
@@ -147,14 +150,17 @@ class Quickhull {
         }
         faces_.erase(faces_.begin() + static_cast<std::ptrdiff_t>(kept), faces_.end());
         for (const auto& [from, to] : edges_) faces_.push_back(make(from, to, p));
-        // A point that a removed face saw and that is still outside is seen by a new one: the normal of a new face lies between those of
-        // the two that met at its edge, and if the point is seen by any face that stays, then by two that met at some such edge.
+        // A point that a removed face saw and that is still outside is seen by a new one: the normal of a new face lies between
+        // those of the two that met at its edge, and if the point is seen by any face that stays, then by two that met at some
+        // such edge.
         std::vector<std::uint32_t> before;
         before.swap(outside_);
         for (const std::uint32_t q : before) {
             if (q == p) continue;
-            if (removed_[face_[q]]) place(q, kept);
-            else outside_.push_back(q);
+            if (removed_[face_[q]])
+                place(q, kept);
+            else
+                outside_.push_back(q);
         }
     }
     // An edge that two removed faces share is no edge of the hole.
@@ -187,7 +193,8 @@ struct Plane {
 Plane plane_of(const Loop& loop, const Quickhull& hull) {
     Plane out;
     out.point = hull.at(loop[0]);
-    for (std::size_t i = 1; i + 1 < loop.size(); ++i) out.normal = out.normal + cross(hull.at(loop[i]) - out.point, hull.at(loop[i + 1]) - out.point);
+    for (std::size_t i = 1; i + 1 < loop.size(); ++i)
+        out.normal = out.normal + cross(hull.at(loop[i]) - out.point, hull.at(loop[i + 1]) - out.point);
     return out;
 }
 
@@ -230,7 +237,8 @@ double stray(const Loop& f, const Loop& g, const Quickhull& hull) {
     const double size = length(plane.normal);
     if (size <= 0.0) return 0.0;
     double most = 0.0;
-    for (const std::uint32_t v : f_larger ? g : f) most = larger(most, absolute(dot(hull.at(v) - plane.point, plane.normal)) / size);
+    for (const std::uint32_t v : f_larger ? g : f)
+        most = larger(most, absolute(dot(hull.at(v) - plane.point, plane.normal)) / size);
     return most;
 }
 

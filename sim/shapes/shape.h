@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "orrery/sim.hpp"
 
 namespace orrery::sim {
 
 struct Hull;
+struct Mesh;
+struct Compound;
 
 // Radii and half extents: below, a contact's depth is lost in the slop; above, single precision is coarser than the slop.
 inline constexpr float kMinShapeSize_m = 0.0005f;
@@ -24,15 +27,23 @@ struct Shape {
     ShapeType type = ShapeType::sphere;
     float radius = 0.0f;           // sphere, capsule
     float half_height = 0.0f;      // capsule, cylinder
-    Vec3 half_extents;             // box; hull: the box about the body's frame that holds it
+    Vec3 half_extents;             // box; hull, mesh, height field, compound: the box about the body's frame that holds them
     float disc_radius = 0.0f;      // cylinder
     float bounding_radius = 0.0f;  // of the smallest sphere about the centre that holds the shape
     float inner_radius = 0.0f;     // of the largest sphere about the centre inside the shape: bounds angular expansion
     MassProperties unit_mass;
-    std::shared_ptr<const Hull> hull;  // what the type has beyond these numbers; never changes
+    std::shared_ptr<const Hull> hull;          // what a type has beyond these numbers; never changes
+    std::shared_ptr<const Mesh> mesh;          // mesh, height field
+    std::shared_ptr<const Compound> compound;
 };
 
-// An error names the offending field; `place` is prefixed to it, e.g. "shapes[3]".
-Result<Shape> make_shape(const ShapeDef& def, std::string_view place);
+// For fixed and kinematic bodies alone: it has no inside, and so no mass.
+inline bool has_no_mass(ShapeType type) { return type == ShapeType::plane || type == ShapeType::mesh || type == ShapeType::height_field; }
+// A shape that may be a child of a compound.
+inline bool is_convex(ShapeType type) { return !has_no_mass(type) && type != ShapeType::compound; }
+
+// An error names the offending field; `place` is prefixed to it, e.g. "shapes[3]". `earlier` are the shapes listed before it, of which
+// a compound is made.
+Result<Shape> make_shape(const ShapeDef& def, std::string_view place, std::span<const Shape> earlier = {});
 
 }  // namespace orrery::sim

@@ -168,6 +168,9 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     if (shape && shape->type == ShapeType::plane && body.type != BodyType::fixed)
         check.fail("shape", "is a plane, which only fixed bodies may have; make the body fixed or choose another shape");
     if (body.sensor && !shape) check.fail("sensor", "is set where there is no shape that could sense; give the body a shape");
+    if (shape && shape->mesh && body.type == BodyType::dynamic)
+        check.fail("shape", "is a " + std::string(shape_type_name(shape->type)) +
+                                ", which has no inside and no mass; make the body fixed or kinematic, or use hulls in a compound");
     if (check.ok() && body.type == BodyType::dynamic) {
         if (!shape) {
             if (!ref::within(body.mass_kg, kMinMass_kg, kMaxMass_kg))
@@ -370,9 +373,9 @@ Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {
     shapes.clear();
     shapes.reserve(def.shapes.size());
     for (std::size_t i = 0; i < def.shapes.size(); ++i) {
-        auto shape = make_shape(def.shapes[i], Place{nullptr, "shapes", i}.text());
+        auto shape = make_shape(def.shapes[i], Place{nullptr, "shapes", i}.text(), shapes);
         if (!shape) return shape.error();
-        if (def.shapes[i].type == ShapeType::hull) def.shapes[i].half_extents = shape->half_extents;
+        if (shape->hull || shape->mesh || shape->compound) def.shapes[i].half_extents = shape->half_extents;
         shapes.push_back(*shape);
     }
     if (auto r = check_names(def.shapes, nullptr, "shapes"); !r) return r;

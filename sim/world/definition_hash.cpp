@@ -22,7 +22,24 @@ void put(HashWriter& out, const ShapeDef& s) {
     out.put(s.radius);
     out.put(s.half_height);
     out.put(s.half_extents);
-    if (s.type == ShapeType::hull) put_points(out, s.points);
+    if (s.type == ShapeType::hull || s.type == ShapeType::mesh) put_points(out, s.points);
+    if (s.type == ShapeType::mesh) {
+        out.put(static_cast<std::uint64_t>(s.indices.size()));
+        for (const std::uint32_t index : s.indices) out.put(index);
+    }
+    if (s.type == ShapeType::height_field) {
+        out.put(s.columns);
+        out.put(s.spacing);
+        out.put(static_cast<std::uint64_t>(s.heights.size()));
+        for (const float height : s.heights) out.put(height);
+    }
+    if (s.type == ShapeType::compound) {
+        out.put(static_cast<std::uint64_t>(s.children.size()));
+        for (const CompoundChild& child : s.children) {
+            out.put(child.shape);
+            out.put(child.pose);
+        }
+    }
 }
 
 void put(HashWriter& out, const MaterialDef& m) {

@@ -12,19 +12,21 @@ namespace orrery::sim {
 
 namespace {
 
-// What was touched in its sleep wakes, and its own contacts join those of the tick.
-void collide_woken(Core& core, Executor& executor) {
+// What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many manifolds.
+bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
-    if (core.woken_pairs.empty()) return;
-    core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                           core.woken_manifolds);
+    if (core.woken_pairs.empty()) return true;
+    if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
+                                core.woken_manifolds))
+        return false;
     core.merged_manifolds.resize(core.manifolds.size() + core.woken_manifolds.size());
     std::merge(core.manifolds.begin(), core.manifolds.end(), core.woken_manifolds.begin(), core.woken_manifolds.end(),
                core.merged_manifolds.begin(), [](const Manifold& x, const Manifold& y) { return comes_before(x, y); });
     core.manifolds.swap(core.merged_manifolds);
+    return core.manifolds.size() <= kMaxPairs;
 }
 
-// False: there are too many pairs.
+// False: there are too many pairs or manifolds.
 bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
     const Bodies& bodies = core.state.bodies;
@@ -37,8 +39,8 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
         if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
-    core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds);
-    if (core.def.solver.sleep) collide_woken(core, executor);
+    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds)) return false;
+    if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
     warm_start_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
     return true;

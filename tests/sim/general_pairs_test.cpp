@@ -1,5 +1,5 @@
-// Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the manifold's normal but
-// by the tolerance that keeps faces preferred; the depth is what the normal says; points lie where both shapes are.
+// Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the manifold's
+// normal but by the tolerance that keeps faces preferred; the depth is what the normal says; points lie where both shapes are.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -56,11 +56,14 @@ double outside(const test::Solid& s, test::V p, test::Random& random) {
 
 TEST_CASE("general convex pairs: no direction parts them better, depths follow the normal, points lie in both") {
     const Kind sphere = kind({{}, ShapeType::sphere, 0.4f, 0.5f, {}}), capsule = kind({{}, ShapeType::capsule, 0.2f, 0.6f, {}});
-    const Kind box = kind({{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.2f, 0.5f}}), drum = kind(cylinder(0.5f, 0.4f)), rod = kind(cylinder(0.1f, 0.9f));
-    const Kind coin = kind(cylinder(0.6f, 0.05f)), rock = kind(hull_of(5, 40, {0.6f, 0.5f, 0.4f})), chip = kind(hull_of(6, 8, {0.7f, 0.2f, 0.5f}));
-    const Kind* const pairs[][2] = {{&sphere, &drum}, {&drum, &capsule}, {&box, &drum}, {&drum, &drum},  {&rod, &coin}, {&rod, &rod}, {&coin, &box},
-                                    {&rock, &sphere}, {&capsule, &rock}, {&rock, &box}, {&rock, &drum}, {&chip, &rod}, {&rock, &rock}, {&chip, &rock},
-                                    {&box, &chip},    {&sphere, &chip},  {&chip, &chip}};
+    const Kind box = kind({{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.2f, 0.5f}}), drum = kind(cylinder(0.5f, 0.4f)),
+               rod = kind(cylinder(0.1f, 0.9f));
+    const Kind coin = kind(cylinder(0.6f, 0.05f)), rock = kind(hull_of(5, 40, {0.6f, 0.5f, 0.4f})),
+               chip = kind(hull_of(6, 8, {0.7f, 0.2f, 0.5f}));
+    const Kind* const pairs[][2] = {{&sphere, &drum}, {&drum, &capsule}, {&box, &drum},    {&drum, &drum},    {&rod, &coin},
+                                    {&rod, &rod},     {&coin, &box},     {&rock, &sphere}, {&capsule, &rock}, {&rock, &box},
+                                    {&rock, &drum},   {&chip, &rod},     {&rock, &rock},   {&chip, &rock},    {&box, &chip},
+                                    {&sphere, &chip}, {&chip, &chip}};
     std::uint64_t seed = 900;
     for (const auto& two : pairs) {
         const Kind &ka = *two[0], &kb = *two[1];
@@ -75,11 +78,16 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             const double n = test::length(test::vec(way)) + 1e-6, wanted = random.in(-0.1f, 0.04f);
             const test::Solid sa = test::make_solid(ka.def, ka.corners, {{}, q});
             float near = 0.0f, far = 4.0f;
-            const auto pose_at = [&](float d) { return Pose{{float(way.x / n * d), float(way.y / n * d), float(way.z / n * d)}, r}; };
+            const auto pose_at = [&](float d) {
+                return Pose{{float(way.x / n * d), float(way.y / n * d), float(way.z / n * d)}, r};
+            };
             test::V along;
             for (int k = 0; k < 12; ++k) {
                 const float mid = 0.5f * (near + far);
-                (test::separation_along(sa, test::make_solid(kb.def, kb.corners, pose_at(mid)), (1.0 / n) * test::vec(way)) < wanted ? near : far) = mid;
+                (test::separation_along(sa, test::make_solid(kb.def, kb.corners, pose_at(mid)), (1.0 / n) * test::vec(way)) <
+                         wanted
+                     ? near
+                     : far) = mid;
             }
             const Pose pose = pose_at(far);
             const test::Solid sb = test::make_solid(kb.def, kb.corners, pose);
@@ -107,13 +115,14 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             wrong_depth += depth > -here + 1e-5 || depth < -here - ((truth > 0 ? 0.025 : 0.002) + 0.12 * std::abs(here));
             for (std::uint32_t k = 0; k < got.count; ++k) {
                 const test::V p{got.point[k].point.x, got.point[k].point.y, got.point[k].point.z};
-                const double beside = std::max(outside(sa, p, random), outside(sb, p, random)) - std::max(0.0, -0.5 * got.point[k].depth);
+                const double beside =
+                    std::max(outside(sa, p, random), outside(sb, p, random)) - std::max(0.0, -0.5 * got.point[k].depth);
                 worst_place = std::max(worst_place, beside);
                 wrong_place += beside > 0.008 + 0.2 * std::abs(here);
             }
         }
-        INFO(shape_type_name(ka.def.type) << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis " << worst_axis << ", depth "
-                                             << worst_depth << ", place " << worst_place);
+        INFO(shape_type_name(ka.def.type) << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis "
+                                          << worst_axis << ", depth " << worst_depth << ", place " << worst_place);
         CHECK(touching > 3);
         CHECK(missing == 0);
         CHECK(phantom == 0);

@@ -1,5 +1,5 @@
-// Guards: bodies of the general shapes behave as things do: what stands stands, what is round rolls, and none of it depends on the
-// target, the threads, or a save and restore on the way.
+// Guards: bodies of the general shapes behave as things do: what stands stands, what is round rolls, and none of it depends on
+// the target, the threads, or a save and restore on the way.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -27,7 +27,8 @@ std::vector<Vec3> prism(int sides, float radius, float half_height) {
     std::vector<Vec3> points;
     for (int i = 0; i < sides; ++i) {
         const double a = 2.0 * 3.14159265358979 * i / sides;
-        for (const float y : {-half_height, half_height}) points.push_back({radius * float(std::cos(a)), y, radius * float(std::sin(a))});
+        for (const float y : {-half_height, half_height})
+            points.push_back({radius * float(std::cos(a)), y, radius * float(std::sin(a))});
     }
     return points;
 }
@@ -58,7 +59,8 @@ TEST_CASE("a cylinder on its cap stands still on box, plane and hull for ten sec
             const std::uint32_t body = add_body(def, add_hull_shape(def, prism(7, 5.0f, 1.0f)), {0, -1, 0});
             def.bodies[body].type = BodyType::fixed;
         }
-        const std::uint32_t drum = add_body(def, add_cylinder_shape(def, 0.5f, 0.75f), {0.1f, 0.75f, 0.2f}, {0.0f, 0.38268343f, 0.0f, 0.92387953f});
+        const std::uint32_t drum =
+            add_body(def, add_cylinder_shape(def, 0.5f, 0.75f), {0.1f, 0.75f, 0.2f}, {0.0f, 0.38268343f, 0.0f, 0.92387953f});
         auto world = make_world(def);
         run(*world, 600);
         CHECK(moved(*world, def, drum) < 0.005);
@@ -73,7 +75,8 @@ TEST_CASE("stacks of ten cylinders, hulls and both in turn stand for ten seconds
         add_box_ground(def);
         const std::uint32_t drum = add_cylinder_shape(def, 0.5f, 0.5f), block = add_hull_shape(def, prism(6, 0.6f, 0.5f));
         std::vector<std::uint32_t> bodies;
-        for (int i = 0; i < 10; ++i) bodies.push_back(add_body(def, kind == 0 || (kind == 2 && i % 2 == 0) ? drum : block, {0, 0.5f + i, 0}));
+        for (int i = 0; i < 10; ++i)
+            bodies.push_back(add_body(def, kind == 0 || (kind == 2 && i % 2 == 0) ? drum : block, {0, 0.5f + i, 0}));
         auto world = make_world(def);
         run(*world, 600);
         for (const std::uint32_t body : bodies) {
@@ -111,7 +114,8 @@ TEST_CASE("a pile of logs between posts rests") {
     for (const float x : {-2.25f, 2.25f}) def.bodies[add_body(def, post, {x, 2.0f, 0})].type = BodyType::fixed;
     std::vector<std::uint32_t> logs;
     for (int row = 0; row < 3; ++row) {
-        for (int i = 0; i < 4 - row % 2; ++i) logs.push_back(add_body(def, log, {-1.5f + (row % 2) * 0.5f + i, 0.5f + row * 0.88f, 0}, lying));
+        for (int i = 0; i < 4 - row % 2; ++i)
+            logs.push_back(add_body(def, log, {-1.5f + (row % 2) * 0.5f + i, 0.5f + row * 0.88f, 0}, lying));
     }
     auto world = make_world(def);
     run(*world, 600);
@@ -141,8 +145,9 @@ TEST_CASE("a hull of a box's corners behaves as the box") {
 TEST_CASE("general shapes: the same bits for every target, thread count and way through save and restore") {
     WorldDef def;
     add_box_ground(def);
-    const std::uint32_t shapes[] = {add_cylinder_shape(def, 0.4f, 0.3f), add_hull_shape(def, prism(5, 0.5f, 0.3f)), add_sphere_shape(def, 0.3f),
-                                    add_box_shape(def, {0.3f, 0.3f, 0.4f}), add_capsule_shape(def, 0.2f, 0.4f)};
+    const std::uint32_t shapes[] = {add_cylinder_shape(def, 0.4f, 0.3f), add_hull_shape(def, prism(5, 0.5f, 0.3f)),
+                                    add_sphere_shape(def, 0.3f), add_box_shape(def, {0.3f, 0.3f, 0.4f}),
+                                    add_capsule_shape(def, 0.2f, 0.4f)};
     Lcg random(static_cast<std::uint32_t>(77));
     for (int i = 0; i < 60; ++i) {
         const float x = random.between(-1.5f, 1.5f), z = random.between(-1.5f, 1.5f);

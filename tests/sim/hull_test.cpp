@@ -1,5 +1,5 @@
-// Guards: the convex hull of any points is a closed convex polyhedron that holds them, with its exact mass; and what is no volume is refused
-// by an error that says how to mend it.
+// Guards: the convex hull of any points is a closed convex polyhedron that holds them, with its exact mass; and what is no
+// volume is refused by an error that says how to mend it.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,8 @@ std::string fault_of(std::vector<Vec3> points) {
 std::vector<Vec3> box_points(Vec3 half, Quat q, Vec3 at) {
     std::vector<Vec3> points;
     for (int k = 0; k < 8; ++k) {
-        const test::V p = test::vec(at) + test::rotate(q, {(k & 1) ? half.x : -half.x, (k & 2) ? half.y : -half.y, (k & 4) ? half.z : -half.z});
+        const test::V p = test::vec(at) +
+                          test::rotate(q, {(k & 1) ? half.x : -half.x, (k & 2) ? half.y : -half.y, (k & 4) ? half.z : -half.z});
         points.push_back({float(p.x), float(p.y), float(p.z)});
     }
     return points;
@@ -44,19 +45,23 @@ Faults inspect(const Shape& shape, const std::vector<Vec3>& points, double left_
     const Hull& h = *shape.hull;
     const Topology& t = h.topology;
     double extent = 0;
-    for (const Vec3& p : points) extent = std::max({extent, double(std::abs(p.x - points[0].x)), double(std::abs(p.y - points[0].y)), double(std::abs(p.z - points[0].z))});
+    for (const Vec3& p : points)
+        extent = std::max({extent, double(std::abs(p.x - points[0].x)), double(std::abs(p.y - points[0].y)),
+                           double(std::abs(p.z - points[0].z))});
     faults.euler += t.vertices + t.faces != t.edges + 2 || t.vertices > kMaxHullVertices || t.faces > kMaxHullFaces;
     std::vector<int> uses(t.vertices, 0);
     for (std::uint32_t f = 0; f < t.faces; ++f) {
         faults.loops += t.loop_size(f) < 3;
         double above = 0;
-        for (std::uint32_t v = 0; v < t.vertices; ++v) faults.concave += ref::dot(h.normal[f], ref::widened(h.vertex[v])) > h.offset[f] + 1e-12 * extent;
+        for (std::uint32_t v = 0; v < t.vertices; ++v)
+            faults.concave += ref::dot(h.normal[f], ref::widened(h.vertex[v])) > h.offset[f] + 1e-12 * extent;
         for (std::uint32_t i = 0; i < t.loop_size(f); ++i) {
             ++uses[t.face_loop(f)[i]];
             above = std::max(above, h.offset[f] - ref::dot(h.normal[f], ref::widened(h.vertex[t.face_loop(f)[i]])));
         }
         faults.concave += above > 3e-5 * extent;  // a face is flat
-        for (const Vec3& p : points) faults.outside += ref::dot(h.normal[f], ref::widened(p) - h.centre) > h.offset[f] + left_out * extent;
+        for (const Vec3& p : points)
+            faults.outside += ref::dot(h.normal[f], ref::widened(p) - h.centre) > h.offset[f] + left_out * extent;
     }
     for (const int n : uses) faults.loops += n < 2;
     // Mass and centre against a sum over tetrahedra from the body's centre.
@@ -65,7 +70,8 @@ Faults inspect(const Shape& shape, const std::vector<Vec3>& points, double left_
     for (std::uint32_t f = 0; f < t.faces; ++f) {
         for (std::uint32_t i = 1; i + 1 < t.loop_size(f); ++i) {
             const std::uint8_t* loop = t.face_loop(f);
-            const ref::D3 a = ref::widened(h.vertex[loop[0]]), b = ref::widened(h.vertex[loop[i]]), c = ref::widened(h.vertex[loop[i + 1]]);
+            const ref::D3 a = ref::widened(h.vertex[loop[0]]), b = ref::widened(h.vertex[loop[i]]),
+                          c = ref::widened(h.vertex[loop[i + 1]]);
             const double six = ref::dot(a, ref::cross(b, c));
             volume += six / 6;
             first = first + ((a + b) + c) * (six / 24);
@@ -130,7 +136,8 @@ TEST_CASE("boxes turned at random, their faces full of points, come out as boxes
         CHECK(shape->hull->topology.vertices == 8);
         CHECK(shape->unit_mass.mass == doctest::Approx(8.0 * half.x * half.y * half.z).epsilon(1e-4));
         const double trace = double(shape->unit_mass.inertia[0]) + shape->unit_mass.inertia[3] + shape->unit_mass.inertia[5];
-        const double expected = shape->unit_mass.mass * 2.0 / 3.0 * (double(half.x) * half.x + double(half.y) * half.y + double(half.z) * half.z);
+        const double expected =
+            shape->unit_mass.mass * 2.0 / 3.0 * (double(half.x) * half.x + double(half.y) * half.y + double(half.z) * half.z);
         CHECK(trace == doctest::Approx(expected).epsilon(1e-4));
     }
 }
@@ -166,7 +173,9 @@ TEST_CASE("a hull's body stands at its centre of mass, wherever its points are")
 }
 
 TEST_CASE("points that span no volume are refused, and the error names the mend") {
-    const auto says = [](const std::string& text, const char* what) { return text.find("shapes[4].points") == 0 && text.find(what) != std::string::npos; };
+    const auto says = [](const std::string& text, const char* what) {
+        return text.find("shapes[4].points") == 0 && text.find(what) != std::string::npos;
+    };
     CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}), "at least 4"));
     CHECK(says(fault_of({{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}}), "use a sphere"));
     CHECK(says(fault_of({{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {5, 5, 5}, {3, 3, 3}}), "use a capsule"));
@@ -180,7 +189,8 @@ TEST_CASE("points that span no volume are refused, and the error names the mend"
         const Quat q = random.rotation();
         std::vector<Vec3> flat, line;
         for (int k = 0; k < 20; ++k) {
-            const test::V p = test::rotate(q, {random.in(-3, 3), 0, random.in(-3, 3)}), l = test::rotate(q, {random.in(-3, 3), 0, 0});
+            const test::V p = test::rotate(q, {random.in(-3, 3), 0, random.in(-3, 3)}),
+                          l = test::rotate(q, {random.in(-3, 3), 0, 0});
             flat.push_back({float(p.x), float(p.y), float(p.z)});
             line.push_back({float(l.x), float(l.y), float(l.z)});
         }

@@ -86,7 +86,7 @@ TEST_CASE("bad sizes are errors that name the field and the mend") {
     CHECK(names(error_of({{}, ShapeType::box, 0.5f, 0.5f, {1.0f, 1.0f, 5000.0f}}), "half_extents.z", "use a plane"));
     CHECK(names(error_of({{}, ShapeType::capsule, 0.5f, 0.0f, {}}), "half_height", "is a sphere"));
     CHECK(names(error_of({{}, ShapeType::capsule, -0.5f, 1.0f, {}}), "radius", "negative"));
-    CHECK(names(error_of({{}, static_cast<ShapeType>(9), 0.5f, 0.5f, {}}), "type", "use sphere, box, capsule, plane, cylinder or hull"));
+    CHECK(names(error_of({{}, static_cast<ShapeType>(9), 0.5f, 0.5f, {}}), "type", "use sphere, box, capsule, plane, cylinder, hull, mesh, height_field or compound"));
 }
 
 }  // namespace orrery::sim

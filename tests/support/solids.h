@@ -11,8 +11,8 @@ namespace orrery::test {
 
 struct Solid {
     V centre;
-    V axis[3];                        // of the body
-    std::vector<V> corners;           // in the world; a cylinder's: its two cap centres
+    V axis[3];               // of the body
+    std::vector<V> corners;  // in the world; a cylinder's: its two cap centres
     double radius = 0, disc = 0;
 
     V support(V d) const {
@@ -58,10 +58,12 @@ inline Solid make_solid(const sim::ShapeDef& def, const std::vector<sim::Vec3>& 
     return s;
 }
 
-inline double separation_along(const Solid& a, const Solid& b, V n) { return dot(b.support(-1.0 * n), n) - dot(a.support(n), n); }
+inline double separation_along(const Solid& a, const Solid& b, V n) {
+    return dot(b.support(-1.0 * n), n) - dot(a.support(n), n);
+}
 
-// The largest separation over directions, by trying many and climbing from the best of them: never above the true one, and below it by
-// less than a thousandth of the solids' size.
+// The largest separation over directions, by trying many and climbing from the best of them: never above the true one, and
+// below it by less than a thousandth of the solids' size.
 inline double largest_separation(const Solid& a, const Solid& b, Random& random, std::vector<V> starts, V* along = nullptr) {
     for (int i = 0; i < 100; ++i) {
         const sim::Vec3 v = random.vec(1.0f);
@@ -83,16 +85,20 @@ inline double largest_separation(const Solid& a, const Solid& b, Random& random,
     for (std::size_t k = 0; k < best.size() && k < 3; ++k) {
         Try at = best[k];
         for (double step = 0.2; step > 1e-5;) {
-            const V u = cross(at.n, std::abs(at.n.x) < 0.6 ? V{1, 0, 0} : V{0, 1, 0}), e = (1.0 / length(u)) * u, f = cross(at.n, e);
+            const V u = cross(at.n, std::abs(at.n.x) < 0.6 ? V{1, 0, 0} : V{0, 1, 0}), e = (1.0 / length(u)) * u,
+                    f = cross(at.n, e);
             Try better = at;
             for (int i = 0; i < 8; ++i) {
                 const double angle = i * 0.78539816339;
-                const V moved = at.n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f, n = (1.0 / length(moved)) * moved;
+                const V moved = at.n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f,
+                        n = (1.0 / length(moved)) * moved;
                 const double s = separation_along(a, b, n);
                 if (s > better.s) better = {s, n};
             }
-            if (better.s > at.s + 1e-8) at = better;
-            else step *= 0.5;
+            if (better.s > at.s + 1e-8)
+                at = better;
+            else
+                step *= 0.5;
         }
         if (at.s > most) {
             most = at.s;

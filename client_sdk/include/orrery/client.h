@@ -178,14 +178,15 @@ typedef struct orrery_session {
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client *client, orrery_session *session);
 
 enum { ORRERY_SHAPE_SPHERE = 0, ORRERY_SHAPE_BOX = 1, ORRERY_SHAPE_CAPSULE = 2, ORRERY_SHAPE_PLANE = 3,
-       ORRERY_SHAPE_CYLINDER = 4, ORRERY_SHAPE_HULL = 5 };
+       ORRERY_SHAPE_CYLINDER = 4, ORRERY_SHAPE_HULL = 5, ORRERY_SHAPE_MESH = 6, ORRERY_SHAPE_HEIGHT_FIELD = 7,
+       ORRERY_SHAPE_COMPOUND = 8 };
 typedef struct orrery_shape {
     uint32_t struct_size;
     int32_t type;
     float radius;                  /* sphere, capsule, cylinder */
     float half_height;             /* capsule: of its straight part; cylinder; along local y */
-    float half_extents[3];         /* box; of a hull the box that holds it. A plane is the half space below
-                                    * local y = 0 */
+    float half_extents[3];         /* box; of hull, mesh, height field and compound the box about the body
+                                    * that holds them. A plane is the half space below local y = 0 */
 } orrery_shape;
 ORRERY_API orrery_status orrery_client_get_shape(const orrery_client *client, uint32_t shape, orrery_shape *out);
 

@@ -47,7 +47,8 @@ bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
 
 SurfacePoint closest(const Shape& shape, Point p) {
     const double radius = shape.disc_radius, half = shape.half_height, rho = sqrt(square(p.x) + square(p.z));
-    const Point along{0.0, p.y < 0.0 ? -1.0 : 1.0, 0.0}, out = rho > 0.0 ? Point{p.x / rho, 0.0, p.z / rho} : Point{1.0, 0.0, 0.0};
+    const Point along{0.0, p.y < 0.0 ? -1.0 : 1.0, 0.0},
+        out = rho > 0.0 ? Point{p.x / rho, 0.0, p.z / rho} : Point{1.0, 0.0, 0.0};
     const double above = abs(p.y) - half, beside = rho - radius;
     if (above > 0.0 || beside > 0.0) {
         const Point on = out * min(rho, radius) + Point{0.0, clamp(p.y, -half, half), 0.0};

@@ -10,7 +10,9 @@ namespace orrery::sim::ref {
 
 namespace {
 
-Point normal_of(const Hull& hull, std::uint32_t face) { return {hull.normal[face].x, hull.normal[face].y, hull.normal[face].z}; }
+Point normal_of(const Hull& hull, std::uint32_t face) {
+    return {hull.normal[face].x, hull.normal[face].y, hull.normal[face].z};
+}
 
 bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
     const Hull& hull = *shape.hull;

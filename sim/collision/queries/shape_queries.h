@@ -65,10 +65,12 @@ struct ShapeQueries {
     bool (*bounds)(const Shape&, const Frame&, Box3& box) = nullptr;
 };
 
-extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQueries, kCylinderQueries, kHullQueries;
+extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQueries, kCylinderQueries, kHullQueries,
+    kMeshQueries, kCompoundQueries;
 const ShapeQueries& shape_queries(ShapeType type);
 
 Point probe_support(const Probe& probe, Point direction);  // of its core, in the frame that it is posed in
+bool box_bounds(const Shape& shape, const Frame& frame, Box3& box);  // of its half extents
 // For every shape; `bounds` holds the posed shape but for rounding.
 bool shape_bounds(const Shape& shape, const Frame& frame, Box3& bounds);
 bool shape_overlap(const Shape& shape, const Probe& probe, std::uint32_t& child);

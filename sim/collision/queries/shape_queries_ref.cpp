@@ -14,6 +14,9 @@ const ShapeQueries& shape_queries(ShapeType type) {
         case ShapeType::capsule: return kCapsuleQueries;
         case ShapeType::cylinder: return kCylinderQueries;
         case ShapeType::hull: return kHullQueries;
+        case ShapeType::mesh:
+        case ShapeType::height_field: return kMeshQueries;
+        case ShapeType::compound: return kCompoundQueries;
         case ShapeType::plane: break;
     }
     return kPlaneQueries;
@@ -37,6 +40,17 @@ Frame relative_frame(const Frame& outer, const Frame& inner) {
 
 Point probe_support(const Probe& probe, Point direction) {
     return to_outer(probe.frame, probe.queries.support(probe.shape, transpose_times(probe.frame.rotation, direction)));
+}
+
+bool box_bounds(const Shape& shape, const Frame& frame, Box3& box) {
+    const Point half{shape.half_extents.x, shape.half_extents.y, shape.half_extents.z};
+    const Mat3T<double>& r = frame.rotation;
+    const Point reach{(abs(r.x.x) * half.x + abs(r.x.y) * half.y) + abs(r.x.z) * half.z,
+                      (abs(r.y.x) * half.x + abs(r.y.y) * half.y) + abs(r.y.z) * half.z,
+                      (abs(r.z.x) * half.x + abs(r.z.y) * half.y) + abs(r.z.z) * half.z};
+    box.min = frame.position - reach;
+    box.max = frame.position + reach;
+    return true;
 }
 
 bool shape_bounds(const Shape& shape, const Frame& frame, Box3& bounds) {

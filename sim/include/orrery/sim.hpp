@@ -40,12 +40,15 @@ inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a 
 inline constexpr std::uint32_t kMaxSubsteps = 64;
 inline constexpr std::uint32_t kMaxSleepTicks = 65'535;        // of slowness before sleep
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
-// Pairs of bodies with overlapping bounds in a tick. Crowded bodies have pairs by the square of their number, and a touching pair
+// Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have many. Crowded bodies have pairs by the square of their number, and a touching pair
 // takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
 inline constexpr std::uint32_t kMaxPairs = 4'000'000;
 // Shapes that are made of lists. A hull's points may be more than its vertices: those that matter most are kept.
 inline constexpr std::uint32_t kMaxHullVertices = 128;
 inline constexpr std::uint32_t kMaxHullPoints = 65'536;
+inline constexpr std::uint32_t kMaxMeshVertices = 4'000'000;
+inline constexpr std::uint32_t kMaxMeshTriangles = 4'000'000;      // about 100 bytes each in a world; of a height field, two a cell
+inline constexpr std::uint32_t kMaxCompoundChildren = 65'536;
 inline constexpr std::uint32_t kMaxHistoryTicks = 1024;         // kept for queries: 17 s at 60 Hz, more than any player lags
 inline constexpr std::uint32_t kHistoryBytesPerBody = 80;       // a tick, of bodies that move; in blocks of sixteen
 inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;       // of where a query stands or begins: beyond it nothing is near
@@ -83,8 +86,13 @@ struct JointId {
 
 inline constexpr std::uint32_t kNone = 0xffff'ffffu;
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, plane, cylinder, hull };
+enum class ShapeType : std::uint8_t { sphere, box, capsule, plane, cylinder, hull, mesh, height_field, compound };
 std::string_view shape_type_name(ShapeType type);
+
+struct CompoundChild {
+    std::uint32_t shape = kNone;                  // index of an earlier shape: a sphere, box, capsule, cylinder or hull
+    Pose pose;                                    // of the child's own frame (a hull's: its centre of mass)
+};
 
 struct ShapeDef {
     std::string name;
@@ -92,15 +100,27 @@ struct ShapeDef {
     float radius = 0.5f;                          // sphere, capsule, cylinder: m
     // capsule: half the length of the cylindrical part along local y; cylinder: half its length along local y, m
     float half_height = 0.5f;
-    Vec3 half_extents{0.5f, 0.5f, 0.5f};          // box: m; of a hull World::create fills in the box about the body's frame that holds it
+    // box: m. Of hulls, meshes, height fields and compounds World::create fills it in: the box about the body's frame that holds them.
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};
     // plane: the half space below local y = 0; fixed bodies only
 
-    // hull: points in any order, m; their convex hull is the shape, its centre of mass the body's position.
+    // hull: points in any order, m; their convex hull is the shape, its centre of mass the body's position. mesh: vertices, m.
     std::vector<Vec3> points{};
+    // mesh: three vertices a triangle, counter-clockwise seen from the side that collides; fixed and kinematic bodies only.
+    std::vector<std::uint32_t> indices{};
+    // height_field: heights (m) above local y = 0, row by row: sample (i, k) of heights[k * columns + i] stands at x = i spacing.x,
+    // z = k spacing.z from the corner; the body's position is the field's centre. spacing.y scales the heights. Fixed and kinematic
+    // bodies only; it collides from above.
+    std::uint32_t columns = 0;
+    std::vector<float> heights{};
+    Vec3 spacing{1.0f, 1.0f, 1.0f};
+    // compound: rigid together; where children overlap, mass counts twice. Its centre of mass is the body's position.
+    std::vector<CompoundChild> children{};
 };
 
-// Where the body's position lies in the coordinates in which a hull's points are given: their centre of mass. Zero for other types.
-Result<Vec3> shape_centre(const ShapeDef& def);
+// Where the body's position lies in the coordinates in which a hull's points or a compound's children are given: their centre of mass.
+// Zero for other types. `earlier` are the shapes before it in the list.
+Result<Vec3> shape_centre(const ShapeDef& def, std::span<const ShapeDef> earlier = {});
 
 struct MaterialDef {
     std::string name;
@@ -349,7 +369,7 @@ class StageObserver {
 enum class StepStatus : std::uint8_t {
     ok,
     too_many_commands,   // more than kMaxCommandsPerTick: nothing was applied, the tick did not advance
-    // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree, jointed ones included: a function of
+    // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree, jointed ones included, or more manifolds: a function of
     // the state and the commands alone. The tick did not advance and the world is halted: every later step returns this again
     // and does nothing, until a restore. The tick's commands were applied and are not undone, so that hash() and save() are
     // those of a tick half done.

@@ -1,0 +1,241 @@
+#include "sim/collision/mesh_pairs.h"
+
+#include <algorithm>
+
+namespace orrery::sim::ref {
+
+namespace {
+
+constexpr double kLeans =
+    1e-3;  // sine: a normal that leans no more into a neighbour's face does not lean; less than a front's below
+constexpr double kBehind = 0.02;         // sine, a degree
+constexpr double kIsFront = 1.0 - 5e-5;  // cosine, half a degree
+constexpr double kAlongEdge = 0.9998;    // cosine, a degree, in the triangle's plane
+constexpr double kSlack = 5e-3;          // of the touching feature's size
+constexpr double kSame2 = 1e-8;          // m^2: two contacts of neighbours at one place
+constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
+
+struct Front {
+    D3 corner[3], normal;
+    D3 away[3];  // across edge k, in the plane, out of the triangle
+};
+
+Front front_of(const Mesh& mesh, std::uint32_t t) {
+    Front f;
+    for (int k = 0; k < 3; ++k) f.corner[k] = widened(mesh.vertex[mesh.triangle[t].corner[k]]);
+    f.normal = triangle_normal(mesh, t);
+    for (int k = 0; k < 3; ++k) f.away[k] = unit_or(cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal), f.normal);
+    return f;
+}
+
+// Whether the surface beyond edge k leaves the direction n free.
+bool free_beyond(const Mesh& mesh, const MeshTriangle& triangle, const Front& f, int k, D3 n) {
+    if (triangle.opposite[k] == kNone) return true;
+    const D3 edge = unit_or(f.corner[(k + 1) % 3] - f.corner[k], {}),
+             d = widened(mesh.vertex[triangle.opposite[k]]) - f.corner[k];
+    const D3 into = unit_or(d - edge * dot(d, edge), {});
+    return dot(n, into) <= kLeans;
+}
+
+// Whether n, which is not the front's normal, may part the shapes at the edge or corner of the triangle that lies farthest
+// along it.
+bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
+    const double up = dot(n, f.normal);
+    if (up < -kBehind) return false;
+    const D3 flat = unit_or(n - f.normal * up, f.away[0]);
+    const MeshTriangle& triangle = mesh.triangle[t];
+    for (int k = 0; k < 3; ++k) {
+        if (dot(flat, f.away[k]) > kAlongEdge) return free_beyond(mesh, triangle, f, k, n);
+    }
+    int top = 0;
+    for (int k = 1; k < 3; ++k) {
+        if (dot(f.corner[k], flat) > dot(f.corner[top], flat)) top = k;
+    }
+    return free_beyond(mesh, triangle, f, top, n) && free_beyond(mesh, triangle, f, (top + 2) % 3, n);
+}
+
+// A patch as a plane with coordinates: those of its lowest triangle.
+struct PatchPlane {
+    D3 origin, u, v, n;
+};
+PatchPlane plane_of(const Mesh& mesh, std::uint32_t patch) {
+    PatchPlane p;
+    p.origin = widened(mesh.vertex[mesh.triangle[patch].corner[0]]);
+    p.n = triangle_normal(mesh, patch);
+    const D3 edge = widened(mesh.vertex[mesh.triangle[patch].corner[1]]) - p.origin;
+    p.u = unit_or(edge - p.n * dot(edge, p.n), across(p.n));
+    p.v = cross(p.n, p.u);
+    return p;
+}
+
+struct Flat {
+    double x, y, z;
+};
+Flat flat(const PatchPlane& p, D3 point) {
+    const D3 d = point - p.origin;
+    return {dot(d, p.u), dot(d, p.v), dot(d, p.n)};
+}
+
+class PatchClipper {
+  public:
+    PatchClipper(const Mesh& mesh, std::uint32_t t, const PatchPlane& plane, std::vector<MeshScratch::PatchPlace>& out)
+        : triangle_(mesh.triangle[t]), t_(t), out_(out) {
+        for (int k = 0; k < 3; ++k) corner_[k] = flat(plane, widened(mesh.vertex[triangle_.corner[k]]));
+    }
+
+    void clip(const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double kept_to) {
+        kept_to_ = kept_to;
+        Flat point[kMaxHullVertices];
+        double size2 = 0.0;
+        for (std::uint32_t i = 0; i < outline.count; ++i) {
+            point[i] = flat(plane, outline.point[i]);
+            point[i].z -= radius;
+            const double dx = point[i].x - point[0].x, dy = point[i].y - point[0].y;
+            size2 = larger(size2, dx * dx + dy * dy);
+        }
+        slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
+        if (outline.count == 1) return edge(point[0], point[0], outline.number[0], false);
+        const std::uint32_t edges = outline.count == 2 ? 1 : outline.count;
+        for (std::uint32_t i = 0; i < edges; ++i)
+            edge(point[i], point[i + 1 < outline.count ? i + 1 : 0], outline.number[i], outline.count == 2,
+                 outline.count == 2 ? outline.number[1] : 0u);
+        if (outline.count > 2)
+            corners(point, outline.count,
+                    {dot(outline_normal, plane.u), dot(outline_normal, plane.v), dot(outline_normal, plane.n)});
+    }
+
+  private:
+    void add(double x, double y, double z, std::uint32_t feature) {
+        if (z < kept_to_) out_.push_back({triangle_.patch, {x, y, z, feature}});
+    }
+    // Where p -> q is inside the triangle; an end that a seam of the patch cuts is no end.
+    void edge(Flat p, Flat q, std::uint32_t number, bool with_end, std::uint32_t end_number = 0) {
+        const double dx = q.x - p.x, dy = q.y - p.y, dz = q.z - p.z;
+        double low = 0.0, high = 1.0;
+        int enters = -1, leaves = -1;
+        for (int k = 0; k < 3; ++k) {
+            const Flat a = corner_[k], b = corner_[(k + 1) % 3];
+            const double ex = b.x - a.x, ey = b.y - a.y, size = __builtin_sqrt(ex * ex + ey * ey);
+            const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + slack_ * size, change = ex * dy - ey * dx;
+            if (change > 0.0) {
+                if (-inside / change > low) low = -inside / change, enters = k;
+            } else if (change < 0.0) {
+                if (inside / -change < high) high = inside / -change, leaves = k;
+            } else if (inside < 0.0) {
+                return;
+            }
+        }
+        if (low > high) return;
+        if (enters < 0)
+            add(p.x, p.y, p.z, number);
+        else if (rim(enters))
+            add(p.x + dx * low, p.y + dy * low, p.z + dz * low, crossing(enters, number, 0));
+        if (leaves < 0 && with_end) add(q.x, q.y, q.z, end_number);
+        if (leaves >= 0 && rim(leaves) && high > low)
+            add(p.x + dx * high, p.y + dy * high, p.z + dz * high, crossing(leaves, number, 1));
+    }
+    bool rim(int k) const { return (triangle_.inner >> k & 1u) == 0; }
+    std::uint32_t crossing(int k, std::uint32_t number, std::uint32_t side) const {
+        return kCrossing | (((t_ * 3 + static_cast<std::uint32_t>(k)) * 521 + number * 2 + side) & kNumberBits);
+    }
+    // Corners of the patch's rim that the outline covers, which goes round clockwise seen from the front.
+    void corners(const Flat* point, std::uint32_t count, D3 normal) {
+        if (normal.z > -0.1) return;
+        for (int j = 0; j < 3; ++j) {
+            if (!rim(j) && !rim((j + 2) % 3)) continue;
+            bool inside = true;
+            for (std::uint32_t i = 0; i < count && inside; ++i) {
+                const Flat a = point[i], b = point[i + 1 < count ? i + 1 : 0];
+                const double ex = b.x - a.x, ey = b.y - a.y;
+                inside = ex * (corner_[j].y - a.y) - ey * (corner_[j].x - a.x) <= -slack_ * __builtin_sqrt(ex * ex + ey * ey);
+            }
+            if (!inside) continue;
+            const double z =
+                point[0].z - (normal.x * (corner_[j].x - point[0].x) + normal.y * (corner_[j].y - point[0].y)) / normal.z;
+            add(corner_[j].x, corner_[j].y, z - corner_[j].z, kCorner | (triangle_.corner[j] & kNumberBits));
+        }
+    }
+
+    const MeshTriangle& triangle_;
+    std::uint32_t t_;
+    Flat corner_[3];
+    double slack_ = 0.0, kept_to_ = 0.0;
+    std::vector<MeshScratch::PatchPlace>& out_;
+};
+
+bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts& c) {
+    for (const MeshContact& known : contacts) {
+        const D3 d = known.contacts.point[0].point - c.point[0].point;
+        if (known.contacts.count >= c.count && dot(d, d) < kSame2 && dot(known.contacts.normal, c.normal) > kIsFront)
+            return true;
+    }
+    return false;
+}
+
+// Of each patch's places the four that hold it up.
+void finish_patches(const Mesh& mesh, MeshScratch& scratch) {
+    std::stable_sort(scratch.places.begin(), scratch.places.end(),
+                     [](const auto& x, const auto& y) { return x.patch < y.patch; });
+    for (std::size_t i = 0; i < scratch.places.size();) {
+        const std::uint32_t patch = scratch.places[i].patch;
+        scratch.patch.clear();
+        for (; i < scratch.places.size() && scratch.places[i].patch == patch; ++i) {
+            // A corner on a seam lies in both triangles.
+            const Place& place = scratch.places[i].place;
+            const bool known = std::any_of(scratch.patch.begin(), scratch.patch.end(),
+                                           [&](const Place& p) { return p.feature == place.feature; });
+            if (!known) scratch.patch.push_back(place);
+        }
+        const PatchPlane plane = plane_of(mesh, patch);
+        MeshContact contact;
+        contact.child = patch;
+        contact.contacts.normal = plane.n;
+        contact.contacts.count = keep_four(scratch.patch.data(), static_cast<std::uint32_t>(scratch.patch.size()));
+        for (std::uint32_t k = 0; k < contact.contacts.count; ++k) {
+            const Place& p = scratch.patch[k];
+            contact.contacts.point[k] = {plane.origin + ((plane.u * p.x + plane.v * p.y) + plane.n * (p.height * 0.5)),
+                                         -p.height, p.feature};
+        }
+        scratch.contacts.push_back(contact);
+    }
+}
+
+}  // namespace
+
+void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
+                  MeshScratch& scratch) {
+    scratch.places.clear();
+    scratch.contacts.clear();
+    const double limit = margin + length(motion);
+    std::vector<MeshContact>& edges = scratch.contacts;
+    for (const std::uint32_t t : triangles) {
+        const Front f = front_of(mesh, t);
+        const double kept_to = margin + larger(dot(motion, f.normal), 0.0), at = dot(f.normal, f.corner[0]);
+        if (-reach_along(convex, -f.normal) - at > kept_to || dot(f.normal, convex.pose.position) < at) continue;
+        Convex triangle;
+        place_triangle(f.corner, f.normal, triangle);
+        const ConvexAxis axis = find_axis(triangle, convex, limit);
+        if (axis.kind == ConvexAxis::Kind::none) continue;
+        if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
+            MeshContact contact;
+            contact.child = kMeshEdge | t;
+            const bool touches = contacts_along(triangle, convex, axis, motion, margin, contact.contacts);
+            if (!touches) continue;
+            if (dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
+                if (!told_already(edges, contact.contacts)) edges.push_back(contact);
+                continue;
+            }
+        }
+        const PatchPlane plane = plane_of(mesh, mesh.triangle[t].patch);
+        Outline outline;
+        outline_along(convex, -plane.n, outline);
+        PatchClipper(mesh, t, plane, scratch.places)
+            .clip(plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, kept_to);
+    }
+    const std::size_t edge_count = edges.size();
+    finish_patches(mesh, scratch);
+    std::rotate(scratch.contacts.begin(), scratch.contacts.begin() + static_cast<std::ptrdiff_t>(edge_count),
+                scratch.contacts.end());
+}
+
+}  // namespace orrery::sim::ref

@@ -1,0 +1,38 @@
+// Triangle mesh and height field: surfaces without an inside, for fixed and kinematic bodies. A triangle collides from its
+// front, the side from which its corners go round counter-clockwise; of a height field the front is above.
+//
+// What the narrow phase needs to leave out collisions with inner edges is found once: across each edge the third corner of the
+// neighbour, and which triangles lie in one plane and hang together: a patch, which is touched as one face.
+#pragma once
+
+#include <vector>
+
+#include "sim/collision/box_tree.h"
+#include "sim/shapes/double3.h"
+#include "sim/shapes/shape.h"
+
+namespace orrery::sim {
+
+struct MeshTriangle {
+    std::uint32_t corner[3] = {};
+    std::uint32_t opposite[3] = {kNone, kNone, kNone};  // of edge k, from corner k to the next: a vertex, or kNone at the rim
+    std::uint32_t patch = kNone;                        // the lowest triangle of the patch
+    std::uint32_t inner = 0;                            // bit k: across edge k lies the same patch
+};
+
+struct Mesh {
+    std::vector<Vec3> vertex;  // m, in the body's frame
+    std::vector<MeshTriangle> triangle;
+    BoxTree tree;  // rows are triangles
+};
+
+namespace ref {
+
+Result<Shape> make_mesh(const ShapeDef& def, std::string_view place);
+Result<Shape> make_height_field(const ShapeDef& def, std::string_view place);
+
+// Of triangles that have an area.
+D3 triangle_normal(const Mesh& mesh, std::uint32_t triangle);
+
+}  // namespace ref
+}  // namespace orrery::sim
