@@ -203,6 +203,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.user_data = from.user_data;
     to.sensor = from.sensor;
     to.can_sleep = from.can_sleep;
+    to.continuous = from.continuous;
     if (reader.ok()) check_shape_use(reader, from, to, library, where);
     scope.bodies->push_back(std::move(to));
 }

@@ -253,6 +253,7 @@ static void walk(HashSink& sink, const BodyT& t) {
     sink.scalar(16, t.user_data, base.user_data);
     sink.scalar(17, t.sensor, base.sensor);
     sink.scalar(18, t.can_sleep, base.can_sleep);
+    sink.scalar(19, t.continuous, base.continuous);
     sink.end();
 }
 

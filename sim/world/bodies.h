@@ -54,8 +54,9 @@ struct BodyInfo {                       // cold: what a solver does not read
     std::uint32_t category = 1, mask = 0xffff'ffffu;
     std::uint64_t user_data = 0;
     std::uint16_t slot = 0xffff;
-    bool sensor = false;                // of its definition
+    bool sensor = false;                // these of its definition
     bool can_sleep = true;
+    bool continuous = false;
     std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
 };
 

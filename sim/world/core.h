@@ -34,7 +34,7 @@ struct Core {
     std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
     std::vector<Pair> excluded;                           // jointed pairs, sorted
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
-    std::vector<std::uint32_t> sensors;                   // bodies that are, ascending
+    std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
     std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts
     bool sleeping_changed = true;                         // since then
@@ -129,6 +129,7 @@ void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
 void list_joints(Core& core);                                 // excluded, breakable
+void list_special_bodies(Core& core);                         // sensors, continuous
 
 // ---- commands.cpp, actuators.cpp
 
@@ -138,9 +139,13 @@ void finish_actuators(Core& core);   // after the solver: kinematic bodies stand
 
 // ---- sensors.cpp
 
-void list_sensors(Core& core);
 // Which bodies stand in which sensors now; begin and end events. `moving`: the kinematic and dynamic bodies as they stand.
 void update_sensors(Core& core, const BodyTree& moving);
+
+// ---- continuous.cpp
+
+// Puts back what has passed one of the fixed bodies in this tick.
+void hold_back_continuous(Core& core, const BodyTree& fixed);
 
 // ---- contacts.cpp, upkeep.cpp
 

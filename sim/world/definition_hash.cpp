@@ -62,6 +62,7 @@ void put(HashWriter& out, const BodyDef& b) {
     out.put(b.locks);
     out.put(b.can_sleep);
     out.put(b.sensor);
+    out.put(b.continuous);
     out.put(b.category);
     out.put(b.mask);
     out.put(b.user_data);

@@ -16,6 +16,10 @@ void History::restart(const Core& core) {
     advance(core);
 }
 
+const BodyTree& History::fixed(const Core& core) {
+    return taker_.take_fixed(core.state.bodies, core.shapes, *broad_kernels_for(core.target));
+}
+
 std::uint64_t History::oldest_tick(std::uint64_t now) const {
     const std::uint64_t kept = ring_.size() - 1;
     return std::max(since_, now > kept ? now - kept : 0);

@@ -20,6 +20,8 @@ class History {
     // The state is another one: of the next tick, or of no tick that came before.
     void advance(const Core& core);
     void restart(const Core& core);
+    // Of the state as it is, which may be that of a tick half done; stays good until the next advance() or restart().
+    const BodyTree& fixed(const Core& core);
     // Null where the tick is not kept. Stays good until the next advance() or restart().
     const Snapshot* at(std::uint64_t tick, const Core& core) const;
     std::uint64_t oldest_tick(std::uint64_t now) const;

@@ -143,6 +143,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     info.user_data = body.user_data;
     info.sensor = body.sensor;
     info.can_sleep = body.can_sleep;
+    info.continuous = body.continuous;
     info.definition = origin.prefab == kNone ? origin.index : kNone;
 }
 
@@ -167,7 +168,7 @@ void populate(Core& core) {
     state.slots.resize(core.def.slots.size());
     add_actuators(core, core.def.actuators, kNone, bodies, joints, kNoSlot);
     list_joints(core);
-    list_sensors(core);
+    list_special_bodies(core);
 }
 
 bool prefab_fits(const Core& core, const PrefabDef& prefab) {
@@ -215,8 +216,9 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
     for (std::uint32_t i = 0; i < joints.size(); ++i)
         joints[i] = add_joint(core, make_joint(prefab.joints[i], bodies, &pose, slot));
     add_actuators(core, prefab.actuators, prefab_index, bodies, joints, slot);
-    if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(), [](const BodyDef& body) { return body.sensor; }))
-        list_sensors(core);
+    if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(),
+                    [](const BodyDef& body) { return body.sensor || body.continuous; }))
+        list_special_bodies(core);
 }
 
 std::uint64_t digest_of(const Joint& joint) {
@@ -304,7 +306,7 @@ void finish_removals(Core& core) {
         std::erase_if(state.sensor_overlaps, [&](const SensorOverlap& overlap) {
             return ends_with_a_body(state, EventKind::sensor_end, overlap.sensor, overlap.visitor, true);
         });
-        list_sensors(core);
+        list_special_bodies(core);
     }
     if (!core.removed_bodies.empty() || !core.removed_joints.empty()) {
         std::erase_if(state.actuators, [&](const ActuatorState& actuator) {
@@ -324,6 +326,17 @@ void rebuild_free_lists(Core& core) {
     core.free_joints.clear();
     for (auto i = static_cast<std::uint32_t>(core.state.joints.size()); i-- > 0;) {
         if (!core.state.joints[i].alive) core.free_joints.push_back(i);
+    }
+}
+
+void list_special_bodies(Core& core) {
+    const Bodies& bodies = core.state.bodies;
+    core.sensors.clear();
+    core.continuous.clear();
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (!body_alive(core.state, i)) continue;
+        if (bodies.info[i].sensor) core.sensors.push_back(i);
+        else if (bodies.info[i].continuous && bodies.info[i].shape != kNone && bodies.dynamic(i)) core.continuous.push_back(i);
     }
 }
 

@@ -425,7 +425,7 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     core.joints_changed = true;
     rebuild_free_lists(core);
     list_joints(core);
-    list_sensors(core);
+    list_special_bodies(core);
     std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
     core.cold_bodies.clear();
     core.removed_bodies.clear();

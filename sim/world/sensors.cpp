@@ -37,14 +37,6 @@ void find_visitors(Core& core, std::uint32_t sensor, const BodyTree& moving, std
 
 }  // namespace
 
-void list_sensors(Core& core) {
-    const Bodies& bodies = core.state.bodies;
-    core.sensors.clear();
-    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (body_alive(core.state, i) && bodies.info[i].sensor) core.sensors.push_back(i);
-    }
-}
-
 void update_sensors(Core& core, const BodyTree& moving) {
     std::vector<SensorOverlap>&before = core.state.sensor_overlaps, &now = core.next_sensor_overlaps;
     now.clear();

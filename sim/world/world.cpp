@@ -162,6 +162,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         const StageScope stage(observer, Stage::events);
         finish_actuators(core);
         quarantine_lost_bodies(core);
+        if (!core.continuous.empty()) hold_back_continuous(core, impl_->history.fixed(core));
         keep_contacts(core, workers);
         remove_broken_joints(core);
         core.state.tick += 1;

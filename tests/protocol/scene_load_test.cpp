@@ -48,7 +48,7 @@ const char* const kEverything = R"({
     {"name": "floor", "type": "static", "shape": "ground", "material": "ice"},
     {"name": "one", "shape": "crate", "position": [1, 2, 3], "rotation_deg": [0, 90, 0], "linear_velocity": [1, 0, 0],
      "angular_velocity": [0, 2, 0], "mass_kg": 5, "linear_damping": 0.1, "angular_damping": 0.2, "gravity_scale": 0.5,
-     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true, "can_sleep": false},
+     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true, "can_sleep": false, "continuous": true},
     {"name": "two", "shape": "ball", "position": [2, 2, 3], "orientation": [0, 0, 0.6, 0.8]},
     {"name": "lift", "type": "kinematic", "shape": "pill", "position": [4, 1, 0]},
     {"name": "ghost", "mass_kg": 2, "position": [0, 5, 0]}],
@@ -105,6 +105,7 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(world.bodies[1].locks == (sim::kLockLinearZ | sim::kLockAngularX));
     CHECK(world.bodies[1].user_data == std::numeric_limits<std::uint64_t>::max());
     CHECK(world.bodies[1].sensor);
+    CHECK(world.bodies[1].continuous);
     CHECK(world.bodies[1].pose.orientation.y == doctest::Approx(std::sqrt(0.5)));
     CHECK(world.bodies[5].name == "g[0]");
     const auto& ball = std::get<sim::BallSocket>(world.joints[2 * 5 + 9 + 8 + 0].constraint);

@@ -71,8 +71,13 @@ Point support(const Shape& shape, Point d) {
     return {d.x < 0.0 ? -x : x, d.y < 0.0 ? -y : y, d.z < 0.0 ? -z : z};
 }
 
+void shrink(Shape& shape, float by) {
+    Vec3& half = shape.half_extents;
+    half = {half.x - by, half.y - by, half.z - by};
+}
+
 }  // namespace
 
-constinit const ShapeQueries kBoxQueries{ray, closest, support};
+constinit const ShapeQueries kBoxQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
 
 }  // namespace orrery::sim::ref

@@ -52,8 +52,10 @@ Point support(const Shape& shape, Point d) {
     return {0.0, d.y < 0.0 ? -double(shape.half_height) : double(shape.half_height), 0.0};
 }
 
+void shrink(Shape& shape, float by) { shape.radius -= by; }
+
 }  // namespace
 
-constinit const ShapeQueries kCapsuleQueries{ray, closest, support};
+constinit const ShapeQueries kCapsuleQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
 
 }  // namespace orrery::sim::ref

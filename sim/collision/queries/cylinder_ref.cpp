@@ -67,8 +67,10 @@ Point support(const Shape& shape, Point d) {
     return {rim.x, d.y < 0.0 ? -double(shape.half_height) : double(shape.half_height), rim.z};
 }
 
+void shrink(Shape& shape, float by) { shape.disc_radius -= by, shape.half_height -= by; }
+
 }  // namespace
 
-constinit const ShapeQueries kCylinderQueries{ray, closest, support};
+constinit const ShapeQueries kCylinderQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
 
 }  // namespace orrery::sim::ref

@@ -35,20 +35,29 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
 
 }  // namespace
 
-void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
-                         Snapshot& out) {
+const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels) {
     fixed_.clear();
-    moving_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((bodies.flags[i] & kBodyAlive) == 0 || bodies.info[i].shape == kNone) continue;
-        const QueryBody body = query_body(bodies, i);
-        ((body.types & kQueryFixed) != 0 ? fixed_ : moving_).push_back(body);
+        if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive || bodies.info[i].shape == kNone)
+            continue;
+        fixed_.push_back(query_body(bodies, i));
     }
     if (!fixed_tree_ || fixed_ != fixed_before_) {
         auto tree = std::make_shared<BodyTree>();
         pack(fixed_, shapes, kernels, *tree);
         fixed_tree_ = std::move(tree);
         fixed_.swap(fixed_before_);
+    }
+    return *fixed_tree_;
+}
+
+void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
+                         Snapshot& out) {
+    take_fixed(bodies, shapes, kernels);
+    moving_.clear();
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0 && bodies.info[i].shape != kNone)
+            moving_.push_back(query_body(bodies, i));
     }
     out.tick = tick;
     out.fixed = fixed_tree_;

@@ -43,6 +43,8 @@ struct Snapshot {
 // Takes snapshots, one world's.
 class SnapshotTaker {
   public:
+    // Those of the fixed bodies alone; stays good until the next call of either.
+    const BodyTree& take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels);
     void take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
               Snapshot& out);
 

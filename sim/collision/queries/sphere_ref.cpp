@@ -20,8 +20,10 @@ SurfacePoint closest(const Shape& shape, Point p) { return round_closest(p, {0.0
 
 Point support(const Shape&, Point) { return {0.0, 0.0, 0.0}; }
 
+void shrink(Shape& shape, float by) { shape.radius -= by; }
+
 }  // namespace
 
-constinit const ShapeQueries kSphereQueries{ray, closest, support};
+constinit const ShapeQueries kSphereQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
 
 }  // namespace orrery::sim::ref

@@ -1,0 +1,35 @@
+// Continuous bodies: what keeps a thin and fast body from passing a fixed one within a tick.
+//
+// Speculative contacts reach as far as a body flies, and stop what comes straight. They miss what arrives by turning, such as
+// the end of a spinning rod, and what is pushed aside by another contact in the same tick. So when the solver is done, the way
+// of a continuous body from the tick's first pose to its last is walked again, and the body is left where it would begin to
+// pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough for an ordinary contact.
+//
+// To pass means that the shapes overlap by more than a skin, a part of their thickness (kSkinPart). Both are made smaller by
+// theirs for the walk, so that bodies that rest, slide or roll on each other are none of its business.
+#pragma once
+
+#include <span>
+
+#include "sim/collision/queries/query_tree.h"
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+inline constexpr double kSkinPart = 0.25;        // of each shape's inner radius
+inline constexpr int kMaxSweepIterations = 128;  // a way that needs more ends where it has come to
+
+namespace ref {
+
+// The part of the way from `start` to `end` that a body may go before it passes one of the fixed bodies that its filter meets:
+// 1 if all of it. The way is straight, the turn even and the shorter one. Shapes without ShapeQueries::shrink and bodies that
+// overlap by more than the skin at `start` are not looked at.
+double free_part(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
+                 const BodyTree& fixed, std::span<const Shape> shapes);
+// The pose on that way.
+PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double part);
+
+}  // namespace ref
+
+}  // namespace orrery::sim

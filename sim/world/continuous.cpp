@@ -1,0 +1,21 @@
+// Continuous bodies at the end of a tick: none has passed a fixed body.
+
+#include "sim/collision/sweep.h"
+#include "sim/world/core.h"
+#include "sim/world/numbers.h"
+
+namespace orrery::sim {
+
+void hold_back_continuous(Core& core, const BodyTree& fixed) {
+    Bodies& bodies = core.state.bodies;
+    for (const std::uint32_t i : core.continuous) {
+        if (!bodies.dynamic(i) || bodies.asleep(i)) continue;  // or under quarantine since a moment ago
+        const PoseRecord start = core.start_pose[i], end = bodies.pose[i];
+        const double part = ref::free_part(core.shapes[bodies.info[i].shape], bodies.info[i], start, end, fixed, core.shapes);
+        if (part == 1.0) continue;
+        bodies.pose[i] = ref::pose_between(start, end, part);
+        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+    }
+}
+
+}  // namespace orrery::sim
