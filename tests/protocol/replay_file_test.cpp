@@ -78,8 +78,9 @@ TEST_CASE("replay: what is written is read back, record by record") {
     Bytes state(100'000);
     for (std::uint64_t tick = 1; tick <= 5; ++tick) {
         hashes.push_back(test::random_hash(random));
-        std::vector<sim::Command> commands(tick);
-        for (auto& command : commands) command.slot = static_cast<std::uint16_t>(9 - tick);
+        sim::Command command;
+        command.slot = static_cast<std::uint16_t>(9 - tick);
+        const std::vector<sim::Command> commands(tick, command);
         test::append(file, writer.tick(tick, commands, hashes.back(), tick * 1000));
         if (tick == 3) test::append(file, writer.keyframe(state));
     }
