@@ -115,8 +115,8 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             wrong_depth += depth > -here + 1e-5 || depth < -here - ((truth > 0 ? 0.025 : 0.002) + 0.12 * std::abs(here));
             for (std::uint32_t k = 0; k < got.count; ++k) {
                 const test::V p{got.point[k].point.x, got.point[k].point.y, got.point[k].point.z};
-                const double beside =
-                    std::max(outside(sa, p, random), outside(sb, p, random)) - std::max(0.0, -0.5 * got.point[k].depth);
+                const double beside_b = outside(sb, p, random), beside_a = outside(sa, p, random);
+                const double beside = std::max(beside_a, beside_b) - std::max(0.0, -0.5 * got.point[k].depth);
                 worst_place = std::max(worst_place, beside);
                 wrong_place += beside > 0.008 + 0.2 * std::abs(here);
             }
