@@ -79,12 +79,12 @@ ChunkWriter::ChunkWriter() : zstd_(ZSTD_createCCtx()) {
 }
 ChunkWriter::~ChunkWriter() { ZSTD_freeCCtx(zstd_); }
 
-bool ChunkWriter::compress(std::span<const std::uint8_t> payload) {
+bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload) {
     if (payload.size() < kCompressFromBytes) return false;
     compressed_.resize(ZSTD_compressBound(payload.size()));
     const std::size_t size = ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(),
                                                payload.size(), kZstdLevel);
-    if (ZSTD_isError(size) || size >= payload.size() || payload.size() > max_unpacked_bytes(size)) return false;
+    if (ZSTD_isError(size) || size >= payload.size() || payload.size() > max_unpacked_bytes(kind, size)) return false;
     compressed_.resize(size);
     return true;
 }
@@ -95,7 +95,7 @@ Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> pay
                      std::to_string(payload.size()) + " bytes do not fit into a chunk of at most " +
                          std::to_string(max_payload_bytes(kind))};
     ChunkHeader header{.kind = kind, .sequence = sequence_};
-    if (compress(payload)) {
+    if (compress(kind, payload)) {
         header.flags = kFlagZstd;
         payload = compressed_;
     }
@@ -237,7 +237,7 @@ ReadStatus ChunkReader::decompress(ChunkKind kind) {
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
         return corrupt("a compressed chunk does not state its size");
     if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than its kind may hold");
-    if (size > max_unpacked_bytes(stored_.size())) return corrupt("a chunk decompresses to more bytes than so few may hold");
+    if (size > max_unpacked_bytes(kind, stored_.size())) return corrupt("a chunk decompresses to more bytes than so few may hold");
     if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
         return corrupt("a compressed chunk is not exactly one frame");
     plain_size_ = static_cast<std::size_t>(size);

@@ -54,7 +54,7 @@ class ChunkWriter {
     std::uint64_t sequence() const { return sequence_; }  // of the next chunk
 
   private:
-    bool compress(std::span<const std::uint8_t> payload);
+    bool compress(ChunkKind kind, std::span<const std::uint8_t> payload);
 
     ZSTD_CCtx_s* zstd_;
     std::vector<std::uint8_t> compressed_;

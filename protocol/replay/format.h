@@ -7,7 +7,7 @@
 //   chain  = BLAKE2b-256 of (chain of the chunk before, header, payload); 32 zero bytes stand before the first chunk
 //
 // `length` counts the stored payload; `sequence` counts chunks from 0. With flag kFlagZstd the payload is exactly one
-// Zstandard frame that states its content size, at most max_unpacked_bytes(length). What a payload holds stands in records.h.
+// Zstandard frame that states its content size, at most max_unpacked_bytes(kind, length). What a payload holds stands in records.h.
 //
 // Every byte is covered: header fields by the header's checksum, the payload by its own, all by the chain. So a reader
 // can tell a file that was cut short from one that was altered:
@@ -33,15 +33,6 @@ inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;  // store
 inline constexpr std::size_t kMaxTickBytes = std::size_t{16} << 20;     // of a tick's payload: its most commands, at their longest
 inline constexpr std::size_t kMaxTextBytes = 256;                       // scene and room names
 inline constexpr std::size_t kCompressFromBytes = 1024;                 // below it a frame's own bytes eat the gain
-// What a compressed payload may unpack to: kFreePlainBytes however few bytes are stored, and kMaxExpansion for each of them. Ten
-// thousand bodies hung up alike take 30 of one; a payload that packs better is stored as it is, so that the size of a file
-// bounds what it costs its reader.
-inline constexpr std::size_t kFreePlainBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kMaxExpansion = 256;
-inline constexpr std::size_t max_unpacked_bytes(std::size_t stored) {
-    return stored * kMaxExpansion > kFreePlainBytes ? stored * kMaxExpansion : kFreePlainBytes;
-}
-
 enum class ChunkKind : std::uint8_t { file_header = 1, tick = 2, keyframe = 3, end = 4 };
 
 inline constexpr std::uint8_t kFlagZstd = 1;
@@ -50,6 +41,18 @@ inline constexpr std::uint8_t kKnownFlags = kFlagZstd;
 // What a payload of this kind may hold, as stored and again after decompression.
 inline constexpr std::size_t max_payload_bytes(ChunkKind kind) {
     return kind == ChunkKind::tick || kind == ChunkKind::end ? kMaxTickBytes : kMaxPayloadBytes;
+}
+
+// What a compressed payload may unpack to: kFreePlainBytes however few bytes are stored, and kMaxExpansion for each of
+// them (ten thousand bodies hung up alike take 30 of one). A scene is held twice while it is read, so that one of more
+// than kMaxPackedHeaderBytes is not compressed at all. A payload beyond these is stored as it is: the size of a file
+// bounds what it costs its reader.
+inline constexpr std::size_t kFreePlainBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxExpansion = 256;
+inline constexpr std::size_t kMaxPackedHeaderBytes = std::size_t{20} << 20;
+inline constexpr std::size_t max_unpacked_bytes(ChunkKind kind, std::size_t stored) {
+    const std::size_t most = stored * kMaxExpansion > kFreePlainBytes ? stored * kMaxExpansion : kFreePlainBytes;
+    return kind == ChunkKind::file_header && most > kMaxPackedHeaderBytes ? kMaxPackedHeaderBytes : most;
 }
 
 using Chain = std::array<std::uint8_t, kChainBytes>;

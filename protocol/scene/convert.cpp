@@ -15,7 +15,7 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.contact_damping_ratio = reader.number(from.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
     to.sleep = from.sleep;
     to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps);
-    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, 6.5f);
+    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s);
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
     to.max_recovery_speed_mps =

@@ -36,12 +36,12 @@ bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
     return changed;
 }
 
-// Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
 bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
     const BodyInfo& info = bodies.info[body];
     return (bodies.flags[body] & kBodyAlive) != 0 && info.shape != kNone && !info.sensor;
 }
 
+// Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
 void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     const std::uint32_t size = bodies.size();
     const auto known = static_cast<std::uint32_t>(std::max<std::size_t>(identity_.size(), size));

@@ -45,7 +45,8 @@ void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std
     Greedy greedy{bodies, colouring.used};
 
     const auto sleeps = [&](const Joint& joint) {
-        return bodies.asleep(joint.a) || bodies.asleep(joint.b) || bodies.asleep(joint.c) || bodies.asleep(joint.d);
+        const auto joined = joint.bodies();
+        return std::any_of(joined.begin(), joined.end(), [&](std::uint32_t body) { return bodies.asleep(body); });
     };
     for (std::size_t i = 0; i < joints.size(); ++i) {
         colouring.joints[i] = joints[i].alive && !sleeps(joints[i]) ? greedy.take(joints[i]) : kNoColour;

@@ -18,7 +18,6 @@ constexpr float kMaxAcceleration_mps2 = 10'000.0f;
 constexpr float kMaxFrequency_hz = 100'000.0f;
 constexpr float kMaxDampingRatio = 10'000.0f;
 constexpr float kMaxDamping_hz = 10'000.0f;
-constexpr float kMaxSleepTime_s = 6.5f;           // kMaxSleepTicks at the highest tick rate
 constexpr float kMaxSolverLength_m = 10.0f;       // slop and speculative margin
 constexpr float kMinMass_kg = 1.0e-6f, kMaxMass_kg = 1.0e12f;
 constexpr float kMaxFriction = 1'000.0f;

@@ -62,6 +62,7 @@ struct Core {
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;
     std::vector<std::uint32_t> to_wake;            // sleeping bodies whose islands are to wake
+    std::vector<std::uint32_t> disturbed;          // bodies whose neighbours' islands are to wake
     std::vector<std::uint32_t> island;             // by body, while islands are found
     std::vector<std::uint8_t> island_flag;
     std::vector<KeptContact> moved_contacts, merged_contacts;

@@ -421,6 +421,7 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     core.sleeping_changed = true;
     renew_sleeping_digest(core);
     core.to_wake.clear();
+    core.disturbed.clear();
     core.halted = false;
     core.joints_changed = true;
     rebuild_free_lists(core);

@@ -23,10 +23,10 @@ bool dozing(const State& state, const KeptContact& contact) {
 }
 // Every two bodies of a joint.
 template <class Connect>
-void connect_joint(const Joint& joint, Connect connect) {
-    const std::uint32_t bodies[] = {joint.a, joint.b, joint.c, joint.d};
-    for (int i = 0; i < 4; ++i) {
-        for (int k = i + 1; k < 4; ++k) connect(bodies[i], bodies[k]);
+void connect_joint(const Joint& joint, const Connect& connect) {
+    const auto bodies = joint.bodies();
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        for (std::size_t k = i + 1; k < bodies.size(); ++k) connect(bodies[i], bodies[k]);
     }
 }
 
@@ -74,24 +74,31 @@ void wake(Core& core, std::uint32_t body) {
 }
 
 void wake(Core& core, const Joint& joint) {
-    for (const std::uint32_t body : {joint.a, joint.b, joint.c, joint.d}) wake(core, body);
+    for (const std::uint32_t body : joint.bodies()) wake(core, body);
 }
 
 void wake_neighbours(Core& core, std::uint32_t body) {
-    const State& state = core.state;
     wake(core, body);
-    for (const KeptContact& contact : state.sleeping_contacts) {
-        if (contact.a == body || contact.b == body) wake(core, contact.a == body ? contact.b : contact.a);
-    }
-    for (const Joint& joint : state.joints) {
-        if (joint.alive && (joint.a == body || joint.b == body || joint.c == body || joint.d == body)) wake(core, joint);
-    }
+    core.disturbed.push_back(body);
 }
 
 bool wake_islands(Core& core) {
-    if (core.to_wake.empty()) return false;
     State& state = core.state;
     Bodies& bodies = state.bodies;
+    if (!core.disturbed.empty()) {
+        core.island_flag.assign(bodies.size(), 0);
+        for (const std::uint32_t body : core.disturbed) core.island_flag[body] = 1;
+        core.disturbed.clear();
+        const auto disturb = [&](std::uint32_t a, std::uint32_t b) {
+            if (core.island_flag[a] != 0) wake(core, b);
+            if (core.island_flag[b] != 0) wake(core, a);
+        };
+        for (const KeptContact& c : state.sleeping_contacts) disturb(c.a, c.b);
+        for (const Joint& joint : state.joints) {
+            if (joint.alive) connect_joint(joint, disturb);
+        }
+    }
+    if (core.to_wake.empty()) return false;
     Islands islands(core.island, bodies.size());
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
         if (bodies.asleep(a) && bodies.asleep(b)) islands.connect(a, b);

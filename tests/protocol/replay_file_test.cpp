@@ -367,6 +367,28 @@ TEST_CASE("replay: a payload that packs too well is stored as it is, and read ba
     CHECK(survey_bytes(file).status == ReadStatus::closed);
 }
 
+TEST_CASE("replay: a scene that would unpack to more than 20 MiB is stored as it is; packed by another's hand it is refused") {
+    Bytes scene(kMaxPackedHeaderBytes + 1000);
+    test::Random random(15);
+    for (std::size_t i = 0; i < scene.size(); i += 64) scene[i] = static_cast<std::uint8_t>(random.next());
+    FileHeader header;
+    header.scene = scene;
+    ReplayWriter writer;
+    Bytes file;
+    test::append(file, writer.begin(header));
+    CHECK(file.size() > scene.size());
+    const Survey seen = survey_bytes(file);
+    REQUIRE(seen.has_header);
+    CHECK(seen.header.scene == scene);
+
+    Bytes packed(ZSTD_compressBound(scene.size()));
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), scene.data(), scene.size(), 1));
+    CHECK(packed.size() < scene.size() / 10);
+    const Survey other = survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = packed.size()}, {}, packed));
+    CHECK(other.status == ReadStatus::corrupt);
+    CHECK(other.error.message.find("than so few may hold") != std::string::npos);
+}
+
 TEST_CASE("replay: a compression bomb is refused by the size that it states") {
     Bytes bomb;
     {

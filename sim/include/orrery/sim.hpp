@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 2;
+inline constexpr std::uint32_t kEngineVersion = 3;
 
 // ---------------------------------------------------------------- limits
 
@@ -38,10 +38,11 @@ inline constexpr std::uint32_t kMaxJoints = 8'000'000;
 inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
 inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
-inline constexpr std::uint32_t kMaxSleepTicks = 65'535;        // of slowness before sleep
+inline constexpr float kMaxSleepTime_s = 6.5f;                  // of slowness before sleep: 16 bits of ticks at 10,000 Hz
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
-// Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have many. Crowded bodies have pairs by the square of their number, and a touching pair
-// takes about 1 KB in the manifold, the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
+// Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have
+// many. Crowded bodies have pairs by the square of their number, and a touching pair takes about 1 KB in the manifold,
+// the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
 inline constexpr std::uint32_t kMaxPairs = 4'000'000;
 // Shapes that are made of lists. A hull's points may be more than its vertices: those that matter most are kept.
 inline constexpr std::uint32_t kMaxHullVertices = 128;
@@ -234,7 +235,7 @@ struct SolverSettings {                           // one set of defaults for all
     // point of their surface, for sleep_time_s. They cost next to nothing until something touches or commands one of them.
     bool sleep = true;
     float sleep_speed_mps = 0.05f;
-    float sleep_time_s = 0.5f;                    // at most kMaxSleepTicks ticks
+    float sleep_time_s = 0.5f;                    // at most kMaxSleepTime_s
 };
 
 struct WorldDef {
