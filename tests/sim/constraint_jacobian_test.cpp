@@ -1,13 +1,12 @@
 // Guards the derivations: the Jacobian that a constraint applies its impulses along equals the finite difference of the
-// constraint's own C, and a solve pass equals a double-precision transcription of
-//   increment = m_eff (bias - J v) - softness * accumulated      (reference on constraint functions)
-#include "sim/lanes/ref_pass.h"
-#include "sim/solver/kernels-inl.h"
-
+// constraint's own C. What the passes make of it: reference_test.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <memory>
+
+#include "sim/lanes/ref_pass.h"
+#include "sim/solver/kernels-inl.h"
 
 namespace orrery::sim::ref {
 namespace {
@@ -36,6 +35,8 @@ V operator*(V a, double s) { return {a.x * s, a.y * s, a.z * s}; }
 double dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 V cross(V a, V b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 V wide(Vec3 v) { return {v.x, v.y, v.z}; }
+V wide(Vec3T<float> v) { return {v.x, v.y, v.z}; }
+Vec3T<float> lane(Vec3 v) { return {v.x, v.y, v.z}; }
 struct Q {
     double x, y, z, w;
 };
@@ -74,25 +75,29 @@ const StepConstants kStep = [] {
 }();
 
 // With unit masses, the velocities that a unit impulse of a row gives are that row of J. Compared with (C(e) - C(-e)) / 2e.
+template <class Functions, class Value>
+void check_row(const typename Functions::Bundle& bundle, DoublePose a, DoublePose b, int row, Value value) {
+    CAPTURE(row);
+    VelocityT<float> va{}, vb{};
+    Functions::template warm_start<float>(bundle, 0, va, vb);
+    const float j[12] = {va.linear.x, va.linear.y, va.linear.z, va.angular.x, va.angular.y, va.angular.z,
+                         vb.linear.x, vb.linear.y, vb.linear.z, vb.angular.x, vb.angular.y, vb.angular.z};
+    for (int k = 0; k < 12; ++k) {
+        CAPTURE(k);
+        const double e = 1e-5;
+        const auto at = [&](double step) {
+            return k < 6 ? value(row, moved(a, k, step), b) : value(row, a, moved(b, k - 6, step));
+        };
+        CHECK(std::abs(j[k] - (at(e) - at(-e)) / (2 * e)) < 2e-5);
+    }
+}
 template <class Functions, class SetRow, class Value>
 void check_rows(typename Functions::Bundle& bundle, int rows, DoublePose a, DoublePose b, SetRow set_row, Value value) {
     Functions::template prepare<float>(bundle, 0, kStep);
     Functions::template refresh<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);
     for (int row = 0; row < rows; ++row) {
-        CAPTURE(row);
         set_row(row);
-        VelocityT<float> va{}, vb{};
-        Functions::template warm_start<float>(bundle, 0, va, vb);
-        const float j[12] = {va.linear.x, va.linear.y, va.linear.z, va.angular.x, va.angular.y, va.angular.z,
-                             vb.linear.x, vb.linear.y, vb.linear.z, vb.angular.x, vb.angular.y, vb.angular.z};
-        for (int k = 0; k < 12; ++k) {
-            CAPTURE(k);
-            const double e = 1e-5;
-            const auto at = [&](double step) {
-                return k < 6 ? value(row, moved(a, k, step), b) : value(row, a, moved(b, k - 6, step));
-            };
-            CHECK(std::abs(j[k] - (at(e) - at(-e)) / (2 * e)) < 2e-5);
-        }
+        check_row<Functions>(bundle, a, b, row, value);
     }
 }
 
@@ -115,7 +120,10 @@ TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
             load_lane(*bundle, 0, BallSocket{la, lb, {}}, none);
             check_rows<BallSocketFunctions>(
                 *bundle, 3, a, b,
-                [&](int row) { put(bundle->impulse, 0, Vec3T<float>{row == 0 ? 1.0f : 0.0f, row == 1 ? 1.0f : 0.0f, row == 2 ? 1.0f : 0.0f}); },
+                [&](int row) {
+                    put(bundle->impulse, 0,
+                        Vec3T<float>{row == 0 ? 1.0f : 0.0f, row == 1 ? 1.0f : 0.0f, row == 2 ? 1.0f : 0.0f});
+                },
                 [&](int row, DoublePose p, DoublePose q) { return component(anchor_gap(p, q, la, lb), row); });
         }
         {
@@ -137,7 +145,9 @@ TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
             load_lane(*bundle, 0, hinge, none);
             check_rows<HingeFunctions>(
                 *bundle, 5, a, b,
-                [&](int row) { for (int k = 0; k < 5; ++k) put(bundle->impulse[k], 0, k == row ? 1.0f : 0.0f); },
+                [&](int row) {
+                    for (int k = 0; k < 5; ++k) put(bundle->impulse[k], 0, k == row ? 1.0f : 0.0f);
+                },
                 [&](int row, DoublePose p, DoublePose q) {
                     if (row < 3) return component(anchor_gap(p, q, la, lb), row);
                     const V u = turn(p.orientation, {1, 0, 0}), axis = turn(p.orientation, {0, 1, 0});
@@ -186,43 +196,58 @@ TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
     }
 }
 
-TEST_CASE("a ball socket's solve equals the reference function in double precision") {
+TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip at the friction centre and of its twist") {
     Random random;
     for (int trial = 0; trial < 200; ++trial) {
-        auto bundle = std::make_unique<BallSocketBundle>();
-        BallSocketBundle& s = *bundle;
-        const Vec3 la = random.vector(), lb = random.vector(), old = random.vector(3.0f);
-        const float accumulated[3] = {old.x, old.y, old.z};
-        const Spring spring{random(1.0f, 50.0f), random(0.1f, 2.0f)};
-        load_lane(s, 0, BallSocket{la, lb, spring}, accumulated);
+        CAPTURE(trial);
         const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
-        const InertiaT<float> ma{{random(1, 2), 0.1f, -0.2f, random(1, 2), 0.3f, random(1, 2)}, random(0.5f, 2)};
-        const InertiaT<float> mb{{random(1, 2), -0.3f, 0.1f, random(1, 2), 0.2f, random(1, 2)}, random(0.5f, 2)};
-        BallSocketFunctions::prepare<float>(s, 0, kStep);
-        BallSocketFunctions::refresh<float>(s, 0, kStep, narrow(a), narrow(b), ma, mb);
-        const auto vec = [&](Vec3 v) { return Vec3T<float>{v.x, v.y, v.z}; };
-        const Vec3 v[4] = {random.vector(5), random.vector(5), random.vector(5), random.vector(5)};
-        VelocityT<float> va{vec(v[0]), vec(v[1])}, vb{vec(v[2]), vec(v[3])};
-        BallSocketFunctions::solve<false, float>(s, 0, kStep, BallSocketFunctions::bias<float>(s, 0), va, vb);
+        Manifold manifold;
+        manifold.count = 1 + static_cast<std::uint32_t>(trial) % 4;
+        const V way = wide(random.vector()) + V{0.0, 1.5, 0.0}, unit = way * (1 / std::sqrt(dot(way, way)));
+        manifold.normal = {float(unit.x), float(unit.y), float(unit.z)};
+        for (std::uint32_t k = 0; k < manifold.count; ++k) manifold.points[k].offset_a = random.vector();
+        auto held = std::make_unique<ContactBundle>();
+        ContactBundle& bundle = *held;
+        bundle.head.points = manifold.count;
+        load_lane(bundle, 0, manifold);
+        const VelocityT<float> before_a{lane(random.vector()), lane(random.vector())},
+            before_b{lane(random.vector()), lane(random.vector())};
+        ContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit, before_a, before_b);
 
-        // The transcription checks the increment instead of solving for it: with K^-1 on the other side,
-        // K (increment + softness old) = mass_scale (-J v - rate C).
-        const double w = 2 * 3.14159265358979 * spring.frequency_hz, h = kStep.h_s, z = spring.damping_ratio;
-        const double rate = w / (w * h + 2 * z), softness = 1 / (1 + w * h * (w * h + 2 * z)), scale = 1 - softness;
-        const V ra = turn(a.orientation, wide(la)), rb = turn(b.orientation, wide(lb));
-        const V now{s.impulse.x.lane[0], s.impulse.y.lane[0], s.impulse.z.lane[0]};
-        const V x = (now - wide(old)) + wide(old) * softness;
-        const auto times = [](const Sym3T<float>& m, V r) {
-            return V{m.xx * r.x + m.xy * r.y + m.xz * r.z, m.xy * r.x + m.yy * r.y + m.yz * r.z, m.xz * r.x + m.yz * r.y + m.zz * r.z};
+        const V n = wide(manifold.normal), t{bundle.tangent.x.lane[0], bundle.tangent.y.lane[0], bundle.tangent.z.lane[0]},
+                u = cross(n, t);
+        V centre{0, 0, 0};
+        for (std::uint32_t k = 0; k < manifold.count; ++k)
+            centre = centre + wide(manifold.points[k].offset_a) * (1.0 / manifold.count);
+        const int points = static_cast<int>(manifold.count);
+        // What a body's point at `arm` from its centre moves by.
+        const auto moved_by = [](const DoublePose& from, const DoublePose& to, V arm) {
+            const Q back{-from.orientation.x, -from.orientation.y, -from.orientation.z, from.orientation.w};
+            return to.position + turn(to.orientation * back, arm) - from.position - arm;
         };
-        const V kx = x * (double(ma.inverse_mass) + mb.inverse_mass) + cross(times(ma.inverse_inertia, cross(ra, x)), ra) +
-                     cross(times(mb.inverse_inertia, cross(rb, x)), rb);
-        const V jv = (wide(v[2]) + cross(wide(v[3]), rb)) - (wide(v[0]) + cross(wide(v[1]), ra));
-        const V right = (jv + anchor_gap(a, b, la, lb) * rate) * -scale;
-        for (int k = 0; k < 3; ++k) CHECK(std::abs(component(kx - right, k)) < 2e-4 * (1 + std::abs(component(right, k))));
-
-        const V expected = wide(v[2]) + (now - wide(old)) * mb.inverse_mass;
-        CHECK(std::abs(vb.linear.x - expected.x) < 1e-4);
+        const auto spin = [](const DoublePose& from, const DoublePose& to) {
+            const Q back{-from.orientation.x, -from.orientation.y, -from.orientation.z, from.orientation.w},
+                q = to.orientation * back;
+            return V{2 * q.x, 2 * q.y, 2 * q.z};
+        };
+        for (int row = 0; row < points + 3; ++row) {
+            for (int k = 0; k < points; ++k) put(bundle.points[k].impulse, 0, k == row ? 1.0f : 0.0f);
+            put(bundle.friction_impulse, 0, Vec2T<float>{row == points ? 1.0f : 0.0f, row == points + 1 ? 1.0f : 0.0f});
+            put(bundle.twist_impulse, 0, row == points + 2 ? 1.0f : 0.0f);
+            const V arm_a = row < points ? wide(manifold.points[row].offset_a) : centre,
+                    arm_b = arm_a + a.position - b.position;
+            const V along = row == points ? t : row == points + 1 ? u : n;
+            check_row<ContactFunctions>(bundle, a, b, row, [&](int, const DoublePose& p, const DoublePose& q) {
+                if (row == points + 2) return dot(n, spin(b, q) - spin(a, p));
+                return dot(along, moved_by(b, q, arm_b) - moved_by(a, p, arm_a));
+            });
+        }
+        for (int k = 0; k < points; ++k) {
+            const V ra = wide(manifold.points[k].offset_a), rb = ra + a.position - b.position;
+            const V closing = (wide(before_b.linear) + cross(wide(before_b.angular), rb)) -
+                              (wide(before_a.linear) + cross(wide(before_a.angular), ra));
+            CHECK(std::abs(bundle.points[k].speed.lane[0] - dot(n, closing)) < 1e-5);
+        }
     }
 }
 
@@ -230,7 +255,8 @@ TEST_CASE("LDL^T solves what it factored and drops a row that moves nothing") {
     Random random;
     for (int trial = 0; trial < 100; ++trial) {
         float basis[6][6];
-        for (auto& row : basis) for (float& x : row) x = random();
+        for (auto& row : basis)
+            for (float& x : row) x = random();
         LowerT<6, float> k;
         double full[6][6];
         for (std::size_t i = 0; i < 6; ++i) {
