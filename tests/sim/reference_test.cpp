@@ -1,17 +1,20 @@
 // Guards the mathematics that the engine takes from published sources (the table in sim/README.md): each function of a source
 // is written out here again, plainly and in double precision with the source's own signs, and agrees with the engine's on
 // 10,000 random inputs. The tolerance is relative to the larger of the terms that the result is a sum of.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
+#include "sim/lanes/ref_pass.h"
 
 #include "sim/collision/bounds-inl.h"
-#include "sim/lanes/ref_pass.h"
 #include "sim/solver/integrate-inl.h"
 #include "sim/solver/passes-inl.h"
 #include "sim/solver/solver.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
 #include "tests/support/body_worlds.h"
 #include "tests/support/convex_reference.h"
 #include "tests/support/seed.h"
