@@ -8,19 +8,79 @@ constexpr double kParallelEdges = 1e-6;  // squared sine below which two edges s
 constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says all that the edges could
 constexpr double kDeepInside_m = 1e-9;   // a point this deep in a cylinder has no nearest surface point outside
 
-void try_face(ConvexAxis& best, const Convex& other, D3 n, double offset, std::uint32_t face) {
-    const double separation = -reach_along(other, -n) - offset;
-    if (separation <= best.separation) return;
+// Points of a shape that were met already: a face or an edge parts the shapes no farther than it parts these.
+struct Known {
+    static constexpr std::uint32_t kMost = 8;
+    std::uint32_t count = 0;
+    D3 point[kMost];
+    void add(D3 p) {
+        if (count < kMost) point[count++] = p;
+    }
+};
+
+Known known_of(const D3* points, std::uint32_t count) {
+    Known out;
+    for (std::uint32_t i = 0; i < count; ++i) out.add(points[i]);
+    return out;
+}
+
+// How far the face's plane lies below the nearest of the points, in the shape's own frame.
+double height_above(const Convex& c, std::uint32_t face, const D3* local, std::uint32_t count) {
+    double least = 1e300;
+    for (std::uint32_t k = 0; k < count; ++k) least = smaller(least, dot(c.local_normal[face], local[k]));
+    return least - c.local_offset[face];
+}
+
+void use_face(ConvexAxis& best, double separation, D3 normal, std::uint32_t face) {
+    best.kind = ConvexAxis::Kind::face_a;
     best.separation = separation;
-    best.normal = n;
+    best.normal = normal;
     best.face = face;
+}
+
+// The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. What is
+// met of `other` on the way joins `known`, its points.
+ConvexAxis best_face(const Convex& c, const Convex& other, double floor, Known& known) {
+    ConvexAxis best;
+    best.separation = floor;
+    if (c.kind == ConvexKind::cylinder) {
+        for (std::uint32_t face = 0; face < 2; ++face) {
+            const D3 n = face == 0 ? c.pose.axes.y : -c.pose.axes.y, p = support(other, -n);
+            const double separation = (dot(n, p - c.pose.position) - c.half_height) - other.radius;
+            known.add(p);
+            if (separation > best.separation) use_face(best, separation, n, face);
+        }
+        return best;
+    }
+    if (c.kind != ConvexKind::polytope) return best;
+    D3 local[Known::kMost];
+    for (std::uint32_t k = 0; k < known.count; ++k) local[k] = inward(c.pose, known.point[k]);
+    double bound[kMaxHullFaces];
+    std::uint32_t first = 0;
+    for (std::uint32_t f = 0; f < c.topology->faces; ++f) {
+        bound[f] = height_above(c, f, local, known.count) - other.radius;
+        if (bound[f] > bound[first]) first = f;
+    }
+    // The most promising first, so that it spares the others.
+    for (std::uint32_t i = 0, tried = known.count; i <= c.topology->faces; ++i) {
+        const std::uint32_t f = i == 0 ? first : i - 1;
+        if (bound[f] <= best.separation || (i != 0 && f == first)) continue;
+        if (height_above(c, f, local + tried, known.count - tried) - other.radius <= best.separation) continue;
+        const D3 n = c.normal(f), p = support(other, -n), at = inward(c.pose, p);
+        const double separation = (dot(c.local_normal[f], at) - c.local_offset[f]) - other.radius;
+        if (known.count < Known::kMost) local[known.count] = at;
+        known.add(p);
+        if (separation > best.separation) use_face(best, separation, n, f);
+    }
+    return best;
 }
 
 // A ball and a cylinder: by the cylinder's own coordinates. The normal points out of the cylinder.
 ConvexAxis cylinder_to_point(const Convex& cylinder, const Convex& ball) {
     const D3 p = inward(cylinder.pose, ball.pose.position);
     const double rho = __builtin_sqrt(p.x * p.x + p.z * p.z), h = cylinder.half_height, r = cylinder.rim;
-    const D3 radial = rho > 0.0 ? D3{p.x / rho, 0.0, p.z / rho} : D3{1.0, 0.0, 0.0}, along{0.0, p.y < 0.0 ? -1.0 : 1.0, 0.0};
+    const D3 radial = rho > 0.0 ? D3{p.x / rho, 0.0, p.z / rho} : D3{1.0, 0.0, 0.0},
+             along{0.0, p.y < 0.0 ? -1.0 : 1.0, 0.0};
     const double above = absolute(p.y) - h, beside = rho - r;
     ConvexAxis out;
     out.kind = ConvexAxis::Kind::between;
@@ -49,20 +109,17 @@ ConvexAxis turned(ConvexAxis axis) {
     return axis;
 }
 
-// Between shapes of which at least one is no polytope.
-ConvexAxis axis_between(const Convex& a, const Convex& b, bool overlap_enough) {
-    if (a.kind == ConvexKind::cylinder && b.kind == ConvexKind::point) return cylinder_to_point(a, b);
-    if (a.kind == ConvexKind::point && b.kind == ConvexKind::cylinder) return turned(cylinder_to_point(b, a));
-    const ConvexGap d = convex_gap(a, b, overlap_enough);
+ConvexAxis axis_of(const Convex& a, const Convex& b, const ConvexGap& gap) {
     ConvexAxis out;
-    if (!d.sound) return out;
     out.kind = ConvexAxis::Kind::between;
-    out.separation = d.distance - (a.radius + b.radius);
-    out.normal = d.normal;
-    out.on_a = d.on_a + d.normal * a.radius;
-    out.on_b = d.on_b - d.normal * b.radius;
+    out.separation = gap.distance - (a.radius + b.radius);
+    out.normal = gap.normal;
+    out.on_a = gap.on_a + gap.normal * a.radius;
+    out.on_b = gap.on_b - gap.normal * b.radius;
     return out;
 }
+
+ConvexAxis within(const ConvexAxis& axis, double limit) { return axis.separation > limit ? ConvexAxis{} : axis; }
 
 // Cores without volume that meet, in a point or along a line: apart across both, A being below.
 ConvexAxis crossing(const Convex& a, const Convex& b) {
@@ -78,174 +135,149 @@ ConvexAxis crossing(const Convex& a, const Convex& b) {
 }
 
 bool round(const Convex& c) { return c.kind == ConvexKind::point; }
-
-}  // namespace
-
-D3 support(const Convex& c, D3 direction) {
-    if (c.kind == ConvexKind::point) return c.pose.position;
-    if (c.kind == ConvexKind::polytope) {
-        std::uint32_t best = 0;
-        double farthest = dot(c.vertex[0], direction);
-        for (std::uint32_t i = 1; i < c.topology->vertices; ++i) {
-            const double along = dot(c.vertex[i], direction);
-            if (along > farthest) best = i, farthest = along;
-        }
-        return c.vertex[best];
-    }
-    const double up = dot(c.pose.axes.y, direction);
-    D3 p = c.pose.position + c.pose.axes.y * (up < 0.0 ? -c.half_height : c.half_height);
-    if (c.kind == ConvexKind::cylinder) {
-        // By the cap's own axes: what rounding leaves of a direction across the cap would not lie in it.
-        const double x = dot(c.pose.axes.x, direction), z = dot(c.pose.axes.z, direction), size = __builtin_sqrt(x * x + z * z);
-        p = p + (size > 0.0 ? c.pose.axes.x * (x / size) + c.pose.axes.z * (z / size) : c.pose.axes.x) * c.rim;
-    }
-    return p;
+bool has_faces(const Convex& c) { return c.kind == ConvexKind::polytope || c.kind == ConvexKind::cylinder; }
+bool polytopes(const Convex& a, const Convex& b) {
+    return a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope;
 }
 
-void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
-    out.pose = pose;
-    out.radius = out.rim = out.half_height = 0.0;
-    out.topology = nullptr;
-    switch (shape.type) {
-        case ShapeType::capsule:
-            out.kind = ConvexKind::segment;
-            out.radius = shape.radius;
-            out.half_height = shape.half_height;
-            return;
-        case ShapeType::cylinder:
-            out.kind = ConvexKind::cylinder;
-            out.rim = shape.disc_radius;
-            out.half_height = shape.half_height;
-            return;
-        case ShapeType::box: {
-            out.kind = ConvexKind::polytope;
-            out.topology = &kBoxTopology;
-            const D3 h = widened(shape.half_extents), x = pose.axes.x * h.x, y = pose.axes.y * h.y, z = pose.axes.z * h.z;
-            for (std::uint32_t k = 0; k < 8; ++k)
-                out.vertex[k] = ((pose.position + x * ((k & 1) != 0 ? 1.0 : -1.0)) + y * ((k & 2) != 0 ? 1.0 : -1.0)) +
-                                z * ((k & 4) != 0 ? 1.0 : -1.0);
-            const D3 axis[3] = {pose.axes.x, pose.axes.y, pose.axes.z};
-            const double half[3] = {h.x, h.y, h.z};
-            for (std::uint32_t f = 0; f < 6; ++f) {
-                out.normal[f] = f % 2 == 0 ? axis[f / 2] : -axis[f / 2];
-                out.offset[f] = dot(out.normal[f], pose.position) + half[f / 2];
-            }
-            return;
+struct PlacedEdge {
+    std::uint32_t index;
+    D3 from, along, left, right;
+    double size2;
+};
+
+// Those edges of `c` along which it may be parted from points of the other shape by more than `floor`, which is below
+// 0. A normal that touches an edge lies between those of its two faces: where a point is deeper than that below both
+// their planes, it is so along all that lies between.
+std::uint32_t edges_near(const Convex& c, const Known& known, double floor, PlacedEdge* out) {
+    D3 local[Known::kMost];
+    for (std::uint32_t k = 0; k < known.count; ++k) local[k] = inward(c.pose, known.point[k]);
+    std::uint8_t below[kMaxHullFaces];  // a bit a point
+    for (std::uint32_t f = 0; f < c.topology->faces; ++f) {
+        below[f] = 0;
+        for (std::uint32_t k = 0; k < known.count; ++k) {
+            if (dot(c.local_normal[f], local[k]) - c.local_offset[f] < floor)
+                below[f] |= static_cast<std::uint8_t>(1u << k);
         }
-        case ShapeType::hull: {
-            const Hull& hull = *shape.hull;
-            out.kind = ConvexKind::polytope;
-            out.topology = &hull.topology;
-            for (std::uint32_t i = 0; i < hull.topology.vertices; ++i) out.vertex[i] = outward(pose, widened(hull.vertex[i]));
-            for (std::uint32_t f = 0; f < hull.topology.faces; ++f) {
-                out.normal[f] = outward(pose.axes, hull.normal[f]);
-                out.offset[f] = hull.offset[f] + dot(out.normal[f], pose.position);
-            }
-            return;
-        }
-        default:
-            out.kind = ConvexKind::point;
-            out.radius = shape.radius;
     }
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < c.topology->edges; ++i) {
+        const PolytopeEdge& e = c.topology->edge[i];
+        if ((below[e.left] & below[e.right]) != 0) continue;
+        PlacedEdge& to = out[count++];
+        to.index = i;
+        to.from = c.vertex(e.from);
+        to.along = c.vertex(e.to) - to.from;
+        to.left = c.normal(e.left);
+        to.right = c.normal(e.right);
+        to.size2 = dot(to.along, to.along);
+    }
+    return count;
 }
 
-void place_triangle(const D3 corner[3], D3 normal, Convex& out) {
-    out.kind = ConvexKind::polytope;
-    out.radius = out.rim = out.half_height = 0.0;
-    out.topology = &kTriangleTopology;
-    for (int i = 0; i < 3; ++i) out.vertex[i] = corner[i];
-    out.pose.position = ((corner[0] + corner[1]) + corner[2]) * (1.0 / 3.0);
-    out.normal[0] = normal;
-    out.normal[1] = -normal;
-    out.offset[0] = dot(normal, out.pose.position);
-    out.offset[1] = -out.offset[0];
-}
+struct EdgeStore {
+    EdgeStore() {}
+    union {
+        PlacedEdge edge[kMaxHullEdges];
+    };
+};
 
-ConvexAxis best_face(const Convex& c, const Convex& other) {
+// Of two polytopes that overlap, the pair of edges whose product parts them farthest, if farther than `floor`, which is
+// below 0.
+ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const Known& of_b, double floor) {
     ConvexAxis best;
-    if (c.kind == ConvexKind::polytope) {
-        for (std::uint32_t f = 0; f < c.topology->faces; ++f) try_face(best, other, c.normal[f], c.offset[f], f);
-        best.kind = ConvexAxis::Kind::face_a;
-    } else if (c.kind == ConvexKind::cylinder) {
-        const D3 y = c.pose.axes.y;
-        const double at = dot(y, c.pose.position);
-        try_face(best, other, y, at + c.half_height, 0);
-        try_face(best, other, -y, c.half_height - at, 1);
-        best.kind = ConvexAxis::Kind::face_a;
-    }
-    return best;
-}
-
-ConvexAxis best_edges(const Convex& a, const Convex& b) {
-    const Topology &ta = *a.topology, &tb = *b.topology;
-    ConvexAxis best;
-    double along[kMaxHullFaces];
-    for (std::uint32_t i = 0; i < ta.edges; ++i) {
-        const PolytopeEdge& ea = ta.edge[i];
-        const D3 da = a.vertex[ea.to] - a.vertex[ea.from], left = a.normal[ea.left], right = a.normal[ea.right];
-        const double size2_a = dot(da, da);
-        for (std::uint32_t f = 0; f < tb.faces; ++f) along[f] = dot(b.normal[f], da);
-        for (std::uint32_t k = 0; k < tb.edges; ++k) {
-            const PolytopeEdge& eb = tb.edge[k];
-            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses that
-            // between the negated faces of B's: each arc's ends lie on both sides of the other's plane, and both on one
-            // hemisphere.
-            const double l = along[eb.left], r = along[eb.right];
+    best.separation = floor;
+    EdgeStore sa, sb;
+    const std::uint32_t count_a = edges_near(a, of_b, floor, sa.edge), count_b = edges_near(b, of_a, floor, sb.edge);
+    for (std::uint32_t i = 0; i < count_a; ++i) {
+        const PlacedEdge& ea = sa.edge[i];
+        for (std::uint32_t k = 0; k < count_b; ++k) {
+            const PlacedEdge& eb = sb.edge[k];
+            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses
+            // that between the negated faces of B's: each arc's ends lie on both sides of the other's plane, and both
+            // on one hemisphere.
+            const double l = dot(eb.left, ea.along), r = dot(eb.right, ea.along);
             if (l * r >= 0.0) continue;
-            const D3 db = b.vertex[eb.to] - b.vertex[eb.from];
-            const double p = dot(left, db), q = dot(right, db);
+            const double p = dot(ea.left, eb.along), q = dot(ea.right, eb.along);
             if (p * q >= 0.0 || l * q >= 0.0) continue;
-            const D3 n = cross(da, db);
+            const D3 n = cross(ea.along, eb.along);
             const double size2 = dot(n, n);
-            if (size2 <= kParallelEdges * size2_a * dot(db, db)) continue;
+            if (size2 <= kParallelEdges * ea.size2 * eb.size2) continue;
             const D3 unit = n * ((l > 0.0 ? 1.0 : -1.0) / __builtin_sqrt(size2));
-            const double separation = dot(unit, b.vertex[eb.from] - a.vertex[ea.from]);
+            const double separation = dot(unit, eb.from - ea.from);
             if (separation <= best.separation) continue;
             best.kind = ConvexAxis::Kind::between;
             best.separation = separation;
             best.normal = unit;
             best.of_edges = true;
-            best.edge_a = i;
-            best.edge_b = k;
+            best.edge_a = ea.index;
+            best.edge_b = eb.index;
         }
     }
     return best;
 }
 
-ConvexAxis apart_axis(const Convex& a, const Convex& b, const ConvexAxis& otherwise) {
-    const ConvexAxis out = axis_between(a, b, true);
-    return out.kind == ConvexAxis::Kind::none ? otherwise : out;
+// What find_axis has when no face is to be had, or none that is good enough.
+ConvexAxis between_known(const Convex& a, const Convex& b, const ConvexGap& gap, const Known& of_a, const Known& of_b,
+                         double floor) {
+    if (gap.state == ConvexGap::State::apart && !gap.rough) return axis_of(a, b, gap);
+    if (gap.rough) {
+        ConvexGap fine;
+        convex_gap(a, b, 1e300, false, fine);
+        if (fine.state == ConvexGap::State::apart) return axis_of(a, b, fine);
+        return between_known(a, b, fine, of_a, of_b, floor);
+    }
+    if (polytopes(a, b)) return floor < 0.0 ? best_edges(a, b, of_a, of_b, floor) : ConvexAxis{};
+    ConvexDepth d;
+    ConvexAxis out;
+    convex_depth(a, b, gap, -floor - (a.radius + b.radius), d);
+    if (d.state != ConvexDepth::State::found) return out;
+    out.kind = ConvexAxis::Kind::between;
+    out.separation = -d.depth - (a.radius + b.radius);
+    out.normal = d.normal;
+    out.on_a = d.on_a + d.normal * a.radius;
+    out.on_b = d.on_b - d.normal * b.radius;
+    return out;
 }
 
-ConvexAxis between_axis(const Convex& a, const Convex& b) {
-    const bool polytopes = a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope;
-    return polytopes ? best_edges(a, b) : axis_between(a, b, false);
+}  // namespace
+
+ConvexAxis between_axis(const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
+    return between_known(a, b, gap, known_of(gap.a, gap.count), known_of(gap.b, gap.count), floor);
 }
 
-ConvexAxis find_axis(const Convex& a, const Convex& b, double limit) {
-    ConvexAxis face = best_face(a, b), of_b = best_face(b, a);
-    if (larger(face.separation, of_b.separation) > limit) return {};
-    if (of_b.separation > (face.kind == ConvexAxis::Kind::none ? -1e299 : preferred_to(face.separation))) {
-        face = of_b;
+ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& gap) {
+    if (a.kind == ConvexKind::cylinder && b.kind == ConvexKind::point) return within(cylinder_to_point(a, b), limit);
+    if (a.kind == ConvexKind::point && b.kind == ConvexKind::cylinder)
+        return within(turned(cylinder_to_point(b, a)), limit);
+    const double radii = a.radius + b.radius;
+    convex_gap(a, b, limit + radii, true, gap);
+    if (gap.state == ConvexGap::State::beyond) return {};
+    // Of a ball the direction is exact and its contact is one point in any case. A point in a polytope is parted by a
+    // face.
+    const bool apart = gap.state == ConvexGap::State::apart, smooth = round(a) || round(b);
+    if (apart && (smooth || !(has_faces(a) || has_faces(b)))) return axis_of(a, b, gap);
+
+    Known of_a = known_of(gap.a, gap.count), of_b = known_of(gap.b, gap.count);
+    ConvexAxis face = best_face(a, b, apart ? least_preferred(gap.distance - radii) : -1e300, of_b);
+    const bool a_has = face.kind != ConvexAxis::Kind::none;
+    ConvexAxis second = best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, of_a);
+    if (second.kind != ConvexAxis::Kind::none) {
+        face = second;
         face.kind = ConvexAxis::Kind::face_b;
-        face.normal = -of_b.normal;
+        face.normal = -second.normal;
     }
-    const bool has_face = face.kind != ConvexAxis::Kind::none;
-    ConvexAxis between;
-    if (a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope) {
-        between = best_edges(a, b);
-        if (between.kind != ConvexAxis::Kind::none && between.separation > limit) return {};
-        const bool better =
-            between.separation > preferred_to(face.separation) && dot(between.normal, face.normal) < kEdgeIsFace;
-        return better ? between : face;
+    if (face.kind == ConvexAxis::Kind::none) {
+        const ConvexAxis between = between_known(a, b, gap, of_a, of_b, -1e300);
+        return between.kind == ConvexAxis::Kind::none ? crossing(a, b) : between;
     }
-    // Of a ball the direction is exact and its contact is one point in any case. A point in a polytope is parted by a face.
-    const bool smooth = round(a) || round(b);
-    between = axis_between(a, b, (smooth && has_face) || (has_face && face.separation >= -kFaceBias_m));
-    if (between.kind == ConvexAxis::Kind::none) return has_face ? face : crossing(a, b);
-    if (between.separation > limit) return {};
-    if (smooth || !has_face) return between;
-    return between.separation > preferred_to(face.separation) ? between : face;
+    if (apart || smooth) return face;
+    const double floor = preferred_to(face.separation);
+    // Cores that overlap have nothing that parts them.
+    if (floor + radii >= 0.0) return face;
+    const ConvexAxis between = between_known(a, b, gap, of_a, of_b, floor);
+    if (between.kind == ConvexAxis::Kind::none) return face;
+    return polytopes(a, b) && dot(between.normal, face.normal) >= kEdgeIsFace ? face : between;
 }
 
 }  // namespace orrery::sim::ref

@@ -6,13 +6,13 @@ namespace {
 
 constexpr double kLevel = 0.05;  // cosine, 3 degrees: an edge that leans no more runs along the other shape's surface
 constexpr double kParallelEdges2 = 2.5e-3;  // squared sine: two edges side by side, 3 degrees
-constexpr double kBeside2 = 1e-4;           // squared, of the edge's length: how far past each other edges that touch may lie
-constexpr double kCapSeen = 0.7;            // cosine: a cylinder shows its cap, else its side
-constexpr double kTilted = 1e-3;            // sine: a cap's lowest point is none of the fixed ones
-constexpr double kSlack = 5e-3;             // of the smaller face's size: shapes stacked one on the other keep their corners
-constexpr double kEdgeOn = 0.1;             // cosine below which an incident face says nothing about heights
-constexpr double kDeepestTie = 1e-3;        // depths that differ by less than this part of the contact's width are alike
-constexpr double kAcross = 0.02;            // weight of a diagonal's square against twice an area
+constexpr double kBeside2 = 1e-4;     // squared, of the edge's length: how far past each other edges that touch may lie
+constexpr double kCapSeen = 0.7;      // cosine: a cylinder shows its cap, else its side
+constexpr double kTilted = 1e-3;      // sine: a cap's lowest point is none of the fixed ones
+constexpr double kSlack = 5e-3;       // of the smaller face's size: shapes stacked one on the other keep their corners
+constexpr double kEdgeOn = 0.1;       // cosine below which an incident face says nothing about heights
+constexpr double kDeepestTie = 1e-3;  // depths that differ by less than this part of the contact's width are alike
+constexpr double kAcross = 0.02;      // weight of a diagonal's square against twice an area
 constexpr std::uint32_t kMaxPlaces = 3 * kMaxHullVertices;
 
 // Cosine and sine of the eighths of a turn.
@@ -25,21 +25,11 @@ void add(Outline& out, D3 p, std::uint32_t number) {
     out.number[out.count++] = static_cast<std::uint8_t>(number);
 }
 
-std::uint32_t facing(const Convex& c, D3 direction) {
-    std::uint32_t best = 0;
-    double most = dot(c.normal[0], direction);
-    for (std::uint32_t f = 1; f < c.topology->faces; ++f) {
-        const double d = dot(c.normal[f], direction);
-        if (d > most) best = f, most = d;
-    }
-    return best;
-}
-
 void face_outline(const Convex& c, std::uint32_t face, Outline& out) {
     out.count = 0;
     out.name = face;
     const std::uint8_t* loop = c.topology->face_loop(face);
-    for (std::uint32_t i = 0; i < c.topology->loop_size(face); ++i) add(out, c.vertex[loop[i]], loop[i]);
+    for (std::uint32_t i = 0; i < c.topology->loop_size(face); ++i) add(out, c.vertex(loop[i]), loop[i]);
 }
 
 void cap_outline(const Convex& c, double side, Outline& out) {
@@ -77,16 +67,16 @@ void set_reference(const Convex& c, std::uint32_t face, Reference& ref) {
         ref.count = 0;
         return;
     }
-    ref.n = c.normal[face];
+    ref.n = c.normal(face);
     const std::uint8_t* loop = c.topology->face_loop(face);
     ref.count = c.topology->loop_size(face);
-    const D3 first = c.vertex[loop[0]], edge = c.vertex[loop[1]] - first;
+    const D3 first = c.vertex(loop[0]), edge = c.vertex(loop[1]) - first;
     ref.u = unit_or(edge - ref.n * dot(edge, ref.n), across(ref.n));
     ref.v = cross(ref.n, ref.u);
-    ref.origin = first + ref.n * (c.offset[face] - dot(ref.n, first));
+    ref.origin = first + ref.n * (c.offset(face) - dot(ref.n, first));
     ref.size2 = 0.0;
     for (std::uint32_t i = 0; i < ref.count; ++i) {
-        const D3 d = c.vertex[loop[i]] - ref.origin;
+        const D3 d = c.vertex(loop[i]) - ref.origin;
         ref.x[i] = dot(d, ref.u);
         ref.y[i] = dot(d, ref.v);
         ref.number[i] = loop[i];
@@ -113,7 +103,8 @@ Span clip(const Reference& ref, double slack, double px, double py, double dx, d
     Span s;
     if (ref.count == 0) {
         if (ref.radius < 0.0) return s;
-        const double r = ref.radius + slack, a = dx * dx + dy * dy, b = px * dx + py * dy, c = (px * px + py * py) - r * r;
+        const double r = ref.radius + slack, a = dx * dx + dy * dy, b = px * dx + py * dy,
+                     c = (px * px + py * py) - r * r;
         if (a <= 0.0) return c <= 0.0 ? s : Span{0.0, -1.0};
         const double root2 = b * b - a * c;
         if (root2 < 0.0) return {0.0, -1.0};
@@ -166,12 +157,12 @@ bool height_under(const Flat& f, D3 normal, double x, double y, double slack, do
     return true;
 }
 
-// Features: 8 bits for the incident face and 9 for the place: 2 k where edge k enters, 2 k + 1 where it leaves, and corners of
-// the reference above both.
+// Features: 8 bits for the incident face and 9 for the place: 2 k where edge k enters, 2 k + 1 where it leaves, and
+// corners of the reference above both.
 constexpr std::uint32_t kLeaves = 1, kOfEdge = 2, kCorner = 2 * kMaxHullVertices, kPlaceBits = 9;
 
-std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 incident_normal, double radius, double kept_to,
-                           Place* places) {
+std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 incident_normal, double radius,
+                           double kept_to, Place* places) {
     Flat f;
     flatten(outline, ref, radius, f);
     const double size2 = extent2(f), slack = kSlack * __builtin_sqrt(smaller(ref.size2, size2));
@@ -179,7 +170,8 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     const std::uint32_t name = outline.name << kPlaceBits;
     if (f.count == 1) {
         const Span s = clip(ref, slack, f.x[0], f.y[0], 0.0, 0.0);
-        if (s.low <= s.high && f.z[0] < kept_to) places[count++] = {f.x[0], f.y[0], f.z[0], name | outline.number[0] * kOfEdge};
+        if (s.low <= s.high && f.z[0] < kept_to)
+            places[count++] = {f.x[0], f.y[0], f.z[0], name | outline.number[0] * kOfEdge};
         return count;
     }
     const std::uint32_t edges = f.count == 2 ? 1 : f.count;
@@ -194,9 +186,11 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
         if (s.low > s.high) continue;
         const double dx = f.x[k] - f.x[i], dy = f.y[k] - f.y[i], dz = f.z[k] - f.z[i];
         const double z0 = f.z[i] + dz * s.low, z1 = f.z[i] + dz * s.high;
-        if (z0 < kept_to) places[count++] = {f.x[i] + dx * s.low, f.y[i] + dy * s.low, z0, name | outline.number[i] * kOfEdge};
+        if (z0 < kept_to)
+            places[count++] = {f.x[i] + dx * s.low, f.y[i] + dy * s.low, z0, name | outline.number[i] * kOfEdge};
         if ((s.high >= 1.0 && f.count > 2) || s.high <= s.low || z1 >= kept_to) continue;
-        // Where the next edge lies outside, its corner has slipped off by a little: the point near it stays the same feature.
+        // Where the next edge lies outside, its corner has slipped off by a little: the point near it stays the same
+        // feature.
         const bool slipped = f.count > 2 && span[k].low > span[k].high;
         const std::uint32_t leaves = slipped ? outline.number[k] * kOfEdge : outline.number[i] * kOfEdge | kLeaves;
         places[count++] = {f.x[i] + dx * s.high, f.y[i] + dy * s.high, z1, name | leaves};
@@ -218,7 +212,9 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     return count;
 }
 
-double turn(const Place& p, const Place& q, double x, double y) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); }
+double turn(const Place& p, const Place& q, double x, double y) {
+    return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x);
+}
 
 double reach(D3 motion, D3 normal, double margin) { return margin + larger(dot(motion, normal), 0.0); }
 
@@ -233,20 +229,19 @@ struct Edge {
 // The edge or point of the core with which a shape meets what lies along n.
 Edge edge_along(const Convex& c, D3 n) {
     if (c.kind == ConvexKind::polytope) {
-        std::uint32_t top = 0, best = kNone;
-        for (std::uint32_t i = 1; i < c.topology->vertices; ++i) {
-            if (dot(c.vertex[i], n) > dot(c.vertex[top], n)) top = i;
-        }
+        const std::uint32_t top = support_vertex(c, n);
+        const D3 local = inward(c.pose.axes, n);
+        std::uint32_t best = kNone;
         double least = kLevel;
         for (std::uint32_t k = 0; k < c.topology->edges; ++k) {
             const PolytopeEdge& edge = c.topology->edge[k];
             if (edge.from != top && edge.to != top) continue;
-            const D3 d = c.vertex[edge.to] - c.vertex[edge.from];
-            const double lean = absolute(dot(d, n)) / length(d);
+            const D3 d = c.local_vertex(edge.to) - c.local_vertex(edge.from);
+            const double lean = absolute(dot(d, local)) / length(d);
             if (lean < least) best = k, least = lean;
         }
-        if (best == kNone) return {c.vertex[top], c.vertex[top], top, true};
-        return {c.vertex[c.topology->edge[best].from], c.vertex[c.topology->edge[best].to], best, false};
+        if (best == kNone) return {c.vertex(top), c.vertex(top), top, true};
+        return {c.vertex(c.topology->edge[best].from), c.vertex(c.topology->edge[best].to), best, false};
     }
     if (c.kind == ConvexKind::point) return {c.pose.position, c.pose.position, 0, true};
     const double lean = dot(c.pose.axes.y, n);
@@ -260,7 +255,8 @@ Edge edge_along(const Convex& c, D3 n) {
     return {centre - half, centre + half, 0, false};
 }
 
-constexpr std::uint32_t kBetween = 0x8000'0000u, kOfB = 0x4000'0000u;  // features: no reference face; the reference is B's
+constexpr std::uint32_t kBetween = 0x8000'0000u,
+                        kOfB = 0x4000'0000u;  // features: no reference face; the reference is B's
 
 void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, double kept_to, ConvexContacts& out) {
     const D3 n = axis.normal;
@@ -293,13 +289,15 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
     D3 on_a = axis.on_a, on_b = axis.on_b;
     if (axis.of_edges) {
         const PolytopeEdge &pa = a.topology->edge[axis.edge_a], &pb = b.topology->edge[axis.edge_b];
-        const D3 p = a.vertex[pa.from], q = b.vertex[pb.from], d = a.vertex[pa.to] - p, e = b.vertex[pb.to] - q, r = q - p;
+        const D3 p = a.vertex(pa.from), q = b.vertex(pb.from), d = a.vertex(pa.to) - p, e = b.vertex(pb.to) - q,
+                 r = q - p;
         const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), denominator = dd * ee - de * de;
         const double s = clamped((dot(r, d) * ee - dot(r, e) * de) / denominator, 0.0, 1.0);
         const double t = clamped((dot(r, d) * de - dot(r, e) * dd) / denominator, 0.0, 1.0);
         on_a = p + d * s;
         on_b = q + e * t;
-        out.point[out.count++] = {(on_a + on_b) * 0.5, -axis.separation, kBetween | (axis.edge_a << 12) | (axis.edge_b << 2)};
+        out.point[out.count++] = {(on_a + on_b) * 0.5, -axis.separation,
+                                  kBetween | (axis.edge_a << 12) | (axis.edge_b << 2)};
     } else {
         out.point[out.count++] = {(on_a + on_b) * 0.5, -axis.separation, feature};
     }
@@ -341,7 +339,7 @@ bool add_deepest(const Convex& other, const ConvexAxis& axis, bool of_b, ConvexC
 
 D3 outline_normal(const Convex& c, const Outline& o, D3 direction) {
     if (o.count < 3) return direction;
-    if (c.kind == ConvexKind::polytope) return c.normal[o.name];
+    if (c.kind == ConvexKind::polytope) return c.normal(o.name);
     return o.name == 0 ? c.pose.axes.y : -c.pose.axes.y;
 }
 
@@ -437,13 +435,14 @@ std::uint32_t keep_four(Place* places, std::uint32_t count) {
 }
 
 bool collide_convex(const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out) {
-    const ConvexAxis axis = find_axis(a, b, margin + length(motion));
-    return axis.kind != ConvexAxis::Kind::none && contacts_along(a, b, axis, motion, margin, out);
+    ConvexGap gap;
+    const ConvexAxis axis = find_axis(a, b, margin + length(motion), gap);
+    return axis.kind != ConvexAxis::Kind::none && contacts_along(a, b, axis, gap, motion, margin, out);
 }
 
-bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, D3 motion, double margin, ConvexContacts& out) {
+bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion, double margin,
+                    ConvexContacts& out) {
     out.count = 0;
-    const double limit = margin + length(motion);
     const bool by_face = axis.kind != ConvexAxis::Kind::between, of_b = axis.kind == ConvexAxis::Kind::face_b;
     if (by_face) {
         if (axis.separation > reach(motion, axis.normal, margin)) return false;
@@ -453,19 +452,12 @@ bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, D3 motion
         }
         if (deepest + axis.separation >= -(2.0 * kFaceBias_m + 2.0 * kFaceBiasRelative * absolute(axis.separation)))
             return true;
-        // The preferred face does not hold what is deepest along its normal: edges or corners beside it meet, and count after
-        // all.
-        const ConvexAxis between = between_axis(a, b);
-        if (between.kind == ConvexAxis::Kind::none || between.separation < axis.separation) {
-            return add_deepest(of_b ? a : b, axis, of_b, out);
-        }
+        // The preferred face does not hold what is deepest along its normal: edges or corners beside it meet, and count
+        // after all.
+        const ConvexAxis between = between_axis(a, b, gap, axis.separation);
+        if (between.kind == ConvexAxis::Kind::none) return add_deepest(of_b ? a : b, axis, of_b, out);
         out.count = 0;
         axis = between;
-    }
-    if (a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope && axis.separation > 0.0) {
-        // Of two that are apart the separation along edges is less than the distance where corners are nearest.
-        axis = apart_axis(a, b, axis);
-        if (axis.separation > limit) return false;
     }
     between_contacts(a, b, axis, reach(motion, axis.normal, margin), out);
     return out.count != 0;
@@ -483,9 +475,13 @@ bool collide_half_space(const Convex& a, D3 origin, D3 plane_normal, D3 motion, 
     Outline outline;
     std::uint32_t found = 0;
     if (a.kind == ConvexKind::polytope) {
+        const D3 n = inward(a.pose.axes, ref.n);
+        const double above = dot(a.pose.position - origin, ref.n);
         for (std::uint32_t i = 0; i < a.topology->vertices; ++i) {
-            const D3 d = a.vertex[i] - origin;
-            if (dot(d, ref.n) < kept_to) places[found++] = {dot(d, ref.u), dot(d, ref.v), dot(d, ref.n), i};
+            const double height = dot(n, a.local_vertex(i)) + above;
+            if (height >= kept_to) continue;
+            const D3 d = a.vertex(i) - origin;
+            places[found++] = {dot(d, ref.u), dot(d, ref.v), height, i};
         }
     } else {
         outline_along(a, -plane_normal, outline);

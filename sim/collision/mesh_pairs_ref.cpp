@@ -213,13 +213,14 @@ void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, co
         const double kept_to = margin + larger(dot(motion, f.normal), 0.0), at = dot(f.normal, f.corner[0]);
         if (-reach_along(convex, -f.normal) - at > kept_to || dot(f.normal, convex.pose.position) < at) continue;
         Convex triangle;
+        ConvexGap gap;
         place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis = find_axis(triangle, convex, limit);
+        const ConvexAxis axis = find_axis(triangle, convex, limit, gap);
         if (axis.kind == ConvexAxis::Kind::none) continue;
         if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
             MeshContact contact;
             contact.child = kMeshEdge | t;
-            const bool touches = contacts_along(triangle, convex, axis, motion, margin, contact.contacts);
+            const bool touches = contacts_along(triangle, convex, axis, gap, motion, margin, contact.contacts);
             if (!touches) continue;
             if (dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
                 if (!told_already(edges, contact.contacts)) edges.push_back(contact);

@@ -15,9 +15,12 @@
 namespace orrery::sim {
 
 inline constexpr std::uint32_t kMaxHullFaces = 2 * kMaxHullVertices - 4;  // Euler: all of them triangles
+inline constexpr std::uint32_t kMaxHullEdges = 3 * kMaxHullVertices - 6;
+inline constexpr std::uint32_t kSupportLanes = 4;  // vertices that a support function looks at together
 
 struct Hull {
     std::vector<Vec3> vertex;     // m, in the body's frame
+    std::vector<float> row[3];    // the same by coordinate, the first repeated up to a multiple of kSupportLanes
     std::vector<ref::D3> normal;  // by face: unit, outward
     std::vector<double> offset;   // of its plane along the normal; no vertex lies above it
     std::vector<std::uint16_t> face_start;

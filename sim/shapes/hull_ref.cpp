@@ -67,6 +67,17 @@ Moments moments_of(const std::vector<D3>& vertex, const HullFaces& faces) {
     return m;
 }
 
+void set_rows(Hull& hull) {
+    for (const Vec3& v : hull.vertex) {
+        hull.row[0].push_back(v.x);
+        hull.row[1].push_back(v.y);
+        hull.row[2].push_back(v.z);
+    }
+    for (std::vector<float>& row : hull.row) {
+        while (row.size() % kSupportLanes != 0) row.push_back(row.front());
+    }
+}
+
 void set_planes(Hull& hull) {
     for (std::uint32_t f = 0; f < hull.topology.faces; ++f) {
         const std::uint8_t* loop = hull.topology.face_loop(f);
@@ -147,6 +158,7 @@ Result<Shape> make_hull(const ShapeDef& def, std::string_view place) {
                       hull->face_start.data(),
                       hull->loop.data(),
                       hull->edge.data()};
+    set_rows(*hull);
     set_planes(*hull);
     const double bounding = __builtin_sqrt(bounding2), thick = thickness(*hull),
                  wanted = larger(kMinThickness_m, kMinThicknessRelative * bounding);

@@ -1,0 +1,86 @@
+// The point of a simplex that is nearest to the origin.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/shapes/double3.h"
+
+namespace orrery::sim::ref {
+
+struct SimplexPoint {
+    D3 v;
+    double size2 = 1e300;        // of v
+    std::uint32_t count = 0;     // of the corners that it lies between
+    std::uint8_t index[3] = {};  // they ascend
+    double weight[3] = {};
+};
+
+namespace simplex {
+
+inline void corner(const D3* w, std::uint8_t i, SimplexPoint& best) {
+    const double size2 = dot(w[i], w[i]);
+    if (size2 < best.size2) best = {w[i], size2, 1, {i}, {1.0}};
+}
+
+inline void segment(const D3* w, std::uint8_t i, std::uint8_t j, SimplexPoint& best) {
+    const D3 d = w[j] - w[i];
+    const double along = -dot(w[i], d), size2 = dot(d, d);
+    if (along <= 0.0 || size2 <= 0.0) return corner(w, i, best);
+    if (along >= size2) return corner(w, j, best);
+    const double t = along / size2;
+    const D3 v = w[i] * (1.0 - t) + w[j] * t;
+    const double v2 = dot(v, v);
+    if (v2 < best.size2) best = {v, v2, 2, {i, j}, {1.0 - t, t}};
+}
+
+inline void triangle(const D3* w, std::uint8_t i, std::uint8_t j, std::uint8_t k, SimplexPoint& best) {
+    const D3 ab = w[j] - w[i], ac = w[k] - w[i];
+    const double d1 = -dot(ab, w[i]), d2 = -dot(ac, w[i]), d3 = -dot(ab, w[j]), d4 = -dot(ac, w[j]),
+                 d5 = -dot(ab, w[k]), d6 = -dot(ac, w[k]);
+    const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+    if (va > 0.0 && vb > 0.0 && vc > 0.0) {
+        const double scale = 1.0 / ((va + vb) + vc), x = va * scale, y = vb * scale, z = vc * scale;
+        const D3 v = (w[i] * x + w[j] * y) + w[k] * z;
+        const double v2 = dot(v, v);
+        if (v2 < best.size2) best = {v, v2, 3, {i, j, k}, {x, y, z}};
+        return;
+    }
+    // On an edge: the nearest of the three is right, whatever region rounding would name.
+    segment(w, i, j, best);
+    segment(w, j, k, best);
+    segment(w, i, k, best);
+}
+
+// False: the origin is inside.
+inline bool tetrahedron(const D3* w, SimplexPoint& best) {
+    constexpr std::uint8_t kFaces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
+    bool outside = false;
+    for (const auto& f : kFaces) {
+        const D3 &a = w[f[0]], n = cross(w[f[1]] - a, w[f[2]] - a), up = w[f[3]] - a;
+        const double inner = dot(n, up), origin = -dot(n, a);
+        // A flat tetrahedron has no inside: all its faces are looked at.
+        const bool flat = inner * inner <= 1e-24 * dot(n, n) * dot(up, up);
+        if (!flat && origin * inner >= 0.0) continue;
+        outside = true;
+        triangle(w, f[0], f[1], f[2], best);
+    }
+    return outside;
+}
+
+}  // namespace simplex
+
+// Of one to four points; false: the origin is inside, and there is no such point.
+inline bool nearest_on_simplex(const D3* w, std::uint32_t count, SimplexPoint& out) {
+    out.size2 = 1e300;
+    if (count == 4) return simplex::tetrahedron(w, out);
+    if (count == 3) {
+        simplex::triangle(w, 0, 1, 2, out);
+    } else if (count == 2) {
+        simplex::segment(w, 0, 1, out);
+    } else {
+        simplex::corner(w, 0, out);
+    }
+    return true;
+}
+
+}  // namespace orrery::sim::ref
