@@ -22,16 +22,33 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Adds up the time of each stage.
-class StageClock final : public sim::StageObserver {
+// Adds up the time of each stage, and of the tasks in it that workers may share; runs them on `pool`, or by itself.
+class StageClock final : public sim::StageObserver, public sim::Executor {
   public:
-    void begin(sim::Stage) override { start_ = Clock::now(); }
-    void end(sim::Stage stage) override { total_ms[static_cast<std::size_t>(stage)] += ms_since(start_); }
+    explicit StageClock(ThreadPool* pool) : pool_(pool) {}
+    void begin(sim::Stage) override { start_ = Clock::now(), spread_ms_ = 0.0; }
+    void end(sim::Stage stage) override {
+        total_ms[static_cast<std::size_t>(stage)] += ms_since(start_);
+        spread_ms[static_cast<std::size_t>(stage)] += spread_ms_;
+    }
+    // Never 1, which would keep tasks from being handed out at all.
+    std::uint32_t worker_count() const override { return std::max(2u, pool_ ? pool_->worker_count() : 1u); }
+    void run(std::uint32_t count, Task task, void* context) override {
+        const Clock::time_point start = Clock::now();
+        if (pool_) {
+            pool_->run(count, task, context);
+        } else {
+            for (std::uint32_t i = 0; i < count; ++i) task(context, i);
+        }
+        if (count > 1) spread_ms_ += ms_since(start);
+    }
 
-    std::array<double, sim::kStageCount> total_ms{};
+    std::array<double, sim::kStageCount> total_ms{}, spread_ms{};
 
   private:
+    ThreadPool* pool_;
     Clock::time_point start_;
+    double spread_ms_ = 0.0;
 };
 
 double percentile(const std::vector<double>& sorted, double part) {
@@ -55,6 +72,27 @@ struct StateTimes {
     }
 };
 
+// Times of going back to the last state, the shortest of a few. The world ends in it.
+void time_going_back(sim::World& world, const std::vector<std::uint8_t>& saved, Profile& profile) {
+    constexpr int kRounds = 5;
+    const auto shortest = [](auto work) {
+        double best = 1e300;
+        for (int i = 0; i < kRounds; ++i) {
+            const Clock::time_point start = Clock::now();
+            work();
+            best = std::min(best, ms_since(start));
+        }
+        return best;
+    };
+    sim::Checkpoint checkpoint;
+    profile.save_bytes = saved.size();
+    profile.checkpoint_ms = shortest([&] { world.checkpoint(checkpoint); });
+    profile.restore_ms = shortest([&] { static_cast<void>(world.restore(saved)); });
+    profile.roll_back_ms = shortest([&] { static_cast<void>(world.roll_back(checkpoint)); });
+}
+
+double share(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
+
 std::string text_number(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
@@ -67,7 +105,8 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     const std::unique_ptr<ThreadPool> pool =
         settings.threads > 1 ? std::make_unique<ThreadPool>(settings.threads) : nullptr;
     QualityMeter quality(world, settings.energy_scale_j, settings.tracked_body);
-    StageClock stages;
+    StageClock stages(pool.get());
+    double solved = 0.0, bundles = 0.0, pairs = 0.0;
     StateTimes state;
     std::vector<std::uint8_t> saved;
     std::vector<double> times;
@@ -78,7 +117,8 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             settings.commands ? settings.commands(tick) : std::span<const sim::Command>();
         const bool timed = tick > settings.window_begin;
         const Clock::time_point start = Clock::now();
-        const sim::StepStatus status = world.step(commands, pool.get(), settings.profile && timed ? &stages : nullptr);
+        const bool profiled = settings.profile && timed;
+        const sim::StepStatus status = profiled ? world.step(commands, &stages, &stages) : world.step(commands, pool.get());
         if (timed) times.push_back(ms_since(start));
         if (status != sim::StepStatus::ok) {
             Error error = sim::step_error(status, tick);
@@ -86,7 +126,11 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             return error;
         }
         quality.sample(world);
-        if (settings.profile && timed && tick % kStateSampleTicks == 0) state.sample(world, saved);
+        if (profiled) {
+            const sim::WorldStats stats = world.stats();
+            solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;
+            if (tick % kStateSampleTicks == 0) state.sample(world, saved);
+        }
         if (settings.after_tick) {
             if (const Result<Ok> told = settings.after_tick(world, commands); !told) return told.error();
         }
@@ -99,10 +143,17 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.hash = world.hash();
     report.stats = world.stats();
     report.quality = quality.figures();
-    if (settings.profile && state.samples == 0) state.sample(world, saved);
-    for (std::size_t i = 0; i < sim::kStageCount; ++i) {
-        report.profile.stage_ms[i] = times.empty() ? 0.0 : stages.total_ms[i] / static_cast<double>(times.size());
+    if (settings.profile) {
+        state.sample(world, saved);
+        time_going_back(world, saved, report.profile);
     }
+    const double ticks = static_cast<double>(std::max<std::size_t>(times.size(), 1));
+    for (std::size_t i = 0; i < sim::kStageCount; ++i) {
+        report.profile.stage_ms[i] = stages.total_ms[i] / ticks;
+        report.profile.spread_ms[i] = stages.spread_ms[i] / ticks;
+    }
+    report.profile.lanes_filled = bundles > 0.0 ? solved / bundles : 0.0;
+    report.profile.pairs = pairs / ticks;
     if (state.samples > 0) {
         report.profile.hash_ms = state.hash_ms / static_cast<double>(state.samples);
         report.profile.save_ms = state.save_ms / static_cast<double>(state.samples);
@@ -135,6 +186,15 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
             if (stage != sim::Stage::hash) profile.number(sim::stage_name(stage), report.profile.stage_ms[i]);
         }
         profile.number("hash_ms", report.profile.hash_ms).number("save_ms", report.profile.save_ms);
+        JsonLine spread;
+        for (std::size_t i = 0; i < sim::kStageCount; ++i) {
+            const auto stage = static_cast<sim::Stage>(i);
+            if (stage != sim::Stage::hash) spread.number(sim::stage_name(stage), share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
+        }
+        profile.object("parallel_share", spread);
+        profile.number("restore_ms", report.profile.restore_ms).number("checkpoint_ms", report.profile.checkpoint_ms);
+        profile.number("roll_back_ms", report.profile.roll_back_ms).number("save_bytes", report.profile.save_bytes);
+        profile.number("lanes_filled", report.profile.lanes_filled).number("pairs", report.profile.pairs);
         line.object("profile", profile);
     }
     return line.str();
@@ -172,8 +232,14 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             const auto stage = static_cast<sim::Stage>(i);
             if (stage == sim::Stage::hash) continue;
             text += " " + std::string(sim::stage_name(stage)) + text_number(" %.4f", report.profile.stage_ms[i]);
+            text += text_number(" (%.0f %%)", 100.0 * share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
         text += text_number("; hash %.4f", report.profile.hash_ms) + text_number(", save %.4f", report.profile.save_ms);
+        text += " of " + std::to_string(report.profile.save_bytes) + text_number(" bytes, restore %.4f", report.profile.restore_ms);
+        text += text_number(", checkpoint %.4f", report.profile.checkpoint_ms) + text_number(", roll back %.4f", report.profile.roll_back_ms);
+        const double bodies = report.stats.bodies;
+        text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
+        text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
     }
     return text;
 }

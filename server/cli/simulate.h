@@ -31,7 +31,12 @@ struct SimulateSettings {
 
 struct Profile {  // mean ms a tick, over the window
     std::array<double, sim::kStageCount> stage_ms{};
+    std::array<double, sim::kStageCount> spread_ms{};  // of it in tasks that workers share
+    double lanes_filled = 0.0;                         // of the 16 of a bundle
+    double pairs = 0.0;                                // with overlapping bounds
     double hash_ms = 0.0, save_ms = 0.0;  // sampled, outside of the step
+    double restore_ms = 0.0, checkpoint_ms = 0.0, roll_back_ms = 0.0;  // of the last state
+    std::size_t save_bytes = 0;
 };
 
 struct SimulateReport {

@@ -38,6 +38,7 @@ BundleLayout::Plan& BundleLayout::plan(Kind kind) {
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
                          const Colouring& colouring) {
+    constraints_ = 0;
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
@@ -108,6 +109,7 @@ void BundleLayout::put(std::uint32_t bundle_index, std::uint32_t lane, const Mem
     const auto& body = constraint.body;
     BundleHead& to = head(constraint.kind, bundle_index);
     ++to.count;
+    ++constraints_;
     const auto bit = [&](std::uint32_t k) { return (bodies.dynamic(body[k]) ? 1u : 0u) << lane; };
     to.source[lane] = constraint.source;
     to.body_a[lane] = body[0];

@@ -38,6 +38,7 @@ class BundleLayout {
     std::uint32_t overflow_begin() const { return colour_begin_[colours_]; }
     std::uint32_t overflow_constraints() const { return overflow_constraints_; }
     std::uint32_t bundle_count() const;
+    std::uint32_t constraint_count() const { return constraints_; }
 
     void* bundle(Kind kind, std::uint32_t index) {
         return stores_[index_of(kind)].data.get() + std::size_t(index) * kBundleBytes[index_of(kind)];
@@ -83,7 +84,7 @@ class BundleLayout {
     std::vector<Member> overflow_, left_;           // in canonical order
     std::vector<std::uint64_t> used_;                 // by body
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
-    std::uint32_t colours_ = 0, overflow_constraints_ = 0;
+    std::uint32_t constraints_ = 0, colours_ = 0, overflow_constraints_ = 0;
 };
 
 }  // namespace orrery::sim

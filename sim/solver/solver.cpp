@@ -203,7 +203,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     }
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
     stage(Stage::store, [&] { s.all_blocks(&Impl::store_work); });
-    return {s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};
+    return {s.layout.constraint_count(), s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};
 }
 
 }  // namespace orrery::sim

@@ -24,7 +24,7 @@ struct StepInput {
 };
 
 struct SolverStats {
-    std::uint32_t colours = 0, bundles = 0, overflow_constraints = 0;
+    std::uint32_t constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
 };
 
 class Solver {

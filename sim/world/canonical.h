@@ -5,6 +5,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -40,19 +41,24 @@ class CanonicalWriter {
     Derived& self() { return static_cast<Derived&>(*this); }
 };
 
+// Appends. The bytes are all there once the writer is gone: until then the buffer is longer, so that it seldom grows.
 class ByteWriter : public CanonicalWriter<ByteWriter> {
   public:
     static constexpr bool kDigestsSuffice = false;  // what is written must be read back
-    explicit ByteWriter(std::vector<std::uint8_t>& out) : out_(out) {}
+    explicit ByteWriter(std::vector<std::uint8_t>& out) : out_(out), at_(out.size()) {}
+    ~ByteWriter() { out_.resize(at_); }
+    ByteWriter(const ByteWriter&) = delete;
+    ByteWriter& operator=(const ByteWriter&) = delete;
     void bytes(const void* data, std::size_t size) {
         if (size == 0) return;
-        const std::size_t at = out_.size();
-        out_.resize(at + size);
-        std::memcpy(out_.data() + at, data, size);
+        if (out_.size() - at_ < size) out_.resize(std::max(at_ + size, std::max(out_.capacity(), 2 * out_.size())));
+        std::memcpy(out_.data() + at_, data, size);
+        at_ += size;
     }
 
   private:
     std::vector<std::uint8_t>& out_;
+    std::size_t at_;
 };
 
 // XXH3-64 of the bytes written; allocates nothing.

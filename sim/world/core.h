@@ -179,5 +179,6 @@ void renew_sleeping_digest(Core& core);
 HashTree hash_state(const Core& core);
 void save_state(const Core& core, std::vector<std::uint8_t>& out);
 Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes);
+void settle_state(Core& core);       // makes anew all that is derived from a state that came from elsewhere
 
 }  // namespace orrery::sim

@@ -2,6 +2,9 @@
 // but for what seldom changes of a joint: the hash takes the digest of it, which is renewed on change, the save the fields.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
 #include "sim/world/core.h"
@@ -11,11 +14,13 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 1;
+inline constexpr std::uint32_t kSaveFormat = 2;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
-inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + 2 + sizeof(PoseRecord) + sizeof(VelocityRecord);
+inline constexpr std::size_t kSavedMotionBytes = 13 * sizeof(float);
+inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + 2 + kSavedMotionBytes;
+inline constexpr std::size_t kSavedContactBytes = 1 + 2 * 4 + 2 * 4 + 5 * 4;  // of one point
 inline constexpr std::size_t kSavedJointBytes = 1 + 4 + 2;
 inline constexpr std::size_t kSavedActuatorBytes = 4 * 4 + 2 + 28;
 inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 3 * 8 + 8 + 24 + 4;
@@ -45,11 +50,72 @@ void put_identity(Writer& out, const State& state) {
     }
 }
 
+// Without the zeros that fill the records: only hashes take them along, because an array is the fastest to hash.
+template <class Writer>
+void put_motion(Writer& out, const PoseRecord& pose, const VelocityRecord& velocity) {
+    float values[13];
+    static_assert(sizeof values == kSavedMotionBytes);
+    std::memcpy(values, &pose, 7 * sizeof(float));
+    std::memcpy(values + 7, &velocity, 6 * sizeof(float));
+    out.bytes(values, sizeof values);
+}
+inline void get_motion(CanonicalReader& in, PoseRecord& pose, VelocityRecord& velocity) {
+    float values[13] = {};
+    in.bytes(values, sizeof values);
+    std::memcpy(static_cast<void*>(&pose), values, 7 * sizeof(float));
+    std::memcpy(static_cast<void*>(&velocity), values + 7, 6 * sizeof(float));
+}
+
+// A contact with the points that it has. First a byte: bits 0 and 1 count less one, 2 touching, 3 children are named.
+template <class Writer>
+void put_contact(Writer& out, const KeptContact& c) {
+    std::uint32_t words[2 + 2 + 2 * kMaxManifoldPoints + 5];
+    std::size_t used = 0;
+    const auto* from = reinterpret_cast<const std::byte*>(&c);
+    const auto add = [&](std::size_t offset, std::size_t count) {
+        std::memcpy(words + used, from + offset, count * sizeof(std::uint32_t));
+        used += count;
+    };
+    const bool children = (c.child_a | c.child_b) != 0;
+    add(offsetof(KeptContact, a), 2);
+    if (children) add(offsetof(KeptContact, child_a), 2);
+    add(offsetof(KeptContact, feature), c.count);
+    add(offsetof(KeptContact, normal_impulse), c.count);
+    add(offsetof(KeptContact, friction_impulse), 5);
+    out.put(static_cast<std::uint8_t>((c.count - 1) | c.touching << 2 | (children ? 8u : 0u)));
+    out.bytes(words, used * sizeof(std::uint32_t));
+}
+// False: the bytes are not canonical.
+inline bool get_contact(CanonicalReader& in, KeptContact& c) {
+    const auto head = in.take<std::uint8_t>();
+    c.count = (head & 3u) + 1;
+    c.touching = head >> 2 & 1;
+    auto* to = reinterpret_cast<std::byte*>(&c);
+    const auto take = [&](std::size_t offset, std::size_t count) { in.bytes(to + offset, count * sizeof(std::uint32_t)); };
+    take(offsetof(KeptContact, a), 2);
+    if ((head & 8) != 0) take(offsetof(KeptContact, child_a), 2);
+    take(offsetof(KeptContact, feature), c.count);
+    take(offsetof(KeptContact, normal_impulse), c.count);
+    take(offsetof(KeptContact, friction_impulse), 5);
+    return in.ok() && head < 16 && ((head & 8) != 0) == ((c.child_a | c.child_b) != 0);
+}
+static_assert(offsetof(KeptContact, b) == 4 && offsetof(KeptContact, child_b) == offsetof(KeptContact, child_a) + 4 &&
+              offsetof(KeptContact, total_normal_impulse) == offsetof(KeptContact, friction_impulse) + 16);
+
+template <class Writer>
+void put_contacts_of(Writer& out, const std::vector<KeptContact>& contacts) {
+    for (const KeptContact& contact : contacts) put_contact(out, contact);
+}
+
 template <class Writer>
 void put_bodies(Writer& out, const State& state) {
     out.put_array(state.bodies.slow_ticks);
-    out.put_array(state.bodies.pose);
-    out.put_array(state.bodies.velocity);
+    if constexpr (Writer::kDigestsSuffice) {
+        out.put_array(state.bodies.pose);
+        out.put_array(state.bodies.velocity);
+    } else {
+        for (std::uint32_t i = 0; i < state.bodies.size(); ++i) put_motion(out, state.bodies.pose[i], state.bodies.velocity[i]);
+    }
 }
 
 template <class Writer>
@@ -63,12 +129,14 @@ template <class Writer>
 void put_contacts(Writer& out, const Core& core) {
     const State& state = core.state;
     out.put(static_cast<std::uint32_t>(state.contacts.size()));
-    out.put_array(state.contacts);
-    out.put(static_cast<std::uint32_t>(state.sleeping_contacts.size()));
     if constexpr (Writer::kDigestsSuffice) {
+        out.put_array(state.contacts);
+        out.put(static_cast<std::uint32_t>(state.sleeping_contacts.size()));
         out.put(core.sleeping_digest);
     } else {
-        out.put_array(state.sleeping_contacts);
+        put_contacts_of(out, state.contacts);
+        out.put(static_cast<std::uint32_t>(state.sleeping_contacts.size()));
+        put_contacts_of(out, state.sleeping_contacts);
     }
     out.put(static_cast<std::uint32_t>(state.sensor_overlaps.size()));
     out.put_array(state.sensor_overlaps);

@@ -133,24 +133,23 @@ class Restorer {
     Result<Ok> bodies() {
         Bodies& b = state_.bodies;
         in_.get_array(b.slow_ticks, b.size());
-        in_.get_array(b.pose, b.size());
-        in_.get_array(b.velocity, b.size());
-        if (!in_.ok()) return short_at("bodies");
+        motion_of_bodies_ = in_;
         for (std::uint32_t i = 0; i < b.size(); ++i) {
+            PoseRecord pose;
+            VelocityRecord velocity;
+            get_motion(in_, pose, velocity);
+            if (!in_.ok()) return short_at("bodies");
             if (b.slow_ticks[i] > (b.dynamic(i) ? core_.sleep_ticks : 0u)) return damaged("bodies", "body " + std::to_string(i) + " has been slow for too long");
-            if (!motion_makes_sense(i)) return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
+            if (!motion_makes_sense(i, pose, velocity)) return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
         }
         return Ok{};
     }
 
-    bool motion_makes_sense(std::uint32_t i) const {
-        const PoseRecord& pose = state_.bodies.pose[i];
-        const VelocityRecord& velocity = state_.bodies.velocity[i];
+    bool motion_makes_sense(std::uint32_t i, const PoseRecord& pose, const VelocityRecord& velocity) const {
         constexpr PoseRecord kRest;
         constexpr VelocityRecord kStill;
         if (i == kWorldBody || !body_alive(state_, i))
             return same_bits(&pose, &kRest, sizeof pose) && same_bits(&velocity, &kStill, sizeof velocity);
-        if (!zero_bits(pose.zero) || !zero_bits(velocity.zero[0]) || !zero_bits(velocity.zero[1])) return false;
         const bool still = (state_.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0 || state_.bodies.asleep(i);
         if (still && !same_bits(&velocity, &kStill, sizeof velocity))
             return false;
@@ -179,9 +178,10 @@ class Restorer {
 
     Result<Ok> contact_list(std::vector<KeptContact>& list, bool sleeping) {
         const auto count = in_.take<std::uint32_t>();
-        in_.get_array(list, count);
-        if (!in_.ok()) return short_at("contacts");
+        if (!in_.ok() || count > in_.left() / kSavedContactBytes) return short_at("contacts");
+        list.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
+            if (!get_contact(in_, list[i])) return short_at("contacts");
             const bool ordered = i == 0 || comes_before(list[i - 1], list[i]);
             if (!ordered || !contact_makes_sense(list[i]) || sleeps(list[i]) != sleeping)
                 return damaged("contacts", std::string(sleeping ? "sleeping " : "") + "contact " + std::to_string(i) + " is impossible");
@@ -222,11 +222,6 @@ class Restorer {
         const Bodies& b = state_.bodies;
         if (c.a >= c.b || c.b >= b.size() || !has_shape(c.a) || !has_shape(c.b) || is_sensor(c.a) || is_sensor(c.b))
             return false;
-        if (c.count < 1 || c.count > kMaxManifoldPoints || c.touching > 1) return false;
-        for (std::uint32_t i = 0; i < kMaxManifoldPoints; ++i) {
-            const bool used = i < c.count;
-            if (!used && (c.feature[i] != 0 || !zero_bits(c.normal_impulse[i]))) return false;
-        }
         return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) && finite(c.twist_impulse) &&
                finite(c.total_normal_impulse);
     }
@@ -352,6 +347,7 @@ class Restorer {
         Bodies& b = state_.bodies;
         const std::vector<std::uint16_t> slow_ticks = b.slow_ticks;
         resize_bodies(state_, b.size());
+        for (std::uint32_t i = 0; i < b.size(); ++i) get_motion(motion_of_bodies_, b.pose[i], b.velocity[i]);
         for (std::uint32_t i = 1; i < b.size(); ++i) {
             const std::uint8_t flags = b.flags[i];
             if (flags == 0) continue;
@@ -383,7 +379,8 @@ class Restorer {
 
     const Core& core_;
     CanonicalReader in_;
-    CanonicalReader identity_of_joints_{{}}, impulses_of_joints_{{}}, parameters_of_joints_{{}};  // in_ where each begins
+    // in_ where each begins: what is checked first and made later takes no memory meanwhile.
+    CanonicalReader motion_of_bodies_{{}}, identity_of_joints_{{}}, impulses_of_joints_{{}}, parameters_of_joints_{{}};
     std::vector<std::uint16_t> slots_;      // by body
     std::vector<std::uint8_t> joint_kind_;  // JointKind, by joint
     State state_;
@@ -412,11 +409,7 @@ Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
-    if (auto r = check_header(core, bytes); !r) return r;
-    Restorer restorer(core, bytes.subspan(kSaveHeaderBytes));
-    if (auto r = restorer.read(); !r) return r;
-    core.state = restorer.take();
+void settle_state(Core& core) {
     core.stats = {};
     core.sleeping_changed = true;
     renew_sleeping_digest(core);
@@ -436,6 +429,14 @@ Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
     core.pushed.clear();
     core.drives.clear();
     core.drive_of.clear();
+}
+
+Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {
+    if (auto r = check_header(core, bytes); !r) return r;
+    Restorer restorer(core, bytes.subspan(kSaveHeaderBytes));
+    if (auto r = restorer.read(); !r) return r;
+    core.state = restorer.take();
+    settle_state(core);
     return Ok{};
 }
 

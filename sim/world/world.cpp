@@ -60,6 +60,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         input.torque = core.torque;
     }
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
+    core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;
     core.stats.bundles = stats.bundles;
     core.stats.overflow_constraints = stats.overflow_constraints;

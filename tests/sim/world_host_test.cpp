@@ -179,7 +179,7 @@ TEST_CASE("a target that this machine lacks is an error that lists the others") 
 
 namespace {
 
-constexpr std::size_t kSaveHeaderBytes = 40, kClockBytes = 16, kMotionBytes = 64;
+constexpr std::size_t kSaveHeaderBytes = 40, kClockBytes = 16, kBodyBytes = 69;
 
 // Saved states of a world without bodies, put together by hand: `bodies` and `joints` that were removed, and no more than
 // that. Length and checksum are true.
@@ -210,10 +210,9 @@ class ForgedSave {
         put(kRemoved, count);
     }
     void put_rest(std::uint32_t bodies) {            // where they stand; no contact, actuator or event
-        constexpr std::array<float, kMotionBytes / 8> kPose{0, 0, 0, 0, 0, 0, 1, 0}, kStill{};
+        constexpr std::array<float, 13> kPoseAndVelocity{0, 0, 0, 0, 0, 0, 1};
         put(std::uint16_t{0}, bodies + 1);           // slow for no tick
-        put(kPose, bodies + 1);
-        put(kStill, bodies + 1);
+        put(kPoseAndVelocity, bodies + 1);
         put(0u, 5);
     }
     const std::vector<std::uint8_t>& sealed() {
@@ -232,7 +231,7 @@ class ForgedSave {
 TEST_CASE("a hostile saved state of 60 MiB is refused within 64 MiB of memory") {
     constexpr std::size_t kFileBytes = 60u << 20;
     [[maybe_unused]] constexpr std::uint64_t kMemory = 64u << 20;
-    constexpr std::uint32_t kBodies = kFileBytes / 81 - 1, kJoints = 8'000'000;
+    constexpr std::uint32_t kBodies = kFileBytes / kBodyBytes - 1, kJoints = 8'000'000;
     auto world = make_world({});
     const auto refused_within_memory = [&](ForgedSave& save) {
         const std::vector<std::uint8_t>& bytes = save.sealed();
