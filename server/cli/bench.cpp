@@ -65,6 +65,7 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     const Result<protocol::LoadedScene> loaded =
         protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
     if (!loaded) return loaded.error();
+    const std::size_t before = heap_bytes();
     Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {target});
     if (!world) return world.error();
     SimulateSettings settings;
@@ -73,10 +74,13 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     settings.ticks = options.ticks.value_or(scene.ticks);
     settings.window_begin = scene.timed_last_half ? settings.ticks / 2 : 0;
     settings.profile = options.profile;
+    settings.time_going_back = options.profile || options.check;
     if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(loaded->world);
     if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(loaded->world.bodies.size() - 1);
     head = {scene.name, options.threads, loaded->world.substeps, options.profile};
-    return simulate(**world, settings);
+    Result<SimulateReport> report = simulate(**world, settings);
+    if (report) report->standing.world_bytes = heap_bytes() - before;
+    return report;
 }
 
 const SimulateReport& median_run(Outcome& outcome) {

@@ -101,6 +101,16 @@ double gained(const SimulateReport& report) { return report.quality.energy_drift
 double hinge_deg(const SimulateReport& report) { return report.quality.hinge_error_deg.value_or(0.0); }
 double cone_deg(const SimulateReport& report) { return report.quality.cone_error_deg.value_or(0.0); }
 double median_ms(const SimulateReport& report) { return report.ms_median; }
+double save_ms(const SimulateReport& report) { return report.standing.save_ms; }
+double restore_ms(const SimulateReport& report) { return report.standing.restore_ms; }
+double checkpoint_ms(const SimulateReport& report) { return report.standing.checkpoint_ms; }
+// Beyond what is stated for bodies and manifolds: 0 where it is kept to.
+double bytes_beyond(const SimulateReport& report, std::size_t bytes, double of_body, double of_manifold) {
+    const double stated = of_body * report.stats.bodies + of_manifold * report.stats.manifolds;
+    return std::max(0.0, static_cast<double>(bytes) - stated);
+}
+double save_bytes_beyond(const SimulateReport& report) { return bytes_beyond(report, report.standing.save_bytes, 80.0, 64.0); }
+double memory_beyond(const SimulateReport& report) { return bytes_beyond(report, report.standing.world_bytes, 400.0, 300.0); }
 
 constexpr BenchTarget kChainTargets[] = {{"joints apart at tick 60, mm", apart_at_mm<60>, 7.6},
                                          {"joints apart at tick 120, mm", apart_at_mm<120>, 12.8},
@@ -112,6 +122,11 @@ constexpr BenchTarget kRagdollTargets[] = {{"beyond a hinge's limit, degrees", h
                                            {"beyond a cone, degrees", cone_deg, 7.0}};
 constexpr BenchTarget kNetTargets[] = {{"joints apart at any tick, m", apart_m, 0.4}, {"energy gained", gained, 0.0}};
 constexpr BenchTarget kYardTargets[] = {{"median tick on AVX2 or wider, ms", median_ms, 0.060}};
+constexpr BenchTarget kRainTargets[] = {{"save, ms", save_ms, 1.0},
+                                        {"restore, ms", restore_ms, 3.0},
+                                        {"checkpoint, ms", checkpoint_ms, 0.5},
+                                        {"saved bytes beyond 80 a body and 64 a manifold", save_bytes_beyond, 0.0},
+                                        {"memory beyond 400 bytes a body and 300 a manifold", memory_beyond, 0.0}};
 
 constexpr BenchScene kScenes[] = {
     {"S1_1k", chains, 25, 300, false, chain_energy_j, false, kChainTargets},
@@ -122,7 +137,7 @@ constexpr BenchScene kScenes[] = {
     {"S2_60", pyramid, 60, 300, false, nullptr, true, kPyramid60Targets},
     {"S3_1000", rain, 1000, 600, true, nullptr, false, {}},
     {"S3_4000", rain, 4000, 600, true, nullptr, false, {}},
-    {"S3_10000", rain, 10000, 600, true, nullptr, false, {}},
+    {"S3_10000", rain, 10000, 600, true, nullptr, false, kRainTargets},
     {"S4_100", ragdolls, 100, 600, true, nullptr, false, {}},
     {"S4_400", ragdolls, 400, 600, true, nullptr, false, kRagdollTargets},
     {"S5_ball", ball_net, 100, 300, false, net_energy_j, false, kNetTargets},

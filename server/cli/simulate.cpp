@@ -1,5 +1,7 @@
 #include "server/cli/simulate.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -72,8 +74,8 @@ struct StateTimes {
     }
 };
 
-// Times of going back to the last state, the shortest of a few. The world ends in it.
-void time_going_back(sim::World& world, const std::vector<std::uint8_t>& saved, Profile& profile) {
+// The world ends in the state that it is in.
+Standing time_going_back(sim::World& world) {
     constexpr int kRounds = 5;
     const auto shortest = [](auto work) {
         double best = 1e300;
@@ -84,11 +86,15 @@ void time_going_back(sim::World& world, const std::vector<std::uint8_t>& saved, 
         }
         return best;
     };
+    Standing standing;
+    std::vector<std::uint8_t> saved;
     sim::Checkpoint checkpoint;
-    profile.save_bytes = saved.size();
-    profile.checkpoint_ms = shortest([&] { world.checkpoint(checkpoint); });
-    profile.restore_ms = shortest([&] { static_cast<void>(world.restore(saved)); });
-    profile.roll_back_ms = shortest([&] { static_cast<void>(world.roll_back(checkpoint)); });
+    standing.save_ms = shortest([&] { world.save(saved); });
+    standing.save_bytes = saved.size();
+    standing.checkpoint_ms = shortest([&] { world.checkpoint(checkpoint); });
+    standing.restore_ms = shortest([&] { static_cast<void>(world.restore(saved)); });
+    standing.roll_back_ms = shortest([&] { static_cast<void>(world.roll_back(checkpoint)); });
+    return standing;
 }
 
 double share(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
@@ -100,6 +106,11 @@ std::string text_number(const char* format, double value) {
 }
 
 }  // namespace
+
+std::size_t heap_bytes() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
 
 Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& settings) {
     const std::unique_ptr<ThreadPool> pool =
@@ -143,10 +154,8 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.hash = world.hash();
     report.stats = world.stats();
     report.quality = quality.figures();
-    if (settings.profile) {
-        state.sample(world, saved);
-        time_going_back(world, saved, report.profile);
-    }
+    if (settings.profile) state.sample(world, saved);
+    if (settings.time_going_back) report.standing = time_going_back(world);
     const double ticks = static_cast<double>(std::max<std::size_t>(times.size(), 1));
     for (std::size_t i = 0; i < sim::kStageCount; ++i) {
         report.profile.stage_ms[i] = stages.total_ms[i] / ticks;
@@ -192,8 +201,12 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
             if (stage != sim::Stage::hash) spread.number(sim::stage_name(stage), share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
         profile.object("parallel_share", spread);
-        profile.number("restore_ms", report.profile.restore_ms).number("checkpoint_ms", report.profile.checkpoint_ms);
-        profile.number("roll_back_ms", report.profile.roll_back_ms).number("save_bytes", report.profile.save_bytes);
+        const Standing& standing = report.standing;
+        if (standing.save_bytes != 0) {
+            profile.number("restore_ms", standing.restore_ms).number("checkpoint_ms", standing.checkpoint_ms);
+            profile.number("roll_back_ms", standing.roll_back_ms).number("save_bytes", standing.save_bytes);
+            profile.number("world_bytes", standing.world_bytes);
+        }
         profile.number("lanes_filled", report.profile.lanes_filled).number("pairs", report.profile.pairs);
         line.object("profile", profile);
     }
@@ -235,11 +248,15 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             text += text_number(" (%.0f %%)", 100.0 * share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
         text += text_number("; hash %.4f", report.profile.hash_ms) + text_number(", save %.4f", report.profile.save_ms);
-        text += " of " + std::to_string(report.profile.save_bytes) + text_number(" bytes, restore %.4f", report.profile.restore_ms);
-        text += text_number(", checkpoint %.4f", report.profile.checkpoint_ms) + text_number(", roll back %.4f", report.profile.roll_back_ms);
         const double bodies = report.stats.bodies;
         text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
         text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
+        const Standing& standing = report.standing;
+        if (standing.save_bytes != 0) {
+            text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) + std::to_string(standing.save_bytes) +
+                    text_number(" bytes; restore %.3f ms", standing.restore_ms) + text_number(", checkpoint %.3f ms", standing.checkpoint_ms) +
+                    text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory";
+        }
     }
     return text;
 }

@@ -20,6 +20,7 @@ struct SimulateSettings {
     std::uint64_t ticks = 0;
     std::uint64_t window_begin = 0;  // times count from the tick after this one
     bool profile = false;
+    bool time_going_back = false;             // at the end: what Standing says of time
     double energy_scale_j = 0.0;              // of the energy figure; 0: none
     std::uint32_t tracked_body = sim::kNone;  // of the displacement figure
 
@@ -35,8 +36,13 @@ struct Profile {  // mean ms a tick, over the window
     double lanes_filled = 0.0;                         // of the 16 of a bundle
     double pairs = 0.0;                                // with overlapping bounds
     double hash_ms = 0.0, save_ms = 0.0;  // sampled, outside of the step
-    double restore_ms = 0.0, checkpoint_ms = 0.0, roll_back_ms = 0.0;  // of the last state
+};
+
+// What the last state costs to keep and to go back to: the shortest of a few times.
+struct Standing {
+    double save_ms = 0.0, restore_ms = 0.0, checkpoint_ms = 0.0, roll_back_ms = 0.0;
     std::size_t save_bytes = 0;
+    std::size_t world_bytes = 0;  // of the heap, caches and scratch memory included; filled by who made the world
 };
 
 struct SimulateReport {
@@ -47,7 +53,10 @@ struct SimulateReport {
     sim::WorldStats stats;                 // after the last tick
     Quality quality;
     Profile profile;
+    Standing standing;
 };
+
+std::size_t heap_bytes();  // in use by this process now
 
 Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& settings);
 

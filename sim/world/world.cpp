@@ -43,6 +43,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
     warm_start_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
+    core.stats.manifolds = static_cast<std::uint32_t>(core.manifolds.size());
     return true;
 }
 

@@ -407,7 +407,7 @@ struct JointState {
 
 struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
-    std::uint32_t candidate_pairs = 0, touching_pairs = 0, contact_points = 0;
+    std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
     float max_penetration_m = 0.0f;
 };
