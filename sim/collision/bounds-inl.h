@@ -44,20 +44,27 @@ ORRERY_FN F angular_arc(Vec3T<F> angular_velocity, F dt, F bounding_radius, F in
     return min(bounding_radius - inner_radius, chord);
 }
 
+// On all sides: what turning adds, and never less than half the margin.
 template <class F>
-ORRERY_FN BoundsT<F> swept_bounds(Vec3T<F> position, Vec3T<F> extents, Vec3T<F> displacement, F growth) {
+ORRERY_FN F turning_growth(Vec3T<F> angular_velocity, F dt, F margin, F bounding_radius, F inner_radius) {
+    return max(margin * F(0.5f), min(angular_arc(angular_velocity, dt, bounding_radius, inner_radius), margin));
+}
+
+// `low` and `high` are from the position.
+template <class F>
+ORRERY_FN BoundsT<F> swept_bounds(Vec3T<F> position, Vec3T<F> low, Vec3T<F> high, Vec3T<F> displacement, F growth) {
     const F zero(0.0f);
-    const Vec3T<F> none{zero, zero, zero}, reach{extents.x + growth, extents.y + growth, extents.z + growth};
-    return {(position - reach) + min(displacement, none), (position + reach) + max(displacement, none)};
+    const Vec3T<F> none{zero, zero, zero}, around{growth, growth, growth};
+    return {(position + (low - around)) + min(displacement, none), (position + (high + around)) + max(displacement, none)};
 }
 
 template <class F>
 ORRERY_FN BoundsT<F> body_bounds(const F pose[kRecordFloats], const F velocity[kRecordFloats], const F shape[kRecordFloats], F dt, F margin) {
     const Mat3T<F> r = to_matrix(QuatT<F>{pose[3], pose[4], pose[5], pose[6]});
     const Vec3T<F> extents = posed_extents(r, shape[0], shape[1], Vec3T<F>{shape[2], shape[3], shape[4]}, shape[7]);
-    const F arc = angular_arc(Vec3T<F>{velocity[3], velocity[4], velocity[5]}, dt, shape[5], shape[6]);
-    const F growth = max(margin * F(0.5f), min(arc, margin));
-    return swept_bounds(Vec3T<F>{pose[0], pose[1], pose[2]}, extents, Vec3T<F>{velocity[0] * dt, velocity[1] * dt, velocity[2] * dt}, growth);
+    const F growth = turning_growth(Vec3T<F>{velocity[3], velocity[4], velocity[5]}, dt, margin, shape[5], shape[6]);
+    return swept_bounds(Vec3T<F>{pose[0], pose[1], pose[2]}, -extents, extents,
+                        Vec3T<F>{velocity[0] * dt, velocity[1] * dt, velocity[2] * dt}, growth);
 }
 
 // The next rows, at most a vector of them; unused lanes repeat the last.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/collision/parallel.h"
+#include "sim/collision/posed_bounds.h"
 #include "sim/collision/radix_sort.h"
 
 namespace orrery::sim {
@@ -85,12 +86,16 @@ ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
             tight_.data()->min,           fat_.data()->min};
 }
 
-void BroadPhase::expand_rows(const ExpandInput& input, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,
-                             std::vector<std::uint32_t>& escaped) {
+void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
+                             const BroadKernels& kernels, Executor& executor, std::vector<std::uint32_t>& escaped) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     flags_.resize(count);
     for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         kernels.expand(input, rows.data() + begin, end - begin, flags_.data() + begin);
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const Shape& shape = shapes[shape_of_[rows[i]]];
+            if (has_posed_bounds(shape.type)) ref::expand_posed(shape, input, rows[i], flags_[i]);
+        }
     });
     escaped.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -113,7 +118,7 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
 
     tight_.resize(identity_.size());
     fat_.resize(identity_.size());
-    expand_rows(expand_input(bodies, dt_s), moving_, kernels, executor, escaped_moving_);
+    expand_rows(expand_input(bodies, dt_s), shapes, moving_, kernels, executor, escaped_moving_);
 
     fixed_pose_.resize(identity_.size());
     changed_fixed_.clear();
@@ -122,7 +127,7 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
         fixed_pose_[i] = bodies.pose[i];
         changed_fixed_.push_back(i);
     }
-    expand_rows(expand_input(bodies, 0.0f), changed_fixed_, kernels, executor, escaped_fixed_);
+    expand_rows(expand_input(bodies, 0.0f), shapes, changed_fixed_, kernels, executor, escaped_fixed_);
 }
 
 bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {

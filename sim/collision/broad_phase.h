@@ -66,8 +66,8 @@ class BroadPhase {
     static bool collides(const Bodies& bodies, std::uint32_t body);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
     bool update_shape_table(std::span<const Shape> shapes);
-    void expand_rows(const ExpandInput& input, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,
-                     std::vector<std::uint32_t>& escaped);
+    void expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
+                     const BroadKernels& kernels, Executor& executor, std::vector<std::uint32_t>& escaped);
     ExpandInput expand_input(const Bodies& bodies, float dt_s);
     bool may_meet(std::uint32_t a, std::uint32_t b) const;
     bool renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs);

@@ -1,22 +1,19 @@
-// The general pair of convex shapes: any two of point, segment, cylinder, polytope, points and segments with a radius
-// around them. It serves every pair that has no function over the lanes. Scalar, double precision, compiled once in
-// namespace ref: the same bits whatever the world's SIMD target.
+// The general pair of convex shapes: any two of point, segment, cylinder, polytope, points and segments with a radius around
+// them. It serves every pair that has no function over the lanes. Scalar, double precision, compiled once in namespace ref: the
+// same bits whatever the world's SIMD target.
 //
-//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's
-//   reach.
-//   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a
-//   face, or
-//      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts
-//      as the better axis until another beats it by a tolerance, so that rounding does not make resting bodies change
-//      their mind; the choice is a function of the two poses alone. Points that step 1 met bound what a face or an edge
-//      can be worth: only those that may be the best are looked at, and the outcome is as if all had been.
-//   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at
-//   most
-//      four are kept. Without a reference face: the point midway between the two features, or two where edges run side
-//      by side.
+//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's reach.
+//   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a face, or
+//      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts as the
+//      better axis until another beats it by a tolerance, so that rounding does not make resting bodies change their mind; the
+//      choice is a function of the two poses alone. Points that step 1 met bound what a face or an edge can be worth: only
+//      those that may be the best are looked at, and the outcome is as if all had been.
+//   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at most
+//      four are kept. Without a reference face: the point midway between the two features, or two where edges run side by
+//      side.
 //
-// Everything is in one frame of the caller's choice, normals point from A to B, a contact's point lies midway between
-// the surfaces.
+// Everything is in one frame of the caller's choice, normals point from A to B, a contact's point lies midway between the
+// surfaces.
 #pragma once
 
 #include <cstdint>
@@ -70,17 +67,10 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out);
 // Counter-clockwise seen from the front, face 0.
 void place_triangle(const D3 corner[3], D3 normal, Convex& out);
 
-// The farthest point of the core along a direction; the radius comes on top of it.
-D3 support(const Convex& c, D3 direction);
-// Of a polytope, which vertex that is: the lowest of those that are alike in single precision.
-std::uint32_t support_vertex(const Convex& polytope, D3 direction);
 // The face that looks most along a direction: of a polytope, or a cylinder's cap: 0 above, 1 below.
 std::uint32_t facing(const Convex& c, D3 direction);
 // How far the face parts its shape from another.
 double separation_along(const Convex& c, std::uint32_t face, const Convex& other);
-// How far the core reaches along a direction, radius included if it is a unit vector.
-inline double reach_along(const Convex& c, D3 unit) { return dot(support(c, unit), unit) + c.radius; }
-
 // How much better a less preferred axis has to be: metres, and a part of the separation.
 inline constexpr double kFaceBias_m = 0.0005, kFaceBiasRelative = 0.05;
 inline double preferred_to(double separation) {

@@ -1,11 +1,11 @@
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 
 namespace orrery::sim::ref {
 
 namespace {
 
 constexpr double kParallelEdges = 1e-6;  // squared sine below which two edges span no axis
-constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says all that the edges could
+constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says nearly all that the edges could
 constexpr double kDeepInside_m = 1e-9;   // a point this deep in a cylinder has no nearest surface point outside
 
 // Points of a shape that were met already: a face or an edge parts the shapes no farther than it parts these.
@@ -277,7 +277,9 @@ ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& 
     if (floor + radii >= 0.0) return face;
     const ConvexAxis between = between_known(a, b, gap, of_a, of_b, floor);
     if (between.kind == ConvexAxis::Kind::none) return face;
-    return polytopes(a, b) && dot(between.normal, face.normal) >= kEdgeIsFace ? face : between;
+    // Two edges whose normal is nearly the face's have to be better by as much again.
+    const bool alike = polytopes(a, b) && dot(between.normal, face.normal) >= kEdgeIsFace;
+    return alike && between.separation <= preferred_to(floor) ? face : between;
 }
 
 }  // namespace orrery::sim::ref

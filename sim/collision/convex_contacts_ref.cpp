@@ -1,4 +1,4 @@
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 
 namespace orrery::sim::ref {
 

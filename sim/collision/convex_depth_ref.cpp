@@ -1,7 +1,7 @@
 // How deep two convex cores overlap: the expanding polytope (van den Bergen 2001) grows inside their Minkowski
 // difference until the side of it that is nearest to the origin lies on the surface. That side never is farther away
 // than the surface: so the search ends, too, where the least translation is known to be long enough.
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 #include "sim/collision/simplex.h"
 
 namespace orrery::sim::ref {

@@ -1,7 +1,7 @@
 // Distance of two convex cores: GJK (Gilbert, Johnson, Keerthi 1988) on their Minkowski difference. Fixed bounds on
 // iterations: where a curved surface has not converged by then, the answer is good to the tolerances below all the
 // same, for each iteration bounds the error from both sides.
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 #include "sim/collision/simplex.h"
 
 namespace orrery::sim::ref {

@@ -1,5 +1,5 @@
-// Convex shapes as views: their support, and how a box or a triangle becomes a polytope.
-#include "sim/collision/convex.h"
+// Convex shapes as views, and how a box or a triangle becomes a polytope.
+#include "sim/collision/convex_support.h"
 
 namespace orrery::sim::ref {
 
@@ -7,57 +7,7 @@ namespace {
 
 constexpr D3 kBoxNormal[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
 
-using Lanes = float __attribute__((vector_size(kSupportLanes * sizeof(float))));
-using Rows = std::int32_t __attribute__((vector_size(kSupportLanes * sizeof(float))));
-static_assert(kSupportLanes == 4);
-
-Lanes all(double x) {
-    const auto f = static_cast<float>(x);
-    return Lanes{f, f, f, f};
-}
-
 }  // namespace
-
-std::uint32_t support_vertex(const Convex& c, D3 direction) {
-    const D3 local = inward(c.pose.axes, direction);
-    const Lanes x = all(local.x), y = all(local.y), z = all(local.z);
-    const auto at = [&](std::uint32_t i) {
-        Lanes vx, vy, vz;
-        __builtin_memcpy(&vx, c.row[0] + i, sizeof vx);
-        __builtin_memcpy(&vy, c.row[1] + i, sizeof vy);
-        __builtin_memcpy(&vz, c.row[2] + i, sizeof vz);
-        return (vx * x + vy * y) + vz * z;
-    };
-    Lanes most = at(0);
-    Rows best{0, 1, 2, 3}, row = best;
-    for (std::uint32_t i = kSupportLanes; i < c.topology->vertices; i += kSupportLanes) {
-        row += Rows{4, 4, 4, 4};
-        const Lanes along = at(i);
-        const Rows farther = along > most;
-        most = reinterpret_cast<Lanes>((reinterpret_cast<Rows>(along) & farther) |
-                                       (reinterpret_cast<Rows>(most) & ~farther));
-        best = (row & farther) | (best & ~farther);
-    }
-    std::uint32_t lane = 0;
-    for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
-        if (most[k] > most[lane] || (most[k] == most[lane] && best[k] < best[lane])) lane = k;
-    }
-    return static_cast<std::uint32_t>(best[lane]);
-}
-
-D3 support(const Convex& c, D3 direction) {
-    if (c.kind == ConvexKind::point) return c.pose.position;
-    if (c.kind == ConvexKind::polytope) return c.vertex(support_vertex(c, direction));
-    const double up = dot(c.pose.axes.y, direction);
-    D3 p = c.pose.position + c.pose.axes.y * (up < 0.0 ? -c.half_height : c.half_height);
-    if (c.kind == ConvexKind::cylinder) {
-        // By the cap's own axes: what rounding leaves of a direction across the cap would not lie in it.
-        const double x = dot(c.pose.axes.x, direction), z = dot(c.pose.axes.z, direction),
-                     size = __builtin_sqrt(x * x + z * z);
-        p = p + (size > 0.0 ? c.pose.axes.x * (x / size) + c.pose.axes.z * (z / size) : c.pose.axes.x) * c.rim;
-    }
-    return p;
-}
 
 std::uint32_t facing(const Convex& c, D3 direction) {
     if (c.kind == ConvexKind::cylinder) return dot(c.pose.axes.y, direction) >= 0.0 ? 0 : 1;

@@ -1,7 +1,7 @@
 // One pair of any shapes: the frame in which it is looked at, the children that meet, and what their contacts are in the world.
 #include <algorithm>
 
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/general_scratch.h"
 #include "sim/shapes/compound.h"
@@ -16,6 +16,19 @@ struct PairFrame {
     D3 motion;  // how far A moves this tick relative to B, by linear velocity
     double margin;
 };
+
+// By the spheres around them, which spares most pairs of bodies whose boxes overlap at a corner.
+bool out_of_reach(const GeneralInput& in, Pair pair, const Shape& a, const Shape& b) {
+    if (has_no_mass(a.type) || has_no_mass(b.type)) return false;
+    const PoseRecord &pa = in.bodies.pose[pair.a], &pb = in.bodies.pose[pair.b];
+    const VelocityRecord &va = in.bodies.velocity[pair.a], &vb = in.bodies.velocity[pair.b];
+    const D3 way{double(pb.position[0]) - pa.position[0], double(pb.position[1]) - pa.position[1],
+                 double(pb.position[2]) - pa.position[2]};
+    const D3 motion{double(va.linear[0]) - vb.linear[0], double(va.linear[1]) - vb.linear[1],
+                    double(va.linear[2]) - vb.linear[2]};
+    const double reach = (double(a.bounding_radius) + b.bounding_radius) + (in.margin_m + length(motion) * in.dt_s);
+    return dot(way, way) > reach * reach;
+}
 
 PairFrame frame_of(const GeneralInput& in, Pair pair) {
     const PoseRecord &pa = in.bodies.pose[pair.a], &pb = in.bodies.pose[pair.b];
@@ -197,6 +210,7 @@ class PairWork {
 
 void collide_general(const GeneralInput& input, Pair pair, GeneralScratch& scratch, std::vector<Manifold>& out) {
     const Shape &a = input.shapes[input.bodies.info[pair.a].shape], &b = input.shapes[input.bodies.info[pair.b].shape];
+    if (out_of_reach(input, pair, a, b)) return;
     const PairFrame frame = frame_of(input, pair);
     const auto before = static_cast<std::ptrdiff_t>(out.size());
     PairWork(input, pair, frame, scratch, out).run({a, frame.a, 0}, {b, frame.b, 0}, 0);

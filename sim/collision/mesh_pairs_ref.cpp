@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/collision/convex_support.h"
+
 namespace orrery::sim::ref {
 
 namespace {

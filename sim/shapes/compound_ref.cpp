@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "sim/collision/convex.h"
+#include "sim/collision/convex_support.h"
 #include "sim/shapes/checks.h"
 
 namespace orrery::sim::ref {

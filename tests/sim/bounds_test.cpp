@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "sim/collision/broad_phase.h"
+#include "sim/shapes/compound.h"
+#include "sim/shapes/hull.h"
+#include "sim/shapes/mesh.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/convex_reference.h"
 #include "tests/support/executors.h"
@@ -80,6 +83,87 @@ TEST_CASE("bounds hold the shape at every moment of the tick and half the margin
                     const double travel = std::abs(v.linear[k]) * kDt;
                     if (step == 0) loose += b.min[k] < s.low[k] - travel - kMargin - 1e-5 || b.max[k] > s.high[k] + travel + kMargin + 1e-5;
                 }
+            }
+        }
+        CHECK(outside == 0);
+        CHECK(loose == 0);
+    }
+}
+
+TEST_CASE("bounds of cylinders, hulls, meshes and compounds are the least boxes that hold them and what they may reach") {
+    test::Random random(test::seeded(6));
+    std::vector<ShapeDef> defs(4);
+    defs[0] = {{}, ShapeType::cylinder, 0.5f, 0.2f, {}};
+    defs[1].type = ShapeType::hull;
+    defs[2].type = ShapeType::mesh;
+    for (int i = 0; i < 30; ++i) {
+        const Vec3 v = random.vec(1.0f);
+        defs[1].points.push_back({0.3f + 0.8f * v.x, 0.4f * v.y, 0.6f * v.z});
+        const Vec3 w = random.vec(1.0f);
+        defs[2].points.push_back({1.0f + w.x, 0.5f * w.y, w.z});  // off its frame's origin
+        for (std::uint32_t k = 0; i % 3 == 2 && k < 3; ++k) defs[2].indices.push_back(static_cast<std::uint32_t>(i) - k);
+    }
+    defs[3].type = ShapeType::compound;
+    defs[3].children = {{0, {{0.7f, 0.0f, 0.0f}, random.rotation()}}, {1, {{-0.5f, 0.3f, 0.0f}, random.rotation()}}};
+    test::TestBodies world;
+    for (const ShapeDef& def : defs) {
+        auto shape = make_shape(def, "shape", world.shapes);
+        REQUIRE(shape);
+        world.shapes.push_back(*shape);
+    }
+    std::vector<Pose> poses;
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        poses.push_back({random.vec(10.0f), random.rotation()});
+        const std::uint32_t body = world.add(i % 4, i % 4 == 2 ? kBodyKinematic : kBodyDynamic, poses.back());
+        const Vec3 linear = random.vec(i % 2 == 0 ? 1.0f : 100.0f), angular = random.vec(0.3f);
+        world.move(body, linear, angular);
+    }
+    // A cylinder's rim by many points: each of them is less than 2 mm nearer to the axis than the rim midway.
+    constexpr int kRim = 64;
+    constexpr double kRimGap = 0.5 * (1.0 - 0.9988);
+    const auto points_of = [&](std::uint32_t shape) {
+        std::vector<test::V> points;
+        for (int k = 0; shape == 0 && k < 2 * kRim; ++k) {
+            const double a = 6.283185307 * k / kRim;
+            points.push_back({0.5 * std::cos(a), k < kRim ? -0.2 : 0.2, 0.5 * std::sin(a)});
+        }
+        if (shape == 1) {
+            for (const Vec3& v : world.shapes[1].hull->vertex) points.push_back(test::vec(v));
+        }
+        if (shape == 2) {
+            for (const Vec3& v : world.shapes[2].mesh->vertex) points.push_back(test::vec(v));
+        }
+        return points;
+    };
+    std::vector<std::vector<test::V>> points = {points_of(0), points_of(1), points_of(2), {}};
+    for (const Compound::Child& child : world.shapes[3].compound->child) {
+        const ref::DPose& at = child.pose;
+        const std::uint32_t of = child.shape;  // shapes of the compound stand in the order in which children name them
+        for (const test::V p : points[of]) {
+            const ref::D3 q = ref::outward(at, ref::D3{p.x, p.y, p.z});
+            points[3].push_back({q.x, q.y, q.z});
+        }
+    }
+    test::SerialExecutor serial;
+    for (const Target target : available_targets()) {
+        BroadPhase broad;
+        broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
+        int outside = 0, loose = 0;
+        for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+            const BoundsRecord& b = broad.bounds()[i];
+            const VelocityRecord& v = world.bodies.velocity[i];
+            const std::uint32_t shape = world.bodies.info[i].shape;
+            double low[3], high[3];
+            for (int k = 0; k < 3; ++k) low[k] = 1e300, high[k] = -1e300;
+            for (const test::V local : points[shape]) {
+                const test::V p = test::vec(poses[i - 1].position) + test::rotate(poses[i - 1].orientation, local);
+                const double at[3] = {p.x, p.y, p.z};
+                for (int k = 0; k < 3; ++k) low[k] = std::min(low[k], at[k]), high[k] = std::max(high[k], at[k]);
+            }
+            for (int k = 0; k < 3; ++k) {
+                const double travel = v.linear[k] * kDt, down = std::min(travel, 0.0), up = std::max(travel, 0.0);
+                outside += b.min[k] > low[k] + down - 0.5 * kMargin + 1e-5 || b.max[k] < high[k] + up + 0.5 * kMargin - 1e-5;
+                loose += b.min[k] < low[k] + down - kMargin - kRimGap - 2e-5 || b.max[k] > high[k] + up + kMargin + kRimGap + 2e-5;
             }
         }
         CHECK(outside == 0);

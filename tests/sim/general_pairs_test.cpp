@@ -1,5 +1,7 @@
 // Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the manifold's
-// normal but by the tolerance that keeps faces preferred; the depth is what the normal says; points lie where both shapes are.
+// normal but by the tolerance that keeps faces preferred, 0.5 mm and 5 %, twice where edges meet
+// nearly as a face does; the depth is what the normal says, by the same tolerance; points lie where both shapes are, to the slack
+// of clipping: 5 thousandths of a face's size.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +18,11 @@ namespace orrery::sim {
 namespace {
 
 constexpr float kMargin = 0.02f;
-constexpr int kPairs = 300;  // of each two shapes; the long run goes through more seeds
+constexpr int kPairs = 300;        // of each two shapes; the long run goes through more seeds
+constexpr double kSlack = 0.0065;  // of shapes up to 1.3 m wide
+constexpr double kDeep = 0.01;     // below it what is midway between two surfaces may have left thin shapes on the other side
+
+double twice_the_bias(double separation) { return 0.0011 + 0.105 * std::abs(separation); }
 
 ShapeDef cylinder(float radius, float half_height) { return {{}, ShapeType::cylinder, radius, half_height, {}}; }
 ShapeDef hull_of(std::uint64_t seed, int points, Vec3 size) {
@@ -41,17 +47,6 @@ Kind kind(const ShapeDef& def) {
     return k;
 }
 
-// How far outside a solid a point is, at least, by the directions tried.
-double outside(const test::Solid& s, test::V p, test::Random& random) {
-    double most = -1e300;
-    for (int i = 0; i < 60; ++i) {
-        const Vec3 v = random.vec(1.0f);
-        const test::V d = test::vec(v), n = (1.0 / (test::length(d) + 1e-9)) * d;
-        most = std::max(most, test::dot(p - s.support(n), n));
-    }
-    return most;
-}
-
 }  // namespace
 
 TEST_CASE("general convex pairs: no direction parts them better, depths follow the normal, points lie in both") {
@@ -63,7 +58,7 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
     const Kind* const pairs[][2] = {{&sphere, &drum}, {&drum, &capsule}, {&box, &drum},    {&drum, &drum},    {&rod, &coin},
                                     {&rod, &rod},     {&coin, &box},     {&rock, &sphere}, {&capsule, &rock}, {&rock, &box},
                                     {&rock, &drum},   {&chip, &rod},     {&rock, &rock},   {&chip, &rock},    {&box, &chip},
-                                    {&sphere, &chip}, {&chip, &chip}};
+                                    {&sphere, &chip}, {&chip, &chip},    {&coin, &coin},   {&drum, &coin}};
     std::uint64_t seed = 900;
     for (const auto& two : pairs) {
         const Kind &ka = *two[0], &kb = *two[1];
@@ -98,27 +93,28 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             const bool touches = ref::collide_convex(ca, cb, {}, kMargin, got);
             std::vector<test::V> starts;
             if (touches) starts.push_back({got.normal.x, got.normal.y, got.normal.z});
-            const double truth = test::largest_separation(sa, sb, random, starts, &along);
+            double truth = test::largest_separation(sa, sb, random, starts, &along);
+            for (int more = 0; more < 20 && !touches && truth < -1e-4; ++more)
+                truth = std::max(truth, test::largest_separation(sa, sb, random, starts, &along));
             missing += !touches && truth < -1e-4;
-            phantom += touches && truth > kMargin + 0.006;  // a corner past an edge by the slack
+            phantom += touches && truth > kMargin + kSlack;  // a corner past an edge by the slack
             if (!touches) continue;
             ++touching;
             const test::V normal{got.normal.x, got.normal.y, got.normal.z};
-            const double here = test::separation_along(sa, sb, normal), allowed = smooth ? 1e-5 : 0.002 + 0.12 * std::abs(here);
+            const double here = test::separation_along(sa, sb, normal), allowed = smooth ? 1e-5 : twice_the_bias(here);
             worst_axis = std::max(worst_axis, truth - here);
-            // While they are apart, a face speaks for what lies a little beside it.
-            poor_axis += truth - here > (truth > 0 ? 0.012 : allowed);
+            poor_axis += truth - here > allowed;
             double depth = -1e300;
             for (std::uint32_t k = 0; k < got.count; ++k) depth = std::max(depth, got.point[k].depth);
             const double depth_error = std::abs(depth + here);
             worst_depth = std::max(worst_depth, depth_error);
-            wrong_depth += depth > -here + 1e-5 || depth < -here - ((truth > 0 ? 0.025 : 0.002) + 0.12 * std::abs(here));
+            wrong_depth += depth > -here + 1e-5 || depth < -here - twice_the_bias(here);
             for (std::uint32_t k = 0; k < got.count; ++k) {
                 const test::V p{got.point[k].point.x, got.point[k].point.y, got.point[k].point.z};
-                const double beside_b = outside(sb, p, random), beside_a = outside(sa, p, random);
+                const double beside_b = test::outside(sb, p, random), beside_a = test::outside(sa, p, random);
                 const double beside = std::max(beside_a, beside_b) - std::max(0.0, -0.5 * got.point[k].depth);
                 worst_place = std::max(worst_place, beside);
-                wrong_place += beside > 0.008 + 0.2 * std::abs(here);
+                wrong_place += beside > kSlack + (here < -kDeep ? 0.6 * -here : 0.0);
             }
         }
         INFO(shape_type_name(ka.def.type) << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis "

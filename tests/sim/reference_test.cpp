@@ -597,7 +597,8 @@ TEST_CASE("reference: bounds expand by linear motion and the angular arc as GetB
         const Vec3 linear = random.vec(i % 2 == 0 ? 2.0f : 200.0f), angular = random.vec(i % 3 == 0 ? 0.5f : 60.0f);
         const Vec3 at = random.vec(5.0f), half{random.in(0.1f, 2.0f), random.in(0.1f, 2.0f), random.in(0.1f, 2.0f)};
         const float arc = angular_arc(lane(angular), dt, radius, inner);
-        const BoundsT<float> box = swept_bounds(lane(at), lane(half), {linear.x * dt, linear.y * dt, linear.z * dt}, arc);
+        const BoundsT<float> box = swept_bounds(lane(at), -lane(half), lane(half),
+                                                {linear.x * dt, linear.y * dt, linear.z * dt}, arc);
 
         const double a = std::min(test::length(test::vec(angular)) * dt, kPiD / 3), a2 = a * a, a4 = a2 * a2, a6 = a4 * a2;
         const double cos_minus_one = a2 * (-1.0 / 2) + a4 * (1.0 / 24) - a6 * (1.0 / 720);

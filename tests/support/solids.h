@@ -58,6 +58,41 @@ inline Solid make_solid(const sim::ShapeDef& def, const std::vector<sim::Vec3>& 
     return s;
 }
 
+// Of a function of unit vectors: climbs from n, until steps of a hundred-thousandth gain nothing.
+template <class F>
+double climb(const F& value, V& n) {
+    double most = value(n);
+    for (double step = 0.2; step > 1e-5;) {
+        const V u = cross(n, std::abs(n.x) < 0.6 ? V{1, 0, 0} : V{0, 1, 0}), e = (1.0 / length(u)) * u, f = cross(n, e);
+        V better = n;
+        double more = most;
+        for (int i = 0; i < 8; ++i) {
+            const double angle = i * 0.78539816339;
+            const V moved = n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f, m = (1.0 / length(moved)) * moved;
+            const double v = value(m);
+            if (v > more) better = m, more = v;
+        }
+        if (more > most + 1e-8)
+            n = better, most = more;
+        else
+            step *= 0.5;
+    }
+    return most;
+}
+
+// How far outside a solid a point is; negative inside.
+inline double outside(const Solid& s, V p, Random& random) {
+    const auto beyond = [&](V n) { return dot(p - s.support(n), n); };
+    const V straight = p - s.centre;
+    V best = length(straight) > 1e-9 ? (1.0 / length(straight)) * straight : V{1, 0, 0};
+    for (int i = 0; i < 40; ++i) {
+        const sim::Vec3 v = random.vec(1.0f);
+        const V d = vec(v), n = (1.0 / (length(d) + 1e-9)) * d;
+        if (beyond(n) > beyond(best)) best = n;
+    }
+    return climb(beyond, best);
+}
+
 inline double separation_along(const Solid& a, const Solid& b, V n) {
     return dot(b.support(-1.0 * n), n) - dot(a.support(n), n);
 }
@@ -83,26 +118,10 @@ inline double largest_separation(const Solid& a, const Solid& b, Random& random,
     std::sort(best.begin(), best.end(), [](const Try& x, const Try& y) { return x.s > y.s; });
     double most = -1e300;
     for (std::size_t k = 0; k < best.size() && k < 3; ++k) {
-        Try at = best[k];
-        for (double step = 0.2; step > 1e-5;) {
-            const V u = cross(at.n, std::abs(at.n.x) < 0.6 ? V{1, 0, 0} : V{0, 1, 0}), e = (1.0 / length(u)) * u,
-                    f = cross(at.n, e);
-            Try better = at;
-            for (int i = 0; i < 8; ++i) {
-                const double angle = i * 0.78539816339;
-                const V moved = at.n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f,
-                        n = (1.0 / length(moved)) * moved;
-                const double s = separation_along(a, b, n);
-                if (s > better.s) better = {s, n};
-            }
-            if (better.s > at.s + 1e-8)
-                at = better;
-            else
-                step *= 0.5;
-        }
-        if (at.s > most) {
-            most = at.s;
-            if (along) *along = at.n;
+        const double found = climb([&](V n) { return separation_along(a, b, n); }, best[k].n);
+        if (found > most) {
+            most = found;
+            if (along) *along = best[k].n;
         }
     }
     return most;

@@ -1,0 +1,64 @@
+// Support functions of convex shapes, inline: they are most of what distances cost.
+#pragma once
+
+#include "sim/collision/convex.h"
+
+namespace orrery::sim::ref {
+
+using SupportLanes = float __attribute__((vector_size(kSupportLanes * sizeof(float))));
+using SupportRows = std::int32_t __attribute__((vector_size(kSupportLanes * sizeof(float))));
+static_assert(kSupportLanes == 4);
+
+inline SupportLanes all_lanes(double x) {
+    const auto f = static_cast<float>(x);
+    return SupportLanes{f, f, f, f};
+}
+
+// Of a polytope, the vertex that is farthest along a direction: the lowest of those that are alike in single precision.
+inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
+    const D3 local = inward(c.pose.axes, direction);
+    const SupportLanes x = all_lanes(local.x), y = all_lanes(local.y), z = all_lanes(local.z);
+    const auto at = [&](std::uint32_t i) {
+        SupportLanes vx, vy, vz;
+        __builtin_memcpy(&vx, c.row[0] + i, sizeof vx);
+        __builtin_memcpy(&vy, c.row[1] + i, sizeof vy);
+        __builtin_memcpy(&vz, c.row[2] + i, sizeof vz);
+        return (vx * x + vy * y) + vz * z;
+    };
+    SupportLanes most = at(0);
+    SupportRows best{0, 1, 2, 3}, row = best;
+    for (std::uint32_t i = kSupportLanes; i < c.topology->vertices; i += kSupportLanes) {
+        row += SupportRows{4, 4, 4, 4};
+        const SupportLanes along = at(i);
+        const SupportRows farther = along > most;
+        most = reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(along) & farther) |
+                                              (reinterpret_cast<SupportRows>(most) & ~farther));
+        best = (row & farther) | (best & ~farther);
+    }
+    std::uint32_t lane = 0;
+    for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
+        if (most[k] > most[lane] || (most[k] == most[lane] && best[k] < best[lane])) lane = k;
+    }
+    return static_cast<std::uint32_t>(best[lane]);
+}
+
+// The farthest point of the core along a direction; the radius comes on top of it.
+inline D3 support(const Convex& c, D3 direction) {
+    if (c.kind == ConvexKind::point) return c.pose.position;
+    if (c.kind == ConvexKind::polytope) return c.vertex(support_vertex(c, direction));
+    const double up = dot(c.pose.axes.y, direction);
+    D3 p = c.pose.position + c.pose.axes.y * (up < 0.0 ? -c.half_height : c.half_height);
+    if (c.kind == ConvexKind::cylinder) {
+        // By the cap's own axes: what rounding leaves of a direction across the cap would not lie in it.
+        const double x = dot(c.pose.axes.x, direction), z = dot(c.pose.axes.z, direction),
+                     size = __builtin_sqrt(x * x + z * z);
+        const double by = c.rim / size;
+        p = p + (size > 1e-150 ? c.pose.axes.x * (x * by) + c.pose.axes.z * (z * by) : c.pose.axes.x * c.rim);
+    }
+    return p;
+}
+
+// How far the core reaches along a direction, radius included if it is a unit vector.
+inline double reach_along(const Convex& c, D3 unit) { return dot(support(c, unit), unit) + c.radius; }
+
+}  // namespace orrery::sim::ref
