@@ -20,6 +20,7 @@
 
 #include "orrery/sim.hpp"
 #include "sim/lanes/fp_environment.h"
+#include "tests/support/seed.h"
 
 namespace orrery::sim {
 std::span<const LaneOp> reference_ops();
@@ -117,7 +118,7 @@ TEST_CASE("own trigonometry keeps its stated errors against double precision") {
         FAIL("no operation ", std::string(name));
         return ops[0];
     };
-    constexpr std::size_t n = 16 * 65536;
+    const std::size_t n = static_cast<std::size_t>(orrery::test::sampled(16)) * 65536;
     Columns in(kMaxOpInputs, n), out(kMaxOpOutputs, n);
     std::uint64_t seed = 7;
     const auto uniform = [&] { return static_cast<double>(next(seed) >> 11) * 0x1p-53 * 2.0 - 1.0; };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
 constexpr double kTolerance = 2e-5;   // m: rounding of a few metres in single precision
-constexpr int kPairs = 4000;
+const int kPairs = orrery::test::sampled(4000);
 
 struct Case {
     test::TestBodies world;

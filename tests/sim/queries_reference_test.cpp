@@ -15,7 +15,7 @@ namespace {
 
 using test::V;
 
-constexpr int kQueries = 10'000;
+const int kQueries = orrery::test::sampled(10'000);
 constexpr double kRound = 2e-6;      // m: results are single precision, a few metres from the origin
 constexpr double kReal = 1e-6;       // m: nearer to a touch either answer is right
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int kTicksPerWorld = 200;
 constexpr std::size_t kManyBodies = 12;  // above it one goes where one would come
 // A plain run has a slice; each seed of deploy/test --long five times as much, so that ten seeds are a million ticks.
-int ticks_wanted() { return test_seed() == 1 ? 20'000 : 100'000; }
+int ticks_wanted() { return test_seed() == 1 ? sampled(20'000) : 100'000; }
 
 class Chance {
   public:
@@ -461,6 +461,6 @@ TEST_CASE("random orders leave small worlds finite, equal on all targets and thr
     CHECK(tally.rejected < 2 * tally.orders / 3);
     CHECK(tally.made_joints > tally.orders / 30);
     CHECK(tally.saves > tally.ticks / 30);
-    CHECK(tally.slept > static_cast<std::size_t>(tally.ticks) / 50);
+    if (sampled(20) == 20) CHECK(tally.slept > static_cast<std::size_t>(tally.ticks) / 50);  // few of the worlds sleep at all
     CHECK(tally.refused_worlds < static_cast<int>(world) / 4);
 }

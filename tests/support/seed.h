@@ -15,4 +15,12 @@ inline std::uint64_t test_seed() {
 // For a test's n-th stream of numbers: n itself in a plain run.
 inline std::uint64_t seeded(std::uint64_t n) { return n + 1'000'003 * (test_seed() - 1); }
 
+// How many of n random inputs to draw: all, or one of every ORRERY_TEST_ONE_OF where an instruction costs a multiple (under a
+// sanitizer, emulated).
+inline int sampled(int n) {
+    const char* text = std::getenv("ORRERY_TEST_ONE_OF");
+    const int one_of = text ? std::atoi(text) : 1;
+    return one_of > 1 ? (n + one_of - 1) / one_of : n;
+}
+
 }  // namespace orrery::test
