@@ -6,7 +6,8 @@
 // pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough for an ordinary contact.
 //
 // To pass means that the shapes overlap by more than a skin, a part of their thickness (kSkinPart). Both are made smaller by
-// theirs for the walk, so that bodies that rest, slide or roll on each other are none of its business.
+// theirs for the walk, so that bodies that rest, slide or roll on each other are none of its business. Of compounds every child
+// has its own; triangles of meshes have none, and are passed from behind. Nothing passes a plane, which has no other side.
 #pragma once
 
 #include <span>
@@ -23,8 +24,8 @@ inline constexpr int kMaxSweepIterations = 128;  // a way that needs more ends w
 namespace ref {
 
 // The part of the way from `start` to `end` that a body may go before it passes one of the fixed bodies that its filter meets:
-// 1 if all of it. The way is straight, the turn even and the shorter one. Shapes without ShapeQueries::shrink and bodies that
-// overlap by more than the skin at `start` are not looked at.
+// 1 if all of it. The way is straight, the turn even and the shorter one. Bodies that overlap by more than the skin at `start`
+// are not looked at.
 double free_part(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
                  const BodyTree& fixed, std::span<const Shape> shapes);
 // The pose on that way.

@@ -6,8 +6,12 @@
 
 #include "sim/collision/sweep.h"
 
+#include <vector>
+
 #include "sim/collision/queries/convex.h"
+#include "sim/collision/queries/parts.h"
 #include "sim/collision/queries/search-inl.h"
+#include "sim/collision/queries/tree_walk.h"
 
 namespace orrery::sim::ref {
 
@@ -47,56 +51,103 @@ struct Way {
     }
 };
 
+// A convex shape, smaller by its skin, where its body's frame has it.
 struct Skinned {
     Shape shape;
+    const ShapeQueries& queries;
+    Frame frame;
     double skin = 0.0;
 
-    explicit Skinned(const Shape& whole) : shape(whole) {
+    Skinned(const Shape& whole, const ShapeQueries& of, const Frame& in_body) : shape(whole), queries(of), frame(in_body) {
+        if (!queries.shrink) return;
         skin = kSkinPart * double(whole.inner_radius);
-        if (const auto shrink = shape_queries(whole.type).shrink) shrink(shape, static_cast<float>(skin));
+        queries.shrink(shape, static_cast<float>(skin));
     }
 };
+
+const Frame kUpright{{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, {0.0, 0.0, 0.0}};
+Frame placed(const Frame& outer, const Frame& inner) {
+    return {outer.rotation * inner.rotation, to_outer(outer, inner.position)};
+}
 
 struct Walk {
     const BodyInfo& info;
     std::span<const Shape> shapes;
     Way way;
-    Skinned body;
+    std::vector<Skinned> parts;
+    double radius;
     Box3 box{};          // holds the whole way
     double free = 1.0;
 
     Walk(const Shape& shape, const BodyInfo& of, const PoseRecord& start, const PoseRecord& end, std::span<const Shape> all)
-        : info(of), shapes(all), way(start, end), body(shape) {
-        const double r = shape.bounding_radius;
-        const Point reach{r, r, r}, to = way.from + way.translation;
+        : info(of), shapes(all), way(start, end), radius(shape.bounding_radius) {
+        if (shape.compound) {
+            for (std::uint32_t i = 0; i < shape.compound->child.size(); ++i) {
+                const Part part = part_of(*shape.compound, i);
+                parts.emplace_back(part.shape, part.queries, part.frame);
+            }
+        } else {
+            parts.emplace_back(shape, shape_queries(shape.type), kUpright);
+        }
+        const Point reach{radius, radius, radius}, to = way.from + way.translation;
         box = {min(way.from, to) - reach, max(way.from, to) + reach};
     }
-    double nearest(const Point& low, const Point& high) const {
-        const bool apart = low.x > box.max.x || low.y > box.max.y || low.z > box.max.z || high.x < box.min.x ||
-                           high.y < box.min.y || high.z < box.min.z;
-        return apart ? kNowhere : 0.0;
-    }
+    double nearest(const Point& low, const Point& high) const { return boxes_overlap(low, high, box) ? 0.0 : kNowhere; }
     bool wants(double) const { return free > 0.0; }
     void test(const QueryBody& other) {
         if ((other.types & kQuerySensors) != 0 || (info.category & other.mask) == 0 || (info.mask & other.category) == 0)
             return;
-        const ShapeQueries& queries = shape_queries(shapes[other.shape].type);
-        if (!queries.support || !queries.shrink) return;
-        const Skinned obstacle(shapes[other.shape]);
+        const Shape& obstacle = shapes[other.shape];
         const Frame frame = frame_of(other.pose);
-        const double radii = double(obstacle.shape.radius) + double(body.shape.radius);
-        const double turning = way.fastest_turn * double(body.shape.bounding_radius);
-        double stop = kGapPart * (obstacle.skin + body.skin), t = 0.0;
+        if (is_convex(obstacle.type)) return pass(Skinned(obstacle, shape_queries(obstacle.type), frame));
+        if (!obstacle.compound && !obstacle.mesh) return;
+        const Box3 near = box_in(frame);
+        const auto wanted = [&](Point low, Point high) { return boxes_overlap(low, high, near); };
+        if (obstacle.compound) {
+            walk(obstacle.compound->tree, wanted, [&](std::uint32_t i) {
+                const Part part = part_of(*obstacle.compound, i);
+                pass(Skinned(part.shape, part.queries, placed(frame, part.frame)));
+            });
+            return;
+        }
+        // From the front alone, as contacts are.
+        const Point start = to_local(frame, way.from);
+        TriangleShape triangle;
+        const ShapeQueries triangle_queries{nullptr, nullptr, kHullQueries.support};  // and no skin
+        walk(obstacle.mesh->tree, wanted, [&](std::uint32_t t) {
+            const Mesh& mesh = *obstacle.mesh;
+            const D3 n = triangle_normal(mesh, t), p = widened(mesh.vertex[mesh.triangle[t].corner[0]]);
+            if (dot(n, D3{start.x, start.y, start.z} - p) <= 0.0) return;
+            pass(Skinned(triangle.of(mesh, t), triangle_queries, frame));
+        });
+    }
+
+  private:
+    Box3 box_in(const Frame& frame) const {
+        const Point centre = to_local(frame, (box.min + box.max) * 0.5), half = (box.max - box.min) * 0.5;
+        const Mat3T<double>& r = frame.rotation;
+        const Point reach{(abs(r.x.x) * half.x + abs(r.y.x) * half.y) + abs(r.z.x) * half.z,
+                          (abs(r.x.y) * half.x + abs(r.y.y) * half.y) + abs(r.z.y) * half.z,
+                          (abs(r.x.z) * half.x + abs(r.y.z) * half.y) + abs(r.z.z) * half.z};
+        return {centre - reach, centre + reach};
+    }
+    void pass(const Skinned& obstacle) {
+        for (const Skinned& part : parts) pass(part, obstacle);
+    }
+    void pass(const Skinned& part, const Skinned& obstacle) {
+        const double radii = double(obstacle.shape.radius) + double(part.shape.radius);
+        const double turning = way.fastest_turn * radius;
+        double stop = kGapPart * (obstacle.skin + part.skin), t = 0.0;
         for (int n = 0; n < kMaxSweepIterations; ++n) {
-            const Probe probe{body.shape, shape_queries(body.shape.type), relative_frame(frame, way.at(t))};
-            const CoreDistance near = core_distance(obstacle.shape, queries, probe);
+            const Probe probe{part.shape, part.queries, relative_frame(obstacle.frame, placed(way.at(t), part.frame))};
+            const CoreDistance near = core_distance(obstacle.shape, obstacle.queries, probe);
             const double gap = near.distance - radii;
             if (n == 0) {
                 if (gap <= 0.0) return;
                 stop = min(stop, 0.5 * gap);
             }
             if (gap <= stop) break;
-            const Point normal = frame.rotation * ((near.on_probe - near.on_shape) * (1.0 / near.distance));
+            const Point normal = obstacle.frame.rotation * ((near.on_probe - near.on_shape) * (1.0 / near.distance));
             const double approach = turning - dot(normal, way.translation);
             if (approach <= 0.0) return;
             t = t + (gap - 0.5 * stop) / approach;
@@ -110,8 +161,7 @@ struct Walk {
 
 double free_part(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
                  const BodyTree& fixed, std::span<const Shape> shapes) {
-    const ShapeQueries& queries = shape_queries(shape.type);
-    if (!queries.support || !queries.shrink) return 1.0;
+    if (has_no_mass(shape.type)) return 1.0;
     Walk walk(shape, info, start, end, shapes);
     search(fixed, walk);
     return walk.free;

@@ -21,6 +21,7 @@ inline constexpr std::uint32_t kSupportLanes = 4;  // vertices that a support fu
 struct Hull {
     std::vector<Vec3> vertex;     // m, in the body's frame
     std::vector<float> row[3];    // the same by coordinate, the first repeated up to a multiple of kSupportLanes
+    std::vector<Vec3> inward;     // by vertex: where it goes, about, when all its faces move inward by 1
     std::vector<ref::D3> normal;  // by face: unit, outward
     std::vector<double> offset;   // of its plane along the normal; no vertex lies above it
     std::vector<std::uint16_t> face_start;

@@ -93,6 +93,29 @@ void set_planes(Hull& hull) {
     }
 }
 
+// n . m = -1 for the normals n of a vertex's faces, in the sense of least squares: three faces are met, more nearly so. What
+// would send a vertex between two almost opposite faces far off is held back by the weight of its way.
+void set_inward(Hull& hull) {
+    constexpr double kWayWeight = 1e-3;
+    for (std::uint32_t v = 0; v < hull.topology.vertices; ++v) {
+        double xx = kWayWeight, yy = kWayWeight, zz = kWayWeight, xy = 0.0, xz = 0.0, yz = 0.0;
+        D3 sum;
+        for (std::uint32_t f = 0; f < hull.topology.faces; ++f) {
+            const std::uint8_t* loop = hull.topology.face_loop(f);
+            bool of_face = false;
+            for (std::uint32_t i = 0; i < hull.topology.loop_size(f); ++i) of_face = of_face || loop[i] == v;
+            if (!of_face) continue;
+            const D3 n = hull.normal[f];
+            xx += n.x * n.x, yy += n.y * n.y, zz += n.z * n.z;
+            xy += n.x * n.y, xz += n.x * n.z, yz += n.y * n.z;
+            sum = sum - n;
+        }
+        const D3 a{xx, xy, xz}, b{xy, yy, yz}, c{xz, yz, zz}, bc = cross(b, c);
+        const double scale = 1.0 / dot(a, bc);
+        hull.inward.push_back(narrowed({dot(sum, bc) * scale, dot(sum, cross(c, a)) * scale, dot(sum, cross(a, b)) * scale}));
+    }
+}
+
 // The least distance of two parallel planes that hold the hull between them, of which one is a face's.
 double thickness(const Hull& hull) {
     double least = 1e300;
@@ -160,6 +183,7 @@ Result<Shape> make_hull(const ShapeDef& def, std::string_view place) {
                       hull->edge.data()};
     set_rows(*hull);
     set_planes(*hull);
+    set_inward(*hull);
     const double bounding = __builtin_sqrt(bounding2), thick = thickness(*hull),
                  wanted = larger(kMinThickness_m, kMinThicknessRelative * bounding);
     if (!(thick >= wanted)) {

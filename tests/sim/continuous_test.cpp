@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "tests/support/body_worlds.h"
 #include "tests/support/seed.h"
@@ -15,14 +16,44 @@ namespace {
 
 constexpr int kWorlds = 150;
 
+ShapeDef box_of(Vec3 half_extents) { return {"", ShapeType::box, 0.0f, 0.0f, half_extents}; }
+ShapeDef hull_of_box(Vec3 h) {
+    ShapeDef def;
+    def.type = ShapeType::hull;
+    for (int k = 0; k < 8; ++k) def.points.push_back({(k & 1) ? h.x : -h.x, (k & 2) ? h.y : -h.y, (k & 4) ? h.z : -h.z});
+    return def;
+}
+// A shape after those that it is made of.
+using Shapes = std::vector<ShapeDef>;
+// Two of a box, side by side along an axis.
+Shapes pair_of_boxes(Vec3 half_extents, Vec3 aside) {
+    ShapeDef def;
+    def.type = ShapeType::compound;
+    def.children = {{0, {aside, {}}}, {0, {{-aside.x, -aside.y, -aside.z}, {}}}};
+    return {box_of(half_extents), def};
+}
+std::uint32_t add_shapes(WorldDef& def, Shapes shapes) {
+    const auto before = static_cast<std::uint32_t>(def.shapes.size());
+    for (ShapeDef& shape : shapes) {
+        for (CompoundChild& child : shape.children) child.shape += before;
+        add_shape(def, shape);
+    }
+    return static_cast<std::uint32_t>(def.shapes.size() - 1);
+}
+
+struct Wall {
+    Shapes shapes = {box_of({0.005f, 3.0f, 3.0f})};
+    Quat turn = {};
+};
+
 // A 1 cm wall across x, and one body that comes at 300 m/s from up to 12 m away and does not touch it yet.
-WorldDef flight(const ShapeDef& shape, bool spins, Random& random) {
+WorldDef flight(const Shapes& shapes, bool spins, Random& random, const Wall& barrier = {}) {
     WorldDef def;
-    const std::uint32_t wall = add_body(def, add_box_shape(def, {0.005f, 3.0f, 3.0f}), {});
+    const std::uint32_t wall = add_body(def, add_shapes(def, barrier.shapes), {}, barrier.turn);
     def.bodies[wall].type = BodyType::fixed;
     const Vec3 from{random.in(-12.0f, -0.6f), random.in(-1.0f, 1.0f), random.in(-1.0f, 1.0f)};
     const Quat turn = random.rotation();
-    const std::uint32_t body = add_body(def, add_shape(def, shape), from, turn);
+    const std::uint32_t body = add_body(def, add_shapes(def, shapes), from, turn);
     const float y = random.in(-0.15f, 0.15f), z = random.in(-0.15f, 0.15f), speed = 300.0f / std::sqrt(1.0f + y * y + z * z);
     def.bodies[body].linear_velocity = {speed, speed * y, speed * z};
     if (spins) def.bodies[body].angular_velocity = random.vec(30.0f);
@@ -86,7 +117,7 @@ TEST_CASE("a ball at 300 m/s passes no wall of 1 cm, even in discrete mode") {
     Random random(seeded(1));
     for (const float radius : {0.05f, 0.1f}) {
         for (int n = 0; n < kWorlds; ++n) {
-            WorldDef def = flight({"", ShapeType::sphere, radius, 0.0f, {}}, n % 2 == 0, random);
+            WorldDef def = flight({{"", ShapeType::sphere, radius, 0.0f, {}}}, n % 2 == 0, random);
             CHECK_FALSE(passes(def));
             set_continuous(def);
             CHECK_FALSE(passes(def));
@@ -100,10 +131,44 @@ TEST_CASE("nothing continuous that tumbles at 300 m/s passes a wall of 1 cm") {
          {ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.1f, 0.03f, 0.05f}}, ShapeDef{"", ShapeType::capsule, 0.03f, 0.1f, {}},
           ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.005f, 0.005f}}}) {
         for (int n = 0; n < kWorlds; ++n) {
-            WorldDef def = flight(shape, true, random);
+            WorldDef def = flight({shape}, true, random);
             set_continuous(def);
             CHECK_FALSE(passes(def));
         }
+    }
+}
+
+TEST_CASE("nothing continuous passes a thin wall, whatever the shapes of both") {
+    Random random(seeded(5));
+    ShapeDef sheet, field;
+    sheet.type = ShapeType::mesh;  // its front is towards those who come
+    sheet.points = {{0, -3, -3}, {0, -3, 3}, {0, 3, 3}, {0, 3, -3}};
+    sheet.indices = {0, 1, 2, 0, 2, 3};
+    field.type = ShapeType::height_field;
+    field.columns = 7;
+    field.heights.assign(49, 0.0f);
+    const Wall walls[] = {{{hull_of_box({0.005f, 3.0f, 3.0f})}, {}},
+                          {pair_of_boxes({0.005f, 1.5f, 3.0f}, {0.0f, 1.5f, 0.0f}), {}},
+                          {{sheet}, {}},
+                          {{field}, turn_about_z(0.5f * kPi)},
+                          {}};
+    const Shapes bodies[] = {{hull_of_box({0.1f, 0.03f, 0.05f})},
+                             {hull_of_box({0.5f, 0.005f, 0.005f})},
+                             pair_of_boxes({0.25f, 0.005f, 0.005f}, {0.25f, 0.0f, 0.0f}),
+                             {{"", ShapeType::cylinder, 0.02f, 0.3f, {}}}};
+    for (const Wall& wall : walls) {
+        int discrete = 0;
+        for (const Shapes& body : bodies) {
+            for (int n = 0; n < kWorlds / 5; ++n) {
+                WorldDef def = flight(body, true, random, wall);
+                discrete += passes(def) ? 1 : 0;
+                set_continuous(def);
+                CAPTURE(&wall - walls);
+                CAPTURE(&body - bodies);
+                CHECK_FALSE(passes(def));
+            }
+        }
+        CHECK(discrete > 0);
     }
 }
 
@@ -131,12 +196,12 @@ TEST_CASE("bodies that fall, roll, slide and rest have the same bits in continuo
     const std::uint32_t floor = add_body(def, add_box_shape(def, {20.0f, 0.5f, 20.0f}), {0.0f, -0.5f, 0.0f});
     def.bodies[floor].type = BodyType::fixed;
     const std::uint32_t shapes[] = {add_box_shape(def, {0.5f, 0.3f, 0.4f}), add_sphere_shape(def, 0.3f),
-                                    add_capsule_shape(def, 0.2f, 0.4f)};
+                                    add_capsule_shape(def, 0.2f, 0.4f), add_shape(def, hull_of_box({0.4f, 0.3f, 0.2f}))};
     Random random(seeded(4));
     for (int i = 0; i < 60; ++i) {
         const Vec3 at{random.in(-4.0f, 4.0f), random.in(0.5f, 6.0f), random.in(-4.0f, 4.0f)};
         const Quat turn = random.rotation();
-        def.bodies[add_body(def, shapes[i % 3], at, turn)].linear_velocity = random.vec(4.0f);
+        def.bodies[add_body(def, shapes[i % 4], at, turn)].linear_velocity = random.vec(4.0f);
     }
     auto plain = make_world(def);
     set_continuous(def);

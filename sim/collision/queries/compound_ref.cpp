@@ -4,27 +4,13 @@
 #include "sim/lanes/double-inl.h"
 
 #include "sim/collision/queries/convex.h"
+#include "sim/collision/queries/parts.h"
 #include "sim/collision/queries/tree_walk.h"
-#include "sim/shapes/compound.h"
 
 namespace orrery::sim::ref {
 
 namespace {
 
-Point point_of(D3 v) { return {v.x, v.y, v.z}; }
-struct Part {
-    const Shape& shape;
-    const ShapeQueries& queries;
-    Frame frame;
-};
-Part part_of(const Compound& compound, std::uint32_t i) {
-    const Compound::Child& child = compound.child[i];
-    const Shape& shape = compound.shapes[child.shape];
-    const DAxes& a = child.pose.axes;
-    return {shape,
-            shape_queries(shape.type),
-            {{{a.x.x, a.y.x, a.z.x}, {a.x.y, a.y.y, a.z.y}, {a.x.z, a.y.z, a.z.z}}, point_of(child.pose.position)}};
-}
 Probe probe_in(const Part& part, const Probe& probe) {
     return {probe.shape, probe.queries, relative_frame(part.frame, probe.frame)};
 }

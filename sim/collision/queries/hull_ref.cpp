@@ -78,8 +78,18 @@ Point support(const Shape& shape, Point d) {
     return best;
 }
 
+// Its vertices alone: what a support function needs.
+void shrink(Shape& shape, float by) {
+    auto smaller = std::make_shared<Hull>();
+    for (std::size_t i = 0; i < shape.hull->vertex.size(); ++i) {
+        const Vec3 v = shape.hull->vertex[i], way = shape.hull->inward[i];
+        smaller->vertex.push_back({v.x + by * way.x, v.y + by * way.y, v.z + by * way.z});
+    }
+    shape.hull = std::move(smaller);
+}
+
 }  // namespace
 
-constinit const ShapeQueries kHullQueries{ray, closest, support};
+constinit const ShapeQueries kHullQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
 
 }  // namespace orrery::sim::ref

@@ -4,10 +4,9 @@
 #include "sim/lanes/double-inl.h"
 
 #include "sim/collision/queries/convex.h"
+#include "sim/collision/queries/parts.h"
 #include "sim/collision/queries/round.h"
 #include "sim/collision/queries/tree_walk.h"
-#include "sim/shapes/hull.h"
-#include "sim/shapes/mesh.h"
 
 namespace orrery::sim::ref {
 
@@ -53,24 +52,6 @@ bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
         });
     return found;
 }
-
-// A triangle as a hull of three points without planes: what distance, overlap and cast need.
-class TriangleShape {
-  public:
-    TriangleShape() {
-        hull_.vertex.resize(3);
-        shape_.type = ShapeType::hull;
-        shape_.hull = std::shared_ptr<const Hull>(std::shared_ptr<const Hull>(), &hull_);
-    }
-    const Shape& of(const Mesh& mesh, std::uint32_t t) {
-        for (int k = 0; k < 3; ++k) hull_.vertex[static_cast<std::size_t>(k)] = mesh.vertex[mesh.triangle[t].corner[k]];
-        return shape_;
-    }
-
-  private:
-    Hull hull_;
-    Shape shape_;
-};
 
 SurfacePoint closest(const Shape& shape, Point p) {
     SurfacePoint best;

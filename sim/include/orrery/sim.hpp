@@ -155,9 +155,10 @@ struct BodyDef {
     // tick; not fixed ones, not other sensors, and none that a joint keeps from colliding with it. Else a body like any other:
     // it moves, falls and has mass, as its type is. Category and mask count as between colliding bodies.
     bool sensor = false;
-    // Passes no fixed sphere, box, capsule or cylinder, however thin, if it is one of these itself, whether it turns fast or is
-    // thrown aside. Where a tick would take it through, it is left where that begins, with its velocity. Needed by thin and fast
-    // turning bodies alone: what flies straight meets what is in its way, at any speed. For dynamic bodies; others ignore it.
+    // Passes no fixed body, however thin, whatever the shapes of both (a mesh or height field: from its front), whether it turns
+    // fast or is thrown aside. Where a tick would take it through, it is left where that begins, with its velocity. Needed by thin
+    // and fast turning bodies alone: what flies straight meets what is in its way, at any speed. For dynamic bodies; others ignore
+    // it.
     bool continuous = false;
 };
 
