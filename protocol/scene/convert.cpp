@@ -8,12 +8,26 @@ namespace {
 
 constexpr std::uint64_t kMaxListed = 1'000'000;  // of materials, shapes, actuators: lists that a person writes
 
+sim::RigSolver rig_solver(Reader& reader, RigSolver from, const Path& where) {
+    const auto i = static_cast<std::uint8_t>(from);
+    if (i < sim::kRigSolverCount) return static_cast<sim::RigSolver>(i);
+    reader.fail(where, "is the unknown solver " + std::to_string(i));
+    return sim::RigSolver::automatic;
+}
+
 void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& where, sim::SolverSettings& to) {
     to.joint_frequency_hz = reader.number(from.joint_frequency_hz, where / "joint_frequency_hz", 1e-3f, 1e4f);
     to.joint_damping_ratio = reader.number(from.joint_damping_ratio, where / "joint_damping_ratio", 0.0f, 1e4f);
     to.contact_frequency_hz = reader.number(from.contact_frequency_hz, where / "contact_frequency_hz", 1e-3f, 1e4f);
     to.contact_damping_ratio = reader.number(from.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
     to.sleep = from.sleep;
+    to.rig_joints = from.rig_joints;
+    to.rig_solver = rig_solver(reader, from.rig_solver, where / "rig_solver");
+    to.rig_compliance = reader.number(from.rig_compliance, where / "rig_compliance", 0.0f, sim::kMaxRigCompliance);
+    if (from.coupling_iterations < 1 || from.coupling_iterations > sim::kMaxCouplingIterations)
+        reader.fail(where / "coupling_iterations", "is " + std::to_string(from.coupling_iterations) + "; give 1 to " +
+                                                       std::to_string(sim::kMaxCouplingIterations));
+    to.coupling_iterations = from.coupling_iterations;
     to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps);
     to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s);
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
@@ -35,6 +49,28 @@ void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim:
     if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
     to.seed = from.seed;
     if (from.solver) convert_solver(reader, *from.solver, root / "solver", to.solver);
+}
+
+void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Scope& scope, sim::WorldDef& world) {
+    Names names("rig");
+    for (std::size_t i = 0; i < from.rigs.size() && reader.ok(); ++i) {
+        const RigT& rig = *from.rigs[i];
+        const Path where = root.element("rigs", i);
+        names.add(reader, rig.name, static_cast<std::uint32_t>(i), where);
+        sim::RigDef to;
+        to.name = rig.name;
+        to.solver = rig_solver(reader, rig.solver, where / "solver");
+        to.compliance = reader.number(rig.compliance, where / "compliance", 0.0f, sim::kMaxRigCompliance);
+        if (rig.bodies.empty()) reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
+        for (std::size_t k = 0; k < rig.bodies.size() && reader.ok(); ++k) {
+            const Path place = where.element("bodies", k);
+            const std::uint32_t body = scope.find_body(reader, rig.bodies[k], place);
+            if (reader.ok() && world.bodies[body].type != sim::BodyType::dynamic)
+                reader.fail(place, "\"" + rig.bodies[k] + "\" is not dynamic; a rig is connected through dynamic bodies");
+            to.bodies.push_back(body);
+        }
+        world.rigs.push_back(std::move(to));
+    }
 }
 
 void convert_materials(Reader& reader, const SceneT& from, const Path& root, Library& library) {
@@ -379,6 +415,7 @@ Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_n
     if (reader.ok()) convert_joints(reader, scene.joints, root, scope);
     if (reader.ok()) convert_slots(reader, scene, root, library);
     if (reader.ok()) convert_actuators(reader, scene.actuators, root, scope, library, world.actuators);
+    if (reader.ok()) convert_rigs(reader, scene, root, scope, world);
     if (!reader.ok()) return reader.error();
     return world;
 }

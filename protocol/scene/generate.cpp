@@ -49,6 +49,7 @@ class Maker {
         like_.material = convert_material(reader_, name, library_, here);
     }
     void no_collision() { like_.mask = 0; }
+    void collides(std::uint32_t category, std::uint32_t mask) { like_.category = category, like_.mask = mask; }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
     double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m); }
@@ -206,7 +207,8 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
 void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     const std::uint32_t shape = maker.shape(from.shape, where / "shape");
     maker.material(from.material, where / "material");
-    if (!from.collide) maker.no_collision();
+    if (from.collide) maker.collides(from.category, from.mask);
+    else maker.no_collision();
     const DVec origin = maker.origin(from.origin.get(), where);
     const double spacing = maker.pitch(from.spacing, where / "spacing"),
                  across = maker.pitch(from.chain_pitch, where / "chain_pitch"),

@@ -147,6 +147,10 @@ static void walk(HashSink& sink, const SolverSettingsT& t) {
     sink.scalar(8, t.sleep, base.sleep);
     sink.scalar(9, t.sleep_speed_mps, base.sleep_speed_mps);
     sink.scalar(10, t.sleep_time_s, base.sleep_time_s);
+    sink.scalar(11, t.rig_joints, base.rig_joints);
+    sink.scalar(12, static_cast<std::uint8_t>(t.rig_solver), static_cast<std::uint8_t>(base.rig_solver));
+    sink.scalar(13, t.rig_compliance, base.rig_compliance);
+    sink.scalar(14, t.coupling_iterations, base.coupling_iterations);
     sink.end();
 }
 
@@ -736,6 +740,8 @@ static void walk(HashSink& sink, const ChainGeneratorT& t) {
     sink.text(8, t.material);
     sink.scalar(9, t.attached, base.attached);
     sink.scalar(10, t.collide, base.collide);
+    sink.scalar(11, t.category, base.category);
+    sink.scalar(12, t.mask, base.mask);
     sink.end();
 }
 
@@ -808,6 +814,15 @@ static void walk(HashSink& sink, const GeneratorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const RigT& t) {
+    static const RigT base;
+    sink.text(0, t.name);
+    sink.values(1, t.bodies);
+    sink.scalar(2, static_cast<std::uint8_t>(t.solver), static_cast<std::uint8_t>(base.solver));
+    sink.scalar(3, t.compliance, base.compliance);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const SceneT& t) {
     static const SceneT base;
     sink.scalar(0, t.scene_version, base.scene_version);
@@ -825,6 +840,7 @@ static void walk(HashSink& sink, const SceneT& t) {
     sink.list(12, t.slots);
     sink.list(13, t.templates);
     sink.list(14, t.generators);
+    sink.list(15, t.rigs);
     sink.end();
 }
 

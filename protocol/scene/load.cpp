@@ -36,6 +36,12 @@ void apply(const SceneOverrides& overrides, scene::SceneT& tree) {
     if (overrides.tick_rate_hz) tree.tick_rate_hz = *overrides.tick_rate_hz;
     if (overrides.substeps) tree.substeps = *overrides.substeps;
     if (overrides.seed) tree.seed = *overrides.seed;
+    if (overrides.rig_solver) {
+        const auto solver = static_cast<scene::RigSolver>(*overrides.rig_solver);
+        if (!tree.solver) tree.solver = std::make_unique<scene::SolverSettingsT>();
+        tree.solver->rig_solver = solver;
+        for (const auto& rig : tree.rigs) rig->solver = solver;
+    }
 }
 
 std::vector<std::uint8_t> to_binary(const scene::SceneT& tree) {

@@ -29,6 +29,7 @@ struct SceneOverrides {  // what a command line or a room may change before the 
     std::optional<float> tick_rate_hz;
     std::optional<std::uint32_t> substeps;
     std::optional<std::uint64_t> seed;
+    std::optional<sim::RigSolver> rig_solver;  // of all rigs, named or not
 };
 
 struct SceneCaps {  // counts are checked by arithmetic before anything is expanded

@@ -10,10 +10,14 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 std::string scene(const std::string& rest) { return R"({"scene_version": 1, "solver": {"sleep": false}, )" + rest + "}"; }
+// Its chains are rigs.
+std::string rig_scene(const std::string& rest) {
+    return R"({"scene_version": 1, "solver": {"sleep": false, "rig_joints": 8}, )" + rest + "}";
+}
 const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
 
 std::string chains(std::uint32_t count) {
-    return scene(kBead + ("\"generators\": [{\"chain\": {\"chains\": " + std::to_string(count)) +
+    return rig_scene(kBead + ("\"generators\": [{\"chain\": {\"chains\": " + std::to_string(count)) +
                  R"(, "links": 40, "spacing": 0.25, "chain_pitch": 0.4, "shape": "bead"}}])");
 }
 

@@ -148,6 +148,9 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     }
     std::sort(times.begin(), times.end());
     report.target = world.target();
+    const sim::WorldDef& def = world.definition();
+    const bool rigs = !def.rigs.empty() || def.solver.rig_joints > 0;
+    report.solver = sim::rig_solver_name(rigs ? def.solver.rig_solver : sim::RigSolver::coloured);
     report.ticks = settings.ticks;
     report.ms_median = percentile(times, 0.5);
     report.ms_p99 = percentile(times, 0.99);
@@ -180,7 +183,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .number("threads", head.threads)
         .text("target", sim::target_name(report.target))
         .text("jacobi", "none")
-        .text("solver", "coloured")
+        .text("solver", std::string(report.solver))
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())

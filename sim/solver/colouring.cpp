@@ -37,10 +37,10 @@ struct Greedy {
 
 }  // namespace
 
-void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
-                        Colouring& colouring) {
+void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
+                        std::span<const Manifold> manifolds, Colouring& colouring) {
     colouring.used.assign(bodies.size(), 0);
-    colouring.joints.resize(joints.size());
+    colouring.joints.resize(taken.size());
     colouring.manifolds.resize(manifolds.size());
     Greedy greedy{bodies, colouring.used};
 
@@ -48,8 +48,9 @@ void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std
         const auto joined = joint.bodies();
         return std::any_of(joined.begin(), joined.end(), [&](std::uint32_t body) { return bodies.asleep(body); });
     };
-    for (std::size_t i = 0; i < joints.size(); ++i) {
-        colouring.joints[i] = joints[i].alive && !sleeps(joints[i]) ? greedy.take(joints[i]) : kNoColour;
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+        const Joint& joint = joints[taken[k]];
+        colouring.joints[k] = joint.alive && !sleeps(joint) ? greedy.take(joint) : kNoColour;
     }
     bool against_fixed = false;
     for (std::size_t i = 0; i < manifolds.size(); ++i) {

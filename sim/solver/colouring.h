@@ -16,7 +16,7 @@ inline constexpr std::uint8_t kOverflowColour = 64;   // more constraints on a b
 inline constexpr std::uint8_t kNoColour = 0xff;       // no dynamic body, or not alive: not solved
 
 struct Colouring {
-    std::vector<std::uint8_t> joints, manifolds;  // by index
+    std::vector<std::uint8_t> joints, manifolds;  // by place in `taken`, by index
     std::uint32_t colours = 0;                    // in use, overflow left out
     std::vector<std::uint64_t> used;              // by body: scratch
 };
@@ -24,7 +24,8 @@ struct Colouring {
 // Greedy, the lowest free colour, in canonical order: joints by index, then manifolds between two dynamic bodies in order,
 // then those against a fixed or kinematic body, whose colours come after all others: the ground has the last word in a
 // pass, and a push from it is not undone by what is solved later. Colours are a function of the arguments alone.
-void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
-                        Colouring& colouring);
+// `taken` are the joints to colour, ascending.
+void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
+                        std::span<const Manifold> manifolds, Colouring& colouring);
 
 }  // namespace orrery::sim

@@ -36,17 +36,18 @@ BundleLayout::Plan& BundleLayout::plan(Kind kind) {
     return plans_[known - 1u];
 }
 
-void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const Manifold> manifolds,
-                         const Colouring& colouring) {
+void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
+                         std::span<const Manifold> manifolds, const Colouring& colouring) {
     constraints_ = 0;
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
-    count(joints, manifolds, colouring);
+    count(joints, taken, manifolds, colouring);
     reserve();
-    for (std::uint32_t i = 0; i < joints.size(); ++i) {
-        const std::uint8_t colour = colouring.joints[i];
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+        const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
+        const std::uint32_t i = taken[k];
         const Joint& joint = joints[i];
         const Member constraint{kind_of(joint), i, {joint.a, joint.b, joint.c, joint.d}};
         if (colour < kMaxColours) place(0, colour, constraint, bodies);
@@ -65,14 +66,15 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     make_blocks();
 }
 
-void BundleLayout::count(std::span<const Joint> joints, std::span<const Manifold> manifolds, const Colouring& colouring) {
+void BundleLayout::count(std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Manifold> manifolds,
+                         const Colouring& colouring) {
     for (Store& store : stores_) store.size = 0;
     plan_of_ = {};
     plans_.clear();
-    for (std::size_t i = 0; i < joints.size(); ++i) {
-        const std::uint8_t colour = colouring.joints[i];
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+        const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
-        Plan& of_kind = plan(kind_of(joints[i]));
+        Plan& of_kind = plan(kind_of(joints[taken[k]]));
         if (colour < kMaxColours) ++of_kind.counts[colour][0];
     }
     for (std::size_t i = 0; i < manifolds.size(); ++i) {

@@ -2,7 +2,9 @@
 
 #include "sim/solver/solver.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/kernels.h"
@@ -76,6 +78,8 @@ struct Solver::Impl {
     std::span<Joint> joints;
     std::span<Manifold> manifolds;
     Executor* executor = nullptr;
+    std::vector<std::uint32_t> every_joint;   // where the input names none
+    std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
 
     void load(Kind kind, void* bundle);
     void store(Kind kind, const void* bundle);
@@ -127,11 +131,11 @@ struct Solver::Impl {
         }
     }
     void body_work(std::uint32_t index, const Job& job) {
-        const std::uint32_t begin = index * kBodyBlock;
+        const std::uint32_t begin = busy_blocks[index] * kBodyBlock;
         job.body_pass(context, begin, std::min(begin + kBodyBlock, context.body_count));
     }
     void begin_tick_work(std::uint32_t index, const Job& job) {
-        const std::uint32_t begin = index * kBodyBlock, end = std::min(begin + kBodyBlock, context.body_count);
+        const std::uint32_t begin = busy_blocks[index] * kBodyBlock, end = std::min(begin + kBodyBlock, context.body_count);
         std::fill(context.delta + begin, context.delta + end, DeltaRecord{});
         job.body_pass(context, begin, end);
     }
@@ -147,7 +151,15 @@ struct Solver::Impl {
         run(0, static_cast<std::uint32_t>(layout.blocks().size()), {this, 0, work, nullptr, nullptr});
     }
     void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
-        run(0, (context.body_count + kBodyBlock - 1) / kBodyBlock, {this, 0, work, nullptr, kernel});
+        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {this, 0, work, nullptr, kernel});
+    }
+    void find_busy_blocks() {
+        busy_blocks.clear();
+        for (std::uint32_t begin = 0; begin < context.body_count; begin += kBodyBlock) {
+            const std::uint32_t end = std::min(begin + kBodyBlock, context.body_count);
+            if (std::any_of(context.flags + begin, context.flags + end, [](std::uint8_t f) { return (f & (kBodyDynamic | kBodyKinematic)) != 0; }))
+                busy_blocks.push_back(begin / kBodyBlock);
+        }
     }
 };
 
@@ -164,6 +176,19 @@ void Solver::Impl::store(Kind kind, const void* bundle) {
 Solver::Solver() : impl_(std::make_unique<Impl>()) {}
 Solver::~Solver() = default;
 
+StepContext make_step_context(const StepInput& input, Bodies& bodies) {
+    return {ref::make_step_constants(input),
+            bodies.velocity.data(),
+            bodies.pose.data(),
+            bodies.delta.data(),
+            bodies.inertia.data(),
+            bodies.mass.data(),
+            input.flags.empty() ? bodies.flags.data() : input.flags.data(),
+            bodies.size(),
+            input.force.empty() ? nullptr : input.force.data(),
+            input.torque.empty() ? nullptr : input.torque.data()};
+}
+
 SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds) {
     const FpEnvironment environment;
     Impl& s = *impl_;
@@ -171,38 +196,52 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.joints = joints;
     s.manifolds = manifolds;
     s.executor = input.executor;
-    s.context = {ref::make_step_constants(input),
-                 bodies.velocity.data(),
-                 bodies.pose.data(),
-                 bodies.delta.data(),
-                 bodies.inertia.data(),
-                 bodies.mass.data(),
-                 bodies.flags.data(),
-                 bodies.size(),
-                 input.force.empty() ? nullptr : input.force.data(),
-                 input.torque.empty() ? nullptr : input.torque.data()};
+    s.context = make_step_context(input, bodies);
+    s.find_busy_blocks();
+    if (input.joints == nullptr) {
+        s.every_joint.resize(joints.size());
+        std::iota(s.every_joint.begin(), s.every_joint.end(), 0u);
+    }
+    const std::vector<std::uint32_t>& taken = input.joints ? *input.joints : s.every_joint;
+    LastColour* const last = input.last;
+    const std::uint32_t iterations = last ? input.coupling_iterations : 1;
     const auto stage = [&](Stage name, auto work) {
         const StageScope scope(input.observer, name);
         work();
     };
 
     stage(Stage::colouring, [&] {
-        colour_constraints(bodies, joints, manifolds, s.colouring);
-        s.layout.build(bodies, joints, manifolds, s.colouring);
+        colour_constraints(bodies, joints, taken, manifolds, s.colouring);
+        s.layout.build(bodies, joints, taken, manifolds, s.colouring);
     });
     stage(Stage::prepare, [&] {
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);
         s.all_blocks(&Impl::prepare_work);
+        if (last) last->prepare(s.context);
     });
     for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
         stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
-        stage(Stage::warm_start, [&] { s.pass(&KindKernels::warm_start); });
-        stage(Stage::solve, [&] { s.pass(&KindKernels::solve); });
+        stage(Stage::warm_start, [&] {
+            s.pass(&KindKernels::warm_start);
+            if (last) last->warm_start(s.context);
+        });
+        stage(Stage::solve, [&] {
+            for (std::uint32_t k = 0; k < iterations; ++k) {
+                s.pass(&KindKernels::solve);
+                if (last) last->solve(s.context);
+            }
+        });
         stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
-        stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
+        stage(Stage::relax, [&] {
+            s.pass(&KindKernels::relax);
+            if (last) last->relax(s.context);
+        });
     }
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
-    stage(Stage::store, [&] { s.all_blocks(&Impl::store_work); });
+    stage(Stage::store, [&] {
+        s.all_blocks(&Impl::store_work);
+        if (last) last->finish(s.context);
+    });
     return {s.layout.constraint_count(), s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
+#include "sim/solver/last_colour.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::sim {
@@ -21,7 +22,14 @@ struct StepInput {
     Executor* executor = nullptr;        // never null
     StageObserver* observer = nullptr;   // may be null
     std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
+    std::span<const std::uint8_t> flags; // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
+    const std::vector<std::uint32_t>* joints = nullptr;  // which of the joints, ascending; null: all
+    LastColour* last = nullptr;          // may be null; then the solve pass is made coupling_iterations times
+    std::uint32_t coupling_iterations = 1;
 };
+
+// What the kernels see of it.
+StepContext make_step_context(const StepInput& input, Bodies& bodies);
 
 struct SolverStats {
     std::uint32_t constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;

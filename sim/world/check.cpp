@@ -302,6 +302,10 @@ Result<Ok> check_settings(WorldDef& def) {
     check.number("solver.restitution_threshold_mps", s.restitution_threshold_mps, 0.0f, kNoLimit);
     check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps);
     check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s);
+    check.number("solver.rig_compliance", s.rig_compliance, 0.0f, kMaxRigCompliance);
+    if (s.coupling_iterations < 1 || s.coupling_iterations > kMaxCouplingIterations)
+        check.fail("solver.coupling_iterations",
+                   "is " + std::to_string(s.coupling_iterations) + "; it must be from 1 to " + std::to_string(kMaxCouplingIterations));
     return check.result();
 }
 
@@ -348,6 +352,22 @@ Result<Ok> check_slots(WorldDef& def) {
     return check_names(def.slots, nullptr, "slots");
 }
 
+Result<Ok> check_rigs(const WorldDef& def) {
+    for (std::size_t i = 0; i < def.rigs.size(); ++i) {
+        const Place place{nullptr, "rigs", i};
+        Checker check(&place);
+        check.number("compliance", def.rigs[i].compliance, 0.0f, kMaxRigCompliance);
+        if (def.rigs[i].bodies.empty()) check.fail("bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
+        for (const std::uint32_t body : def.rigs[i].bodies) {
+            if (!check.index("bodies", body, def.bodies.size(), "bodies")) break;
+            if (def.bodies[body].type != BodyType::dynamic)
+                check.fail("bodies", "has body " + std::to_string(body) + ", which is not dynamic; a rig is connected through dynamic bodies");
+        }
+        if (!check.ok()) return check.result();
+    }
+    return check_names(def.rigs, nullptr, "rigs");
+}
+
 }  // namespace
 
 std::string check_constraint(Constraint& constraint) {
@@ -381,7 +401,8 @@ Result<Ok> check_definition(WorldDef& def, std::vector<Shape>& shapes) {
     if (auto r = check_materials(def); !r) return r;
     if (auto r = check_group(def, shapes, def.bodies, def.joints, def.actuators, nullptr); !r) return r;
     if (auto r = check_prefabs(def, shapes); !r) return r;
-    return check_slots(def);
+    if (auto r = check_slots(def); !r) return r;
+    return check_rigs(def);
 }
 
 }  // namespace orrery::sim

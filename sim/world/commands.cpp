@@ -248,6 +248,7 @@ class Applier {
         Constraint wanted = c.order.constraint;
         if (const EventCause cause = check_settings(wanted); cause != EventCause::none) return cause;
         joint.constraint = wanted;
+        core_.rigs_changed = true;
         wake(core_, joint);
         // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
         std::fill(std::begin(joint.impulse) + first_state(wanted), std::end(joint.impulse), 0.0f);
@@ -355,13 +356,16 @@ void apply_commands(Core& core, std::span<const Command> commands) {
     applier.finish_leaves();
     finish_removals(core);
     if (!core.cold_bodies.empty()) {
-        for (Joint& joint : core.state.joints) {
+        for (std::size_t i = 0; i < core.state.joints.size(); ++i) {
+            Joint& joint = core.state.joints[i];
             if (!joint.alive) continue;
             const auto bodies = joint.bodies();
             const bool cold = std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
                 return body < core.cold_start.size() && core.cold_start[body] != 0;
             });
-            if (cold) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+            if (!cold) continue;
+            std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+            if (!core.state.rig_force.empty()) core.state.rig_force[force_row(static_cast<std::uint32_t>(i))] = {};
         }
     }
     if (core.joints_changed) list_joints(core);

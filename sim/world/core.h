@@ -7,6 +7,7 @@
 #include "sim/collision/collision.h"
 #include "sim/collision/queries/query_tree.h"
 #include "sim/shapes/shape.h"
+#include "sim/jacobi/rig_worker.h"
 #include "sim/solver/solver.h"
 #include "sim/world/state.h"
 
@@ -36,6 +37,7 @@ struct Core {
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
+    bool rigs_changed = true;                             // since the rigs were found
     std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts
     bool sleeping_changed = true;                         // since then
     bool halted = false;                                  // a tick had too many pairs: nothing goes on until a restore
@@ -44,6 +46,7 @@ struct Core {
     // Caches and scratch memory of a tick.
     Collision collision;
     Solver solver;
+    RigWorker rigs;
     std::vector<Pair> pairs;
     std::vector<Manifold> manifolds;
     std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
@@ -130,6 +133,7 @@ void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
 void list_joints(Core& core);                                 // excluded, breakable
+void find_rigs(Core& core);                                   // if something changed since
 void list_special_bodies(Core& core);                         // sensors, continuous
 
 // ---- commands.cpp, actuators.cpp

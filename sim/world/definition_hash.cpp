@@ -11,6 +11,7 @@ namespace {
 
 void put(HashWriter& out, const PrefabDef& p);
 void put(HashWriter& out, const SlotDef& s);
+void put(HashWriter& out, const RigDef& r);
 
 void put_points(HashWriter& out, const std::vector<Vec3>& points) {
     out.put(static_cast<std::uint64_t>(points.size()));
@@ -109,6 +110,13 @@ void put(HashWriter& out, const SlotDef& s) {
     out.put(s.pose);
 }
 
+void put(HashWriter& out, const RigDef& r) {
+    out.put(static_cast<std::uint64_t>(r.bodies.size()));
+    for (const std::uint32_t body : r.bodies) out.put(body);
+    out.put(static_cast<std::uint8_t>(r.solver));
+    out.put(r.compliance);
+}
+
 }  // namespace
 
 std::uint64_t hash_definition(const WorldDef& def) {
@@ -130,6 +138,11 @@ std::uint64_t hash_definition(const WorldDef& def) {
     put_list(out, def.actuators);
     put_list(out, def.prefabs);
     put_list(out, def.slots);
+    out.put(s.rig_joints);
+    out.put(static_cast<std::uint8_t>(s.rig_solver));
+    out.put(s.rig_compliance);
+    out.put(s.coupling_iterations);
+    put_list(out, def.rigs);
     return out.digest();
 }
 

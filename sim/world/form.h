@@ -123,6 +123,7 @@ void put_joints(Writer& out, const State& state) {
     for (const Joint& joint : state.joints) {
         if (joint.alive) out.bytes(joint.impulse, sizeof joint.impulse);
     }
+    out.put_array(state.rig_force);
 }
 
 template <class Writer>

@@ -10,10 +10,16 @@ std::string_view subsystem_name(Subsystem subsystem) {
 
 std::string_view stage_name(Stage stage) {
     constexpr std::string_view kNames[kStageCount] = {
-        "commands", "bounds", "pairs", "narrow_phase", "colouring", "prepare", "integrate_velocities", "warm_start",
+        "commands", "bounds", "pairs", "narrow_phase", "rigs", "colouring", "prepare", "integrate_velocities", "warm_start",
         "solve", "relax", "integrate_poses", "restitution", "store", "events", "sleep", "hash"};
     const auto i = static_cast<std::size_t>(stage);
     return i < kStageCount ? kNames[i] : "unknown";
+}
+
+std::string_view rig_solver_name(RigSolver solver) {
+    constexpr std::string_view kNames[kRigSolverCount] = {"auto", "coloured", "direct"};
+    const auto i = static_cast<std::size_t>(solver);
+    return i < kRigSolverCount ? kNames[i] : "unknown";
 }
 
 Error step_error(StepStatus status, std::uint64_t tick) {

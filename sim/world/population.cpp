@@ -252,7 +252,8 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     state.joints[index].generation = generation;
     state.joints[index].alive = true;
     state.joint_digest[index] = digest_of(state.joints[index]);
-    core.joints_changed = true;
+    if (may_have_rigs(core.def)) state.rig_force.resize(state.joints.size() + 1);
+    core.joints_changed = core.rigs_changed = true;
     wake(core, joint);
     return index;
 }
@@ -260,8 +261,9 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
 void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
     const std::uint32_t generation = std::max(1u, joint.generation + 1);
-    core.joints_changed = true;
+    core.joints_changed = core.rigs_changed = true;
     wake(core, joint);
+    if (!core.state.rig_force.empty()) core.state.rig_force[force_row(index)] = {};
     joint = Joint{};
     joint.generation = generation;
     core.state.joint_digest[index] = digest_of(joint);
@@ -360,6 +362,13 @@ void list_joints(Core& core) {
     std::sort(core.excluded.begin(), core.excluded.end());  // equal pairs are alike, and all but one go
     core.excluded.erase(std::unique(core.excluded.begin(), core.excluded.end()), core.excluded.end());
     core.joints_changed = false;
+}
+
+void find_rigs(Core& core) {
+    if (!core.rigs_changed) return;
+    core.rigs_changed = false;
+    if (!may_have_rigs(core.def)) return;
+    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.rig_force);
 }
 
 }  // namespace orrery::sim

@@ -167,6 +167,16 @@ class Restorer {
             if (!in_.ok()) return short_at("joints");
             if (!finite(impulse, kMaxJointRows)) return damaged("joints", "an impulse is not finite");
         }
+        if (!may_have_rigs(core_.def)) return Ok{};
+        in_.get_array(state_.rig_force, joint_kind_.empty() ? 0 : joint_kind_.size() + 1);
+        if (!in_.ok()) return short_at("joints");
+        for (std::size_t row = 0; row < state_.rig_force.size(); ++row) {
+            const RigForce& force = state_.rig_force[row];
+            constexpr RigForce kNoForce;
+            if (!finite(force.force, 3) || !zero_bits(force.zero)) return damaged("joints", "a force is not finite");
+            const bool none = row == 0 || joint_kind_[row - 1] == kNoJoint;
+            if (none && !same_bits(&force, &kNoForce, sizeof force)) return damaged("joints", "a force is no joint's");
+        }
         return Ok{};
     }
 
@@ -416,7 +426,7 @@ void settle_state(Core& core) {
     core.to_wake.clear();
     core.disturbed.clear();
     core.halted = false;
-    core.joints_changed = true;
+    core.joints_changed = core.rigs_changed = true;
     rebuild_free_lists(core);
     list_joints(core);
     list_special_bodies(core);

@@ -7,6 +7,7 @@
 
 #include "orrery/sim.hpp"
 #include "sim/collision/manifold.h"
+#include "sim/jacobi/rigs.h"
 #include "sim/solver/joint.h"
 #include "sim/world/bodies.h"
 
@@ -78,6 +79,7 @@ struct State {
     std::vector<BodyOrigin> origin;                 // by body index
     std::vector<Joint> joints;
     std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
+    std::vector<RigForce> rig_force;                // in worlds that may have rigs: by force_row of the joint
     std::vector<KeptContact> contacts;              // of the last tick
     std::vector<KeptContact> sleeping_contacts;     // of sleeping bodies, as they were when these fell asleep
     std::vector<SensorOverlap> sensor_overlaps;

@@ -68,6 +68,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
 
 // Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.
 bool sound(const Joint& joint) { return largest_magnitude(joint.impulse, kMaxJointRows) < kInfinityBits; }
+bool sound(const RigForce& force) { return largest_magnitude(force.force, 3) < kInfinityBits; }
 bool sound(const Manifold& m) {
     const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse, m.total_normal_impulse};
     std::uint32_t largest = largest_magnitude(shared, 5);
@@ -108,11 +109,16 @@ void quarantine_lost_bodies(Core& core) {
         any = true;
     }
     if (!any) return;
+    core.rigs_changed = true;  // it is kinematic now
     const auto lost = [&](std::uint32_t body) { return (bodies.flags[body] & kBodyQuarantined) != 0; };
-    for (Joint& joint : state.joints) {
+    for (std::size_t i = 0; i < state.joints.size(); ++i) {
+        Joint& joint = state.joints[i];
         const auto of_joint = joint.bodies();
-        if (joint.alive && (std::any_of(of_joint.begin(), of_joint.end(), lost) || !sound(joint)))
-            std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+        const bool of_lost = joint.alive && std::any_of(of_joint.begin(), of_joint.end(), lost);
+        if (joint.alive && (of_lost || !sound(joint))) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+        if (state.rig_force.empty()) continue;
+        RigForce& force = state.rig_force[force_row(static_cast<std::uint32_t>(i))];
+        if (of_lost || !sound(force)) force = {};
     }
     for (Manifold& manifold : core.manifolds) {
         if (lost(manifold.a) || lost(manifold.b) || !sound(manifold)) zero_contact_impulses(manifold);

@@ -48,6 +48,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
 }
 
 void solve(Core& core, Executor& executor, StageObserver* observer) {
+    find_rigs(core);
     StepInput input;
     input.dt_s = core.dt_s;
     input.substeps = core.def.substeps;
@@ -59,6 +60,16 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     if (!core.pushed.empty()) {
         input.force = core.force;
         input.torque = core.torque;
+    }
+    RigWorker& rigs = core.rigs;
+    if (!rigs.empty()) {
+        const StageScope stage(observer, Stage::rigs);
+        rigs.begin_tick(core.state.bodies, core.manifolds, core.pushed);
+        rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force);
+        input.flags = rigs.flags();
+        input.joints = &rigs.rigs().coloured;
+        if (rigs.any_coupled()) input.last = &rigs;
+        input.coupling_iterations = core.def.solver.coupling_iterations;
     }
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
     core.stats.solved_constraints = stats.constraints;

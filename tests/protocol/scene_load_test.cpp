@@ -40,7 +40,8 @@ const char* const kEverything = R"({
   "scene_version": 1, "name": "all", "tick_rate_hz": 50, "substeps": 3, "gravity": [0, -9.5, -0.0], "seed": 7,
   "solver": {"joint_frequency_hz": 50, "joint_damping_ratio": 1.5, "contact_frequency_hz": 25, "contact_damping_ratio": 8,
              "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5,
-             "sleep": false, "sleep_speed_mps": 0.1, "sleep_time_s": 2},
+             "sleep": false, "sleep_speed_mps": 0.1, "sleep_time_s": 2, "rig_joints": 9, "rig_solver": "direct", "rig_compliance": 0.02,
+             "coupling_iterations": 3},
   "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900}, {"name": "ice", "friction": 0.05}],
   "shapes": [{"name": "ball", "sphere": {"radius": 0.25}}, {"name": "crate", "box": {"half_extents": [0.5, 0.6, 0.7]}},
              {"name": "pill", "capsule": {"radius": 0.3, "half_height": 0.4}}, {"name": "ground", "plane": {}}],
@@ -77,10 +78,11 @@ const char* const kEverything = R"({
     {"name": "g", "grid": {"count_x": 2, "count_y": 3, "count_z": 4, "origin": [20, 1, 0], "shape": "crate"}},
     {"stack": {"count": 3, "pitch": 1.3, "origin": [30, 1, 0], "shape": "crate"}},
     {"pyramid": {"base": 3, "origin": [40, 1, 0], "shape": "crate"}},
-    {"name": "c", "chain": {"chains": 2, "links": 5, "origin": [0, 30, 0], "shape": "ball"}},
+    {"name": "c", "chain": {"chains": 2, "links": 5, "origin": [0, 30, 0], "shape": "ball", "collide": true, "category": 4, "mask": 6}},
     {"net": {"columns": 3, "rows": 4, "pin": "first_row", "joint": "distance", "origin": [0, 40, 0], "shape": "ball"}},
     {"rain": {"count": 7, "side": 2, "origin": [0, 60, 0], "shapes": ["ball", "crate"]}},
-    {"arena": {"half_x": 50}}]
+    {"arena": {"half_x": 50}}],
+  "rigs": [{"name": "necklace", "bodies": ["c[2]", "two"], "solver": "coloured", "compliance": 0.03}]
 })";
 
 }  // namespace
@@ -98,6 +100,17 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(!world.solver.sleep);
     CHECK(world.solver.sleep_speed_mps == 0.1f);
     CHECK(world.solver.sleep_time_s == 2.0f);
+    CHECK(world.solver.rig_joints == 9);
+    CHECK(world.solver.rig_solver == sim::RigSolver::direct);
+    CHECK(world.solver.rig_compliance == 0.02f);
+    CHECK(world.solver.coupling_iterations == 3);
+    REQUIRE(world.rigs.size() == 1);
+    REQUIRE(world.rigs[0].bodies.size() == 2);
+    CHECK(world.bodies[world.rigs[0].bodies[0]].name == "c[2]");
+    CHECK(world.bodies[world.rigs[0].bodies[0]].mask == 6);
+    CHECK(world.rigs[0].bodies[1] == 2);
+    CHECK(world.rigs[0].solver == sim::RigSolver::coloured);
+    CHECK(world.rigs[0].compliance == 0.03f);
     CHECK(!world.bodies[1].can_sleep);
     REQUIRE(world.bodies.size() == 5 + 24 + 3 + 6 + 10 + 12 + 7 + 5);
     CHECK(world.bodies[0].type == sim::BodyType::fixed);
@@ -199,6 +212,10 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(is.sleep == want.sleep);
     CHECK(is.sleep_speed_mps == want.sleep_speed_mps);
     CHECK(is.sleep_time_s == want.sleep_time_s);
+    CHECK(is.rig_joints == want.rig_joints);
+    CHECK(is.rig_solver == want.rig_solver);
+    CHECK(is.rig_compliance == want.rig_compliance);
+    CHECK(is.coupling_iterations == want.coupling_iterations);
     const sim::MaterialDef material;
     CHECK(world.materials[0].friction == material.friction);
     CHECK(world.materials[0].restitution == material.restitution);
@@ -220,11 +237,14 @@ TEST_CASE("overrides are part of the effective scene") {
     overrides.tick_rate_hz = 120.0f;
     overrides.substeps = 8;
     overrides.seed = 99;
+    overrides.rig_solver = sim::RigSolver::automatic;
     const Result<LoadedScene> plain = load_text(kEverything), changed = load_text(kEverything, overrides);
     REQUIRE(changed.ok());
     CHECK(changed->world.tick_rate_hz == 120.0f);
     CHECK(changed->world.substeps == 8);
     CHECK(changed->world.seed == 99);
+    CHECK(changed->world.solver.rig_solver == sim::RigSolver::automatic);
+    CHECK(changed->world.rigs[0].solver == sim::RigSolver::automatic);
     CHECK(changed->scene_hash != plain->scene_hash);
     const Result<LoadedScene> again = load_scene(changed->binary, "recorded");
     CHECK(again->scene_hash == changed->scene_hash);
@@ -302,6 +322,12 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
             "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"),
         "actuators[0].motor.joint: \"w\" has no target for it");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
+    has(scene(pair + "\"rigs\": [{}]"), "rigs[0].bodies: is empty; name a dynamic body");
+    has(scene(pair + "\"rigs\": [{\"bodies\": [\"a\", \"c\"]}]"), "rigs[0].bodies[1]: no body is called \"c\"");
+    has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": [{\"bodies\": [\"f\"]}]"),
+        "rigs[0].bodies[0]: \"f\" is not dynamic");
+    has(scene("\"solver\": {\"coupling_iterations\": 0}"), "solver.coupling_iterations: is 0; give 1 to 16");
+    has(scene("\"solver\": {\"rig_solver\": \"magic\"}"), "test.json");
     has(scene("\"generators\": [{\"stack\": {\"count\": 3}}]"), "generators[0].stack.shape: is missing");
     has(scene(shape + "\"generators\": [{\"stack\": {\"count\": 3, \"pitch\": 4000, \"shape\": \"crate\"}}]"),
         "generators[0]: puts body 2");

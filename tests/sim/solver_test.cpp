@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/solver/colouring.h"
 #include "sim/solver/solver.h"
@@ -136,7 +137,9 @@ TEST_CASE("no two constraints of a colour share a dynamic body, and colours depe
         manifolds.push_back(m);
     }
     Colouring colouring;
-    colour_constraints(bodies, joints, manifolds, colouring);
+    std::vector<std::uint32_t> every(joints.size());
+    std::iota(every.begin(), every.end(), 0u);
+    colour_constraints(bodies, joints, every, manifolds, colouring);
     std::vector<std::vector<int>> seen(kMaxColours, std::vector<int>(bodies.size()));
     bool valid = true;
     std::uint32_t highest_between = 0, lowest_fixed = kMaxColours;

@@ -38,6 +38,8 @@ inline constexpr std::uint32_t kMaxJoints = 8'000'000;
 inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
 inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
+inline constexpr std::uint32_t kMaxCouplingIterations = 16;     // of rigs and what touches them, in a substep
+inline constexpr float kMaxRigCompliance = 1.0f;
 inline constexpr float kMaxSleepTime_s = 6.5f;                  // of slowness before sleep: 16 bits of ticks at 10,000 Hz
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have
@@ -221,6 +223,17 @@ struct SlotDef {
     Pose pose;
 };
 
+// How the ball sockets of a rig are solved. A rig that the named solver cannot take is the coloured solver's.
+enum class RigSolver : std::uint8_t {
+    automatic,   // by its class: a chain exactly
+    coloured,    // as if it were none
+    direct,      // exactly: chains
+};
+inline constexpr std::size_t kRigSolverCount = 3;
+std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct"
+// Softness of a rig's joints, as a share of what each moves by itself. Hardly any, but so much that no block is singular.
+inline constexpr float kRigCompliance = 1.0e-6f;
+
 struct SolverSettings {                           // one set of defaults for all scenes
     float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;      // clamped to 0.25 of the substep rate
     // Clamped to 0.25 of it; twice and half against a static body. Stiff, so that tall walls do not buckle under their weight;
@@ -237,6 +250,20 @@ struct SolverSettings {                           // one set of defaults for all
     bool sleep = true;
     float sleep_speed_mps = 0.05f;
     float sleep_time_s = 0.5f;                    // at most kMaxSleepTime_s
+    // Ball sockets that connect dynamic bodies into a component of at least so many are a rig without being named; 0: none is.
+    std::uint32_t rig_joints = 0;
+    RigSolver rig_solver = RigSolver::automatic;  // of those
+    float rig_compliance = kRigCompliance;        // of those
+    std::uint32_t coupling_iterations = 2;        // of a solve pass, where something else touches a rig: 1 to kMaxCouplingIterations
+};
+
+// A rig by name: the connected component, through dynamic bodies, of ball sockets that hold any of `bodies`. Where two rigs are
+// one, the first counts.
+struct RigDef {
+    std::string name;
+    std::vector<std::uint32_t> bodies;            // dynamic; indices into WorldDef::bodies
+    RigSolver solver = RigSolver::automatic;
+    float compliance = kRigCompliance;
 };
 
 struct WorldDef {
@@ -253,6 +280,7 @@ struct WorldDef {
     std::vector<ActuatorDef> actuators;
     std::vector<PrefabDef> prefabs;
     std::vector<SlotDef> slots;
+    std::vector<RigDef> rigs;
 };
 
 struct WorldConfig {                              // what may differ between machines without changing a bit
@@ -356,10 +384,10 @@ class Executor {
 };
 
 enum class Stage : std::uint8_t {
-    commands, bounds, pairs, narrow_phase, colouring, prepare, integrate_velocities, warm_start, solve, relax,
+    commands, bounds, pairs, narrow_phase, rigs, colouring, prepare, integrate_velocities, warm_start, solve, relax,
     integrate_poses, restitution, store, events, sleep, hash,
 };
-inline constexpr std::size_t kStageCount = 16;
+inline constexpr std::size_t kStageCount = 17;
 std::string_view stage_name(Stage stage);
 
 // Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock.

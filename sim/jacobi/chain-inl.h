@@ -1,0 +1,521 @@
+// The exact solve of chains, by block elimination along them.
+//
+// Joint s holds a point of body s on a point of body s - 1, as in ball_socket.h. With p the arm from body s to the
+// joint before it and q the arm to the joint after it, m and I the inverse mass and inertia of a body, the blocks of A
+// = J M^-1 J^T are
+//
+//   A(s, s)     = K(s) = m(s-1) E + [q(s-1)]x I(s-1) [q(s-1)]x^T + m(s) E + [p(s)]x I(s) [p(s)]x^T
+//   A(s, s - 1) = -B(s-1),  B(s) = m(s) E + [q(s)]x I(s) [p(s)]x^T
+//
+// and all else is zero, so that (A + e D) x = r, D the diagonal blocks and e the softness, is solved in two sweeps:
+//
+//   down  S(s) = (1 + e) K(s) - B(s-1) S(s-1)^-1 B(s-1)^T,  y(s) = r(s) + B(s-1) S(s-1)^-1 y(s-1)
+//   up    x(s) = S(s)^-1 (y(s) + B(s)^T x(s+1))
+//
+// A round body has I = i E, which makes B = a E - i p q^T with a = m + i p.q, and B S^-1 B^T two outer products.
+//
+// Springs. One that the user set is the soft form of spring-inl.h, q / (1 + q) of the effective mass and 1 / (1 + q) of
+// the impulse, which is e = 1 / q here. Other joints are as stiff as the rig's compliance says and lose kShare of their
+// error in a substep, at most at the speed of recovery: an exact solve needs no softness to be
+// stable.
+//
+// Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
+// explicit rotation follows only where h w < 2. Where h^2 w^2 = x > 2 the solve takes I / (x - 1) for I: then it is 2
+// at most, and it changes without a jump.
+//
+// Alone: nothing else acts on the chain in this tick. Each substep is one solve of the whole impulse, without a warm
+// start and without a relax pass: what the velocities say is true at the substep's end. Coupled: the chain is one big
+// constraint in a last colour; its impulses warm start it, and the relax pass is one more solve, without bias, of the
+// new poses.
+
+#if defined(ORRERY_JACOBI_CHAIN_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_JACOBI_CHAIN_INL_H_
+#undef ORRERY_JACOBI_CHAIN_INL_H_
+#else
+#define ORRERY_JACOBI_CHAIN_INL_H_
+#endif
+
+#include "sim/constraints/spring-inl.h"
+#include "sim/jacobi/kernels.h"
+#include "sim/lanes/quads-inl.h"
+#include "sim/solver/integrate-inl.h"
+
+ORRERY_LANES_BEGIN
+
+inline constexpr float kShare = 0.5f;     // of a joint's error, in a substep
+inline constexpr float kStiffest = 2.0f;  // h^2 w^2 above which inertia grows
+
+template <class F>
+ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
+    put(r.x, lane, q.x), put(r.y, lane, q.y), put(r.z, lane, q.z), put(r.w, lane, q.w);
+}
+template <class F>
+ORRERY_FN Mat3T<F> get(const Mat3Rows& r, std::size_t lane) {
+    return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane)};
+}
+template <class F>
+ORRERY_FN void put(Mat3Rows& r, std::size_t lane, const Mat3T<F>& m) {
+    put(r.x, lane, m.x), put(r.y, lane, m.y), put(r.z, lane, m.z);
+}
+
+template <class F>
+ORRERY_FN Sym3T<F> operator-(const Sym3T<F>& a, const Sym3T<F>& b) {
+    return {a.xx - b.xx, a.xy - b.xy, a.xz - b.xz, a.yy - b.yy, a.yz - b.yz, a.zz - b.zz};
+}
+template <class F>
+ORRERY_FN Sym3T<F> operator*(const Sym3T<F>& m, F s) {
+    return {m.xx * s, m.xy * s, m.xz * s, m.yy * s, m.yz * s, m.zz * s};
+}
+
+// What a joint's force does to turn a body's arm back, N m; never negative.
+template <class F>
+ORRERY_FN F pull(Vec3T<F> force, Vec3T<F> arm) {
+    return max(dot(force, arm), F(0.0f));
+}
+
+// What inverse inertia is multiplied with, where x = h^2 w^2.
+template <class F>
+ORRERY_FN F stiffened(F x) {
+    const MaskOf<F> stiff = x > F(kStiffest);
+    return select(stiff, F(1.0f) / (select(stiff, x, F(kStiffest)) - F(kStiffest - 1.0f)), F(1.0f));
+}
+
+// v, no longer than `most`. What few do, so that the division is seldom computed.
+template <class F>
+ORRERY_FN Vec3T<F> shortened(Vec3T<F> v, F most) {
+    const F squared = dot(v, v);
+    const MaskOf<F> longer = squared > most * most;
+    if (!any(longer)) return v;
+    return select<F>(longer, v * (most / sqrt(select(longer, squared, F(1.0f)))), v);
+}
+// at_most, which leaves alone what is not over.
+template <class F>
+ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
+    if (!any(length_squared(v) > F(limit * limit))) return v;
+    return at_most(v, limit);
+}
+
+template <class F>
+struct JointSpring {
+    F softness, rate, keep;  // keep: 1 where the user set it, else 0
+};
+template <class F>
+ORRERY_FN JointSpring<F> joint_spring(const ChainView& chains, std::uint32_t s, std::size_t lane,
+                                      const StepConstants& step) {
+    const F zero(0.0f), one(1.0f), own = get<F>(chains.bundle->compliance, lane), share(kShare * step.inverse_h);
+    if (chains.bundle->plain) return {own, share, zero};
+    const F frequency = get<F>(chains.extras[s].frequency_hz, lane);
+    const MaskOf<F> user = frequency > zero;
+    const SoftT<F> soft =
+        soften(select(user, frequency, one), get<F>(chains.extras[s].damping_ratio, lane), F(step.h_s));
+    return {select(user, soft.impulse_scale / soft.mass_scale, own), select(user, soft.rate, share),
+            select(user, one, zero)};
+}
+template <class F>
+ORRERY_FN Vec3T<F> joint_bias(Vec3T<F> error, const JointSpring<F>& spring, const StepConstants& step) {
+    const Vec3T<F> bias = error * spring.rate;
+    return select<F>(spring.keep > F(0.0f), bias, shortened(bias, F(step.max_recovery_speed_mps)));
+}
+
+// ---- the forces of the last tick, from the joint's side to the chain's
+
+template <class F>
+ORRERY_FN Vec3T<F> load_force(const ChainView& chains, std::uint32_t s, std::size_t lane) {
+    F c[kQuadFloats];
+    Quads<F>::gather(chains.force->force, chains.slots[s].force + lane, c);
+    const Vec3T<F> force{c[0], c[1], c[2]};
+    return chains.bundle->plain ? force : force * get<F>(chains.extras[s].sign, lane);
+}
+// `bits`: lanes that have the joint.
+template <class F>
+ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t lane, std::uint32_t bits,
+                           Vec3T<F> force, Vec3T<F> total, const StepConstants& step) {
+    const ChainSlot& slot = chains.slots[s];
+    if (!chains.bundle->plain) force = force * get<F>(chains.extras[s].sign, lane);
+    const F zero(0.0f);
+    const F c[kQuadFloats] = {force.x + zero, force.y + zero, force.z + zero, zero};
+    Quads<F>::scatter(chains.force->force, slot.force + lane, bits, c);
+    if (!chains.bundle->breakable) return;
+    float n[kBundleLanes];
+    store(n, length(total) * F(step.inverse_dt));
+    for (std::size_t k = 0; k < lanes<F>(); ++k) {
+        if (((bits >> k) & 1u) != 0) chains.mean_n[slot.force[lane + k]] = n[k];
+    }
+}
+
+template <class F>
+ORRERY_FN std::uint32_t vector_bits(std::uint32_t mask, std::size_t lane) {
+    return (mask >> lane) & ((1u << lanes<F>()) - 1u);
+}
+
+// ---- alone: round bodies, all substeps of a tick
+
+// A body and the joint before it, as the next slot needs them.
+template <class F>
+struct BodyBefore {
+    Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity
+    Vec3T<F> in_arm, out_arm;
+    Sym3T<F> response;  // of that point: m E + i [q]x [q]x^T
+    F inertia, alpha;
+    Sym3T<F> inverse;
+    Vec3T<F> reduced;
+    // Spelled out because an implicit one would be compiled without the target's instructions.
+    ORRERY_FN BodyBefore()
+        : point(zero3()),
+          speed(zero3()),
+          in_arm(zero3()),
+          out_arm(zero3()),
+          response(zero6()),
+          inertia(0.0f),
+          alpha(0.0f),
+          inverse(zero6()),
+          reduced(zero3()) {}
+    ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
+    ORRERY_FN static Sym3T<F> zero6() { return {F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)}; }
+};
+
+// m E + i [r]x [r]x^T, with [r]x [r]x^T = r.r E - r r^T.
+template <class F>
+ORRERY_FN Sym3T<F> round_response(F m, F i, Vec3T<F> r) {
+    const Vec3T<F> ir = r * i;
+    const F d = m + dot(ir, r);
+    return {d - ir.x * r.x, -(ir.x * r.y), -(ir.x * r.z), d - ir.y * r.y, -(ir.y * r.z), d - ir.z * r.z};
+}
+
+template <class F>
+ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::size_t lane, const StepConstants& step,
+                               VelocityT<F>& v) {
+    const ChainSlot& slot = chains.slots[s];
+    const F h(step.h_s), one(1.0f);
+    VelocityT<F> next = v;
+    if (chains.bundle->plain) {
+        next.linear = v.linear + splat<F>(step.gravity) * h;
+    } else {
+        const ChainExtras& extras = chains.extras[s];
+        next.linear = v.linear + splat<F>(step.gravity) * get<F>(extras.gravity_scale, lane) * h;
+        next.linear = next.linear * (one / (one + get<F>(extras.linear_damping, lane) * h));
+        next.angular = next.angular * (one / (one + get<F>(extras.angular_damping, lane) * h));
+    }
+    next.linear = bounded(next.linear, kMaxLinearSpeed_mps);
+    next.angular = bounded(next.angular, kMaxAngularSpeed_radps);
+    if (slot.resting != 0) {
+        const MaskOf<F> moves = get<F>(slot.inverse_mass, lane) > F(0.0f);
+        next.linear = select<F>(moves, next.linear, v.linear);
+        next.angular = select<F>(moves, next.angular, v.angular);
+    }
+    v = next;
+}
+
+template <class F>
+ORRERY_FN void eliminate_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+                               const StepConstants& step, BodyBefore<F>& before) {
+    const ChainSlot& slot = chains.slots[s];
+    AloneSlot& w = work[s];
+    const bool last = s == chains.bundle->links;
+    const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
+    VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
+    integrate_alone(chains, s, lane, step, v);
+    put(w.linear, lane, v.linear);
+    put(w.angular, lane, v.angular);
+
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    const Vec3T<F> x = get<F>(w.position, lane);
+    const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
+    F pulls = pull(get<F>(w.force, lane), in);
+    if (!last) pulls = pulls + pull(-get<F>(work[s + 1].force, lane), out);
+    F i = get<F>(slot.inverse_inertia, lane);
+    const F stiffness = ((h * h) * pulls) * i;
+    if (any(stiffness > F(kStiffest))) i = i * stiffened(stiffness);
+    put(w.in_arm, lane, in);
+    put(w.out_arm, lane, out);
+    put(w.inertia, lane, i);
+
+    BodyBefore<F> here;
+    if (s > 0) {
+        const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
+        Sym3T<F> block = (before.response + round_response(m, i, in)) * (F(1.0f) + spring.softness);
+        const Vec3T<F> speed = (v.linear + cross(v.angular, in)) - before.speed;
+        const Vec3T<F> error = (x + in) - before.point;
+        Vec3T<F> reduced = -(speed + joint_bias(error, spring, step));
+        if (s > 1) {
+            const Vec3T<F> p = before.in_arm * before.inertia, u = before.inverse * before.out_arm;
+            const Vec3T<F> z = u * before.alpha - p * (dot(before.out_arm, u) * F(0.5f));
+            const F a = before.alpha * before.alpha;
+            const Sym3T<F>& n = before.inverse;
+            const F xx = z.x * p.x, yy = z.y * p.y, zz = z.z * p.z;
+            block =
+                block -
+                Sym3T<F>{a * n.xx - (xx + xx), a * n.xy - (z.x * p.y + z.y * p.x), a * n.xz - (z.x * p.z + z.z * p.x),
+                         a * n.yy - (yy + yy), a * n.yz - (z.y * p.z + z.z * p.y), a * n.zz - (zz + zz)};
+            const Vec3T<F> y = n * before.reduced;
+            reduced = reduced + (y * before.alpha - p * dot(before.out_arm, y));
+        }
+        here.inverse = inverse_or_zero(block);
+        if (chains.bundle->ragged) here.inverse = here.inverse * get<F>(chains.extras[s].active, lane);
+        here.reduced = reduced;
+        put(w.inverse, lane, here.inverse);
+        put(w.reduced, lane, here.reduced);
+    }
+    here.in_arm = in;
+    here.out_arm = out;
+    here.point = x + out;
+    here.speed = v.linear + cross(v.angular, out);
+    here.response = round_response(m, i, out);
+    here.inertia = i;
+    here.alpha = m + i * dot(in, out);
+    put(w.alpha, lane, here.alpha);
+    before = here;
+}
+
+// Impulses, velocities and poses; `after` is the impulse of the joint after the body.
+template <class F>
+ORRERY_FN void substitute_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+                                const StepConstants& step, Vec3T<F>& after) {
+    const ChainSlot& slot = chains.slots[s];
+    AloneSlot& w = work[s];
+    const F zero(0.0f), h(step.h_s), m = get<F>(slot.inverse_mass, lane), i = get<F>(w.inertia, lane);
+    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+    Vec3T<F> impulse{zero, zero, zero};
+    if (s > 0) {
+        const Vec3T<F> coupled = after * get<F>(w.alpha, lane) - out * (i * dot(in, after));
+        impulse = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
+        put(w.force, lane, impulse * F(step.inverse_h));
+        if (chains.bundle->breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
+    }
+    const Vec3T<F> linear = get<F>(w.linear, lane) + (impulse - after) * m;
+    const Vec3T<F> angular = get<F>(w.angular, lane) + (cross(in, impulse) - cross(out, after)) * i;
+    put(w.linear, lane, linear);
+    put(w.angular, lane, angular);
+    put(w.position, lane, get<F>(w.position, lane) + linear * h);
+    put(w.orientation, lane, integrate(get<F>(w.orientation, lane), angular * h));
+    after = impulse;
+}
+
+template <class F>
+ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+    const F zero(0.0f);
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        AloneSlot& w = work[s];
+        const std::uint32_t* rows = chains.slots[s].body + lane;
+        const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
+        const VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
+        put(w.position, lane, pose.position);
+        put(w.orientation, lane, pose.orientation);
+        put(w.linear, lane, velocity.linear);
+        put(w.angular, lane, velocity.angular);
+        put(w.force, lane, load_force<F>(chains, s, lane));
+        put(w.total, lane, Vec3T<F>{zero, zero, zero});
+    }
+}
+
+template <class F>
+ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        AloneSlot& w = work[s];
+        const std::uint32_t* rows = chains.slots[s].body + lane;
+        const std::uint32_t bits = vector_bits<F>(chains.slots[s].dynamic & chains.bundle->alone, lane);
+        scatter_pose<F>(context.pose->position, rows, bits, {get<F>(w.position, lane), get<F>(w.orientation, lane)});
+        scatter_velocity<F>(context.velocity->linear, rows, bits, {get<F>(w.linear, lane), get<F>(w.angular, lane)});
+        store_force<F>(chains, s, lane, vector_bits<F>(chains.slots[s].jointed & chains.bundle->alone, lane),
+                       get<F>(w.force, lane), get<F>(w.total, lane), context.step);
+    }
+}
+
+// The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
+ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, const ChainSlot& slot) {
+    for (std::size_t k = 0; k < kBundleLanes; ++k) {
+        __builtin_prefetch(context.pose + slot.body[k], 1);
+        __builtin_prefetch(context.velocity + slot.body[k], 1);
+        __builtin_prefetch(chains.force + slot.force[k], 1);
+    }
+}
+
+template <class F>
+void solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+                 const ChainSlot* next) {
+    const std::uint32_t links = chains.bundle->links;
+    const F zero(0.0f);
+    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+        if (vector_bits<F>(chains.bundle->alone, lane) == 0) continue;
+        load_alone<F>(context, chains, work, lane);
+        for (std::uint32_t substep = 0; substep < substeps; ++substep) {
+            BodyBefore<F> before;
+            for (std::uint32_t s = 0; s <= links; ++s) {
+                if (next != nullptr) fetch_slot(context, chains, next[s]);
+                eliminate_alone(chains, work, s, lane, context.step, before);
+            }
+            next = nullptr;
+            Vec3T<F> after{zero, zero, zero};
+            for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
+        }
+        store_alone<F>(context, chains, work, lane);
+    }
+}
+
+// ---- coupled: any bodies, a pass at a time, the state in the body store
+
+template <class F>
+ORRERY_FN void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
+                               std::size_t lane) {
+    const StepConstants& step = context.step;
+    const F h(step.h_s), one(1.0f), zero(0.0f), third(1.0f / 3.0f);
+    const std::uint32_t links = chains.bundle->links;
+    Vec3T<F> point{zero, zero, zero};
+    Sym3T<F> response{zero, zero, zero, zero, zero, zero}, inverse = response;
+    Mat3T<F> coupling{point, point, point};
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        const ChainSlot& slot = chains.slots[s];
+        CoupledSlot& w = work[s];
+        const PoseT<F> pose = gather_pose<F>(context.pose->position, slot.body + lane);
+        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
+        const Vec3T<F> in = rotate(pose.orientation, get<F>(slot.in, lane)),
+                       out = rotate(pose.orientation, get<F>(slot.out, lane));
+        F pulls = pull(get<F>(w.impulse, lane), in);
+        if (s < links) pulls = pulls + pull(-get<F>(work[s + 1].impulse, lane), out);
+        const Sym3T<F>& i = mass.inverse_inertia;
+        mass.inverse_inertia = i * stiffened((h * pulls) * (((i.xx + i.yy) + i.zz) * third));
+        put(w.in_arm, lane, in);
+        put(w.out_arm, lane, out);
+        put(w.inertia, lane, mass);
+        if (s > 0) {
+            const Sym3T<F> block = response + add_diagonal(lever_sandwich(in, mass.inverse_inertia), mass.inverse_mass);
+            const F softness = get<F>(w.softness, lane);
+            Sym3T<F> reduced = block * (one + softness);
+            if (s > 1) reduced = reduced - sandwich(coupling, inverse);
+            inverse = inverse_or_zero(reduced);
+            if (chains.bundle->ragged) inverse = inverse * get<F>(chains.extras[s].active, lane);
+            put(w.block, lane, block);
+            put(w.inverse, lane, inverse);
+            const JointSpring<F> spring{softness, get<F>(w.rate, lane), get<F>(w.keep, lane)};
+            put(w.held_bias, lane, get<F>(w.bias, lane));
+            put(w.bias, lane, joint_bias((pose.position + in) - point, spring, step));
+        }
+        const Mat3T<F> turned = cross_matrix(out) * (to_full(mass.inverse_inertia) * transpose(cross_matrix(in)));
+        coupling = {{turned.x.x + mass.inverse_mass, turned.x.y, turned.x.z},
+                    {turned.y.x, turned.y.y + mass.inverse_mass, turned.y.z},
+                    {turned.z.x, turned.z.y, turned.z.z + mass.inverse_mass}};
+        put(w.coupling, lane, coupling);
+        response = add_diagonal(lever_sandwich(out, mass.inverse_inertia), mass.inverse_mass);
+        point = pose.position + out;
+    }
+}
+
+// Changes of the joints' impulses act on the bodies.
+template <class F>
+ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::uint32_t s,
+                            std::size_t lane, Vec3T<F> before, Vec3T<F> after) {
+    const ChainSlot& slot = chains.slots[s];
+    const CoupledSlot& w = work[s];
+    VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
+    const Vec3T<F> turn = cross(get<F>(w.in_arm, lane), before) - cross(get<F>(w.out_arm, lane), after);
+    add_impulse(v, get<F>(w.inertia, lane), before - after, turn);
+    scatter_velocity<F>(context.velocity->linear, slot.body + lane,
+                        vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), v);
+}
+
+template <bool kRelax, class F>
+ORRERY_FN void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
+    const std::uint32_t links = chains.bundle->links;
+    const F zero(0.0f), one(1.0f);
+    Vec3T<F> speed{zero, zero, zero}, reduced = speed;
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        CoupledSlot& w = work[s];
+        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
+        if (s > 0) {
+            const F keep = kRelax ? get<F>(w.keep, lane) : one;
+            const Vec3T<F> held = get<F>(kRelax ? w.held_bias : w.bias, lane) +
+                                  (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
+            const Vec3T<F> rest = (v.linear + cross(v.angular, get<F>(w.in_arm, lane))) - speed;
+            const Vec3T<F> own = -(rest + held * keep);
+            reduced =
+                s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
+            put(w.reduced, lane, reduced);
+        }
+        speed = v.linear + cross(v.angular, get<F>(w.out_arm, lane));
+    }
+    Vec3T<F> after{zero, zero, zero};
+    for (std::uint32_t s = links + 1; s-- > 0;) {
+        CoupledSlot& w = work[s];
+        Vec3T<F> change{zero, zero, zero};
+        if (s > 0) {
+            const Vec3T<F> coupled = transpose_times(get<F>(w.coupling, lane), after);
+            change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
+            put(w.impulse, lane, get<F>(w.impulse, lane) + change);
+        }
+        push_coupled<F>(context, chains, work, s, lane, change, after);
+        after = change;
+    }
+}
+
+#define ORRERY_FOR_EACH_COUPLED_VECTOR                                  \
+    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
+        if (vector_bits<F>(chains.bundle->coupled, lane) != 0)
+
+template <class F>
+void prepare_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    const F zero(0.0f), h(context.step.h_s);
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
+        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+            CoupledSlot& w = work[s];
+            const JointSpring<F> spring = joint_spring<F>(chains, s, lane, context.step);
+            put(w.softness, lane, spring.softness);
+            put(w.rate, lane, spring.rate);
+            put(w.keep, lane, spring.keep);
+            put(w.impulse, lane, load_force<F>(chains, s, lane) * h);
+            put(w.total, lane, Vec3T<F>{zero, zero, zero});
+        }
+        refresh_coupled<F>(context, chains, work, lane);
+    }
+}
+
+template <class F>
+void warm_start_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    const F zero(0.0f);
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
+        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+            Vec3T<F> after{zero, zero, zero};
+            if (s < chains.bundle->links) after = get<F>(work[s + 1].impulse, lane);
+            push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after);
+        }
+    }
+}
+
+template <class F>
+void solve_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    ORRERY_FOR_EACH_COUPLED_VECTOR solve_coupled<false, F>(context, chains, work, lane);
+}
+
+// The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
+template <class F>
+void relax_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
+        refresh_coupled<F>(context, chains, work, lane);
+        solve_coupled<true, F>(context, chains, work, lane);
+        for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
+            CoupledSlot& w = work[s];
+            put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));
+        }
+    }
+}
+
+template <class F>
+void finish_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    const F inverse_h(context.step.inverse_h);
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
+        for (std::uint32_t s = 1; s <= chains.bundle->links; ++s)
+            store_force<F>(chains, s, lane, vector_bits<F>(chains.slots[s].jointed & chains.bundle->coupled, lane),
+                           get<F>(work[s].impulse, lane) * inverse_h, get<F>(work[s].total, lane), context.step);
+    }
+}
+
+#undef ORRERY_FOR_EACH_COUPLED_VECTOR
+
+constexpr RigKernels make_rig_kernels() {
+    using F = Number;
+    return {solve_alone<F>,  prepare_chains<F>, warm_start_chains<F>,
+            solve_chains<F>, relax_chains<F>,   finish_chains<F>};
+}
+
+ORRERY_LANES_END
+
+#endif

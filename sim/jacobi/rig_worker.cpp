@@ -1,0 +1,241 @@
+#include "sim/jacobi/rig_worker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+
+#include "sim/lanes/fp_environment.h"
+#include "sim/stage_scope.h"
+
+namespace orrery::sim {
+namespace {
+
+bool is_plain(const MassRecord& mass, bool dynamic) {
+    return !dynamic || (mass.gravity_scale == 1.0f && mass.linear_damping == 0.0f && mass.angular_damping == 0.0f);
+}
+
+}  // namespace
+
+void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<Joint> joints, std::vector<RigForce>& force) {
+    find_rigs(choice, bodies, joints, rigs_);
+    force.resize(joints.empty() ? 0 : joints.size() + 1);
+    std::vector<bool> kept(force.size(), false);
+    for (const std::uint32_t i : rigs_.joints) {
+        kept[force_row(i)] = true;
+        std::fill(std::begin(joints[i].impulse), std::end(joints[i].impulse), 0.0f);
+    }
+    for (std::size_t i = 0; i < force.size(); ++i) {
+        if (!kept[i]) force[i] = {};
+    }
+    flags_.clear();
+    pack(bodies, joints);
+}
+
+// The longest first, so that a bundle's chains are about as long as each other.
+void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
+    bundles_.clear();
+    slots_.clear();
+    extras_.clear();
+    mean_n_.clear();
+    std::vector<std::uint32_t> order(rigs_.rigs.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return rigs_.rigs[x].links > rigs_.rigs[y].links; });
+    std::size_t total = 0;
+    for (std::size_t first = 0; first < order.size(); first += kBundleLanes) total += rigs_.rigs[order[first]].links + 1u;
+    slots_.reserve(total);
+    extras_.reserve(total);
+    for (std::size_t first = 0; first < order.size(); first += kBundleLanes) {
+        ChainBundle& bundle = bundles_.emplace_back();
+        bundle.links = rigs_.rigs[order[first]].links;
+        bundle.slot = static_cast<std::uint32_t>(slots_.size());
+        slots_.resize(bundle.slot + bundle.links + 1, ChainSlot{});
+        extras_.resize(slots_.size(), ChainExtras{});
+        for (std::size_t k = first; k < std::min(first + kBundleLanes, order.size()); ++k)
+            fill_lane(bundle, bundle.lanes++, order[k], bodies, joints);
+        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
+            ChainSlot& slot = slots_[bundle.slot + s];
+            slot.resting = slot.dynamic != 0xffffu ? 1 : 0;
+        }
+        if (bundle.breakable) mean_n_.resize(joints.size() + 1);
+    }
+}
+
+void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig_index, const Bodies& bodies,
+                          std::span<const Joint> joints) {
+    const Rig& rig = rigs_.rigs[rig_index];
+    bundle.rig[lane] = rig_index;
+    bundle.compliance.lane[lane] = rig.compliance;
+    bundle.ragged = bundle.ragged || rig.links < bundle.links;
+    const std::uint32_t* body = rigs_.bodies.data() + rigs_.first_body(rig_index);
+    const std::uint32_t* joint_at = rigs_.joints.data() + rig.first;
+    for (std::uint32_t s = 0; s <= rig.links; ++s) {
+        ChainSlot& slot = slots_[bundle.slot + s];
+        ChainExtras& extras = extras_[bundle.slot + s];
+        const MassRecord& mass = bodies.mass[body[s]];
+        const bool dynamic = bodies.dynamic(body[s]);
+        slot.body[lane] = body[s];
+        if (dynamic) {
+            slot.inverse_mass.lane[lane] = mass.inverse_mass;
+            slot.inverse_inertia.lane[lane] = mass.inverse_inertia[0];
+            slot.dynamic |= 1u << lane;
+        }
+        extras.gravity_scale.lane[lane] = mass.gravity_scale;
+        extras.linear_damping.lane[lane] = mass.linear_damping;
+        extras.angular_damping.lane[lane] = mass.angular_damping;
+        bool plain = is_plain(mass, dynamic);
+        if (s > 0) {
+            const Joint& joint = joints[joint_at[s - 1]];
+            const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
+            const bool forward = joint.b == body[s];
+            slot.force[lane] = force_row(joint_at[s - 1]);
+            slot.jointed |= 1u << lane;
+            set_lane(slot.in, lane, forward ? ball.anchor_b : ball.anchor_a);
+            set_lane(slots_[bundle.slot + s - 1].out, lane, forward ? ball.anchor_a : ball.anchor_b);
+            extras.sign.lane[lane] = forward ? 1.0f : -1.0f;
+            extras.active.lane[lane] = 1.0f;
+            extras.frequency_hz.lane[lane] = ball.spring.frequency_hz;
+            extras.damping_ratio.lane[lane] = ball.spring.damping_ratio;
+            plain = plain && forward && !(ball.spring.frequency_hz > 0.0f);
+            bundle.breakable = bundle.breakable || joint.break_force_n != kNoLimit;
+        }
+        bundle.plain = bundle.plain && plain;
+    }
+}
+
+void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed) {
+    touched_.assign(rigs_.rigs.size(), 0);
+    const auto touch = [&](std::uint32_t body) {
+        if (body >= rigs_.rig_of_body.size()) return;  // came without a joint since
+        const std::uint32_t rig = rigs_.rig_of_body[body];
+        if (rig != kNone) touched_[rig] = 1;
+    };
+    for (const Manifold& manifold : manifolds) {
+        touch(manifold.a);
+        touch(manifold.b);
+    }
+    for (const std::uint32_t body : pushed) touch(body);
+
+    alone_.clear();
+    coupled_.clear();
+    for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
+        ChainBundle& bundle = bundles_[b];
+        bundle.alone = bundle.coupled = 0;
+        for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+            const std::uint32_t r = bundle.rig[lane];
+            // Its dynamic bodies sleep and wake together; the first or the second is one.
+            const std::uint32_t* body = rigs_.bodies.data() + rigs_.first_body(r);
+            if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
+            (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
+        }
+        if (bundle.alone != 0) alone_.push_back(b);
+        if (bundle.coupled != 0) coupled_.push_back(b);
+    }
+    flags_.clear();
+    if (alone_.empty()) return;
+    flags_.assign(bodies.flags.begin(), bodies.flags.end());
+    for (const std::uint32_t b : alone_) {
+        const ChainBundle& bundle = bundles_[b];
+        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
+            const ChainSlot& slot = slots_[bundle.slot + s];
+            for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+                if (((slot.dynamic & bundle.alone) >> lane & 1u) != 0) flags_[slot.body[lane]] = 0;
+            }
+        }
+    }
+}
+
+ChainView RigWorker::view(const ChainBundle& bundle) {
+    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, force_.data(), mean_n_.data()};
+}
+
+void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
+    if (!bundle.breakable) return;
+    for (std::uint32_t s = 1; s <= bundle.links; ++s) {
+        for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+            const ChainSlot& slot = slots_[bundle.slot + s];
+            if (((slot.jointed & mask) >> lane & 1u) == 0) continue;
+            Joint& joint = joints_[slot.force[lane] - 1];
+            joint.force_n = mean_n_[slot.force[lane]];
+            joint.torque_nm = 0.0f;
+            joint.broken = joint.force_n > joint.break_force_n;
+        }
+    }
+}
+
+// Bundles go to whichever worker is free, each with memory of its own: neither has an effect on the outcome.
+void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force) {
+    kernels_ = &rig_kernels(input.target);
+    executor_ = input.executor;
+    joints_ = joints;
+    force_ = force;
+    if (alone_.empty()) return;
+    const FpEnvironment environment;
+    const StepContext context = make_step_context(input, bodies);
+    std::uint32_t longest = 0;
+    for (const std::uint32_t b : alone_) longest = std::max(longest, bundles_[b].links);
+    const std::uint32_t workers = std::min(input.executor->worker_count(), static_cast<std::uint32_t>(alone_.size()));
+    if (alone_work_.size() < workers) alone_work_.resize(workers);
+    for (std::uint32_t w = 0; w < workers; ++w) {
+        if (alone_work_[w].size() <= longest) alone_work_[w].resize(longest + 1);
+    }
+    struct Job {
+        RigWorker& rigs;
+        const StepContext& context;
+        std::uint32_t substeps;
+        std::atomic<std::uint32_t> next{0};
+    } job{*this, context, input.substeps};
+    const auto work = [](void* opaque, std::uint32_t worker) {
+        const FpEnvironment guarded;
+        Job& j = *static_cast<Job*>(opaque);
+        RigWorker& r = j.rigs;
+        for (std::uint32_t k = j.next.fetch_add(1); k < r.alone_.size(); k = j.next.fetch_add(1)) {
+            const ChainBundle& bundle = r.bundles_[r.alone_[k]];
+            // Of a shorter one what comes after it is fetched, too.
+            const std::size_t ahead = k + 1 < r.alone_.size() ? r.bundles_[r.alone_[k + 1]].slot : r.slots_.size();
+            const ChainSlot* const next = ahead + bundle.links < r.slots_.size() ? r.slots_.data() + ahead : nullptr;
+            r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next);
+            r.note_breaks(bundle, bundle.alone);
+        }
+    };
+    if (workers == 1) work(&job, 0);
+    else input.executor->run(workers, work, &job);
+}
+
+void RigWorker::run(const StepContext& context, CoupledKernel kernel) {
+    struct Job {
+        RigWorker& rigs;
+        const StepContext& context;
+        CoupledKernel kernel;
+    } job{*this, context, kernel};
+    const auto work = [](void* opaque, std::uint32_t k) {
+        const FpEnvironment guarded;
+        const Job& j = *static_cast<const Job*>(opaque);
+        RigWorker& r = j.rigs;
+        j.kernel(j.context, r.view(r.bundles_[r.coupled_[k]]), r.coupled_work_.data() + r.coupled_begin_[k]);
+    };
+    const auto count = static_cast<std::uint32_t>(coupled_.size());
+    if (count > 1 && executor_->worker_count() > 1) {
+        executor_->run(count, work, &job);
+    } else {
+        for (std::uint32_t k = 0; k < count; ++k) work(&job, k);
+    }
+}
+
+void RigWorker::prepare(const StepContext& context) {
+    coupled_begin_.clear();
+    std::size_t slots = 0;
+    for (const std::uint32_t b : coupled_) {
+        coupled_begin_.push_back(slots);
+        slots += bundles_[b].links + 1u;
+    }
+    if (coupled_work_.size() < slots) coupled_work_.resize(slots);
+    run(context, kernels_->prepare);
+}
+
+void RigWorker::finish(const StepContext& context) {
+    run(context, kernels_->finish);
+    for (const std::uint32_t b : coupled_) note_breaks(bundles_[b], bundles_[b].coupled);
+}
+
+}  // namespace orrery::sim

@@ -1,0 +1,66 @@
+// The worker for rigs. Chains that nothing else touches in a tick are solved by themselves, all substeps at once, before the
+// coloured solver; the others with it, as its last colour. Which is which depends on the state alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/collision/manifold.h"
+#include "sim/jacobi/chain.h"
+#include "sim/jacobi/kernels.h"
+#include "sim/solver/last_colour.h"
+#include "sim/solver/solver.h"
+
+namespace orrery::sim {
+
+class RigWorker final : public LastColour {
+  public:
+    // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed there, and
+    // what is a rig's in the joints' own impulses.
+    void find(const RigChoice& choice, const Bodies& bodies, std::span<Joint> joints, std::vector<RigForce>& force);
+    bool empty() const { return rigs_.rigs.empty(); }
+    const Rigs& rigs() const { return rigs_; }
+
+    // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
+    void begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed);
+    // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
+    std::span<const std::uint8_t> flags() const { return flags_; }
+    bool any_coupled() const { return !coupled_.empty(); }
+
+    void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force);
+
+    void prepare(const StepContext& context) override;
+    void warm_start(const StepContext& context) override { run(context, kernels_->warm_start); }
+    void solve(const StepContext& context) override { run(context, kernels_->solve); }
+    void relax(const StepContext& context) override { run(context, kernels_->relax); }
+    void finish(const StepContext& context) override;
+
+  private:
+    using CoupledKernel = void (*)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
+
+    void pack(const Bodies& bodies, std::span<const Joint> joints);
+    void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
+    ChainView view(const ChainBundle& bundle);
+    void run(const StepContext& context, CoupledKernel kernel);
+    void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
+
+    Rigs rigs_;
+    std::vector<ChainBundle> bundles_;
+    std::vector<ChainSlot> slots_;
+    std::vector<ChainExtras> extras_;
+    std::vector<float> mean_n_;                   // by force_row, where some bundle is breakable
+
+    // Of a tick.
+    const RigKernels* kernels_ = nullptr;
+    Executor* executor_ = nullptr;
+    std::span<Joint> joints_;
+    std::span<RigForce> force_;
+    std::vector<std::uint8_t> touched_;           // by rig
+    std::vector<std::uint8_t> flags_;
+    std::vector<std::uint32_t> alone_, coupled_;  // bundles
+    std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
+    std::vector<CoupledSlot> coupled_work_;       // of coupled_ in order
+    std::vector<std::size_t> coupled_begin_;
+};
+
+}  // namespace orrery::sim

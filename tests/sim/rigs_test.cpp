@@ -1,0 +1,556 @@
+// Guards: which joints are a rig's; that a chain is solved exactly, whichever way it goes; that it carries, hangs, breaks, sleeps
+// and wakes; and that target, threads and a save/restore on the way change no bit of it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "server/room/thread_pool.h"
+#include "sim/jacobi/rigs.h"
+#include "tests/support/bodies.h"
+#include "tests/support/seed.h"
+#include "tests/support/worlds.h"
+
+using namespace orrery::sim;
+using namespace orrery::test;
+
+namespace {
+
+using D3 = std::array<double, 3>;
+
+D3 d(Vec3 v) { return {v.x, v.y, v.z}; }
+D3 plus(const D3& a, const D3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+D3 minus(const D3& a, const D3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+D3 times(const D3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
+D3 crossed(const D3& a, const D3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
+double size(const D3& a) { return std::hypot(a[0], a[1], a[2]); }
+D3 turned(const Quat& q, const D3& v) {
+    const D3 u{q.x, q.y, q.z}, t = times(crossed(u, v), 2.0);
+    return plus(plus(v, times(t, q.w)), crossed(u, t));
+}
+
+constexpr float kRadius = 0.1f, kGap = 0.25f;
+
+// Beads along x from `origin`, the first held by `hook` (kNone: the world).
+struct Rope {
+    std::vector<std::uint32_t> bodies, joints;
+};
+Rope add_rope(WorldDef& def, std::uint32_t links, Vec3 origin, std::uint32_t shape, std::uint32_t hook = kNone, bool collides = false) {
+    Rope rope;
+    std::uint32_t before = hook;
+    for (std::uint32_t k = 0; k < links; ++k) {
+        const std::uint32_t bead = add_body(def, shape, {origin.x + (static_cast<float>(k) + 0.5f) * kGap, origin.y, origin.z});
+        if (!collides) def.bodies[bead].mask = 0;
+        BallSocket ball;
+        ball.anchor_a = k > 0 ? Vec3{kGap / 2, 0.0f, 0.0f} : hook == kNone ? origin : Vec3{};
+        ball.anchor_b = {-kGap / 2, 0.0f, 0.0f};
+        rope.joints.push_back(add_joint(def, before, bead, ball));
+        rope.bodies.push_back(bead);
+        before = bead;
+    }
+    return rope;
+}
+WorldDef rope_world(std::uint32_t substeps = 2) {
+    WorldDef def;
+    def.substeps = substeps;
+    def.solver.sleep = false;
+    def.solver.rig_joints = 8;
+    add_sphere_shape(def, kRadius);
+    return def;
+}
+
+double separation(const World& world, const JointState& joint) {
+    const auto& ball = std::get<BallSocket>(joint.constraint);
+    const BodyState a = world.body(joint.a), b = world.body(joint.b);
+    const D3 on_a = joint.a.valid() ? plus(d(a.pose.position), turned(a.pose.orientation, d(ball.anchor_a))) : d(ball.anchor_a);
+    const D3 on_b = joint.b.valid() ? plus(d(b.pose.position), turned(b.pose.orientation, d(ball.anchor_b))) : d(ball.anchor_b);
+    return size(minus(on_a, on_b));
+}
+double largest_separation(const World& world) {
+    std::vector<JointState> joints;
+    world.read_joints(joints);
+    double largest = 0.0;
+    for (const JointState& joint : joints) {
+        if (std::holds_alternative<BallSocket>(joint.constraint)) largest = std::max(largest, separation(world, joint));
+    }
+    return largest;
+}
+
+// ---- the dense solve
+
+// x of a x = b, by elimination with the largest pivot.
+std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<double> b) {
+    const std::size_t n = b.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t pivot = k;
+        for (std::size_t i = k; i < n; ++i) pivot = std::abs(a[i][k]) > std::abs(a[pivot][k]) ? i : pivot;
+        std::swap(a[k], a[pivot]);
+        std::swap(b[k], b[pivot]);
+        for (std::size_t i = k + 1; i < n; ++i) {
+            const double f = a[i][k] / a[k][k];
+            for (std::size_t j = k; j < n; ++j) a[i][j] -= f * a[k][j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (std::size_t k = n; k-- > 0;) {
+        for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k][j] * b[j];
+        b[k] /= a[k][k];
+    }
+    return b;
+}
+
+// Velocities after one substep of h of a world of round bodies and ball sockets: (A + e D) x = -(J v + bias).
+std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h) {
+    std::vector<BodyState> bodies;
+    std::vector<JointState> joints;
+    world.read_bodies(bodies);
+    world.read_joints(joints);
+    const std::size_t n = bodies.size(), rows = 3 * joints.size();
+    std::vector<std::array<double, 6>> v(n);
+    std::vector<double> m(n), inertia(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const BodyState& body = bodies[i];
+        m[i] = body.inverse_mass;
+        const double r = def.shapes[body.shape].radius;
+        inertia[i] = m[i] / (0.4 * r * r);
+        const bool dynamic = body.type == BodyType::dynamic;
+        const D3 linear = plus(d(body.linear_velocity), times(d(def.gravity), dynamic ? h : 0.0)), angular = d(body.angular_velocity);
+        v[i] = {linear[0], linear[1], linear[2], angular[0], angular[1], angular[2]};
+    }
+    // Rows of J by body and what each moves: three linear, three angular.
+    std::vector<std::vector<double>> jacobian(rows, std::vector<double>(6 * n)), a(rows, std::vector<double>(rows));
+    std::vector<double> b(rows);
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+        const auto& ball = std::get<BallSocket>(joints[k].constraint);
+        D3 error{};
+        for (const bool second : {false, true}) {
+            const BodyId id = second ? joints[k].b : joints[k].a;
+            const D3 local = d(second ? ball.anchor_b : ball.anchor_a);
+            const double sign = second ? 1.0 : -1.0;
+            D3 at = local;
+            if (id.valid()) {
+                const std::size_t i = id.index - 1;
+                const D3 arm = turned(bodies[i].pose.orientation, local);
+                at = plus(d(bodies[i].pose.position), arm);
+                for (std::size_t c = 0; c < 3; ++c) {
+                    std::array<double, 3> turn{};
+                    turn[c] = 1.0;
+                    const D3 speed = crossed(turn, arm);  // of the point, for a turn about axis c
+                    jacobian[3 * k + c][6 * i + c] += sign;
+                    for (std::size_t row = 0; row < 3; ++row) jacobian[3 * k + row][6 * i + 3 + c] += sign * speed[row];
+                }
+            }
+            error = plus(error, times(at, sign));
+        }
+        const double f = ball.spring.frequency_hz, w = 2.0 * 3.14159265358979 * f, c = w * h + 2.0 * static_cast<double>(ball.spring.damping_ratio);
+        const double rate = f > 0.0 ? w / c : 0.5 / h;
+        for (std::size_t row = 0; row < 3; ++row) b[3 * k + row] = -error[row] * rate;
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t c = 0; c < 6; ++c) b[r] -= jacobian[r][6 * i + c] * v[i][c];
+        }
+        for (std::size_t s = 0; s < rows; ++s) {
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t c = 0; c < 6; ++c) a[r][s] += jacobian[r][6 * i + c] * (c < 3 ? m[i] : inertia[i]) * jacobian[s][6 * i + c];
+            }
+        }
+    }
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+        const Spring spring = std::get<BallSocket>(joints[k].constraint).spring;
+        const double w = 2.0 * 3.14159265358979 * static_cast<double>(spring.frequency_hz);
+        const double softness = spring.frequency_hz > 0.0f ? 1.0 / (w * h * (w * h + 2.0 * static_cast<double>(spring.damping_ratio))) : static_cast<double>(def.solver.rig_compliance);
+        for (std::size_t r = 3 * k; r < 3 * k + 3; ++r) {
+            for (std::size_t s = 3 * k; s < 3 * k + 3; ++s) a[r][s] *= 1.0 + softness;
+        }
+    }
+    const std::vector<double> impulse = solved(a, b);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t c = 0; c < 6; ++c) {
+            for (std::size_t r = 0; r < rows; ++r) v[i][c] += (c < 3 ? m[i] : inertia[i]) * jacobian[r][6 * i + c] * impulse[r];
+        }
+    }
+    return v;
+}
+
+struct Draws : Lcg {
+    using Lcg::Lcg;
+    int below(int count) { return static_cast<int>(unit() * static_cast<float>(count)); }
+};
+
+// A chain of spheres of many sizes that lie and move anyhow near their joints; its joints go either way, and some are springs.
+WorldDef random_chain(Draws& random, std::uint32_t links) {
+    WorldDef def;
+    def.substeps = 1;
+    def.solver.sleep = false;
+    def.solver.rig_joints = 1;
+    def.solver.max_recovery_speed_mps = kNoLimit;
+    def.solver.rig_compliance = 2.0e-3f;
+    const int start = random.below(3), end = random.below(3);  // free, the world, a kinematic body
+    if (start != 0 && end != 0) links = std::max(links, 3u);  // one body held at two points has fewer freedoms than joints
+    std::uint32_t before = kNone;
+    Vec3 hold{random.between(-1.0f, 1.0f), 1.0f, random.between(-1.0f, 1.0f)}, anchor = hold;
+    const auto add = [&](BodyType type) {
+        const float radius = random.between(0.05f, 0.3f);
+        const std::uint32_t body = add_body(def, add_sphere_shape(def, radius), hold);
+        BodyDef& bead = def.bodies[body];
+        bead.type = type;
+        bead.mask = 0;
+        bead.mass_kg = random.between(0.5f, 20.0f);
+        bead.linear_velocity = {random.between(-2.0f, 2.0f), random.between(-2.0f, 2.0f), random.between(-2.0f, 2.0f)};
+        bead.angular_velocity = {random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f)};
+        bead.pose.orientation = exact_turn(random.between(-1.0f, 1.0f));
+        return body;
+    };
+    if (start != 1) {
+        before = add(start == 0 ? BodyType::dynamic : BodyType::kinematic);
+        anchor = {random.between(0.05f, 0.2f), 0.02f, random.between(-0.1f, 0.1f)};
+    }
+    for (std::uint32_t k = 0; k < links; ++k) {
+        const bool last = k + 1 == links;
+        hold = {hold.x + 0.25f, hold.y + random.between(-0.05f, 0.05f), hold.z + random.between(-0.05f, 0.05f)};
+        const bool to_world = last && end == 1 && before != kNone;
+        const std::uint32_t next = to_world ? kNone : add(last && end == 2 && k > 0 ? BodyType::kinematic : BodyType::dynamic);
+        BallSocket ball;
+        ball.anchor_a = anchor;
+        ball.anchor_b = to_world ? hold : Vec3{random.between(-0.2f, -0.05f), random.between(-0.1f, 0.1f), 0.03f};
+        if (random.below(4) == 0) ball.spring = {random.between(2.0f, 20.0f), random.between(0.1f, 2.0f)};
+        const bool flip = before != kNone && next != kNone && random.below(2) == 0;
+        if (flip) std::swap(ball.anchor_a, ball.anchor_b);
+        if (next == kNone) std::swap(ball.anchor_a, ball.anchor_b);
+        add_joint(def, flip ? next : next == kNone ? kNone : before, flip ? before : next == kNone ? before : next, ball);
+        anchor = {random.between(0.05f, 0.2f), random.between(-0.1f, 0.1f), random.between(-0.1f, 0.1f)};
+        before = next;
+    }
+    return def;
+}
+
+}  // namespace
+
+TEST_CASE("a chain by itself is solved as a dense solve in double precision solves it") {
+    Draws random(static_cast<std::uint32_t>(seeded(41)));
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        const WorldDef def = random_chain(random, 1 + static_cast<std::uint32_t>(random.below(24)));
+        for (const Target target : {Target::scalar, Target::automatic}) {
+            auto world = make_world(def, target);
+            const auto expected = dense_step(*world, world->definition(), 1.0 / 60.0);
+            world->step();
+            for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
+                const BodyState body = state_of(*world, i);
+                const double speed = 1.0 + std::hypot(expected[i][0], expected[i][1], expected[i][2]);
+                const double spin = 1.0 + std::hypot(expected[i][3], expected[i][4], expected[i][5]);
+                CHECK(size(minus(d(body.linear_velocity), {expected[i][0], expected[i][1], expected[i][2]})) < 2e-4 * speed);
+                CHECK(size(minus(d(body.angular_velocity), {expected[i][3], expected[i][4], expected[i][5]})) < 2e-4 * spin);
+            }
+        }
+    }
+}
+
+TEST_CASE("a chain that shares the passes of the coloured solver moves as the dense solve says") {
+    Draws random(static_cast<std::uint32_t>(seeded(42)));
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        WorldDef def = random_chain(random, 2 + static_cast<std::uint32_t>(random.below(24)));
+        auto alone = make_world(def);
+        const auto expected = dense_step(*alone, alone->definition(), 1.0 / 60.0);
+        DistanceLimit slack;  // is never at its end
+        slack.max_m = 1000.0f;
+        slack.min_m = 0.0f;
+        const auto dynamic = std::find_if(def.bodies.begin(), def.bodies.end(), [](const BodyDef& body) { return body.type == BodyType::dynamic; });
+        add_joint(def, kNone, static_cast<std::uint32_t>(dynamic - def.bodies.begin()), slack);
+        auto world = make_world(def);
+        world->step();
+        for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
+            // What the solve pass said is seen in how far the body went; the relax pass came after.
+            const D3 moved = minus(d(state_of(*world, i).pose.position), d(state_of(*alone, i).pose.position));
+            const double speed = 1.0 + std::hypot(expected[i][0], expected[i][1], expected[i][2]);
+            CHECK(size(minus(times(moved, 60.0), {expected[i][0], expected[i][1], expected[i][2]})) < 5e-4 * speed);
+        }
+    }
+}
+
+TEST_CASE("rigs are what the scene names or what is large enough, and loops are none of the chain solver's") {
+    WorldDef def = rope_world();
+    add_rope(def, 10, {0.0f, 0.0f, 0.0f}, 0);
+    const Rope small = add_rope(def, 4, {0.0f, 0.0f, 1.0f}, 0);
+    const Rope forked = add_rope(def, 12, {0.0f, 0.0f, 2.0f}, 0);
+    const std::uint32_t twig = add_body(def, 0, {1.0f, 1.0f, 2.0f});
+    BallSocket ball;
+    add_joint(def, forked.bodies[5], twig, ball);
+    const auto rigs_of = [](const WorldDef& scene) {
+        Bodies bodies = test::make_bodies();
+        std::vector<Joint> joints;
+        for (const BodyDef& body : scene.bodies) add_body(bodies, test::sphere_spec(body.pose.position, kRadius));
+        for (const JointDef& joint : scene.joints)
+            joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, std::get<BallSocket>(joint.constraint)));
+        Rigs rigs;
+        find_rigs({scene.rigs, scene.solver}, bodies, joints, rigs);
+        return rigs;
+    };
+    CHECK(rigs_of(def).rigs.size() == 1);
+    CHECK(rigs_of(def).coloured.size() == 4 + 13);
+    def.rigs.push_back({"small", {small.bodies[2]}, RigSolver::automatic, 0.01f});
+    const Rigs named = rigs_of(def);
+    REQUIRE(named.rigs.size() == 2);
+    CHECK(named.rigs[1].links == 4);
+    CHECK(named.rigs[1].compliance == 0.01f);
+    CHECK(named.joints[named.rigs[1].first] == small.joints[0]);  // from the end with the lowest joint
+    def.rigs[0].solver = RigSolver::coloured;
+    CHECK(rigs_of(def).rigs.size() == 1);
+    def.solver.rig_joints = 0;
+    CHECK(rigs_of(def).rigs.empty());
+    def.solver.rig_joints = 8;
+    add_joint(def, 0, 9, ball);  // a ring
+    CHECK(rigs_of(def).rigs.empty());
+}
+
+TEST_CASE("a rig's definition that makes no sense is an error that names it") {
+    WorldDef def = rope_world();
+    add_rope(def, 10, {}, 0);
+    def.rigs.push_back({"rope", {99}, RigSolver::automatic, 0.0f});
+    const auto place_of = [&] {
+        auto world = World::create(def);
+        REQUIRE_FALSE(world.ok());
+        return world.error().place;
+    };
+    CHECK(place_of() == "rigs[0].bodies");
+    def.rigs[0].bodies = {};
+    CHECK(place_of() == "rigs[0].bodies");
+    def.bodies[3].type = BodyType::fixed;
+    def.rigs[0].bodies = {3};
+    CHECK(place_of() == "rigs[0].bodies");
+    def.rigs.clear();
+    def.solver.coupling_iterations = 0;
+    CHECK(place_of() == "solver.coupling_iterations");
+}
+
+TEST_CASE("a swinging chain of 40 keeps its joints within 4 mm at two substeps and gains no energy") {
+    WorldDef def = rope_world();
+    const Rope rope = add_rope(def, 40, {}, 0);
+    auto world = make_world(def);
+    const auto energy = [&] {
+        double sum = 0.0;
+        for (const std::uint32_t bead : rope.bodies) {
+            const BodyState b = state_of(*world, bead);
+            sum += 0.5 * std::pow(size(d(b.linear_velocity)), 2) + 0.2 * 0.01 * std::pow(size(d(b.angular_velocity)), 2) + 10.0 * static_cast<double>(b.pose.position.y);
+        }
+        return sum;
+    };
+    const double start = energy();
+    double released = 0.0;
+    for (const std::uint32_t bead : rope.bodies) released += 10.0 * static_cast<double>(def.bodies[bead].pose.position.x);
+    for (int tick = 1; tick <= 300; ++tick) {
+        world->step();
+        CHECK(energy() <= start + 0.01 * released);
+        if (tick == 60 || tick == 120 || tick == 300) CHECK(largest_separation(*world) < 0.004);
+        CHECK(largest_separation(*world) < 0.3);  // as the end whips round
+    }
+}
+
+TEST_CASE("a chain with an end a hundred times heavier keeps its joints within 1 mm on average, 60 Hz and two substeps") {
+    WorldDef def = rope_world();
+    const Rope rope = add_rope(def, 40, {}, 0);
+    for (const std::uint32_t bead : rope.bodies) def.bodies[bead].mass_kg = bead == rope.bodies.back() ? 100.0f : 1.0f;
+    auto world = make_world(def);
+    double sum = 0.0, peak = 0.0;
+    for (int tick = 0; tick < 300; ++tick) {
+        world->step();
+        const double apart = largest_separation(*world);
+        sum += apart;
+        peak = std::max(peak, apart);
+    }
+    MESSAGE("mean of the largest separation " << sum / 300 * 1e3 << " mm, peak " << peak * 1e3 << " mm");
+    CHECK(sum / 300 < 0.001);
+}
+
+TEST_CASE("a rope of 4,000 links stays whole") {
+    WorldDef def = rope_world();
+    const Rope rope = add_rope(def, 4000, {-500.0f, 0.0f, 0.0f}, 0);
+    auto world = make_world(def);
+    for (int tick = 0; tick < 60; ++tick) {
+        world->step();
+        CHECK(count_events(*world, EventKind::quarantined, EventCause::not_finite) == 0);
+    }
+    CHECK(largest_separation(*world) < 0.05);
+    CHECK(std::isfinite(state_of(*world, rope.bodies.back()).pose.position.y));
+}
+
+TEST_CASE("a bridge held at both ends, straight and so over-constrained when it is made, sags and stays whole") {
+    WorldDef def = rope_world(4);
+    const Rope rope = add_rope(def, 30, {}, 0);
+    BallSocket ball;
+    ball.anchor_a = {30 * kGap - 0.1f, 0.0f, 0.0f};  // not quite where it ends
+    ball.anchor_b = {kGap / 2, 0.0f, 0.0f};
+    add_joint(def, kNone, rope.bodies.back(), ball);
+    auto world = make_world(def);
+    run(*world, 600);
+    CHECK(largest_separation(*world) < 0.002);
+    CHECK(size(d(state_of(*world, rope.bodies[15]).linear_velocity)) < 2.0);
+    CHECK(state_of(*world, rope.bodies[15]).pose.position.y < -0.3f);
+
+    std::get<BallSocket>(def.joints.back().constraint).anchor_a.x = 30 * kGap + 0.01f;  // taut, and too long by 1 cm
+    auto taut = make_world(def);
+    run(*taut, 300);
+    CHECK(std::abs(state_of(*taut, rope.bodies[15]).pose.position.y) < 0.5f);
+    CHECK(largest_separation(*taut) < 0.02);
+}
+
+TEST_CASE("a rope carries a crate that lies on the ground, and both come to rest") {
+    WorldDef def = rope_world(4);
+    def.solver.sleep = true;
+    add_ground(def);
+    const Rope rope = add_rope(def, 12, {0.0f, 2.4f, 0.0f}, 0, kNone, true);
+    const auto box = add_box_shape(def, {0.4f, 0.4f, 0.4f});
+    const auto crate = add_body(def, box, {3.3f, 0.41f, 0.0f});
+    BallSocket ball;
+    ball.anchor_a = {kGap / 2, 0.0f, 0.0f};
+    ball.anchor_b = {-0.3f, 1.99f, 0.0f};  // a long eye: the crate may turn below it
+    add_joint(def, rope.bodies.back(), crate, ball);
+    auto world = make_world(def);
+    float lowest = 1.0f;
+    for (int tick = 0; tick < 600; ++tick) {
+        world->step();
+        lowest = std::min(lowest, state_of(*world, crate).pose.position.y);
+    }
+    CHECK(lowest > 0.36f);                       // it never sinks into the ground
+    CHECK(largest_separation(*world) < 0.002);
+    MESSAGE("residual speed " << size(d(state_of(*world, crate).linear_velocity)) << " m/s");
+    CHECK(size(d(state_of(*world, crate).linear_velocity)) < 0.05);
+}
+
+TEST_CASE("a hanging rope sleeps, and wakes when it is pushed or when what it hangs on moves") {
+    WorldDef def = rope_world(4);
+    def.solver.sleep = true;
+    const auto hook = add_body(def, 0, {});
+    def.bodies[hook].type = BodyType::kinematic;
+    def.bodies[hook].mask = 0;
+    Rope rope;
+    std::uint32_t before = hook;
+    for (int k = 0; k < 10; ++k) {  // straight down
+        const auto bead = add_body(def, 0, {0.0f, -kGap * (static_cast<float>(k) + 0.5f), 0.0f});
+        def.bodies[bead].mask = 0;
+        BallSocket ball;
+        if (k > 0) ball.anchor_a = {0.0f, -kGap / 2, 0.0f};
+        ball.anchor_b = {0.0f, kGap / 2, 0.0f};
+        rope.joints.push_back(add_joint(def, before, bead, ball));
+        rope.bodies.push_back(bead);
+        before = bead;
+    }
+    auto world = make_world(def);
+    run(*world, 60);
+    for (const std::uint32_t bead : rope.bodies) CHECK(state_of(*world, bead).asleep);
+    Command push = command(CommandKind::impulse);
+    push.body = {rope.bodies[4] + 1, 0};
+    push.linear = {2.0f, 0.0f, 0.0f};
+    world->step(std::array{push});
+    for (const std::uint32_t bead : rope.bodies) CHECK_FALSE(state_of(*world, bead).asleep);
+    run(*world, 10);
+    CHECK(std::abs(state_of(*world, rope.bodies[4]).pose.position.x) > 0.001f);
+    CHECK(largest_separation(*world) < 0.001);
+    Command drive = command(CommandKind::teleport);
+    drive.body = {hook + 1, 0};
+    drive.linear = {1.0f, 0.0f, 0.0f};
+    world->step(std::array{drive});
+    run(*world, 120);
+    CHECK(state_of(*world, rope.bodies[0]).pose.position.x > 1.5f);  // carried along
+}
+
+TEST_CASE("a rope that is cut goes on as two, and one that breaks says so") {
+    WorldDef def = rope_world();
+    const Rope rope = add_rope(def, 24, {}, 0);
+    for (const std::uint32_t joint : rope.joints) def.joints[joint].break_force_n = 1.0e6f;
+    auto world = make_world(def);
+    run(*world, 30);
+    Command cut = command(CommandKind::remove_joint);
+    cut.joint = {rope.joints[12], 0};
+    world->step(std::array{cut});
+    run(*world, 60);
+    CHECK(state_of(*world, rope.bodies[11]).pose.position.y > -4.0f);   // still hangs
+    CHECK(state_of(*world, rope.bodies[23]).pose.position.y < -5.0f);   // falls
+    CHECK(largest_separation(*world) < 0.01);
+
+    def.joints[rope.joints[0]].break_force_n = 500.0f;  // 24 beads of 4.2 kg weigh 1,005 N
+    auto weak = make_world(def);
+    int broken = 0;
+    for (int tick = 0; tick < 120; ++tick) {
+        weak->step();
+        broken += count_events(*weak, EventKind::joint_broken);
+    }
+    CHECK(broken == 1);
+    CHECK(state_of(*weak, rope.bodies[0]).pose.position.y < -5.0f);
+}
+
+namespace {
+
+// Ropes of many lengths and ends, some in each other's way, some with a crate, a spring, a weak joint.
+WorldDef many_ropes() {
+    WorldDef def = rope_world(3);
+    def.solver.sleep = true;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.3f, 0.2f, 0.25f});
+    for (std::uint32_t k = 0; k < 22; ++k) {
+        const Vec3 origin{0.0f, 1.0f + 0.1f * static_cast<float>(k), 0.35f * static_cast<float>(k)};
+        std::uint32_t hook = kNone;
+        if (k % 5 == 2) {
+            hook = add_body(def, 0, origin);
+            def.bodies[hook].type = BodyType::kinematic;
+            def.bodies[hook].linear_velocity = {0.0f, 0.3f, 0.1f};
+            def.bodies[hook].angular_velocity = {0.0f, 1.0f, 0.0f};
+        }
+        const Rope rope = add_rope(def, 8 + (k * 7) % 19, origin, 0, hook, k % 3 != 0);
+        if (k % 4 == 1) {
+            const BodyDef last = def.bodies[rope.bodies.back()];
+            const auto crate = add_body(def, box, {last.pose.position.x + 0.5f, last.pose.position.y, last.pose.position.z});
+            BallSocket ball;
+            ball.anchor_a = {kGap / 2, 0.0f, 0.0f};
+            ball.anchor_b = {kGap / 2 - 0.5f, 0.0f, 0.0f};
+            add_joint(def, rope.bodies.back(), crate, ball);
+        }
+        if (k % 6 == 3) std::get<BallSocket>(def.joints[rope.joints[4]].constraint).spring = {8.0f, 0.3f};
+        if (k % 7 == 4) def.joints[rope.joints[3]].break_force_n = 450.0f;
+        if (k % 7 == 5) def.bodies[rope.bodies[2]].linear_damping = 0.4f;
+    }
+    PrefabDef crate;
+    crate.bodies.emplace_back().shape = box;
+    def.prefabs.push_back(crate);
+    return def;
+}
+
+}  // namespace
+
+TEST_CASE("rigs have the same bits for every target, thread count and way through save and restore") {
+    const WorldDef def = many_ropes();
+    constexpr int kTicks = 90;
+    const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
+        orrery::server::ThreadPool pool(threads);
+        auto world = make_world(def, target);
+        std::vector<std::uint8_t> saved;
+        std::vector<std::uint64_t> roots;
+        for (int n = 0; n < kTicks; ++n) {
+            if (restore) {
+                world->save(saved);
+                world = make_world(def, available_targets()[static_cast<std::size_t>(n) % available_targets().size()]);
+                REQUIRE(world->restore(saved).ok());
+            }
+            std::vector<Command> commands;
+            if (n % 20 == 15) {  // without joints: it only falls onto the ropes
+                commands.push_back(command(CommandKind::spawn));
+                commands.back().prefab = 0;
+                commands.back().pose.position = {1.0f, 4.5f, 0.3f * static_cast<float>(n / 20)};
+            }
+            if (n == 40) {
+                commands.push_back(command(CommandKind::remove_joint));
+                commands.back().joint = {20, 0};
+            }
+            REQUIRE(world->step(commands, threads == 1 ? nullptr : &pool) == StepStatus::ok);
+            roots.push_back(world->hash().root);
+        }
+        return roots;
+    };
+    const auto reference = hashes(Target::scalar, 1, false);
+    for (const Target target : available_targets()) CHECK(hashes(target, 1, false) == reference);
+    for (const std::uint32_t threads : {2u, 3u, 8u}) CHECK(hashes(best_target(), threads, false) == reference);
+    CHECK(hashes(best_target(), 2, true) == reference);
+}
