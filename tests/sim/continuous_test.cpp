@@ -159,7 +159,7 @@ TEST_CASE("nothing continuous passes a thin wall, whatever the shapes of both") 
     for (const Wall& wall : walls) {
         int discrete = 0;
         for (const Shapes& body : bodies) {
-            for (int n = 0; n < kWorlds / 5; ++n) {
+            for (int n = 0; n < sampled(kWorlds / 5); ++n) {
                 WorldDef def = flight(body, true, random, wall);
                 discrete += passes(def) ? 1 : 0;
                 set_continuous(def);
@@ -168,7 +168,7 @@ TEST_CASE("nothing continuous passes a thin wall, whatever the shapes of both") 
                 CHECK_FALSE(passes(def));
             }
         }
-        CHECK(discrete > 0);
+        CHECK((discrete > 0 || sampled(kWorlds) < kWorlds));
     }
 }
 
