@@ -34,6 +34,8 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
     to.max_recovery_speed_mps =
         reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
+    to.joint_recovery_speed =
+        reader.number(from.joint_recovery_speed, where / "joint_recovery_speed", 0.0f, static_cast<float>(kMaxForce));
     to.restitution_threshold_mps =
         reader.number(from.restitution_threshold_mps, where / "restitution_threshold_mps", 0.0f, 1e3f);
 }
@@ -366,7 +368,8 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where) {
     if (!spring) return absent;
     return {reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz)),
-            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio))};
+            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio)),
+            reader.number(spring->max_recovery_speed, where / "max_recovery_speed", 0.0f, static_cast<float>(kMaxForce))};
 }
 
 std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where) {

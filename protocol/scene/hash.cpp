@@ -116,6 +116,7 @@ static void walk(HashSink& sink, const SpringT& t) {
     static const SpringT base;
     sink.scalar(0, t.frequency_hz, base.frequency_hz);
     sink.scalar(1, t.damping_ratio, base.damping_ratio);
+    sink.scalar(2, t.max_recovery_speed, base.max_recovery_speed);
     sink.end();
 }
 
@@ -151,6 +152,7 @@ static void walk(HashSink& sink, const SolverSettingsT& t) {
     sink.scalar(12, static_cast<std::uint8_t>(t.rig_solver), static_cast<std::uint8_t>(base.rig_solver));
     sink.scalar(13, t.rig_compliance, base.rig_compliance);
     sink.scalar(14, t.coupling_iterations, base.coupling_iterations);
+    sink.scalar(15, t.joint_recovery_speed, base.joint_recovery_speed);
     sink.end();
 }
 

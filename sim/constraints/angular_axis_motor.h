@@ -16,7 +16,7 @@ struct AngularAxisMotor {
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.direction(Side::a, "axis_a", s.axis_a);
-        v.number("target_radps", s.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
+        v.speed("target_radps", s.target_radps, kMaxAngularSpeed_radps);
         v.motor("motor", s.motor);
     }
 };

@@ -98,7 +98,7 @@ struct BallSocketFunctions {
         put(bundle.arm_b, lane, rb);
         put(bundle.mass, lane, inverse_or_zero(point_response(ra, rb, a, b)));
         const Vec3T<F> error = (pose_b.position - pose_a.position) + (rb - ra);
-        put(bundle.bias, lane, error * get<F>(bundle.spring.rate, lane));
+        put(bundle.bias, lane, recovery(bundle.spring, lane, error));
     }
 
     template <class F>

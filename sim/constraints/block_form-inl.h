@@ -117,15 +117,16 @@ struct BlockFormFunctions {
             squared = squared + block.row[i].value * block.row[i].value;
         }
         put(bundle.mass, lane, factor_ldlt(k));
-        F rate = get<F>(bundle.spring.rate, lane);
         if constexpr (kServo) {
             const F distance = sqrt(squared);
             const MaskOf<F> away = distance > zero;
-            const F speed = servo_speed(distance, rate, get<F>(bundle.base_speed, lane), get<F>(bundle.max_speed, lane),
-                                        F(step.inverse_h));
-            rate = select(away, speed / select(away, distance, one), zero);
+            const F speed = servo_speed(distance, get<F>(bundle.spring.rate, lane), get<F>(bundle.base_speed, lane),
+                                        get<F>(bundle.max_speed, lane), F(step.inverse_h));
+            const F rate = select(away, speed / select(away, distance, one), zero);
+            for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, block.row[i].value * rate);
+        } else {
+            for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, recovery(bundle.spring, lane, block.row[i].value));
         }
-        for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, block.row[i].value * rate);
     }
     // Gives the response of a single row.
     template <class F>

@@ -34,12 +34,13 @@ struct InertiaRows {
     Sym3Rows inverse_inertia;  // 1/(kg m^2), world axes
     Row inverse_mass;          // 1/kg
 };
-// frequency_hz and damping_ratio until prepare, which turns them into what the passes use (spring-inl.h).
+// The description's fields until prepare, which turns them into what the passes use (spring-inl.h).
 struct SpringRows {
     Row rate;           // 1/s: position error to velocity
     Row mass_scale;     // of the effective mass
     Row impulse_scale;  // of the accumulated impulse
     Row keep;           // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
+    Row most;           // m/s, rad/s: an error is brought back at most this fast
 };
 
 // The factors of an N x N effective mass (ldlt-inl.h).
@@ -101,6 +102,7 @@ inline Vec3 get_lane(const Vec3Rows& rows, std::uint32_t lane) {
 
 inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
     rows.rate.lane[lane] = spring.frequency_hz, rows.mass_scale.lane[lane] = spring.damping_ratio;
+    rows.most.lane[lane] = spring.max_recovery_speed;
 }
 
 // What a spring, a servo or a contact becomes for one substep.
@@ -113,6 +115,7 @@ struct StepConstants {
     float dt_s, inverse_dt, h_s, inverse_h;  // tick and substep
     Vec3 gravity;
     SoftConstants joint;                     // default rigidity
+    float joint_recovery_speed;              // and how fast it brings back at most, m/s or rad/s
     SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
     float slop_m, inverse_margin, max_recovery_speed_mps, restitution_threshold_mps;
 };

@@ -11,6 +11,7 @@
 //   velocity(side, name, Vec3, limit)  a vector in that frame, each component within the limit
 //   turn(name, Quat)              B in the frame of A
 //   number(name, float, low, high)
+//   speed(name, float, limit)     that a motor is to give, within the limit
 //   amount(name, float)           of at least 0
 //   flag(bool)
 //   spring, servo, motor          (name, settings)
@@ -54,11 +55,13 @@ class FieldVisitor {
     template <class X>
     void number(const char*, X& x, float, float) { self().value(x); }
     template <class X>
+    void speed(const char* name, X& x, float limit) { self().number(name, x, -limit, limit); }
+    template <class X>
     void amount(const char*, X& x) { self().value(x); }
     template <class B>
     void flag(B& b) { self().value(b); }
     template <class S>
-    void spring(const char*, S& s) { self().value(s.frequency_hz), self().value(s.damping_ratio); }
+    void spring(const char*, S& s) { self().value(s.frequency_hz), self().value(s.damping_ratio), self().value(s.max_recovery_speed); }
     template <class S>
     void servo(const char*, S& s) { self().value(s.max_speed), self().value(s.base_speed), self().value(s.max_force); }
     template <class M>

@@ -150,9 +150,9 @@ struct HingeFunctions {
         put(bundle.row_v, lane, rows[1]);
         put(bundle.mass, lane, factor_block(ra, rb, rows, a, b));
 
-        const F rate = get<F>(bundle.spring.rate, lane);
-        const Vec3T<F> error = (pose_b.position - pose_a.position) + (rb - ra);
-        const F bias[5] = {error.x * rate, error.y * rate, error.z * rate, -(dot(v, other) * rate), dot(u, other) * rate};
+        const Vec3T<F> close = recovery(bundle.spring, lane, (pose_b.position - pose_a.position) + (rb - ra));
+        const F bias[5] = {close.x, close.y, close.z, -recovery(bundle.spring, lane, dot(v, other)),
+                           recovery(bundle.spring, lane, dot(u, other))};
         for (int i = 0; i < 5; ++i) put(bundle.bias[i], lane, bias[i]);
 
         const F angle = atan2(dot(cross(u, normal), axis), dot(u, normal));

@@ -32,7 +32,7 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
     const MaskOf<F> at_low = above_low < -above_high;
     const F error = select(at_low, above_low, above_high);
     const MaskOf<F> beyond = both | (at_low & (above_low < zero)) | ((!at_low) & (above_high > zero));
-    put(rows.bias, lane, error * select(beyond, get<F>(rows.spring.rate, lane), F(step.inverse_h)));
+    put(rows.bias, lane, select(beyond, recovery(rows.spring, lane, error), error * F(step.inverse_h)));
     put(rows.beyond, lane, select(beyond, one, zero));
     put(rows.min_impulse, lane, select(both | (!at_low), F(-kNoLimit), zero));
     put(rows.max_impulse, lane, select(both | at_low, F(kNoLimit), zero));

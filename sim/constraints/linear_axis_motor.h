@@ -18,7 +18,7 @@ struct LinearAxisMotor {
     static void fields(Self& s, Visitor& v) {
         v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);
         v.direction(Side::a, "axis_a", s.axis_a);
-        v.number("target_mps", s.target_mps, -kMaxLinearSpeed_mps, kMaxLinearSpeed_mps);
+        v.speed("target_mps", s.target_mps, kMaxLinearSpeed_mps);
         v.motor("motor", s.motor);
     }
 };

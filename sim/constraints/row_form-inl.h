@@ -1,9 +1,9 @@
 // The functions of row_form.h. With the Jacobian row J of a constraint and its value x:
 //
-//   hold     x' = J v, within [low, high]: limit-inl.h. Beyond an end the approach is as fast as the spring says, at least
-//            base_speed until there is no more than one substep to go, at most max_speed.
-//   servo    the same with ends that meet, but relax keeps the default rigidity too: a servo of bounded force is on its way for
-//            many substeps, and a pass that asks for rest would take its speed again.
+//   hold     x' = J v, within [low, high]: limit-inl.h.
+//   servo    the same with ends that meet, approached as fast as the spring says, at least base_speed until there is no more
+//            than one substep to go, at most max_speed. Relax keeps the default rigidity too: a servo of bounded force is on its
+//            way for many substeps, and a pass that asks for rest would take its speed again.
 //   motor    J v = target, no position. Damping c makes it soft: the force is c (target - J v), so that with g = 1 / (c h), 0 if
 //            c = 0, the change is -(J v - target + g accumulated) / (k + g): a spring's with a mass of 1 / (k + g), all of it,
 //            and an impulse scale of g / (k + g). Both passes do the same.
@@ -35,6 +35,7 @@ template <class F>
 ORRERY_FN void prepare_servo(DriveRows& rows, std::size_t lane, const StepConstants& step) {
     prepare_hold<F>(rows, lane, step);
     put(rows.hold.spring.keep, lane, F(1.0f));
+    put(rows.hold.spring.most, lane, get<F>(rows.max_speed, lane));
 }
 template <class F>
 ORRERY_FN void prepare_motor(DriveRows& rows, std::size_t lane, const StepConstants& step) {
@@ -68,7 +69,7 @@ ORRERY_FN void refresh_hold(DriveRows& rows, std::size_t lane, const StepConstan
     const F above_low = value - low, above_high = value - high;
     const F error = select(above_low < -above_high, above_low, above_high);
     const F speed = servo_speed(abs(error), get<F>(hold.spring.rate, lane), get<F>(rows.base_speed, lane),
-                                get<F>(rows.max_speed, lane), inverse_h);
+                                get<F>(hold.spring.most, lane), inverse_h);
     const MaskOf<F> beyond = get<F>(hold.beyond, lane) > zero;
     put(hold.bias, lane, select(beyond, speed * copy_sign(one, error), error * inverse_h));
     put(hold.min_impulse, lane, max(get<F>(hold.min_impulse, lane), -most));

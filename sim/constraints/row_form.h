@@ -9,7 +9,7 @@ namespace orrery::sim {
 
 struct DriveRows {
     LimitRows hold;                          // a motor has its target speed in `low` and its damping in `spring.rate`
-    Row max_speed, base_speed, max_impulse;  // the last a force until prepare
+    Row max_speed, base_speed, max_impulse;  // of servos; the last a force until prepare
 };
 
 inline void set_servo(DriveRows& rows, std::uint32_t lane, float target, Spring spring, Servo servo) {

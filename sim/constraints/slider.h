@@ -35,7 +35,7 @@ struct Slider {
         v.spring("limit_spring", s.limit_spring);
         v.number("rest_m", s.rest_m, -kMaxTravel_m, kMaxTravel_m);
         v.spring("drive_spring", s.drive_spring), v.servo("drive", s.drive);
-        v.number("target_mps", s.target_mps, -kMaxLinearSpeed_mps, kMaxLinearSpeed_mps), v.motor("motor", s.motor);
+        v.speed("target_mps", s.target_mps, kMaxLinearSpeed_mps), v.motor("motor", s.motor);
         v.ordered("min_m", s.min_m, "max_m", s.max_m);
     }
 };

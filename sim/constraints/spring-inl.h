@@ -45,6 +45,24 @@ ORRERY_FN void prepare_spring(SpringRows& rows, std::size_t lane, const StepCons
     put(rows.mass_scale, lane, select(user, soft.mass_scale, F(step.joint.mass_scale)));
     put(rows.impulse_scale, lane, select(user, soft.impulse_scale, F(step.joint.impulse_scale)));
     put(rows.keep, lane, select(user, F(1.0f), F(0.0f)));
+    const F most = get<F>(rows.most, lane);
+    put(rows.most, lane, select(most > F(0.0f), most, select(user, F(kNoLimit), F(step.joint_recovery_speed))));
+}
+
+// The speed at which a row's error is asked to shrink, and that of three rows along it.
+template <class F>
+ORRERY_FN F recovery(const SpringRows& rows, std::size_t lane, F error) {
+    const F most = get<F>(rows.most, lane);
+    return clamp(error * get<F>(rows.rate, lane), -most, most);
+}
+template <class F>
+ORRERY_FN Vec3T<F> recovery(const SpringRows& rows, std::size_t lane, Vec3T<F> error) {
+    const F most = get<F>(rows.most, lane), one(1.0f);
+    const Vec3T<F> speed = error * get<F>(rows.rate, lane);
+    const F squared = length_squared(speed);
+    const MaskOf<F> over = squared > most * most;
+    if (!any(over)) return speed;  // as good as always: the root is dear
+    return select<F>(over, speed * (most / sqrt(select(over, squared, one))), speed);
 }
 
 // In the solve pass all of it; in relax a user's spring only, where the default rigidity holds velocity alone.

@@ -18,7 +18,7 @@ struct TwistMotor {
     static void fields(Self& s, Visitor& v) {
         v.direction(Side::a, "axis_a", s.axis_a), v.direction(Side::b, "axis_b", s.axis_b);
         v.direction(Side::a, "normal_a", s.normal_a), v.direction(Side::b, "normal_b", s.normal_b);
-        v.number("target_radps", s.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps);
+        v.speed("target_radps", s.target_radps, kMaxAngularSpeed_radps);
         v.motor("motor", s.motor);
         v.perpendicular("normal_a", s.normal_a, "axis_a", s.axis_a);
         v.perpendicular("normal_b", s.normal_b, "axis_b", s.axis_b);

@@ -109,11 +109,10 @@ struct WeldFunctions {
         const Vec3T<F> axes[3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
         put(bundle.mass, lane, factor_block(ra, rb, axes, a, b));
 
-        const F rate = get<F>(bundle.spring.rate, lane);
         const QuatT<F> e = pose_b.orientation * conjugate(pose_a.orientation * get<F>(bundle.relative, lane));
         const F two = select(e.w < zero, F(-2.0f), F(2.0f));
-        put(bundle.bias, lane, ((pose_b.position - pose_a.position) + (rb - ra)) * rate);
-        put(bundle.turn_bias, lane, Vec3T<F>{e.x, e.y, e.z} * (two * rate));
+        put(bundle.bias, lane, recovery(bundle.spring, lane, (pose_b.position - pose_a.position) + (rb - ra)));
+        put(bundle.turn_bias, lane, recovery(bundle.spring, lane, Vec3T<F>{e.x, e.y, e.z} * two));
     }
 
     template <class F>

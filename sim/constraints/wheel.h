@@ -37,7 +37,7 @@ struct Wheel {
         v.amount("max_suspension_n", s.max_suspension_n);
         v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m), v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
         v.number("steer_rad", s.steer_rad, -kAboutPi, kAboutPi), v.servo("steering", s.steering);
-        v.number("target_radps", s.target_radps, -kMaxAngularSpeed_radps, kMaxAngularSpeed_radps), v.motor("drive", s.drive);
+        v.speed("target_radps", s.target_radps, kMaxAngularSpeed_radps), v.motor("drive", s.drive);
         v.amount("brake_nm", s.brake_nm);
         v.perpendicular("axle_a", s.axle_a, "suspension_a", s.suspension_a);
         v.ordered("min_m", s.min_m, "max_m", s.max_m);

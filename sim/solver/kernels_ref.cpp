@@ -30,6 +30,7 @@ StepConstants make_step_constants(const StepInput& input) {
     step.gravity = input.gravity;
     step.joint = soft_constants(min(settings.joint_frequency_hz, kJointRateShare * step.inverse_h),
                                 settings.joint_damping_ratio, step.h_s);
+    step.joint_recovery_speed = settings.joint_recovery_speed;
     const float contact_hz = min(settings.contact_frequency_hz, kContactRateShare * step.inverse_h);
     step.contact = soft_constants(contact_hz, settings.contact_damping_ratio, step.h_s);
     step.contact_fixed = soft_constants(2.0f * contact_hz, 0.5f * settings.contact_damping_ratio, step.h_s);

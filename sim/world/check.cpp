@@ -115,6 +115,7 @@ class FaultOf : public FieldVisitor<FaultOf> {
             note(name, ".frequency_hz " + range_message(s.frequency_hz, 0.0f, kMaxFrequency_hz) + " (0: rigid)");
         if (!ref::within(s.damping_ratio, 0.0f, kMaxDampingRatio))
             note(name, ".damping_ratio " + range_message(s.damping_ratio, 0.0f, kMaxDampingRatio));
+        amount(name, ".max_recovery_speed", s.max_recovery_speed);
     }
     void servo(const char* name, const Servo& s) {
         amount(name, ".max_speed", s.max_speed), amount(name, ".base_speed", s.base_speed), amount(name, ".max_force", s.max_force);
@@ -299,6 +300,7 @@ Result<Ok> check_settings(WorldDef& def) {
     check.number("solver.slop_m", s.slop_m, 0.0f, kMaxSolverLength_m);
     check.number("solver.speculative_margin_m", s.speculative_margin_m, 0.0f, kMaxSolverLength_m);
     check.number("solver.max_recovery_speed_mps", s.max_recovery_speed_mps, 0.0f, kNoLimit);
+    check.number("solver.joint_recovery_speed", s.joint_recovery_speed, 0.0f, kNoLimit);
     check.number("solver.restitution_threshold_mps", s.restitution_threshold_mps, 0.0f, kNoLimit);
     check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps);
     check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s);

@@ -41,7 +41,7 @@ const char* const kEverything = R"({
   "solver": {"joint_frequency_hz": 50, "joint_damping_ratio": 1.5, "contact_frequency_hz": 25, "contact_damping_ratio": 8,
              "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5,
              "sleep": false, "sleep_speed_mps": 0.1, "sleep_time_s": 2, "rig_joints": 9, "rig_solver": "direct", "rig_compliance": 0.02,
-             "coupling_iterations": 3},
+             "coupling_iterations": 3, "joint_recovery_speed": 7},
   "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900}, {"name": "ice", "friction": 0.05}],
   "shapes": [{"name": "ball", "sphere": {"radius": 0.25}}, {"name": "crate", "box": {"half_extents": [0.5, 0.6, 0.7]}},
              {"name": "pill", "capsule": {"radius": 0.3, "half_height": 0.4}}, {"name": "ground", "plane": {}}],
@@ -58,7 +58,7 @@ const char* const kEverything = R"({
     {"name": "hinge", "a": "one", "b": "two", "hinge": {"at": [1.5, 2, 3], "axis": [0, 0, 2], "min_angle_deg": -30, "max_angle_deg": 60},
      "collide_connected": true, "break_force_n": 1000, "break_torque_nm": 50},
     {"name": "local", "b": "two", "hinge": {"anchor_a": [2, 2, 3], "anchor_b": [0, 0, 0], "axis_a": [0, 1, 0], "axis_b": [0, 1, 0],
-     "normal_a": [1, 0, 0], "normal_b": [1, 0, 0], "limit_spring": {"frequency_hz": 9}}},
+     "normal_a": [1, 0, 0], "normal_b": [1, 0, 0], "limit_spring": {"frequency_hz": 9, "max_recovery_speed": 2}}},
     {"name": "weld", "a": "one", "b": "ghost", "weld": {}},
     {"name": "rope", "a": "one", "b": "two", "distance_limit": {"anchor_a": [0.1, 0, 0]}},
     {"name": "grab", "b": "ghost", "one_body_linear_servo": {"anchor_b": [0, 0.1, 0], "target": [0, 6, 0],
@@ -111,6 +111,7 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(world.rigs[0].bodies[1] == 2);
     CHECK(world.rigs[0].solver == sim::RigSolver::coloured);
     CHECK(world.rigs[0].compliance == 0.03f);
+    CHECK(world.solver.joint_recovery_speed == 7.0f);
     CHECK(!world.bodies[1].can_sleep);
     REQUIRE(world.bodies.size() == 5 + 24 + 3 + 6 + 10 + 12 + 7 + 5);
     CHECK(world.bodies[0].type == sim::BodyType::fixed);
@@ -125,6 +126,7 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(ball.anchor_a.z ==
           doctest::Approx(0.5));  // body `one` is turned by 90 degrees about y: its z axis is world x
     CHECK(ball.anchor_b.x == doctest::Approx(-0.5 * 0.28));
+    CHECK(std::get<sim::Hinge>(world.joints[2 * 5 + 9 + 8 + 2].constraint).limit_spring.max_recovery_speed == 2.0f);
     REQUIRE(world.actuators.size() == 4);
     CHECK(world.actuators[1].direction.y == doctest::Approx(0.6));
     CHECK_FALSE(world.actuators[1].direction_local);
@@ -216,6 +218,7 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(is.rig_solver == want.rig_solver);
     CHECK(is.rig_compliance == want.rig_compliance);
     CHECK(is.coupling_iterations == want.coupling_iterations);
+    CHECK(is.joint_recovery_speed == want.joint_recovery_speed);
     const sim::MaterialDef material;
     CHECK(world.materials[0].friction == material.friction);
     CHECK(world.materials[0].restitution == material.restitution);

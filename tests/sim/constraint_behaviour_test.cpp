@@ -258,6 +258,66 @@ TEST_CASE("what a joint leaves free stays free: a hinge's spin, a welded pair's 
     CHECK(position(s.bodies, a).z == doctest::Approx(30.0).epsilon(1e-4));
 }
 
+TEST_CASE("a joint that starts metres out of place closes no faster than its recovery speed, and flings nothing") {
+    const Vec3 la{0.3f, 0.2f, 0.1f}, lb{-0.2f, 0.3f, 0.0f};
+    LinearAxisLimit along;
+    along.anchor_a = la, along.anchor_b = lb, along.axis_a = {1.0f, 0.0f, 0.0f}, along.min_m = -0.5f, along.max_m = 0.5f;
+    Pulley pulley;
+    pulley.anchor_a = la, pulley.anchor_b = lb, pulley.wheel_a = {-1.0f, 9.0f, 0.0f}, pulley.wheel_b = {7.0f, 9.0f, 0.0f};
+    pulley.max_m = 4.0f;
+    Slider slider;
+    slider.anchor_a = la, slider.anchor_b = lb;
+    SwivelHinge swivel;
+    swivel.anchor_a = la, swivel.anchor_b = lb;
+    const Constraint constraints[] = {BallSocket{la, lb, {}}, z_hinge(la, lb),       Weld{la, lb, {}, {}}, swivel,
+                                      slider,                 CenterDistance{1, {}}, along,                pulley,
+                                      DistanceLimit{la, lb, 0.0f, 1.0f, {}},         CenterDistanceLimit{0.0f, 1.0f, {}}};
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(std::string(kConstraintNames[constraint.index()]));
+        for (const float most : {0.0f, 2.0f}) {
+            CAPTURE(most);
+            Scene s;
+            s.input.gravity = {};
+            const std::uint32_t a = add_body(s.bodies, box_spec({}, {0.5f, 0.3f, 0.4f}));
+            const std::uint32_t b = add_body(s.bodies, box_spec({6.0f, 4.0f, 1.0f}, {0.4f, 0.4f, 0.4f}));
+            Joint joint = make_joint(a, b, constraint);
+            std::visit([&](auto& c) { if constexpr (requires { c.spring; }) c.spring.max_recovery_speed = most; }, joint.constraint);
+            s.joints.push_back(joint);
+            const double bound = most > 0 ? most : s.input.settings.joint_recovery_speed;
+            double fastest = 0;
+            Point before_a = to_world(s.bodies, a, la), before_b = to_world(s.bodies, b, lb);
+            for (int tick = 0; tick < 300; ++tick) {
+                s.run(1);
+                const Point now_a = to_world(s.bodies, a, la), now_b = to_world(s.bodies, b, lb);
+                fastest = std::max(fastest, std::max(distance(now_a, before_a), distance(now_b, before_b)) / s.input.dt_s);
+                before_a = now_a, before_b = now_b;
+            }
+            CHECK(fastest < 1.5 * bound);  // what turns on a lever goes faster than what is held
+            CHECK(s.kinetic_energy(a) + s.kinetic_energy(b) < 500.0 * bound * bound);  // of 1 t
+            if (constraint.index() == Constraint(BallSocket{}).index()) {
+                CHECK(fastest > 0.5 * bound);  // it does close, and by now has
+                CHECK(anchor_error(s, s.joints[0], la, lb) < 0.02);
+            }
+        }
+    }
+}
+
+TEST_CASE("a spring that is asked for a recovery speed keeps it, and swings free without") {
+    for (const float most : {0.0f, 3.0f}) {
+        Scene s;
+        s.input.gravity = {};
+        const std::uint32_t body = add_body(s.bodies, sphere_spec({10.0f, 0.0f, 0.0f}, 0.3f));
+        s.joints.push_back(make_joint(kWorldBody, body, BallSocket{{}, {}, {1.0f, 1.0f, most}}));
+        float fastest = 0;
+        for (int tick = 0; tick < 60; ++tick) {
+            s.run(1);
+            fastest = std::max(fastest, -linear_velocity(s.bodies, body).x);
+        }
+        if (most > 0) CHECK(fastest < 1.01f * most);
+        else CHECK(fastest > 20.0f);
+    }
+}
+
 TEST_CASE("a pendulum on a ball socket loses little energy over 10 s and has its analytic period") {
     Scene s;
     s.input.substeps = 16;

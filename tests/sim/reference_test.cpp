@@ -320,17 +320,18 @@ TEST_CASE(
     "reference: a ball socket's corrective impulse and its effect are those of ComputeCorrectiveImpulse and ApplyImpulse") {
     Random random(test::seeded(304));
     Agreement impulses, velocities;
+    int bounded = 0;
     auto bundle = std::make_unique<BallSocketBundle>();
     for (int i = 0; i < kInputs; ++i) {
         BallSocketBundle& s = *bundle;
         const Bodies2 bodies(random, i);
         const Vec3 la = random.vec(1.0f), lb = random.vec(1.0f), old = random.vec(3.0f);
         const float accumulated[3] = {old.x, old.y, old.z};
-        const float hz = random.in(1.0f, 50.0f), ratio = random.in(0.1f, 2.0f);
+        const float hz = random.in(1.0f, 50.0f), ratio = random.in(0.1f, 2.0f), most = random.in(1.0f, 100.0f);
         const Quat qa = random.rotation(), qb = random.rotation();
         const Vec3 xa = random.vec(1.0f), xb = random.vec(1.0f);
         const StepConstants step = random_step(random);
-        load_lane(s, 0, BallSocket{la, lb, {hz, ratio}}, accumulated);
+        load_lane(s, 0, BallSocket{la, lb, {hz, ratio, most}}, accumulated);
         BallSocketFunctions::prepare<float>(s, 0, step);
         BallSocketFunctions::refresh<float>(s, 0, step, {lane(xa), lane(qa)}, {lane(xb), lane(qb)}, bodies.a, bodies.b);
         VelocityT<float> va = bodies.va, vb = bodies.vb;
@@ -340,7 +341,10 @@ TEST_CASE(
         BodyD a = bodies.wide_a(), b = bodies.wide_b();
         const V offset_a = test::rotate(qa, test::vec(la)), offset_b = test::rotate(qb, test::vec(lb));
         const SpringD spring = springiness(2 * kPiD * hz, ratio, 1, step.h_s);
-        const V bias = spring.error_to_velocity * (test::vec(xb) + offset_b - test::vec(xa) - offset_a);
+        // The source has no bound here; the engine's is one on the length.
+        const V wanted = spring.error_to_velocity * (test::vec(xb) + offset_b - test::vec(xa) - offset_a);
+        const V bias = std::min(1.0, most / test::length(wanted)) * wanted;
+        bounded += test::length(wanted) > most;
         const M3 ja = scaled(cross_of(offset_a), -1), jb = cross_of(offset_b);  // angular jacobians: csv += ja wA + jb wB
         const double mass = a.inverse_mass + b.inverse_mass;
         const M3 k =
@@ -362,6 +366,7 @@ TEST_CASE(
     MESSAGE("largest error: " << impulses.worst << ", " << velocities.worst);
     CHECK(impulses.worst < 1e-5);  // the inverse of K costs digits where arms are long
     CHECK(velocities.worst < 2e-6);
+    CHECK(bounded > kInputs / 20);
 }
 
 // ---- prestep of one row
@@ -382,7 +387,7 @@ TEST_CASE("reference: one row's prestep and solve are the projection that Preste
                     old = random.in(-3.0f, 3.0f);
         const StepConstants step = random_step(random);
         s = {};
-        set_servo(s.drive, 0, 0.0f, {hz, ratio}, {most, 0.0f, kNoLimit});
+        set_limit(s.drive, 0, 0.0f, 0.0f, {hz, ratio, most});
         set_lane(s.drive.hold.impulse, 0, old);
         prepare_hold<float>(s.drive, 0, step);
         const float response = RowFormFunctions<PointRow>::put_row(s, 0, row, bodies.a, bodies.b);

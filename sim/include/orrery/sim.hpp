@@ -243,10 +243,13 @@ struct SolverSettings {                           // one set of defaults for all
     // every contact would sink by the slop.
     float slop_m = 0.0f;
     float speculative_margin_m = 0.02f;
-    float max_recovery_speed_mps = 3.0f;
+    float max_recovery_speed_mps = 3.0f;          // of contacts
+    // Of rigid joints, m/s or rad/s (see Spring::max_recovery_speed): above what a loaded limit at a mass ratio of 100 comes to.
+    float joint_recovery_speed = 50.0f;
     float restitution_threshold_mps = 1.0f;
     // Bodies that touch or are jointed fall asleep together when all of them have been slower than sleep_speed_mps, at every
-    // point of their surface, for sleep_time_s. They cost next to nothing until something touches or commands one of them.
+    // point of their surface, for sleep_time_s. They cost next to nothing until something touches or commands one of them. A motor
+    // with a target other than 0 keeps its bodies awake, a servo while they move at all.
     bool sleep = true;
     float sleep_speed_mps = 0.05f;
     float sleep_time_s = 0.5f;                    // at most kMaxSleepTime_s
