@@ -71,8 +71,8 @@ void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> fe
 std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
                           float hit_speed_mps, KeptContact& contact, ContactTotals& totals);
 void add_totals(ContactTotals& sum, const ContactTotals& more);
-// Whether no point of a body within `radius_m` of its centre can be faster than about `speed_mps`.
-bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps);
+// Whether no point of a body within `radius_m` of its centre can be faster than about `part` of `speed_mps`.
+bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part);
 // How many ticks last at least time_s.
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz);
 std::uint32_t deepest_point(const Manifold& manifold);

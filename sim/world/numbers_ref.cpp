@@ -278,10 +278,10 @@ void add_totals(ContactTotals& sum, const ContactTotals& more) {
     sum.largest_depth_m = max(sum.largest_depth_m, more.largest_depth_m);
 }
 
-bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps) {
+bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part) {
     const float *v = velocity.linear, *w = velocity.angular;
     const float linear = length(Vec3T<float>{v[0], v[1], v[2]}), angular = length(Vec3T<float>{w[0], w[1], w[2]});
-    return linear + angular * radius_m <= speed_mps;
+    return linear + angular * radius_m <= speed_mps * part;
 }
 
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz) {

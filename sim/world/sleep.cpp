@@ -3,13 +3,19 @@
 // nor what it touches takes part in a tick: its contacts lie in State::sleeping_contacts as they were, and count as they are
 // when it wakes. Islands are recomputed from contacts and joints when they matter, and are no state.
 //
+// A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as long as its
+// bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests short of its goal, for
+// its force or its spring is not enough, lets them sleep.
+//
 // What wakes: a contact point with an awake body or a moving kinematic one, before the tick's solve; a command or an actuator
 // on the body or on a joint of it; the removal of a body or joint that it hung on; a kinematic body that it touches or is
 // jointed to and that begins to move.
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
+#include "sim/constraints/fields.h"
 #include "sim/world/canonical.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
@@ -21,6 +27,29 @@ namespace {
 bool dozing(const State& state, const KeptContact& contact) {
     return state.bodies.asleep(contact.a) || state.bodies.asleep(contact.b);
 }
+constexpr float kServoPart = 0.02f;  // of the sleep speed: 1 mm/s, at which a servo is as good as there
+
+// What a constraint does by itself.
+struct Work : FieldVisitor<Work> {
+    bool force = false, speed_wanted = false, servo_at_work = false;
+
+    explicit Work(const Constraint& constraint) {
+        std::visit([this]<class T>(const T& c) { T::fields(c, *this); }, constraint);
+    }
+    bool keeps_awake() const { return force && speed_wanted; }
+
+    template <class V>
+    void velocity(Side, const char*, V& v, float) { speed_wanted = speed_wanted || !is_zero(v.x) || !is_zero(v.y) || !is_zero(v.z); }
+    template <class X>
+    void speed(const char*, X& x, float) { speed_wanted = speed_wanted || !is_zero(x); }
+    template <class M>
+    void motor(const char*, M& m) { force = force || !is_zero(m.max_force); }
+    template <class S>
+    void servo(const char*, S& s) { servo_at_work = servo_at_work || !is_zero(s.max_force); }
+
+  private:
+    static bool is_zero(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu) == 0; }
+};
 // Every two bodies of a joint.
 template <class Connect>
 void connect_joint(const Joint& joint, const Connect& connect) {
@@ -28,6 +57,13 @@ void connect_joint(const Joint& joint, const Connect& connect) {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         for (std::size_t k = i + 1; k < bodies.size(); ++k) connect(bodies[i], bodies[k]);
     }
+}
+
+// Slower than a part of the sleep speed at every point of its surface.
+bool slow(const Core& core, std::uint32_t body, float part) {
+    const std::uint32_t shape = core.state.bodies.info[body].shape;
+    const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
+    return ref::is_slow(core.state.bodies.velocity[body], radius_m, core.def.solver.sleep_speed_mps, part);
 }
 
 // Sets of bodies: the root of a set is its lowest index.
@@ -151,10 +187,8 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const std::uint32_t shape = bodies.info[i].shape;
-        const bool slow = bodies.info[i].can_sleep && ref::is_slow(bodies.velocity[i], shape == kNone ? 0.0f : core.shapes[shape].bounding_radius,
-                                                                   settings.sleep_speed_mps);
-        bodies.slow_ticks[i] = slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
+        const bool is_slow = bodies.info[i].can_sleep && slow(core, i, 1.0f);
+        bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
     if (!any) return;
@@ -169,7 +203,13 @@ void put_to_sleep(Core& core) {
     };
     for (const KeptContact& c : state.contacts) connect(c.a, c.b);
     for (const Joint& joint : state.joints) {
-        if (joint.alive) connect_joint(joint, connect);
+        if (!joint.alive) continue;
+        connect_joint(joint, connect);
+        const Work work(joint.constraint);
+        for (const std::uint32_t body : joint.bodies()) {
+            if (!awake(body)) continue;
+            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] = 1;
+        }
     }
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (awake(i) && (core.island_flag[i] != 0 || bodies.slow_ticks[i] < core.sleep_ticks)) core.island_flag[islands.root(i)] = 1;

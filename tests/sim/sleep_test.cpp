@@ -177,6 +177,67 @@ TEST_CASE("nothing sleeps on what moves, however slowly, and a lift that stops l
     CHECK(!asleep(*world, load));
 }
 
+TEST_CASE("what a motor drives, however slowly, does not sleep, nor does what a servo has still to bring home") {
+    WorldDef def;
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto turned = add_body(def, box, {0.0f, 0.0f, 0.0f}), slid = add_body(def, box, {4.0f, 0.0f, 0.0f}),
+               crept = add_body(def, box, {8.0f, 0.0f, 0.0f}), idle = add_body(def, box, {12.0f, 0.0f, 0.0f}),
+               powerless = add_body(def, box, {16.0f, 0.0f, 0.0f}), shifted = add_body(def, box, {20.0f, 0.0f, 0.0f});
+    for (BodyDef& body : def.bodies) body.gravity_scale = 0.0f;
+    const Vec3 up{0.0f, 1.0f, 0.0f};
+    add_joint(def, kNone, turned, AngularAxisMotor{up, 0.01f, {500.0f, 0.0f}});
+    Slider slider;
+    slider.anchor_a = {4.0f, 0.0f, 0.0f};
+    slider.target_mps = 0.005f, slider.motor.max_force = 1e4f;
+    add_joint(def, kNone, slid, slider);
+    OneBodyLinearServo servo;
+    servo.target = {8.0f, 0.06f, 0.0f};
+    servo.servo.max_speed = 0.02f;
+    add_joint(def, kNone, crept, servo);
+    add_joint(def, kNone, idle, AngularAxisMotor{up, 0.0f, {500.0f, 0.0f}});
+    add_joint(def, kNone, powerless, AngularAxisMotor{up, 1.0f, {0.0f, 0.0f}});
+    OneBodyLinearMotor push;
+    push.target_mps = {0.0f, 0.0f, 0.01f};
+    add_joint(def, kNone, shifted, push);
+    auto world = make_world(def);
+    run(*world, 120);
+    CHECK(all_asleep(*world, idle, powerless));
+    CHECK(!asleep(*world, crept));
+    run(*world, 240);  // the servo has 3 s to go
+    CHECK(asleep(*world, crept));
+    CHECK(state_of(*world, crept).pose.position.y == doctest::Approx(0.06).epsilon(0.01));
+    run(*world, 240);
+    CHECK(none_asleep(*world, turned, slid));
+    CHECK(!asleep(*world, shifted));
+    CHECK(state_of(*world, slid).pose.position.x == doctest::Approx(4.05).epsilon(0.001));
+    CHECK(state_of(*world, shifted).pose.position.z == doctest::Approx(0.1).epsilon(0.02));
+    Command stop = command(CommandKind::motor_target);
+    stop.joint = {0, 0};
+    world->step(std::vector{stop});
+    run(*world, 60);
+    CHECK(asleep(*world, turned));
+}
+
+TEST_CASE("a servo that rests short of its goal, too weak or too soft for its load, lets it sleep") {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+    const auto heavy = add_body(def, box, {0.0f, 0.5f, 0.0f}), hung = add_body(def, box, {4.0f, 3.0f, 0.0f});
+    OneBodyLinearServo weak;
+    weak.target = {0.0f, 5.0f, 0.0f};
+    weak.servo.max_force = 1000.0f;  // a tenth of the weight
+    add_joint(def, kNone, heavy, weak);
+    OneBodyLinearServo soft;
+    soft.target = {4.0f, 3.0f, 0.0f};
+    soft.spring = {1.0f, 1.0f};  // sags by g / w^2 = 0.25 m
+    add_joint(def, kNone, hung, soft);
+    auto world = make_world(def);
+    run(*world, 400);
+    CHECK(asleep(*world, heavy));
+    CHECK(asleep(*world, hung));
+    CHECK(state_of(*world, hung).pose.position.y == doctest::Approx(3.0 - 0.2533).epsilon(0.01));
+}
+
 TEST_CASE("a body that cannot sleep keeps awake what it touches, and sleep can be switched off") {
     WorldDef def = stacks(2);
     def.bodies[2].can_sleep = false;
