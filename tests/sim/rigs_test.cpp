@@ -144,7 +144,7 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
             error = plus(error, times(at, sign));
         }
         const double f = ball.spring.frequency_hz, w = 2.0 * 3.14159265358979 * f, c = w * h + 2.0 * static_cast<double>(ball.spring.damping_ratio);
-        const double rate = f > 0.0 ? w / c : 0.5 / h;
+        const double rate = f > 0.0 ? w / c : 0.3 / h;
         for (std::size_t row = 0; row < 3; ++row) b[3 * k + row] = -error[row] * rate;
     }
     for (std::size_t r = 0; r < rows; ++r) {
@@ -185,7 +185,7 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
     def.substeps = 1;
     def.solver.sleep = false;
     def.solver.rig_joints = 1;
-    def.solver.max_recovery_speed_mps = kNoLimit;
+    def.solver.joint_recovery_speed = kNoLimit;
     def.solver.rig_compliance = 2.0e-3f;
     const int start = random.below(3), end = random.below(3);  // free, the world, a kinematic body
     if (start != 0 && end != 0) links = std::max(links, 3u);  // one body held at two points has fewer freedoms than joints

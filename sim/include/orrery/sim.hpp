@@ -261,7 +261,7 @@ struct SolverSettings {                           // one set of defaults for all
 };
 
 // A rig by name: the connected component, through dynamic bodies, of ball sockets that hold any of `bodies`. Where two rigs are
-// one, the first counts.
+// one, the first counts. Joints of chains that are solved exactly keep to SolverSettings::joint_recovery_speed.
 struct RigDef {
     std::string name;
     std::vector<std::uint32_t> bodies;            // dynamic; indices into WorldDef::bodies
