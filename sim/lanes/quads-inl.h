@@ -34,21 +34,8 @@ struct Quads<Wide> {
     using R = Records<Wide>;
     using V = R::V;
 
-    // The records rows[k], rows[k + 4], ... side by side.
-    template <class D>
-    ORRERY_FN static hn::Vec<D> load(D d, const float* base, const std::uint32_t* rows, std::size_t k) {
-        if constexpr (hn::MaxLanes(D()) == 4) {
-            return hn::LoadU(d, base + std::size_t(rows[k]) * kQuadFloats);
-        } else {
-            const hn::Half<D> half;
-            return hn::Combine(d, load(half, base, rows, k + hn::MaxLanes(half)), load(half, base, rows, k));
-        }
-    }
     ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, Wide out[kQuadFloats]) {
-        const WideTag tag;
-        V a = load(tag, base, rows, 0), b = load(tag, base, rows, 1), c = load(tag, base, rows, 2), d = load(tag, base, rows, 3);
-        R::transpose(a, b, c, d);
-        out[0] = Wide(a), out[1] = Wide(b), out[2] = Wide(c), out[3] = Wide(d);
+        R::load_columns<kQuadFloats>(base, rows, out);
     }
 
     template <std::size_t B>

@@ -43,15 +43,25 @@ struct Records<Wide> {
     static constexpr std::size_t kBlocks = lanes<Wide>() / 4;
     static_assert(kBlocks == 1 || kBlocks == 2 || kBlocks == 4);
 
-    // Halves of the records rows[k], rows[k + 4], ... side by side. Templates, so that only this target's branch is formed.
-    template <class D>
-    ORRERY_FN static hn::Vec<D> load_halves(D d, const float* base, const std::uint32_t* rows, std::size_t k) {
+    // Four floats each of the records rows[k], rows[k + 4], ... side by side, records being kFloats long. Templates, so that
+    // only this target's branch is formed.
+    template <std::size_t kFloats, class D>
+    ORRERY_FN static hn::Vec<D> load_blocks(D d, const float* base, const std::uint32_t* rows, std::size_t k) {
         if constexpr (hn::MaxLanes(D()) == 4) {
-            return hn::LoadU(d, base + std::size_t(rows[k]) * kRecordFloats);
+            return hn::LoadU(d, base + std::size_t(rows[k]) * kFloats);
         } else {
             const hn::Half<D> half;
-            return hn::Combine(d, load_halves(half, base, rows, k + hn::MaxLanes(half)), load_halves(half, base, rows, k));
+            return hn::Combine(d, load_blocks<kFloats>(half, base, rows, k + hn::MaxLanes(half)),
+                               load_blocks<kFloats>(half, base, rows, k));
         }
+    }
+    template <std::size_t kFloats>
+    ORRERY_FN static void load_columns(const float* base, const std::uint32_t* rows, Wide out[4]) {
+        const WideTag tag;
+        V a = load_blocks<kFloats>(tag, base, rows, 0), b = load_blocks<kFloats>(tag, base, rows, 1);
+        V c = load_blocks<kFloats>(tag, base, rows, 2), d = load_blocks<kFloats>(tag, base, rows, 3);
+        transpose(a, b, c, d);
+        out[0] = Wide(a), out[1] = Wide(b), out[2] = Wide(c), out[3] = Wide(d);
     }
     template <std::size_t B, class D>
     ORRERY_FN static Block block([[maybe_unused]] D d, hn::Vec<D> v) {
@@ -82,17 +92,8 @@ struct Records<Wide> {
     }
 
     ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, Wide out[kRecordFloats]) {
-        for (std::size_t half = 0; half < 2; ++half) {
-            const float* from = base + 4 * half;
-            const WideTag tag;
-            V a = load_halves(tag, from, rows, 0), b = load_halves(tag, from, rows, 1);
-            V c = load_halves(tag, from, rows, 2), d = load_halves(tag, from, rows, 3);
-            transpose(a, b, c, d);
-            out[4 * half] = Wide(a);
-            out[4 * half + 1] = Wide(b);
-            out[4 * half + 2] = Wide(c);
-            out[4 * half + 3] = Wide(d);
-        }
+        load_columns<kRecordFloats>(base, rows, out);
+        load_columns<kRecordFloats>(base + 4, rows, out + 4);
     }
 
     template <std::size_t B>

@@ -254,6 +254,41 @@ void add_some_actuators(Chance& chance, const std::vector<BodyDef>& bodies, cons
     }
 }
 
+// A chain of ball sockets, that rigs have something to take: of beads that nothing touches, or of anything among the other bodies.
+void add_some_chain(Chance& chance, WorldDef& def) {
+    const bool beads = chance.one_in(2);
+    std::uint32_t before = kNone;
+    for (std::uint32_t n = 2 + chance.below(7), i = 0; i < n; ++i) {
+        BodyDef body = some_body(chance, 2.0f);
+        if (beads) {
+            body = {};
+            body.shape = 1;
+            body.mask = 0;
+        }
+        body.pose.position = {0.6f * static_cast<float>(i), 7.0f, 3.0f};
+        def.bodies.push_back(body);
+        const auto index = static_cast<std::uint32_t>(def.bodies.size() - 1);
+        if (before != kNone || chance.one_in(2)) {
+            const Vec3 left{-0.3f, 0.0f, 0.0f}, right = before == kNone ? Vec3{-0.3f, 7.0f, 3.0f} : Vec3{0.3f, 0.0f, 0.0f};
+            BallSocket ball;
+            JointDef joint;
+            const bool turned = before != kNone && chance.one_in(4);
+            ball.anchor_a = turned ? left : right, ball.anchor_b = turned ? right : left;
+            joint.body_a = turned ? index : before, joint.body_b = turned ? before : index;
+            if (chance.one_in(6)) ball.spring = {chance.magnitude(-1, 3), chance.magnitude(-2, 2)};
+            if (chance.one_in(8)) joint.break_force_n = chance.magnitude(2, 6);
+            joint.constraint = ball;
+            def.joints.push_back(joint);
+        }
+        before = index;
+    }
+    def.solver.rig_joints = chance.one_in(4) ? 0 : 1 + chance.below(4);
+    def.solver.rig_compliance = chance.magnitude(-6, 0);
+    def.solver.coupling_iterations = 1 + chance.below(3);
+    if (def.bodies.back().type == BodyType::dynamic && chance.one_in(2))
+        def.rigs.push_back({"named", {static_cast<std::uint32_t>(def.bodies.size() - 1)}, RigSolver::direct, chance.magnitude(-6, 0)});
+}
+
 WorldDef some_world(Chance& chance) {
     WorldDef def;
     constexpr float kRates[] = {60.0f, 60.0f, 30.0f, 128.0f, 1.0f, 1000.0f};
@@ -283,6 +318,7 @@ WorldDef some_world(Chance& chance) {
         if (chance.one_in(3)) def.bodies.back().material = 1;
     }
     add_some_joints(chance, chance.below(8), def.bodies, def.joints);
+    if (chance.one_in(2)) add_some_chain(chance, def);
     for (int n = 0; n < 2; ++n) {
         PrefabDef prefab;
         for (std::uint32_t k = 1 + chance.below(4); k > 0; --k) prefab.bodies.push_back(some_body(chance, 0.7f));
