@@ -87,6 +87,11 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         to.friction = reader.number(material.friction, where / "friction", 0.0f, 100.0f);
         to.restitution = reader.number(material.restitution, where / "restitution", 0.0f, 1.0f);
         to.density_kgpm3 = reader.number(material.density_kgpm3, where / "density_kgpm3", 1e-3f, 1e6f);
+        to.rolling_resistance = reader.number(material.rolling_resistance, where / "rolling_resistance", 0.0f, 100.0f);
+        if (material.surface_velocity) {
+            to.surface_velocity =
+                to_float(reader.vector(*material.surface_velocity, where / "surface_velocity", sim::kMaxLinearSpeed_mps));
+        }
         library.world->materials.push_back(std::move(to));
     }
 }

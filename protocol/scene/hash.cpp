@@ -162,6 +162,8 @@ static void walk(HashSink& sink, const MaterialT& t) {
     sink.scalar(1, t.friction, base.friction);
     sink.scalar(2, t.restitution, base.restitution);
     sink.scalar(3, t.density_kgpm3, base.density_kgpm3);
+    sink.scalar(4, t.rolling_resistance, base.rolling_resistance);
+    sink.part(5, t.surface_velocity);
     sink.end();
 }
 

@@ -36,4 +36,11 @@ struct Manifold {
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
 };
 
+// What the materials of a contact ask for beside friction and restitution. Few contacts have any of it.
+struct ContactSurface {
+    Vec3 velocity;           // m/s, world, in the tangent plane: by which B's surface runs over B less A's over A
+    float rolling_m = 0.0f;  // N m of resistance to relative rotation for each N that presses
+    bool plain() const { return rolling_m == 0.0f && velocity == Vec3{}; }
+};
+
 }  // namespace orrery::sim

@@ -1,5 +1,6 @@
 // A convex contact of two bodies: one to four points with one normal, friction at their depth-weighted centre, twist
-// friction about the normal, restitution. Its description is the Manifold (sim/collision/manifold.h).
+// friction about the normal, restitution; a surface that runs and rolling resistance where the materials ask for them. Its
+// description is the Manifold, and the ContactSurface where there is one (sim/collision/manifold.h).
 
 #if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_CONTACT_DATA_)
 #define ORRERY_CONSTRAINTS_CONTACT_DATA_
@@ -20,6 +21,7 @@ struct ContactPointRows {
 };
 
 struct ContactBundle {
+    static constexpr bool kSurface = false;
     BundleHead head;
     Vec3Rows normal, tangent;   // the second tangent is normal x tangent
     InertiaRows a, b;
@@ -34,6 +36,15 @@ struct ContactBundle {
     Vec3Rows world_friction;    // carried friction impulse until prepare, the one to carry after finish
     Row total;                  // after finish: N s over all points and substeps
     ContactPointRows points[kMaxManifoldPoints];
+};
+
+// Contacts with a ContactSurface that is not plain lie in bundles of their own, so that others neither hold nor solve it.
+struct SurfaceContactBundle : ContactBundle {
+    static constexpr bool kSurface = true;
+    Vec2Rows belt;             // m/s, along the tangents: of B's surface less A's, beside the bodies' motion
+    Row rolling;               // N m per N
+    LdltRows<3> rolling_mass;  // kg m^2
+    Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes; the surface's velocity until prepare
 };
 
 inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f, 3.0f, 4.0f};
@@ -53,6 +64,10 @@ inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold&
         set_lane(rows.impulse, lane, point.normal_impulse);
     }
 }
+inline void load_surface(SurfaceContactBundle& bundle, std::uint32_t lane, const ContactSurface& surface) {
+    set_lane(bundle.rolling_impulse, lane, surface.velocity);
+    set_lane(bundle.rolling, lane, surface.rolling_m);
+}
 inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
     for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = bundle.points[k].impulse.lane[lane];
     m.friction_impulse = get_lane(bundle.world_friction, lane);
@@ -71,7 +86,7 @@ inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold
 #define ORRERY_CONSTRAINTS_CONTACT_INL_H_
 #endif
 
-#include "sim/constraints/spring-inl.h"
+#include "sim/constraints/block-inl.h"
 
 ORRERY_LANES_BEGIN
 
@@ -92,6 +107,15 @@ ORRERY_LANES_BEGIN
 // of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal impulses, each by its
 // lever arm about that centre. Both are solved in the relax pass only, after penetration: there the normal impulses are
 // free of the push that recovers penetration, which friction would else turn into creep.
+//
+// A surface that runs over its body at sa, sb (m/s, in the tangent plane): what friction brings to rest is not the bodies' slip
+// but that of their surfaces, J v + (sb - sa). The matrix and the bound stay, and so does the reaction on the body that carries
+// the belt.
+//
+// Rolling resistance: C' = wb - wa, three rows, K = Ia^-1 + Ib^-1, rigid, the impulse clamped to a ball of rolling_m times the
+// sum of normal impulses. All three, for a ball that spins on the spot turns against its contact too. It starts each substep
+// at zero, and so is no state; to hold what rests on a slope it is solved in both passes: friction's carried impulse turns the
+// body before the poses are integrated, and the first pass stops that turn.
 struct ContactFunctions {
     using Bundle = ContactBundle;
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
@@ -180,6 +204,24 @@ struct ContactFunctions {
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
+    // After prepare.
+    template <class F>
+    ORRERY_FN static void prepare_surface(SurfaceContactBundle& bundle, std::size_t lane) {
+        const Frame<F> f = Frame<F>::of(bundle, lane);
+        const Vec3T<F> velocity = get<F>(bundle.rolling_impulse, lane);
+        put(bundle.belt, lane, Vec2T<F>{dot(velocity, f.t), dot(velocity, f.u)});
+        const Sym3T<F> response = f.a.inverse_inertia + f.b.inverse_inertia;
+        LowerT<3, F> k;
+        k.v[0] = response.xx, k.v[1] = response.xy, k.v[2] = response.yy;
+        k.v[3] = response.xz, k.v[4] = response.yz, k.v[5] = response.zz;
+        put(bundle.rolling_mass, lane, factor_ldlt(k));
+    }
+    template <class F>
+    ORRERY_FN static void begin_rolling(SurfaceContactBundle& bundle, std::size_t lane) {
+        const F zero(0.0f);
+        put(bundle.rolling_impulse, lane, Vec3T<F>{zero, zero, zero});
+    }
+
     template <class F>
     ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
@@ -202,7 +244,23 @@ struct ContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void solve_friction(Bundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
+    ORRERY_FN static void solve_rolling(SurfaceContactBundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
+                                        VelocityT<F>& vb) {
+        F normal(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) normal += get<F>(bundle.points[k].impulse, lane);
+        const Vec3T<F> spin = vb.angular - va.angular;
+        F change[3] = {spin.x, spin.y, spin.z};
+        solve_ldlt(get<F>(bundle.rolling_mass, lane), change);
+        const Vec3T<F> old = get<F>(bundle.rolling_impulse, lane);
+        const Vec3T<F> now =
+            clamp_length(old - Vec3T<F>{change[0], change[1], change[2]}, get<F>(bundle.rolling, lane) * normal);
+        put(bundle.rolling_impulse, lane, now);
+        va.angular = va.angular - f.a.inverse_inertia * (now - old);
+        vb.angular = vb.angular + f.b.inverse_inertia * (now - old);
+    }
+
+    template <class F, class AnyBundle>
+    ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
                                          VelocityT<F>& vb) {
         F normal(0.0f), levered(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
@@ -222,7 +280,12 @@ struct ContactFunctions {
 
         const Vec3T<F> arm_a = get<F>(bundle.arm_a, lane), arm_b = get<F>(bundle.arm_b, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, arm_b)) - (va.linear + cross(va.angular, arm_a));
-        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * Vec2T<F>{dot(slip, f.t), dot(slip, f.u)};
+        Vec2T<F> speed{dot(slip, f.t), dot(slip, f.u)};
+        if constexpr (AnyBundle::kSurface) {
+            const Vec2T<F> belt = get<F>(bundle.belt, lane);
+            speed = {speed.x + belt.x, speed.y + belt.y};
+        }
+        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * speed;
         const Vec2T<F> old = get<F>(bundle.friction_impulse, lane);
         const F limit = mu * normal, x = old.x - change.x, y = old.y - change.y;
         const F size = sqrt(x * x + y * y);
@@ -236,8 +299,8 @@ struct ContactFunctions {
     }
 
     // da, db: displacement since the tick began.
-    template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+    template <bool kRelax, class F, class AnyBundle>
+    ORRERY_FN static void solve(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
                                 const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
 
@@ -266,6 +329,7 @@ struct ContactFunctions {
             if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
             apply_normal(f, ja, jb, now - old, va, vb);
         }
+        if constexpr (AnyBundle::kSurface) solve_rolling(bundle, lane, f, va, vb);
         if constexpr (kRelax) solve_friction(bundle, lane, f, va, vb);
     }
 

@@ -10,9 +10,9 @@
 
 namespace orrery::sim {
 
-// Joints as in the variant Constraint, then contacts.
-enum class Kind : std::uint8_t { contact = kConstraintTypes };
-inline constexpr std::size_t kKindCount = kConstraintTypes + 1;
+// Joints as in the variant Constraint, then contacts: plain ones, and those with a ContactSurface.
+enum class Kind : std::uint8_t { contact = kConstraintTypes, surface_contact };
+inline constexpr std::size_t kKindCount = kConstraintTypes + 2;
 static_assert(kKindCount < 256);
 
 constexpr std::size_t index_of(Kind kind) { return static_cast<std::size_t>(kind); }
@@ -20,17 +20,19 @@ inline Kind kind_of(const Joint& joint) { return static_cast<Kind>(joint.constra
 
 #define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
 inline constexpr std::array<std::uint32_t, kKindCount> kBundleBytes{
-    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle))};
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
+    static_cast<std::uint32_t>(sizeof(SurfaceContactBundle))};
 #undef ORRERY_CONSTRAINT
 
 // Bodies of a constraint of each kind, two at least: A of a one-body constraint is the world.
 #define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? body_count<T>() : 2,
-inline constexpr std::array<std::uint8_t, kKindCount> kBundleBodies{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) 2};
+inline constexpr std::array<std::uint8_t, kKindCount> kBundleBodies{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) 2, 2};
 #undef ORRERY_CONSTRAINT
 
 // What the layout fills and nobody else clears.
 #define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? sizeof(ManyHead) : sizeof(BundleHead),
-inline constexpr std::array<std::size_t, kKindCount> kHeadBytes{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) sizeof(BundleHead)};
+inline constexpr std::array<std::size_t, kKindCount> kHeadBytes{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) sizeof(BundleHead),
+                                                                sizeof(BundleHead)};
 #undef ORRERY_CONSTRAINT
 
 template <class Description>

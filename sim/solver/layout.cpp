@@ -6,6 +6,14 @@
 
 namespace orrery::sim {
 
+namespace {
+
+Kind contact_kind(std::span<const ContactSurface> surfaces, std::size_t manifold) {
+    return surfaces.empty() || surfaces[manifold].plain() ? Kind::contact : Kind::surface_contact;
+}
+
+}  // namespace
+
 // Memory that a kind takes for the first time is zero, as is what clear_padding (solver.cpp) leaves.
 void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
     Store& store = stores_[index_of(kind)];
@@ -37,12 +45,13 @@ BundleLayout::Plan& BundleLayout::plan(Kind kind) {
 }
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                         std::span<const Manifold> manifolds, const Colouring& colouring) {
+                         std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces,
+                         const Colouring& colouring) {
     constraints_ = 0;
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
-    count(joints, taken, manifolds, colouring);
+    count(joints, taken, manifolds, surfaces, colouring);
     reserve();
     for (std::size_t k = 0; k < taken.size(); ++k) {
         const std::uint8_t colour = colouring.joints[k];
@@ -57,7 +66,7 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
         const std::uint8_t colour = colouring.manifolds[i];
         if (colour == kNoColour) continue;
         const Manifold& m = manifolds[i];
-        const Member constraint{Kind::contact, i, {m.a, m.b, kWorldBody, kWorldBody}};
+        const Member constraint{contact_kind(surfaces, i), i, {m.a, m.b, kWorldBody, kWorldBody}};
         if (colour < kMaxColours) place(kMaxManifoldPoints - m.count, colour, constraint, bodies);
         else overflow_.push_back(constraint);
     }
@@ -67,7 +76,7 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
 }
 
 void BundleLayout::count(std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Manifold> manifolds,
-                         const Colouring& colouring) {
+                         std::span<const ContactSurface> surfaces, const Colouring& colouring) {
     for (Store& store : stores_) store.size = 0;
     plan_of_ = {};
     plans_.clear();
@@ -80,7 +89,7 @@ void BundleLayout::count(std::span<const Joint> joints, std::span<const std::uin
     for (std::size_t i = 0; i < manifolds.size(); ++i) {
         const std::uint8_t colour = colouring.manifolds[i];
         if (colour == kNoColour) continue;
-        Plan& of_kind = plan(Kind::contact);
+        Plan& of_kind = plan(contact_kind(surfaces, i));
         if (colour < kMaxColours) ++of_kind.counts[colour][kMaxManifoldPoints - manifolds[i].count];
     }
     std::sort(plans_.begin(), plans_.end(), [](const Plan& x, const Plan& y) { return x.kind < y.kind; });
@@ -165,13 +174,14 @@ void BundleLayout::place_overflow(const Bodies& bodies) {
 }
 
 void BundleLayout::finish_heads(std::span<const Manifold> manifolds) {
-    const std::uint32_t contacts = stores_[index_of(Kind::contact)].size;
-    for (std::uint32_t k = 0; k < contacts; ++k) {
-        BundleHead& h = head(Kind::contact, k);
-        for (std::uint32_t lane = 0; lane < h.count; ++lane) {
-            const Manifold& m = manifolds[h.source[lane]];
-            h.points = std::max(h.points, m.count);
-            if (m.restitution > 0.0f) h.bounces = 1;
+    for (const Kind kind : {Kind::contact, Kind::surface_contact}) {
+        for (std::uint32_t k = 0; k < stores_[index_of(kind)].size; ++k) {
+            BundleHead& h = head(kind, k);
+            for (std::uint32_t lane = 0; lane < h.count; ++lane) {
+                const Manifold& m = manifolds[h.source[lane]];
+                h.points = std::max(h.points, m.count);
+                if (m.restitution > 0.0f) h.bounces = 1;
+            }
         }
     }
 }

@@ -28,9 +28,9 @@ struct Block {
 
 class BundleLayout {
   public:
-    // `taken` as it was coloured.
+    // `taken` as it was coloured; `surfaces` by manifold, or none.
     void build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-               std::span<const Manifold> manifolds, const Colouring& colouring);
+               std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces, const Colouring& colouring);
 
     // Blocks of a colour are blocks()[colour_begin(c) .. colour_begin(c + 1)); after the last colour come the overflow ones.
     std::span<const Block> blocks() const { return blocks_; }
@@ -70,7 +70,7 @@ class BundleLayout {
 
     Plan& plan(Kind kind);
     void count(std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Manifold> manifolds,
-               const Colouring& colouring);
+               std::span<const ContactSurface> surfaces, const Colouring& colouring);
     void reserve();
     void place(std::uint32_t bucket, std::uint8_t colour, const Member& constraint, const Bodies& bodies);
     void place_overflow(const Bodies& bodies);

@@ -245,9 +245,8 @@ void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t c
     }
 }
 
-template <bool kRelax, class F>
+template <bool kRelax, class Bundle, class F>
 void solve_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = ContactBundle;
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
@@ -287,6 +286,22 @@ void warm_start(const StepContext& context, void* bundles, std::uint32_t count, 
     }
 }
 
+// ---- contacts with a ContactSurface: what is theirs alone
+
+template <class F>
+void prepare_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = SurfaceContactBundle;
+    prepare_contacts<F>(context, bundles, count, stride);
+    ORRERY_FOR_EACH_VECTOR { ContactFunctions::prepare_surface<F>(*bundle, lane); }
+}
+
+template <class F>
+void warm_start_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = SurfaceContactBundle;
+    warm_start<ContactFunctions, F>(context, bundles, count, stride);
+    ORRERY_FOR_EACH_VECTOR { ContactFunctions::begin_rolling<F>(*bundle, lane); }
+}
+
 #undef ORRERY_FOR_EACH_VECTOR
 #undef ORRERY_ONCE
 
@@ -307,8 +322,13 @@ constexpr KindKernels joint_kernels() {
 }
 template <class F>
 constexpr KindKernels contact_kernels() {
-    return {prepare_contacts<F>, warm_start<ContactFunctions, F>, solve_contacts<false, F>, solve_contacts<true, F>,
-            restitute_contacts<F>, finish_contacts<F>};
+    return {prepare_contacts<F>, warm_start<ContactFunctions, F>, solve_contacts<false, ContactBundle, F>,
+            solve_contacts<true, ContactBundle, F>, restitute_contacts<F>, finish_contacts<F>};
+}
+template <class F>
+constexpr KindKernels surface_contact_kernels() {
+    return {prepare_surface_contacts<F>, warm_start_surface_contacts<F>, solve_contacts<false, SurfaceContactBundle, F>,
+            solve_contacts<true, SurfaceContactBundle, F>, restitute_contacts<F>, finish_contacts<F>};
 }
 
 // The kernels of each joint: defined where its part of the list is compiled, per lane namespace.

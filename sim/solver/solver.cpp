@@ -48,10 +48,15 @@ void store_joints(const void* untyped, std::span<Joint> joints) {
     }
 }
 
-void load_contacts(void* untyped, std::span<const Manifold> manifolds) {
-    auto& bundle = *static_cast<ContactBundle*>(untyped);
+template <class Bundle>
+void load_contacts(void* untyped, std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces) {
+    auto& bundle = *static_cast<Bundle*>(untyped);
     clear_padding(bundle, sizeof(BundleHead));
-    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) load_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        const std::uint32_t source = bundle.head.source[lane];
+        load_lane(bundle, lane, manifolds[source]);
+        if constexpr (Bundle::kSurface) load_surface(bundle, lane, surfaces[source]);
+    }
 }
 
 void store_contacts(const void* untyped, std::span<Manifold> manifolds) {
@@ -77,6 +82,7 @@ struct Solver::Impl {
     const SolverKernels* kernels = nullptr;
     std::span<Joint> joints;
     std::span<Manifold> manifolds;
+    std::span<const ContactSurface> surfaces;
     Executor* executor = nullptr;
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
@@ -164,12 +170,13 @@ struct Solver::Impl {
 };
 
 void Solver::Impl::load(Kind kind, void* bundle) {
-    if (kind == Kind::contact) load_contacts(bundle, manifolds);
+    if (kind == Kind::contact) load_contacts<ContactBundle>(bundle, manifolds, surfaces);
+    else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
     else kJointMoves[index_of(kind)].load(bundle, joints);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    if (kind == Kind::contact) store_contacts(bundle, manifolds);
+    if (kind == Kind::contact || kind == Kind::surface_contact) store_contacts(bundle, manifolds);
     else kJointMoves[index_of(kind)].store(bundle, joints);
 }
 
@@ -195,6 +202,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.kernels = &solver_kernels(input.target);
     s.joints = joints;
     s.manifolds = manifolds;
+    s.surfaces = input.surfaces;
     s.executor = input.executor;
     s.context = make_step_context(input, bodies);
     s.find_busy_blocks();
@@ -212,7 +220,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
 
     stage(Stage::colouring, [&] {
         colour_constraints(bodies, joints, taken, manifolds, s.colouring);
-        s.layout.build(bodies, joints, taken, manifolds, s.colouring);
+        s.layout.build(bodies, joints, taken, manifolds, input.surfaces, s.colouring);
     });
     stage(Stage::prepare, [&] {
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);

@@ -24,6 +24,7 @@ struct StepInput {
     std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
     std::span<const std::uint8_t> flags; // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
     const std::vector<std::uint32_t>* joints = nullptr;  // which of the joints, ascending; null: all
+    std::span<const ContactSurface> surfaces;  // by manifold; empty: all are plain
     LastColour* last = nullptr;          // may be null; then the solve pass is made coupling_iterations times
     std::uint32_t coupling_iterations = 1;
 };

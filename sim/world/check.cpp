@@ -318,6 +318,8 @@ Result<Ok> check_materials(const WorldDef& def) {
         check.number("friction", def.materials[i].friction, 0.0f, kMaxFriction);
         check.number("restitution", def.materials[i].restitution, 0.0f, 1.0f);
         check.number("density_kgpm3", def.materials[i].density_kgpm3, kMinDensity_kgpm3, kMaxDensity_kgpm3);
+        check.number("rolling_resistance", def.materials[i].rolling_resistance, 0.0f, kMaxFriction);
+        check.vector("surface_velocity", def.materials[i].surface_velocity, kMaxLinearSpeed_mps);
         if (!check.ok()) return check.result();
     }
     return check_names(def.materials, nullptr, "materials");
@@ -383,6 +385,13 @@ bool bodies_fit(const Constraint& constraint, const std::array<bool, 4>& given) 
     case 4: return given[0] && given[1] && given[2] && given[3];
     default: return !given[2] && !given[3];
     }
+}
+
+bool any_surfaces(const WorldDef& def) {
+    for (const MaterialDef& m : def.materials) {
+        if (m.rolling_resistance != 0.0f || !ref::is_zero(m.surface_velocity)) return true;
+    }
+    return false;
 }
 
 bool live_constraint_holds(Constraint constraint) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/shapes/compound.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -20,6 +21,24 @@ void carry_impulses(Manifold& manifold, const KeptContact& contact) {
     manifold.twist_impulse = contact.twist_impulse;
 }
 
+// Of what rolls: 0 of boxes, hulls, planes and meshes.
+float rolling_radius(const Shape& shape, std::uint32_t child) {
+    switch (shape.type) {
+    case ShapeType::sphere:
+    case ShapeType::capsule: return shape.radius;
+    case ShapeType::cylinder: return shape.disc_radius;
+    case ShapeType::compound: return rolling_radius(shape.compound->shapes[shape.compound->child[child].shape], 0);
+    default: return 0.0f;
+    }
+}
+
+ContactSurface surface_of(const Core& core, const Manifold& manifold, const MaterialDef& a, const MaterialDef& b) {
+    const Bodies& bodies = core.state.bodies;
+    return ref::mixed_surface(manifold, a, b, pose_of(bodies.pose[manifold.a]), pose_of(bodies.pose[manifold.b]),
+                              rolling_radius(core.shapes[bodies.info[manifold.a].shape], manifold.child_a),
+                              rolling_radius(core.shapes[bodies.info[manifold.b].shape], manifold.child_b));
+}
+
 void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
     const std::vector<KeptContact>& contacts = core.state.contacts;
     const std::vector<BodyInfo>& info = core.state.bodies.info;
@@ -31,6 +50,7 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         const MaterialDef& b = core.def.materials[info[manifold.b].material];
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
         manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
+        if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);
         core.matched[i] = kNone;
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
@@ -67,6 +87,7 @@ void end_contacts(Core& core, std::size_t first, std::size_t last) {
 void warm_start_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     core.matched.resize(count);
+    if (core.any_surfaces) core.surfaces.resize(count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
         Core& inner = *static_cast<Core*>(context);
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());

@@ -28,6 +28,7 @@ struct Core {
     float dt_s = 0.0f;
     std::uint32_t sleep_ticks = 0;       // SolverSettings::sleep_time_s
     std::vector<Shape> shapes;
+    bool any_surfaces = false;           // some material has rolling resistance or runs
 
     State state;
 
@@ -49,6 +50,7 @@ struct Core {
     RigWorker rigs;
     std::vector<Pair> pairs;
     std::vector<Manifold> manifolds;
+    std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces
     std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
     std::vector<KeptContact> next_contacts;
     std::vector<std::uint8_t> contact_news;        // by manifold: ContactNews
@@ -107,6 +109,8 @@ bool live_constraint_holds(Constraint constraint);
 // How many bodies a joint's constraint needs and may have, whatever says which: true where `given` (A to D) fits. A may be the world
 // but for three and four bodies.
 bool bodies_fit(const Constraint& constraint, const std::array<bool, 4>& given);
+// Whether some material has rolling resistance or a running surface.
+bool any_surfaces(const WorldDef& def);
 // XXH3-64 of everything in a definition that influences a state: names do not.
 std::uint64_t hash_definition(const WorldDef& def);
 
@@ -154,7 +158,7 @@ void hold_back_continuous(Core& core, const BodyTree& fixed);
 
 // ---- contacts.cpp, upkeep.cpp
 
-// Gives the tick's new manifolds the impulses of the contacts they continue, and their materials.
+// Gives the tick's new manifolds the impulses of the contacts they continue, their materials and surfaces.
 void warm_start_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
 void keep_contacts(Core& core, Executor& executor);

@@ -143,6 +143,12 @@ std::uint64_t hash_definition(const WorldDef& def) {
     out.put(s.rig_compliance);
     out.put(s.coupling_iterations);
     put_list(out, def.rigs);
+    if (any_surfaces(def)) {
+        for (const MaterialDef& m : def.materials) {
+            out.put(m.rolling_resistance);
+            out.put(m.surface_velocity);
+        }
+    }
     return out.digest();
 }
 

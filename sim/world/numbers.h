@@ -62,6 +62,11 @@ float smaller(float a, float b);
 
 float mixed_friction(float a, float b);     // geometric mean
 float mixed_restitution(float a, float b);  // the larger
+// Rolling resistance by the larger radius (0 of what does not roll); what the surfaces run in the manifold's plane.
+ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, const MaterialDef& b, const Pose& pose_a,
+                             const Pose& pose_b, float radius_a_m, float radius_b_m);
+// Whether a running surface pulled in the tick.
+bool drags(const Manifold& manifold, const ContactSurface& surface);
 // Points take the impulse (N s) of the same feature of the tick before. Points that are new share evenly what features that are
 // gone carried: where two faces are nearly parallel the reference changes sides, and with it every feature, while the push stays.
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses);

@@ -217,6 +217,27 @@ float smaller(float a, float b) { return min(a, b); }
 float mixed_friction(float a, float b) { return a == b ? a : sqrt(a * b); }
 float mixed_restitution(float a, float b) { return max(a, b); }
 
+namespace {
+// Of the squared speeds: below it two surfaces run alike, or along the normal, but for rounding.
+constexpr float kLeastRun = 1.0e-6f;
+}
+
+ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, const MaterialDef& b, const Pose& pose_a,
+                             const Pose& pose_b, float radius_a_m, float radius_b_m) {
+    ContactSurface surface;
+    surface.rolling_m = max(a.rolling_resistance, b.rolling_resistance) * max(radius_a_m, radius_b_m);
+    const Vec3T<float> n = wide(manifold.normal);
+    const Vec3T<float> of_a = rotate(wide(pose_a.orientation), wide(a.surface_velocity));
+    const Vec3T<float> of_b = rotate(wide(pose_b.orientation), wide(b.surface_velocity));
+    const Vec3T<float> less = of_b - of_a, tangential = less - n * dot(n, less);
+    if (dot(tangential, tangential) > kLeastRun * (dot(of_a, of_a) + dot(of_b, of_b))) surface.velocity = plain(tangential);
+    return surface;
+}
+
+bool drags(const Manifold& manifold, const ContactSurface& surface) {
+    return manifold.friction > 0.0f && manifold.total_normal_impulse > 0.0f && !is_zero(surface.velocity);
+}
+
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses) {
     bool taken[kMaxManifoldPoints] = {}, continued[kMaxManifoldPoints] = {};
     float fresh = 0.0f;

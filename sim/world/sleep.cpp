@@ -5,7 +5,8 @@
 //
 // A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as long as its
 // bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests short of its goal, for
-// its force or its spring is not enough, lets them sleep.
+// its force or its spring is not enough, lets them sleep. A running surface (MaterialDef::surface_velocity) keeps awake what it
+// presses on, however slowly it runs and whether that moves or is held back.
 //
 // What wakes: a contact point with an awake body or a moving kinematic one, before the tick's solve; a command or an actuator
 // on the body or on a joint of it; the removal of a body or joint that it hung on; a kinematic body that it touches or is
@@ -210,6 +211,12 @@ void put_to_sleep(Core& core) {
             if (!awake(body)) continue;
             if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] = 1;
         }
+    }
+    for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
+        const Manifold& m = core.manifolds[i];
+        if (!ref::drags(m, core.surfaces[i])) continue;
+        if (awake(m.a)) core.island_flag[m.a] = 1;
+        if (awake(m.b)) core.island_flag[m.b] = 1;
     }
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (awake(i) && (core.island_flag[i] != 0 || bodies.slow_ticks[i] < core.sleep_ticks)) core.island_flag[islands.root(i)] = 1;

@@ -57,6 +57,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.target = core.target;
     input.executor = &executor;
     input.observer = observer;
+    input.surfaces = core.surfaces;
     if (!core.pushed.empty()) {
         input.force = core.force;
         input.torque = core.torque;
@@ -139,6 +140,7 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
     if (auto r = check_definition(core.def, core.shapes); !r) return r.error();
     core.dt_s = ref::tick_length_s(core.def.tick_rate_hz);
     core.sleep_ticks = std::max(1u, ref::whole_ticks(core.def.solver.sleep_time_s, core.def.tick_rate_hz));
+    core.any_surfaces = any_surfaces(core.def);
     core.definition_hash = hash_definition(core.def);
     populate(core);
     renew_sleeping_digest(core);

@@ -42,7 +42,9 @@ const char* const kEverything = R"({
              "slop_m": 0.004, "speculative_margin_m": 0.03, "max_recovery_speed_mps": 2, "restitution_threshold_mps": 0.5,
              "sleep": false, "sleep_speed_mps": 0.1, "sleep_time_s": 2, "rig_joints": 9, "rig_solver": "direct", "rig_compliance": 0.02,
              "coupling_iterations": 3, "joint_recovery_speed": 7},
-  "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900}, {"name": "ice", "friction": 0.05}],
+  "materials": [{"name": "rubber", "friction": 0.9, "restitution": 0.4, "density_kgpm3": 900},
+                {"name": "ice", "friction": 0.05},
+                {"name": "belt", "rolling_resistance": 0.2, "surface_velocity": [0, 0, -1.5]}],
   "shapes": [{"name": "ball", "sphere": {"radius": 0.25}}, {"name": "crate", "box": {"half_extents": [0.5, 0.6, 0.7]}},
              {"name": "pill", "capsule": {"radius": 0.3, "half_height": 0.4}}, {"name": "ground", "plane": {}}],
   "bodies": [
@@ -116,6 +118,9 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     REQUIRE(world.bodies.size() == 5 + 24 + 3 + 6 + 10 + 12 + 7 + 5);
     CHECK(world.bodies[0].type == sim::BodyType::fixed);
     CHECK(world.bodies[0].material == 1);
+    REQUIRE(world.materials.size() == 3);
+    CHECK(world.materials[2].rolling_resistance == 0.2f);
+    CHECK(world.materials[2].surface_velocity == sim::Vec3{0.0f, 0.0f, -1.5f});
     CHECK(world.bodies[1].locks == (sim::kLockLinearZ | sim::kLockAngularX));
     CHECK(world.bodies[1].user_data == std::numeric_limits<std::uint64_t>::max());
     CHECK(world.bodies[1].sensor);
@@ -223,6 +228,8 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(world.materials[0].friction == material.friction);
     CHECK(world.materials[0].restitution == material.restitution);
     CHECK(world.materials[0].density_kgpm3 == material.density_kgpm3);
+    CHECK(world.materials[0].rolling_resistance == material.rolling_resistance);
+    CHECK(world.materials[0].surface_velocity == material.surface_velocity);
     const sim::ShapeDef shape;
     CHECK(world.shapes[0].radius == shape.radius);
     CHECK(world.shapes[1].half_extents == shape.half_extents);

@@ -116,6 +116,10 @@ TEST_CASE("every malformed definition is an error that names its place") {
     CHECK(contains(with([&](WorldDef& d) { d.gravity.x = nan; }), "gravity"));
     CHECK(contains(with([&](WorldDef& d) { d.solver.slop_m = -1.0f; }), "solver.slop_m"));
     CHECK(contains(with([&](WorldDef& d) { d.materials[0].restitution = 1.5f; }), "materials[0].restitution"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = -0.1f; }), "materials[0].rolling_resistance"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = nan; }), "materials[0].rolling_resistance"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.z = nan; }), "materials[0].surface_velocity"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.x = 1e6f; }), "materials[0].surface_velocity"));
     CHECK(contains(with([&](WorldDef& d) { d.slots[0].prefab = 3; }), "slots[0].prefab"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].bodies.clear(); }), "prefabs[0].joints[0].body_a"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].bodies[1].shape = 9; }), "prefabs[0].bodies[1].shape"));

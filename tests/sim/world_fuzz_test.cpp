@@ -307,6 +307,10 @@ WorldDef some_world(Chance& chance) {
     if (chance.one_in(8)) def.solver.speculative_margin_m = chance.one_in(2) ? 0.0f : chance.magnitude(-4, 1);
     def.materials.push_back(
         {"odd", chance.one_in(3) ? 0.0f : chance.magnitude(-2, 3), chance.between(0.0f, 1.0f), chance.magnitude(-2, 6)});
+    for (MaterialDef& material : def.materials) {
+        if (chance.one_in(4)) material.rolling_resistance = chance.magnitude(-3, 2);
+        if (chance.one_in(4)) material.surface_velocity = chance.vector(chance.magnitude(-4, 2));
+    }
     def.shapes = some_shapes(chance);
     constexpr std::uint32_t kGround[] = {0, 6, 7, 2};
     BodyDef ground;

@@ -44,6 +44,38 @@ WorldDef swinging_chain() {
     return def;
 }
 
+// A belt that carries a heap of all that rolls and does not against a wall, on ground that resists rolling; some roll off it.
+WorldDef belt_and_rollers() {
+    WorldDef def;
+    def.materials[0].rolling_resistance = 0.03f;
+    MaterialDef belt, slow_skin;
+    belt.surface_velocity = {1.5f, 0.0f, 0.25f};
+    slow_skin.surface_velocity = {0.0f, 0.1f, -0.3f};
+    slow_skin.rolling_resistance = 0.1f;
+    slow_skin.restitution = 0.3f;
+    def.materials.insert(def.materials.end(), {belt, slow_skin});
+    add_ground(def);
+    const auto conveyor = add_body(def, add_box_shape(def, {4.0f, 0.25f, 1.5f}), {0.0f, 0.25f, 0.0f}, exact_turn(0.01f));
+    const auto wall = add_body(def, add_box_shape(def, {0.25f, 1.0f, 1.0f}), {3.5f, 1.0f, 0.0f});
+    def.bodies[conveyor].type = def.bodies[wall].type = BodyType::fixed;
+    def.bodies[conveyor].material = 1;
+    const auto ball = add_sphere_shape(def, 0.3f), pill = add_capsule_shape(def, 0.2f, 0.2f),
+               box = add_box_shape(def, {0.3f, 0.2f, 0.25f}), log = add_shape(def, {"", ShapeType::cylinder, 0.25f, 0.3f, {}});
+    ShapeDef pair;
+    pair.type = ShapeType::compound;
+    pair.children = {{ball, {{-0.3f, 0.0f, 0.0f}, {}}}, {box, {{0.3f, 0.0f, 0.0f}, {}}}};
+    const std::uint32_t shapes[] = {ball, pill, box, log, add_shape(def, pair)};
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        const auto x = static_cast<float>(i % 8) * 0.8f - 3.6f, y = 1.0f + static_cast<float>(i / 8) * 0.7f;
+        const auto z = static_cast<float>(i % 3) * 0.7f - 0.7f, turn = static_cast<float>(i % 7) * 0.05f;
+        const auto body = add_body(def, shapes[i % 5], {x, y, z}, exact_turn(turn));
+        if (i % 4 == 3) def.bodies[body].material = 2;
+        def.bodies[body].angular_velocity = {0.0f, 2.0f, -1.0f};
+        if (i % 11 == 5) def.bodies[body].locks = kLockAngularX | kLockAngularY;
+    }
+    return def;
+}
+
 struct GoldenScene {
     const char* name;
     WorldDef def;
@@ -84,6 +116,7 @@ constexpr std::uint32_t kThreads[] = {1, 3};  // emulated in our tests: spinning
 TEST_CASE("golden hashes of this engine version hold on every target and thread count, straight and restored") {
     for (const GoldenScene& scene : {GoldenScene{"wall_and_ball", wall_and_ball(), false},
                                      GoldenScene{"swinging_chain", swinging_chain(), false},
+                                     GoldenScene{"belt_and_rollers", belt_and_rollers(), false},
                                      GoldenScene{"varied", varied_world(), true}}) {
         CAPTURE(std::string(scene.name));
         const std::string reference = course_of(scene, Target::scalar, 1, Way::straight);

@@ -130,6 +130,14 @@ struct MaterialDef {
     float friction = 0.6f;                        // >= 0; of two materials the geometric mean counts
     float restitution = 0.0f;                     // 0 to 1; of two materials the larger counts
     float density_kgpm3 = 1000.0f;
+    // >= 0; of spheres, capsules and cylinders, children of compounds too: they are held against turning on what they touch by
+    // up to this times their radius times what presses (N m), and so begin to roll on a slope whose tangent is this. Of two
+    // materials the larger counts, of two radii too.
+    float rolling_resistance = 0.0f;
+    // m/s, in the body's frame: how the surface runs over the body, as that of a conveyor belt. Friction carries along what
+    // touches it, by the part that lies in the contact's plane; of two materials the difference counts. What it carries stays
+    // awake.
+    Vec3 surface_velocity{};
 };
 
 enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };  // `fixed`: static is a keyword
