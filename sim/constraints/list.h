@@ -45,18 +45,18 @@
 #include <cstddef>
 #include <variant>
 
-// Parts of the list are compiled side by side: solver/joints_<part>.cpp.
+// Parts of the list are compiled side by side: solver/joints_<part>.cpp. In the first are those that scenes have thousands of.
 #define ORRERY_CONSTRAINTS_1(X)                     \
     X(BallSocket, ball_socket)                      \
     X(Hinge, hinge)                                 \
     X(Weld, weld)                                   \
     X(DistanceLimit, distance_limit)                \
     X(OneBodyLinearServo, one_body_linear_servo)    \
-    X(AngularAxisMotor, angular_axis_motor)
+    X(AngularAxisMotor, angular_axis_motor)         \
+    X(SwingLimit, swing_limit)                      \
+    X(TwistLimit, twist_limit)
 
 #define ORRERY_CONSTRAINTS_2(X)                             \
-    X(SwingLimit, swing_limit)                              \
-    X(TwistLimit, twist_limit)                              \
     X(TwistServo, twist_servo)                              \
     X(TwistMotor, twist_motor)                              \
     X(AngularSwivelHinge, angular_swivel_hinge)             \
