@@ -15,6 +15,12 @@ sim::RigSolver rig_solver(Reader& reader, RigSolver from, const Path& where) {
     return sim::RigSolver::automatic;
 }
 
+std::uint32_t iterations(Reader& reader, std::uint32_t from, const Path& where) {
+    if (from < 1 || from > sim::kMaxRigIterations)
+        reader.fail(where, "is " + std::to_string(from) + "; give 1 to " + std::to_string(sim::kMaxRigIterations));
+    return from;
+}
+
 void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& where, sim::SolverSettings& to) {
     to.joint_frequency_hz = reader.number(from.joint_frequency_hz, where / "joint_frequency_hz", 1e-3f, 1e4f);
     to.joint_damping_ratio = reader.number(from.joint_damping_ratio, where / "joint_damping_ratio", 0.0f, 1e4f);
@@ -24,6 +30,7 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.rig_joints = from.rig_joints;
     to.rig_solver = rig_solver(reader, from.rig_solver, where / "rig_solver");
     to.rig_compliance = reader.number(from.rig_compliance, where / "rig_compliance", 0.0f, sim::kMaxRigCompliance);
+    to.rig_iterations = iterations(reader, from.rig_iterations, where / "rig_iterations");
     if (from.coupling_iterations < 1 || from.coupling_iterations > sim::kMaxCouplingIterations)
         reader.fail(where / "coupling_iterations", "is " + std::to_string(from.coupling_iterations) + "; give 1 to " +
                                                        std::to_string(sim::kMaxCouplingIterations));
@@ -63,6 +70,7 @@ void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Sc
         to.name = rig.name;
         to.solver = rig_solver(reader, rig.solver, where / "solver");
         to.compliance = reader.number(rig.compliance, where / "compliance", 0.0f, sim::kMaxRigCompliance);
+        to.iterations = iterations(reader, rig.iterations, where / "iterations");
         if (rig.bodies.empty()) reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
         for (std::size_t k = 0; k < rig.bodies.size() && reader.ok(); ++k) {
             const Path place = where.element("bodies", k);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kCountCeiling = std::uint64_t{1} << 40;  // sums of many such counts stay far from overflow
 constexpr std::size_t kMaxRainShapes = 16;
+constexpr std::uint32_t kMaxTreeLevels = 20;
 constexpr double kMaxPitch_m = 2.0 * kMaxLength_m;
 
 std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
@@ -19,7 +20,8 @@ std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
 
 int count_kinds(const GeneratorT& from) {
     return (from.grid != nullptr) + (from.stack != nullptr) + (from.pyramid != nullptr) + (from.chain != nullptr) +
-           (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr) + (from.crowd != nullptr);
+           (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr) + (from.crowd != nullptr) +
+           (from.tree != nullptr) + (from.ring != nullptr);
 }
 
 Count count_net(const NetGeneratorT& net) {
@@ -28,6 +30,15 @@ Count count_net(const NetGeneratorT& net) {
     Count count{multiply(rows, columns), 0};
     count.joints = multiply(rows, columns - 1) + multiply(rows - 1, columns) + (net.pin == NetPin::corners ? 2 : 0);
     return count;
+}
+
+std::uint64_t count_tree(const TreeGeneratorT& tree) {
+    std::uint64_t sum = 0, level = 1;
+    for (std::uint32_t i = 0; i < std::min(tree.levels, kMaxTreeLevels); ++i) {
+        sum = std::min(sum + level, kCountCeiling);
+        level = multiply(level, tree.branches);
+    }
+    return sum;
 }
 
 // Adds the bodies of one generator.
@@ -264,6 +275,53 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
         }
 }
 
+void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    if (!from.collide) maker.no_collision();
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double spacing = maker.pitch(from.spacing, where / "spacing");
+    if (from.levels > kMaxTreeLevels)
+        maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels));
+    const auto total = static_cast<std::uint32_t>(count_tree(from));
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < total && maker.ok(); ++i) {
+        if (i == 0) {
+            first = maker.add(shape, origin + DVec{0.0, -0.5 * spacing, 0.0});
+            if (maker.ok() && from.attached) maker.join_at(sim::kNone, first, origin);
+            continue;
+        }
+        const std::uint32_t parent = first + (i - 1) / from.branches, branch = (i - 1) % from.branches;
+        const double turn = 180.0 * (branch + 0.5) / from.branches - 90.0;
+        const std::uint32_t body =
+            maker.add(shape, maker.position(parent) + rotate(from_rotation_deg({0.0, 0.0, turn}), {0.0, -spacing, 0.0}));
+        if (maker.ok()) maker.join_halfway(parent, body);
+    }
+}
+
+void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    if (!from.collide) maker.no_collision();
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const double spacing = maker.pitch(from.spacing, where / "spacing");
+    if (from.count < 3) maker.reader().fail(where / "count", "is " + std::to_string(from.count) + "; give at least 3");
+    if (!maker.ok()) return;
+    const auto spoke = [&](std::uint32_t i, double radius) {
+        return rotate(from_rotation_deg({0.0, 0.0, -360.0 * i / from.count}), {0.0, radius, 0.0});
+    };
+    const double radius = spacing / length(spoke(1, 1.0) - spoke(0, 1.0));
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
+        const std::uint32_t body = maker.add(shape, origin + spoke(i, radius));
+        if (!maker.ok()) return;
+        if (i > 0) maker.join_halfway(body - 1, body);
+        else first = body;
+        if (i == 0 && from.attached) maker.join_at(sim::kNone, body, maker.position(body));
+        if (i + 1 == from.count) maker.join_halfway(body, first);
+    }
+}
+
 void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
     if (from.shapes.empty() || from.shapes.size() > kMaxRainShapes) {
         maker.reader().fail(where / "shapes", "has " + std::to_string(from.shapes.size()) + " entries; name 1 to " +
@@ -348,6 +406,14 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
     }
     if (from.rain) count.bodies += from.rain->count;
     if (from.arena) count.bodies += 5;
+    if (from.tree) {
+        count.bodies += count_tree(*from.tree);
+        count.joints += count_tree(*from.tree);
+    }
+    if (from.ring) {
+        count.bodies += from.ring->count;
+        count.joints += std::uint64_t{from.ring->count} + 1;
+    }
     if (from.crowd) {
         for (const auto& group : scene.templates) {
             if (group->name != from.crowd->template_) continue;
@@ -362,7 +428,7 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
     if (count_kinds(from) != 1) {
-        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd");
+        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring");
         return;
     }
     Maker maker(reader, from.name, where, library, scope);
@@ -374,6 +440,8 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
     if (from.rain) make(maker, *from.rain, where / "rain");
     if (from.arena) make(maker, *from.arena, where / "arena");
     if (from.crowd) make(maker, *from.crowd, where / "crowd");
+    if (from.tree) make(maker, *from.tree, where / "tree");
+    if (from.ring) make(maker, *from.ring, where / "ring");
 }
 
 }  // namespace orrery::protocol::scene

@@ -153,6 +153,7 @@ static void walk(HashSink& sink, const SolverSettingsT& t) {
     sink.scalar(13, t.rig_compliance, base.rig_compliance);
     sink.scalar(14, t.coupling_iterations, base.coupling_iterations);
     sink.scalar(15, t.joint_recovery_speed, base.joint_recovery_speed);
+    sink.scalar(16, t.rig_iterations, base.rig_iterations);
     sink.end();
 }
 
@@ -805,6 +806,31 @@ static void walk(HashSink& sink, const CrowdGeneratorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const TreeGeneratorT& t) {
+    static const TreeGeneratorT base;
+    sink.scalar(0, t.branches, base.branches);
+    sink.scalar(1, t.levels, base.levels);
+    sink.scalar(2, t.spacing, base.spacing);
+    sink.part(3, t.origin);
+    sink.text(4, t.shape);
+    sink.text(5, t.material);
+    sink.scalar(6, t.attached, base.attached);
+    sink.scalar(7, t.collide, base.collide);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const RingGeneratorT& t) {
+    static const RingGeneratorT base;
+    sink.scalar(0, t.count, base.count);
+    sink.scalar(1, t.spacing, base.spacing);
+    sink.part(2, t.origin);
+    sink.text(3, t.shape);
+    sink.text(4, t.material);
+    sink.scalar(5, t.attached, base.attached);
+    sink.scalar(6, t.collide, base.collide);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const GeneratorT& t) {
     sink.text(0, t.name);
     sink.part(1, t.grid);
@@ -815,6 +841,8 @@ static void walk(HashSink& sink, const GeneratorT& t) {
     sink.part(6, t.rain);
     sink.part(7, t.arena);
     sink.part(8, t.crowd);
+    sink.part(9, t.tree);
+    sink.part(10, t.ring);
     sink.end();
 }
 
@@ -824,6 +852,7 @@ static void walk(HashSink& sink, const RigT& t) {
     sink.values(1, t.bodies);
     sink.scalar(2, static_cast<std::uint8_t>(t.solver), static_cast<std::uint8_t>(base.solver));
     sink.scalar(3, t.compliance, base.compliance);
+    sink.scalar(4, t.iterations, base.iterations);
     sink.end();
 }
 

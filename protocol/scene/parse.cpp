@@ -137,6 +137,8 @@ class FlatCheck {
         made_of(g.pyramid(), p / "pyramid");
         made_of(g.chain(), p / "chain");
         made_of(g.net(), p / "net");
+        made_of(g.tree(), p / "tree");
+        made_of(g.ring(), p / "ring");
         if (g.arena()) text(g.arena()->material(), p / "arena.material");
         if (g.crowd()) text(g.crowd()->template_(), p / "crowd.template");
         if (!g.rain()) return;

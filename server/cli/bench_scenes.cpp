@@ -14,6 +14,35 @@ std::string scene(const std::string& rest) { return R"({"scene_version": 1, "sol
 std::string rig_scene(const std::string& rest) {
     return R"({"scene_version": 1, "solver": {"sleep": false, "rig_joints": 8}, )" + rest + "}";
 }
+// One rig of each shape.
+std::string one_rig(const std::string& generator) {
+    return rig_scene(R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )" +
+                     ("\"generators\": [{" + generator + "}]"));
+}
+std::string rig_chain(std::uint32_t count) {
+    return one_rig("\"chain\": {\"chains\": 1, \"links\": " + std::to_string(count) + R"(, "shape": "bead"})");
+}
+// A weight of a hundred beads at its end, hung by its centre.
+std::string rig_tip(std::uint32_t count) {
+    const double x = 0.25 * (count - 1);
+    return rig_scene(R"("materials": [{"name": "default"}, {"name": "lead", "density_kgpm3": 100000}],
+        "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}],
+        "bodies": [{"name": "weight", "shape": "bead", "material": "lead", "mask": 0, "position": [)" + std::to_string(x + 0.125) + R"(, 0, 0]}],
+        "joints": [{"a": "rope[)" + std::to_string(count - 2) + R"(]", "b": "weight", "ball_socket": {"at": [)" + std::to_string(x) + R"(, 0, 0]}}],
+        "generators": [{"name": "rope", "chain": {"links": )" + std::to_string(count - 1) + R"(, "shape": "bead"}}])");
+}
+std::string rig_star(std::uint32_t count) {
+    return one_rig("\"tree\": {\"levels\": 2, \"branches\": " + std::to_string(count) + R"(, "shape": "bead"})");
+}
+std::string rig_tree(std::uint32_t count) {
+    return one_rig("\"tree\": {\"branches\": 3, \"levels\": " + std::to_string(count) + R"(, "shape": "bead"})");
+}
+std::string rig_ring(std::uint32_t count) {
+    return one_rig("\"ring\": {\"count\": " + std::to_string(count) + R"(, "shape": "bead"})");
+}
+std::string rig_net(std::uint32_t count) {
+    return one_rig("\"net\": {\"columns\": " + std::to_string(count) + ", \"rows\": " + std::to_string(count) + R"(, "pin": "corners", "shape": "bead"})");
+}
 const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
 
 std::string chains(std::uint32_t count) {
@@ -90,6 +119,21 @@ double net_energy_j(const sim::WorldDef& world) {
     return sum;
 }
 
+// A rig of the table of the solvers: by how far all of it could fall.
+double rig_energy_j(const sim::WorldDef& world) {
+    double lowest = 0.0, highest = 0.0;
+    for (const sim::BodyDef& body : world.bodies) {
+        lowest = std::min(lowest, static_cast<double>(body.pose.position.y) - std::fabs(static_cast<double>(body.pose.position.x)));
+        highest = std::max(highest, static_cast<double>(body.pose.position.y));
+    }
+    double sum = 0.0;
+    for (const sim::BodyDef& body : world.bodies) {
+        const double mass = world.materials[body.material].density_kgpm3 / 1000.0f * bead_mass_kg();
+        sum += mass * 10.0 * std::max(highest - lowest, 0.25);
+    }
+    return sum;
+}
+
 // What is stated to be no worse than Box3D's, by what it reaches in the same scene (4 substeps, recycling on), or by the
 // issue of the scene itself.
 template <std::uint64_t kTick>
@@ -147,6 +191,12 @@ constexpr BenchScene kScenes[] = {
     {"S5_ball", ball_net, 100, 300, false, net_energy_j, false, kNetTargets},
     {"S5_dist", distance_net, 100, 300, false, net_energy_j, false, kNetTargets},
     {"joint_grid", joint_grid, 100, 100, false, nullptr, false, {}},
+    {"rig_chain", rig_chain, 40, 600, false, rig_energy_j, false, {}},
+    {"rig_tip", rig_tip, 40, 600, false, rig_energy_j, false, {}},
+    {"rig_star", rig_star, 32, 600, false, rig_energy_j, false, {}},
+    {"rig_tree", rig_tree, 4, 600, false, rig_energy_j, false, {}},
+    {"rig_ring", rig_ring, 40, 600, false, rig_energy_j, false, {}},
+    {"rig_net", rig_net, 16, 600, false, rig_energy_j, false, {}},
     {"yard", yard, 1, 600, false, nullptr, false, kYardTargets},
 };
 

@@ -85,7 +85,8 @@ JsonLine quality_json(const Quality& quality) {
         .number("max_penetration_m", quality.max_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
         .number("hinge_error_deg", quality.hinge_error_deg)
-        .number("cone_error_deg", quality.cone_error_deg);
+        .number("cone_error_deg", quality.cone_error_deg)
+        .number("quarantined", quality.quarantined);
     return line;
 }
 
@@ -100,6 +101,7 @@ QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::
 void QualityMeter::sample(const sim::World& world) {
     world.read_bodies(bodies_);
     measure_joints(world);
+    for (const sim::Event& event : world.events()) quality_.quarantined += event.kind == sim::EventKind::quarantined ? 1 : 0;
     const sim::WorldStats stats = world.stats();
     has_contacts_ = has_contacts_ || stats.contact_points > 0;
     if (has_contacts_) {

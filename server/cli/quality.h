@@ -21,6 +21,7 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> hinge_error_deg;     // the worst angle beyond a hinge's limits, at the last tick
     std::optional<double> cone_error_deg;      // the same of swing limits
     std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
+    std::uint64_t quarantined = 0;             // bodies, over all ticks: whose state was no longer a number or out of bounds
 };
 
 JsonLine quality_json(const Quality& quality);

@@ -40,6 +40,7 @@ struct Manifold {
 struct ContactSurface {
     Vec3 velocity;           // m/s, world, in the tangent plane: by which B's surface runs over B less A's over A
     float rolling_m = 0.0f;  // N m of resistance to relative rotation for each N that presses
+    Vec3 rolling_impulse;    // N m s of one substep, on B, world: carried from tick to tick
     bool plain() const { return rolling_m == 0.0f && velocity == Vec3{}; }
 };
 

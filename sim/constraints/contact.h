@@ -41,10 +41,10 @@ struct ContactBundle {
 // Contacts with a ContactSurface that is not plain lie in bundles of their own, so that others neither hold nor solve it.
 struct SurfaceContactBundle : ContactBundle {
     static constexpr bool kSurface = true;
-    Vec2Rows belt;             // m/s, along the tangents: of B's surface less A's, beside the bodies' motion
+    Vec3Rows runs;             // m/s, world, in the tangent plane: B's surface less A's, beside the bodies' motion
     Row rolling;               // N m per N
     LdltRows<3> rolling_mass;  // kg m^2
-    Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes; the surface's velocity until prepare
+    Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes
 };
 
 inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f, 3.0f, 4.0f};
@@ -65,8 +65,12 @@ inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold&
     }
 }
 inline void load_surface(SurfaceContactBundle& bundle, std::uint32_t lane, const ContactSurface& surface) {
-    set_lane(bundle.rolling_impulse, lane, surface.velocity);
+    set_lane(bundle.runs, lane, surface.velocity);
     set_lane(bundle.rolling, lane, surface.rolling_m);
+    set_lane(bundle.rolling_impulse, lane, surface.rolling_impulse);
+}
+inline void store_surface(const SurfaceContactBundle& bundle, std::uint32_t lane, ContactSurface& surface) {
+    surface.rolling_impulse = get_lane(bundle.rolling_impulse, lane);
 }
 inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
     for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = bundle.points[k].impulse.lane[lane];
@@ -113,9 +117,8 @@ ORRERY_LANES_BEGIN
 // the belt.
 //
 // Rolling resistance: C' = wb - wa, three rows, K = Ia^-1 + Ib^-1, rigid, the impulse clamped to a ball of rolling_m times the
-// sum of normal impulses. All three, for a ball that spins on the spot turns against its contact too. It starts each substep
-// at zero, and so is no state; to hold what rests on a slope it is solved in both passes: friction's carried impulse turns the
-// body before the poses are integrated, and the first pass stops that turn.
+// sum of normal impulses. All three, for a ball that spins on the spot turns against its contact too. It is solved where
+// friction is, before it, and carried like friction's impulse: a heap is held by both together.
 struct ContactFunctions {
     using Bundle = ContactBundle;
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
@@ -204,24 +207,6 @@ struct ContactFunctions {
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
-    // After prepare.
-    template <class F>
-    ORRERY_FN static void prepare_surface(SurfaceContactBundle& bundle, std::size_t lane) {
-        const Frame<F> f = Frame<F>::of(bundle, lane);
-        const Vec3T<F> velocity = get<F>(bundle.rolling_impulse, lane);
-        put(bundle.belt, lane, Vec2T<F>{dot(velocity, f.t), dot(velocity, f.u)});
-        const Sym3T<F> response = f.a.inverse_inertia + f.b.inverse_inertia;
-        LowerT<3, F> k;
-        k.v[0] = response.xx, k.v[1] = response.xy, k.v[2] = response.yy;
-        k.v[3] = response.xz, k.v[4] = response.yz, k.v[5] = response.zz;
-        put(bundle.rolling_mass, lane, factor_ldlt(k));
-    }
-    template <class F>
-    ORRERY_FN static void begin_rolling(SurfaceContactBundle& bundle, std::size_t lane) {
-        const F zero(0.0f);
-        put(bundle.rolling_impulse, lane, Vec3T<F>{zero, zero, zero});
-    }
-
     template <class F>
     ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
@@ -279,13 +264,9 @@ struct ContactFunctions {
         vb.angular = vb.angular + f.b.inverse_inertia * turn;
 
         const Vec3T<F> arm_a = get<F>(bundle.arm_a, lane), arm_b = get<F>(bundle.arm_b, lane);
-        const Vec3T<F> slip = (vb.linear + cross(vb.angular, arm_b)) - (va.linear + cross(va.angular, arm_a));
-        Vec2T<F> speed{dot(slip, f.t), dot(slip, f.u)};
-        if constexpr (AnyBundle::kSurface) {
-            const Vec2T<F> belt = get<F>(bundle.belt, lane);
-            speed = {speed.x + belt.x, speed.y + belt.y};
-        }
-        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * speed;
+        Vec3T<F> slip = (vb.linear + cross(vb.angular, arm_b)) - (va.linear + cross(va.angular, arm_a));
+        if constexpr (AnyBundle::kSurface) slip = slip + get<F>(bundle.runs, lane);
+        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * Vec2T<F>{dot(slip, f.t), dot(slip, f.u)};
         const Vec2T<F> old = get<F>(bundle.friction_impulse, lane);
         const F limit = mu * normal, x = old.x - change.x, y = old.y - change.y;
         const F size = sqrt(x * x + y * y);
@@ -329,7 +310,7 @@ struct ContactFunctions {
             if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
             apply_normal(f, ja, jb, now - old, va, vb);
         }
-        if constexpr (AnyBundle::kSurface) solve_rolling(bundle, lane, f, va, vb);
+        if constexpr (kRelax && AnyBundle::kSurface) solve_rolling(bundle, lane, f, va, vb);
         if constexpr (kRelax) solve_friction(bundle, lane, f, va, vb);
     }
 
@@ -377,6 +358,29 @@ struct ContactFunctions {
         }
         put(bundle.total, lane, total);
     }
+};
+
+struct SurfaceContactFunctions : ContactFunctions {
+    using Bundle = SurfaceContactBundle;
+
+    // After the plain part's.
+    template <class F>
+    ORRERY_FN static void prepare_rolling(Bundle& bundle, std::size_t lane) {
+        const Sym3T<F> response = get<F>(bundle.a, lane).inverse_inertia + get<F>(bundle.b, lane).inverse_inertia;
+        LowerT<3, F> k;
+        k.v[0] = response.xx, k.v[1] = response.xy, k.v[2] = response.yy;
+        k.v[3] = response.xz, k.v[4] = response.yz, k.v[5] = response.zz;
+        put(bundle.rolling_mass, lane, factor_ldlt(k));
+    }
+    template <class F>
+    ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
+        ContactFunctions::warm_start<F>(bundle, lane, va, vb);
+        const Vec3T<F> rolling = get<F>(bundle.rolling_impulse, lane);
+        va.angular = va.angular - get<F>(bundle.a, lane).inverse_inertia * rolling;
+        vb.angular = vb.angular + get<F>(bundle.b, lane).inverse_inertia * rolling;
+    }
+    template <class F>
+    ORRERY_FN static void finish_rolling(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.rolling_impulse, lane); }
 };
 
 ORRERY_LANES_END

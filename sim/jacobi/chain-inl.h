@@ -14,14 +14,7 @@
 //
 // A round body has I = i E, which makes B = a E - i p q^T with a = m + i p.q, and B S^-1 B^T two outer products.
 //
-// Springs. One that the user set is the soft form of spring-inl.h, q / (1 + q) of the effective mass and 1 / (1 + q) of
-// the impulse, which is e = 1 / q here. Other joints are as stiff as the rig's compliance says and lose kShare of their
-// error in a substep, at most at SolverSettings::joint_recovery_speed: an exact solve needs no softness to be stable. More at
-// once holds the crack of a whip together better, but leaves its energy in the chain.
-//
-// Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
-// explicit rotation follows only where h w < 2. Where h^2 w^2 = x > 2 the solve takes I / (x - 1) for I: then it is 2
-// at most, and it changes without a jump.
+// What springs and tension do is in rig-inl.h.
 //
 // Alone: nothing else acts on the chain in this tick. Each substep is one solve of the whole impulse, without a warm
 // start and without a relax pass: what the velocities say is true at the substep's end. Coupled: the chain is one big
@@ -35,117 +28,30 @@
 #define ORRERY_JACOBI_CHAIN_INL_H_
 #endif
 
-#include "sim/constraints/spring-inl.h"
-#include "sim/jacobi/kernels.h"
-#include "sim/lanes/quads-inl.h"
-#include "sim/solver/integrate-inl.h"
+#include "sim/jacobi/rig-inl.h"
 
 ORRERY_LANES_BEGIN
 
-inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
-inline constexpr float kStiffest = 2.0f;  // h^2 w^2 above which inertia grows
-
 template <class F>
-ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
-    put(r.x, lane, q.x), put(r.y, lane, q.y), put(r.z, lane, q.z), put(r.w, lane, q.w);
-}
-template <class F>
-ORRERY_FN Mat3T<F> get(const Mat3Rows& r, std::size_t lane) {
-    return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane)};
-}
-template <class F>
-ORRERY_FN void put(Mat3Rows& r, std::size_t lane, const Mat3T<F>& m) {
-    put(r.x, lane, m.x), put(r.y, lane, m.y), put(r.z, lane, m.z);
+ORRERY_FN JointSpring<F> joint_spring(const ChainView& chains, std::uint32_t s, std::size_t lane, const StepConstants& step) {
+    const F own = get<F>(chains.bundle->compliance, lane);
+    if (chains.bundle->plain) return {own, F(kShare * step.inverse_h), F(0.0f)};
+    const ChainExtras& extras = chains.extras[s];
+    return joint_spring(get<F>(extras.frequency_hz, lane), get<F>(extras.damping_ratio, lane), own, step);
 }
 
 template <class F>
-ORRERY_FN Sym3T<F> operator-(const Sym3T<F>& a, const Sym3T<F>& b) {
-    return {a.xx - b.xx, a.xy - b.xy, a.xz - b.xz, a.yy - b.yy, a.yz - b.yz, a.zz - b.zz};
+ORRERY_FN F force_sign(const ChainView& chains, std::uint32_t s, std::size_t lane) {
+    return chains.bundle->plain ? F(1.0f) : get<F>(chains.extras[s].sign, lane);
 }
-template <class F>
-ORRERY_FN Sym3T<F> operator*(const Sym3T<F>& m, F s) {
-    return {m.xx * s, m.xy * s, m.xz * s, m.yy * s, m.yz * s, m.zz * s};
-}
-
-// What a joint's force does to turn a body's arm back, N m; never negative.
-template <class F>
-ORRERY_FN F pull(Vec3T<F> force, Vec3T<F> arm) {
-    return max(dot(force, arm), F(0.0f));
-}
-
-// What inverse inertia is multiplied with, where x = h^2 w^2.
-template <class F>
-ORRERY_FN F stiffened(F x) {
-    const MaskOf<F> stiff = x > F(kStiffest);
-    return select(stiff, F(1.0f) / (select(stiff, x, F(kStiffest)) - F(kStiffest - 1.0f)), F(1.0f));
-}
-
-// v, no longer than `most`. What few do, so that the division is seldom computed.
-template <class F>
-ORRERY_FN Vec3T<F> shortened(Vec3T<F> v, F most) {
-    const F squared = dot(v, v);
-    const MaskOf<F> longer = squared > most * most;
-    if (!any(longer)) return v;
-    return select<F>(longer, v * (most / sqrt(select(longer, squared, F(1.0f)))), v);
-}
-// at_most, which leaves alone what is not over.
-template <class F>
-ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
-    if (!any(length_squared(v) > F(limit * limit))) return v;
-    return at_most(v, limit);
-}
-
-template <class F>
-struct JointSpring {
-    F softness, rate, keep;  // keep: 1 where the user set it, else 0
-};
-template <class F>
-ORRERY_FN JointSpring<F> joint_spring(const ChainView& chains, std::uint32_t s, std::size_t lane,
-                                      const StepConstants& step) {
-    const F zero(0.0f), one(1.0f), own = get<F>(chains.bundle->compliance, lane), share(kShare * step.inverse_h);
-    if (chains.bundle->plain) return {own, share, zero};
-    const F frequency = get<F>(chains.extras[s].frequency_hz, lane);
-    const MaskOf<F> user = frequency > zero;
-    const SoftT<F> soft =
-        soften(select(user, frequency, one), get<F>(chains.extras[s].damping_ratio, lane), F(step.h_s));
-    return {select(user, soft.impulse_scale / soft.mass_scale, own), select(user, soft.rate, share),
-            select(user, one, zero)};
-}
-template <class F>
-ORRERY_FN Vec3T<F> joint_bias(Vec3T<F> error, const JointSpring<F>& spring, const StepConstants& step) {
-    const Vec3T<F> bias = error * spring.rate;
-    return select<F>(spring.keep > F(0.0f), bias, shortened(bias, F(step.joint_recovery_speed)));
-}
-
-// ---- the forces of the last tick, from the joint's side to the chain's
-
 template <class F>
 ORRERY_FN Vec3T<F> load_force(const ChainView& chains, std::uint32_t s, std::size_t lane) {
-    F c[kQuadFloats];
-    Quads<F>::gather(chains.force->force, chains.slots[s].force + lane, c);
-    const Vec3T<F> force{c[0], c[1], c[2]};
-    return chains.bundle->plain ? force : force * get<F>(chains.extras[s].sign, lane);
+    return load_force(chains.forces, chains.slots[s].force + lane, force_sign<F>(chains, s, lane));
 }
-// `bits`: lanes that have the joint.
 template <class F>
-ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t lane, std::uint32_t bits,
-                           Vec3T<F> force, Vec3T<F> total, const StepConstants& step) {
-    const ChainSlot& slot = chains.slots[s];
-    if (!chains.bundle->plain) force = force * get<F>(chains.extras[s].sign, lane);
-    const F zero(0.0f);
-    const F c[kQuadFloats] = {force.x + zero, force.y + zero, force.z + zero, zero};
-    Quads<F>::scatter(chains.force->force, slot.force + lane, bits, c);
-    if (!chains.bundle->breakable) return;
-    float n[kBundleLanes];
-    store(n, length(total) * F(step.inverse_dt));
-    for (std::size_t k = 0; k < lanes<F>(); ++k) {
-        if (((bits >> k) & 1u) != 0) chains.mean_n[slot.force[lane + k]] = n[k];
-    }
-}
-
-template <class F>
-ORRERY_FN std::uint32_t vector_bits(std::uint32_t mask, std::size_t lane) {
-    return (mask >> lane) & ((1u << lanes<F>()) - 1u);
+ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t lane, std::uint32_t bits, Vec3T<F> force,
+                           Vec3T<F> total, const StepConstants& step) {
+    store_force(chains.forces, chains.slots[s].force + lane, bits, force_sign<F>(chains, s, lane), force, total, step);
 }
 
 // ---- alone: round bodies, all substeps of a tick
@@ -280,7 +186,7 @@ ORRERY_FN void substitute_alone(const ChainView& chains, AloneSlot* work, std::u
         const Vec3T<F> coupled = after * get<F>(w.alpha, lane) - out * (i * dot(in, after));
         impulse = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
         put(w.force, lane, impulse * F(step.inverse_h));
-        if (chains.bundle->breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
+        if (chains.forces.breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
     }
     const Vec3T<F> linear = get<F>(w.linear, lane) + (impulse - after) * m;
     const Vec3T<F> angular = get<F>(w.angular, lane) + (cross(in, impulse) - cross(out, after)) * i;
@@ -326,7 +232,7 @@ ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, c
     for (std::size_t k = 0; k < kBundleLanes; ++k) {
         __builtin_prefetch(context.pose + slot.body[k], 1);
         __builtin_prefetch(context.velocity + slot.body[k], 1);
-        __builtin_prefetch(chains.force + slot.force[k], 1);
+        __builtin_prefetch(chains.forces.force + slot.force[k], 1);
     }
 }
 
@@ -509,12 +415,6 @@ void finish_chains(const StepContext& context, const ChainView& chains, CoupledS
 }
 
 #undef ORRERY_FOR_EACH_COUPLED_VECTOR
-
-constexpr RigKernels make_rig_kernels() {
-    using F = Number;
-    return {solve_alone<F>,  prepare_chains<F>, warm_start_chains<F>,
-            solve_chains<F>, relax_chains<F>,   finish_chains<F>};
-}
 
 ORRERY_LANES_END
 

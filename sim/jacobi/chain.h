@@ -11,6 +11,7 @@
 
 #include "sim/constraints/bundle.h"
 #include "sim/jacobi/rigs.h"
+#include "sim/jacobi/tree.h"
 
 namespace orrery::sim {
 
@@ -42,10 +43,6 @@ struct ChainBundle {
     Row compliance{};
     // Of a tick: lanes that are solved by themselves, and with the coloured solver.
     std::uint32_t alone = 0, coupled = 0;
-};
-
-struct Mat3Rows {
-    Vec3Rows x, y, z;
 };
 
 // While chains are solved by themselves: a worker's own.

@@ -1,18 +1,47 @@
-// The work of rigs on lanes: one constant table a target. A kernel works on the lanes of one bundle that a mask names; bundles
-// may be worked on at the same time.
+// The work of rigs on lanes: one constant table a target. A kernel works on one group of rigs (a bundle of chains or of
+// trees, a graph); groups may be worked on at the same time.
 #pragma once
 
 #include "sim/jacobi/chain.h"
+#include "sim/jacobi/graph.h"
+#include "sim/jacobi/tree.h"
 #include "sim/solver/kernels.h"
 
 namespace orrery::sim {
+
+struct RigForces {
+    RigForce* force;
+    float* mean_n;   // by force_row, where breakable: N over the tick
+    bool breakable;
+};
 
 struct ChainView {
     const ChainBundle* bundle;
     const ChainSlot* slots;
     const ChainExtras* extras;
-    RigForce* force;
-    float* mean_n;    // by force_row, where bundle->breakable: N over the tick
+    RigForces forces;
+};
+struct RigTreeView {
+    const TreeBundle* bundle;
+    const TreeSlot* slots;
+    TreeWork* work;
+    RigForces forces;
+};
+struct GraphView {
+    const Graph* graph;
+    GraphJoints* joints;
+    GraphBodies* bodies;
+    GraphSides* sides;
+    RigForce* change;          // of this iteration: what joints do to their B, N s, from row 1 on; row 0 is zero
+    InertiaRecord* inertia;    // by body: with the geometric stiffness; of bodies that are no graph's zero
+    RigForces forces;
+};
+
+// One in each pass of the coloured solver.
+template <class View>
+struct CoupledKernels {
+    using Kernel = void (*)(const StepContext& context, const View& view);
+    Kernel prepare, warm_start, solve, relax, finish;
 };
 
 struct RigKernels {
@@ -23,9 +52,19 @@ struct RigKernels {
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*relax)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*finish)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
+    CoupledKernels<RigTreeView> trees;
+    CoupledKernels<GraphView> graphs;
 };
 
 // The target must be one of available_targets(), or automatic for the best.
 const RigKernels& rig_kernels(Target target);
 
+namespace ref {
+
+float as_float(std::uint32_t count);
+// The factors of the iterations of a graph: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
+// operator, else plain. iterations: 1 to kMaxRigIterations.
+void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out);
+
+}  // namespace ref
 }  // namespace orrery::sim

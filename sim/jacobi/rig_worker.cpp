@@ -30,6 +30,8 @@ void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<Jo
     }
     flags_.clear();
     pack(bodies, joints);
+    trees_.pack(rigs_, bodies, joints);
+    graphs_.pack(rigs_, bodies, joints);
 }
 
 // The longest first, so that a bundle's chains are about as long as each other.
@@ -37,9 +39,11 @@ void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     bundles_.clear();
     slots_.clear();
     extras_.clear();
-    mean_n_.clear();
-    std::vector<std::uint32_t> order(rigs_.rigs.size());
-    std::iota(order.begin(), order.end(), 0u);
+    mean_n_.assign(rigs_.rigs.empty() ? 0 : joints.size() + 1, 0.0f);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t r = 0; r < rigs_.rigs.size(); ++r) {
+        if (rigs_.rigs[r].kind == RigClass::chain && rigs_.rigs[r].method == RigMethod::exact) order.push_back(r);
+    }
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return rigs_.rigs[x].links > rigs_.rigs[y].links; });
     std::size_t total = 0;
     for (std::size_t first = 0; first < order.size(); first += kBundleLanes) total += rigs_.rigs[order[first]].links + 1u;
@@ -57,7 +61,6 @@ void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
             ChainSlot& slot = slots_[bundle.slot + s];
             slot.resting = slot.dynamic != 0xffffu ? 1 : 0;
         }
-        if (bundle.breakable) mean_n_.resize(joints.size() + 1);
     }
 }
 
@@ -67,7 +70,7 @@ void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t
     bundle.rig[lane] = rig_index;
     bundle.compliance.lane[lane] = rig.compliance;
     bundle.ragged = bundle.ragged || rig.links < bundle.links;
-    const std::uint32_t* body = rigs_.bodies.data() + rigs_.first_body(rig_index);
+    const std::uint32_t* body = rigs_.bodies.data() + rig.first_body;
     const std::uint32_t* joint_at = rigs_.joints.data() + rig.first;
     for (std::uint32_t s = 0; s <= rig.links; ++s) {
         ChainSlot& slot = slots_[bundle.slot + s];
@@ -115,6 +118,8 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
         touch(manifold.b);
     }
     for (const std::uint32_t body : pushed) touch(body);
+    trees_.begin_tick(rigs_, bodies);
+    graphs_.begin_tick(rigs_, bodies);
 
     alone_.clear();
     coupled_.clear();
@@ -124,7 +129,7 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             const std::uint32_t r = bundle.rig[lane];
             // Its dynamic bodies sleep and wake together; the first or the second is one.
-            const std::uint32_t* body = rigs_.bodies.data() + rigs_.first_body(r);
+            const std::uint32_t* body = rigs_.bodies.data() + rigs_.rigs[r].first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
         }
@@ -146,7 +151,7 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
 }
 
 ChainView RigWorker::view(const ChainBundle& bundle) {
-    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, force_.data(), mean_n_.data()};
+    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, {force_.data(), mean_n_.data(), bundle.breakable}};
 }
 
 void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
@@ -155,10 +160,7 @@ void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             const ChainSlot& slot = slots_[bundle.slot + s];
             if (((slot.jointed & mask) >> lane & 1u) == 0) continue;
-            Joint& joint = joints_[slot.force[lane] - 1];
-            joint.force_n = mean_n_[slot.force[lane]];
-            joint.torque_nm = 0.0f;
-            joint.broken = joint.force_n > joint.break_force_n;
+            note_break(joints_, slot.force[lane], mean_n_.data());
         }
     }
 }
@@ -202,19 +204,28 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     else input.executor->run(workers, work, &job);
 }
 
-void RigWorker::run(const StepContext& context, CoupledKernel kernel) {
+void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
-        CoupledKernel kernel;
-    } job{*this, context, kernel};
+        CoupledKernel chains;
+        TreeKernel trees;
+        GraphKernel graphs;
+    } job{*this, context, chains, trees, graphs};
     const auto work = [](void* opaque, std::uint32_t k) {
         const FpEnvironment guarded;
         const Job& j = *static_cast<const Job*>(opaque);
         RigWorker& r = j.rigs;
-        j.kernel(j.context, r.view(r.bundles_[r.coupled_[k]]), r.coupled_work_.data() + r.coupled_begin_[k]);
+        const auto of_chains = static_cast<std::uint32_t>(r.coupled_.size());
+        if (k < of_chains) {
+            j.chains(j.context, r.view(r.bundles_[r.coupled_[k]]), r.coupled_work_.data() + r.coupled_begin_[k]);
+        } else if (k -= of_chains; k < r.trees_.awake()) {
+            j.trees(j.context, r.trees_.view(k, r.force_.data(), r.mean_n_.data()));
+        } else {
+            j.graphs(j.context, r.graphs_.view(k - r.trees_.awake(), r.force_.data(), r.mean_n_.data()));
+        }
     };
-    const auto count = static_cast<std::uint32_t>(coupled_.size());
+    const auto count = static_cast<std::uint32_t>(coupled_.size()) + trees_.awake() + graphs_.awake();
     if (count > 1 && executor_->worker_count() > 1) {
         executor_->run(count, work, &job);
     } else {
@@ -230,12 +241,22 @@ void RigWorker::prepare(const StepContext& context) {
         slots += bundles_[b].links + 1u;
     }
     if (coupled_work_.size() < slots) coupled_work_.resize(slots);
-    run(context, kernels_->prepare);
+    run(context, kernels_->prepare, kernels_->trees.prepare, kernels_->graphs.prepare);
 }
-
+void RigWorker::warm_start(const StepContext& context) {
+    run(context, kernels_->warm_start, kernels_->trees.warm_start, kernels_->graphs.warm_start);
+}
+void RigWorker::solve(const StepContext& context) {
+    run(context, kernels_->solve, kernels_->trees.solve, kernels_->graphs.solve);
+}
+void RigWorker::relax(const StepContext& context) {
+    run(context, kernels_->relax, kernels_->trees.relax, kernels_->graphs.relax);
+}
 void RigWorker::finish(const StepContext& context) {
-    run(context, kernels_->finish);
+    run(context, kernels_->finish, kernels_->trees.finish, kernels_->graphs.finish);
     for (const std::uint32_t b : coupled_) note_breaks(bundles_[b], bundles_[b].coupled);
+    trees_.note_breaks(joints_, mean_n_.data());
+    graphs_.note_breaks(joints_, mean_n_.data());
 }
 
 }  // namespace orrery::sim

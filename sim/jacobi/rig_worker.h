@@ -1,5 +1,5 @@
 // The worker for rigs. Chains that nothing else touches in a tick are solved by themselves, all substeps at once, before the
-// coloured solver; the others with it, as its last colour. Which is which depends on the state alone.
+// coloured solver; the others, and all trees and graphs, with it, as its last colour. Which is which depends on the state alone.
 #pragma once
 
 #include <span>
@@ -7,6 +7,7 @@
 
 #include "sim/collision/manifold.h"
 #include "sim/jacobi/chain.h"
+#include "sim/jacobi/coupled_groups.h"
 #include "sim/jacobi/kernels.h"
 #include "sim/solver/last_colour.h"
 #include "sim/solver/solver.h"
@@ -25,30 +26,34 @@ class RigWorker final : public LastColour {
     void begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed);
     // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
-    bool any_coupled() const { return !coupled_.empty(); }
+    bool any_coupled() const { return !coupled_.empty() || trees_.awake() + graphs_.awake() > 0; }
 
     void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force);
 
     void prepare(const StepContext& context) override;
-    void warm_start(const StepContext& context) override { run(context, kernels_->warm_start); }
-    void solve(const StepContext& context) override { run(context, kernels_->solve); }
-    void relax(const StepContext& context) override { run(context, kernels_->relax); }
+    void warm_start(const StepContext& context) override;
+    void solve(const StepContext& context) override;
+    void relax(const StepContext& context) override;
     void finish(const StepContext& context) override;
 
   private:
     using CoupledKernel = void (*)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
+    using TreeKernel = CoupledKernels<RigTreeView>::Kernel;
+    using GraphKernel = CoupledKernels<GraphView>::Kernel;
 
     void pack(const Bodies& bodies, std::span<const Joint> joints);
     void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
-    void run(const StepContext& context, CoupledKernel kernel);
+    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
 
     Rigs rigs_;
+    TreeGroups trees_;
+    GraphGroups graphs_;
     std::vector<ChainBundle> bundles_;
     std::vector<ChainSlot> slots_;
     std::vector<ChainExtras> extras_;
-    std::vector<float> mean_n_;                   // by force_row, where some bundle is breakable
+    std::vector<float> mean_n_;                   // by force_row
 
     // Of a tick.
     const RigKernels* kernels_ = nullptr;

@@ -11,6 +11,7 @@ struct Component {
     std::uint32_t joints = 0, bodies = 0, inner = 0;  // inner: joints between two dynamic bodies
     std::uint32_t most = 0;                           // joints of one body
     std::uint32_t start = kNone;                      // the first joint with an end of the chain at one side
+    std::uint32_t hook = kNone;                       // the first joint on something that is not dynamic
     const RigDef* named = nullptr;
     bool placed = false;
 };
@@ -24,6 +25,7 @@ class Finder {
         out_.rigs.clear();
         out_.joints.clear();
         out_.bodies.clear();
+        out_.parents.clear();
         out_.coloured.clear();
         out_.rig_of_body.assign(bodies_.size(), kNone);
         taken_.assign(joints_.size(), false);
@@ -48,30 +50,38 @@ class Finder {
     // A side of a chain where it ends.
     bool is_end(std::uint32_t body) const { return !dynamic(body) || degree_[body] == 1; }
 
+    std::span<const std::uint32_t> joints_of(std::uint32_t body) const {
+        return std::span(incident_).subspan(begin_[body], begin_[body + 1] - begin_[body]);
+    }
+    std::uint32_t other(const Joint& joint, std::uint32_t body) const { return joint.a == body ? joint.b : joint.a; }
+
     void find_components() {
         parent_.resize(bodies_.size());
         std::iota(parent_.begin(), parent_.end(), 0u);
         degree_.assign(bodies_.size(), 0);
-        of_body_.assign(bodies_.size(), {kNone, kNone});
         components_.assign(bodies_.size(), {});
-        for (std::uint32_t i = 0; i < joints_.size(); ++i) {
-            const Joint& joint = joints_[i];
+        for (const Joint& joint : joints_) {
             if (!links(joint)) continue;
-            for (const std::uint32_t body : {joint.a, joint.b}) {
-                if (!dynamic(body)) continue;
-                if (degree_[body] < 2) of_body_[body][degree_[body]] = i;
-                ++degree_[body];
-            }
+            for (const std::uint32_t body : {joint.a, joint.b}) degree_[body] += dynamic(body) ? 1 : 0;
             if (!dynamic(joint.a) || !dynamic(joint.b)) continue;
             const std::uint32_t a = root(joint.a), b = root(joint.b);
             parent_[std::max(a, b)] = std::min(a, b);
         }
+        begin_.assign(bodies_.size() + 1, 0);
+        std::inclusive_scan(degree_.begin(), degree_.end(), begin_.begin() + 1);
+        incident_.resize(begin_.back());
+        std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
         for (std::uint32_t i = 0; i < joints_.size(); ++i) {
             const Joint& joint = joints_[i];
             if (!links(joint)) continue;
+            for (const std::uint32_t body : {joint.a, joint.b}) {
+                if (dynamic(body)) incident_[next[body]++] = i;
+            }
             Component& component = components_[root(joint)];
+            const bool inner = dynamic(joint.a) && dynamic(joint.b);
             ++component.joints;
-            component.inner += dynamic(joint.a) && dynamic(joint.b) ? 1 : 0;
+            component.inner += inner ? 1 : 0;
+            if (component.hook == kNone && !inner) component.hook = i;
             if (component.start == kNone && (is_end(joint.a) || is_end(joint.b))) component.start = i;
         }
         for (std::uint32_t body = 1; body < bodies_.size(); ++body) {
@@ -89,11 +99,12 @@ class Finder {
             }
         }
         for (const Joint& joint : joints_) {
-            if (links(joint)) place(components_[root(joint)]);
+            if (links(joint)) place(root(joint));
         }
     }
 
-    void place(Component& component) {
+    void place(std::uint32_t lowest) {
+        Component& component = components_[lowest];
         if (component.placed) return;
         component.placed = true;
         const SolverSettings& settings = choice_.settings;
@@ -101,15 +112,28 @@ class Finder {
         const RigSolver solver = component.named ? component.named->solver : settings.rig_solver;
         if (solver == RigSolver::coloured) return;
         const bool loop = component.inner + 1 != component.bodies;
-        const RigClass kind = loop ? RigClass::loopy : component.most > 2 ? RigClass::tree : RigClass::chain;
-        if (kind != RigClass::chain) return;  // the coloured solver's
         Rig rig;
-        rig.kind = kind;
+        rig.kind = loop ? RigClass::loopy : component.most > 2 ? RigClass::tree : RigClass::chain;
+        if (solver == RigSolver::direct && loop) return;  // the coloured solver's
+        rig.method = solver == RigSolver::block_jacobi      ? RigMethod::block_jacobi
+                     : solver == RigSolver::jacobi || loop ? RigMethod::jacobi
+                                                            : RigMethod::exact;
         rig.first = static_cast<std::uint32_t>(out_.joints.size());
+        rig.first_body = static_cast<std::uint32_t>(out_.bodies.size());
         rig.links = component.joints;
         rig.compliance = component.named ? component.named->compliance : settings.rig_compliance;
-        walk(component.start);
-        const bool held = !dynamic(out_.bodies[out_.bodies.size() - rig.links - 1]) && !dynamic(out_.bodies.back());
+        rig.iterations = component.named ? component.named->iterations : settings.rig_iterations;
+        bool held = false;
+        if (rig.method != RigMethod::exact) {
+            collect(lowest);
+        } else if (rig.kind == RigClass::tree) {
+            grow(component.hook, lowest);
+            held = component.joints - component.inner > 1;
+        } else {
+            walk(component.start);
+            held = !dynamic(out_.bodies[rig.first_body]) && !dynamic(out_.bodies.back());
+        }
+        rig.members = static_cast<std::uint32_t>(out_.bodies.size()) - rig.first_body;
         // Not negative, so their bits order as they do; a comparison and a choice of floats would be arithmetic.
         if (held && std::bit_cast<std::uint32_t>(rig.compliance) < std::bit_cast<std::uint32_t>(kHeldCompliance))
             rig.compliance = kHeldCompliance;
@@ -118,24 +142,72 @@ class Finder {
 
     // From the first joint at an end, so that the order is the topology's alone.
     void walk(std::uint32_t joint) {
-        const auto rig = static_cast<std::uint32_t>(out_.rigs.size());
         const Joint& first = joints_[joint];
         const bool from_b = is_end(first.b) && (!is_end(first.a) || (dynamic(first.a) && !dynamic(first.b)));
         std::uint32_t body = from_b ? first.b : first.a;
-        enter(body, rig);
-        for (;;) {
-            out_.joints.push_back(joint);
-            taken_[joint] = true;
-            const Joint& here = joints_[joint];
-            body = here.a == body ? here.b : here.a;
-            enter(body, rig);
+        enter(body, kNone);
+        for (std::uint32_t parent = 0;; ++parent) {
+            take(joint);
+            body = other(joints_[joint], body);
+            enter(body, parent);
             if (is_end(body)) return;
-            joint = of_body_[body][0] == joint ? of_body_[body][1] : of_body_[body][0];
+            const auto both = joints_of(body);
+            joint = both[0] == joint ? both[1] : both[0];
         }
     }
-    void enter(std::uint32_t body, std::uint32_t rig) {
+    // From what it hangs from, or the lowest body; a body's joints in ascending order, each with all that is below it.
+    void grow(std::uint32_t hook, std::uint32_t lowest) {
+        struct Branch {
+            std::uint32_t joint, from, parent;
+        };
+        std::vector<Branch> open;
+        const auto rig_body = static_cast<std::uint32_t>(out_.bodies.size());
+        const auto branch = [&](std::uint32_t body, std::uint32_t parent, std::uint32_t came_by) {
+            const auto all = joints_of(body);
+            for (std::size_t k = all.size(); k-- > 0;) {
+                if (all[k] != came_by) open.push_back({all[k], body, parent});
+            }
+        };
+        if (hook != kNone) {
+            const std::uint32_t body = dynamic(joints_[hook].a) ? joints_[hook].b : joints_[hook].a;
+            enter(body, kNone);
+            open.push_back({hook, body, 0});
+        } else {
+            enter(lowest, kNone);
+            branch(lowest, 0, kNone);
+        }
+        while (!open.empty()) {
+            const Branch here = open.back();
+            open.pop_back();
+            const std::uint32_t body = other(joints_[here.joint], here.from), slot = static_cast<std::uint32_t>(out_.bodies.size()) - rig_body;
+            take(here.joint);
+            enter(body, here.parent);
+            if (dynamic(body)) branch(body, slot, here.joint);
+        }
+    }
+    void collect(std::uint32_t lowest) {
+        const std::size_t first_joint = out_.joints.size(), first_body = out_.bodies.size();
+        enter(lowest, kNone);
+        for (std::size_t k = first_body; k < out_.bodies.size(); ++k) {
+            const std::uint32_t body = out_.bodies[k];
+            for (const std::uint32_t i : joints_of(body)) {
+                if (taken_[i]) continue;
+                take(i);
+                const std::uint32_t next = other(joints_[i], body);
+                if (dynamic(next) && out_.rig_of_body[next] == kNone) enter(next, kNone);
+            }
+        }
+        std::sort(out_.joints.begin() + static_cast<std::ptrdiff_t>(first_joint), out_.joints.end());
+        std::sort(out_.bodies.begin() + static_cast<std::ptrdiff_t>(first_body), out_.bodies.end());
+    }
+    void take(std::uint32_t joint) {
+        out_.joints.push_back(joint);
+        taken_[joint] = true;
+    }
+    void enter(std::uint32_t body, std::uint32_t parent) {
         out_.bodies.push_back(body);
-        if (dynamic(body)) out_.rig_of_body[body] = rig;
+        out_.parents.push_back(parent);
+        if (dynamic(body)) out_.rig_of_body[body] = static_cast<std::uint32_t>(out_.rigs.size());
     }
 
     static bool same(float x, float y) { return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y); }
@@ -166,7 +238,7 @@ class Finder {
     std::span<const Joint> joints_;
     Rigs& out_;
     std::vector<std::uint32_t> parent_, degree_;         // by body
-    std::vector<std::array<std::uint32_t, 2>> of_body_;  // the first two joints of a body
+    std::vector<std::uint32_t> begin_, incident_;        // a body's joints are incident_[begin_[body] ..], ascending
     std::vector<Component> components_;                  // by root
     std::vector<bool> taken_;                            // by joint
 };

@@ -24,14 +24,19 @@
 namespace orrery::sim {
 
 enum class RigClass : std::uint8_t { chain, tree, loopy };
+enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 
-// A chain that is held at both ends has more joints than freedoms where it is straight. So much softness keeps its forces, and so
-// the energy of a taut one, bounded; what it gives way under its own load is hundredths of a millimetre a joint.
+// A chain that is held at both ends, or a tree at two places, has more joints than freedoms where it is straight. So much softness
+// keeps its forces, and so the energy of a taut one, bounded; what it gives way under its own load is hundredths of a millimetre
+// a joint.
 inline constexpr float kHeldCompliance = 1.0e-3f;
 
 struct Rig {
     RigClass kind = RigClass::chain;
-    std::uint32_t first = 0, links = 0;  // its joints are Rigs::joints[first ..], of a chain its bodies Rigs::bodies[first + number ..]
+    RigMethod method = RigMethod::exact;
+    std::uint32_t first = 0, links = 0;          // its joints are Rigs::joints[first ..]
+    std::uint32_t first_body = 0, members = 0;   // its bodies Rigs::bodies[first_body ..]
+    std::uint32_t iterations = 0;                // where it is not solved exactly
     float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held
     bool always_coupled = false;         // a member has other joints, or is more than a round mass
 };
@@ -39,20 +44,20 @@ struct Rig {
 // What a joint of a rig does to its B, N in world axes, in the last substep. A row a joint, after the first, which is no joint's
 // and stays zero; zero, too, of joints that are no rig's.
 struct alignas(16) RigForce {
-    float force[3] = {};
-    float zero = 0.0f;
+    float force[4] = {};  // the last is zero
 };
 static_assert(sizeof(RigForce) == 16);
 constexpr std::uint32_t force_row(std::uint32_t joint) { return joint + 1; }
 
+// Exact chains and trees come body by body from an end or the root: joint k holds body k + 1 on an earlier one. Others have their
+// joints and their dynamic bodies in ascending order.
 struct Rigs {
-    std::vector<Rig> rigs;                   // that the exact solver takes, by their lowest joint
-    std::vector<std::uint32_t> joints;       // by rig, along the chain
-    std::vector<std::uint32_t> bodies;       // by rig, along the chain: one more than joints
+    std::vector<Rig> rigs;                   // by their lowest joint
+    std::vector<std::uint32_t> joints;       // by rig
+    std::vector<std::uint32_t> bodies;       // by rig; what is not dynamic once for each joint that holds something on it
+    std::vector<std::uint32_t> parents;      // beside bodies: which of the rig's the joint holds it on; kNone: the first
     std::vector<std::uint32_t> rig_of_body;  // by body: of dynamic ones, or kNone
     std::vector<std::uint32_t> coloured;     // the joints of no rig that are alive, ascending
-    // bodies[first_body(r) .. first_body(r) + links]
-    std::uint32_t first_body(std::size_t rig) const { return rigs[rig].first + static_cast<std::uint32_t>(rig); }
 };
 
 struct RigChoice {

@@ -292,14 +292,14 @@ template <class F>
 void prepare_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = SurfaceContactBundle;
     prepare_contacts<F>(context, bundles, count, stride);
-    ORRERY_FOR_EACH_VECTOR { ContactFunctions::prepare_surface<F>(*bundle, lane); }
+    ORRERY_FOR_EACH_VECTOR { SurfaceContactFunctions::prepare_rolling<F>(*bundle, lane); }
 }
 
 template <class F>
-void warm_start_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+void finish_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = SurfaceContactBundle;
-    warm_start<ContactFunctions, F>(context, bundles, count, stride);
-    ORRERY_FOR_EACH_VECTOR { ContactFunctions::begin_rolling<F>(*bundle, lane); }
+    finish_contacts<F>(context, bundles, count, stride);
+    ORRERY_FOR_EACH_VECTOR { SurfaceContactFunctions::finish_rolling<F>(*bundle, lane); }
 }
 
 #undef ORRERY_FOR_EACH_VECTOR
@@ -327,8 +327,8 @@ constexpr KindKernels contact_kernels() {
 }
 template <class F>
 constexpr KindKernels surface_contact_kernels() {
-    return {prepare_surface_contacts<F>, warm_start_surface_contacts<F>, solve_contacts<false, SurfaceContactBundle, F>,
-            solve_contacts<true, SurfaceContactBundle, F>, restitute_contacts<F>, finish_contacts<F>};
+    return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, ContactBundle, F>,
+            solve_contacts<true, SurfaceContactBundle, F>, restitute_contacts<F>, finish_surface_contacts<F>};
 }
 
 // The kernels of each joint: defined where its part of the list is compiled, per lane namespace.

@@ -59,9 +59,14 @@ void load_contacts(void* untyped, std::span<const Manifold> manifolds, std::span
     }
 }
 
-void store_contacts(const void* untyped, std::span<Manifold> manifolds) {
-    const auto& bundle = *static_cast<const ContactBundle*>(untyped);
-    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) store_lane(bundle, lane, manifolds[bundle.head.source[lane]]);
+template <class Bundle>
+void store_contacts(const void* untyped, std::span<Manifold> manifolds, std::span<ContactSurface> surfaces) {
+    const auto& bundle = *static_cast<const Bundle*>(untyped);
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        const std::uint32_t source = bundle.head.source[lane];
+        store_lane(bundle, lane, manifolds[source]);
+        if constexpr (Bundle::kSurface) store_surface(bundle, lane, surfaces[source]);
+    }
 }
 
 // How a kind of joint gets into its bundles and out of them.
@@ -82,7 +87,7 @@ struct Solver::Impl {
     const SolverKernels* kernels = nullptr;
     std::span<Joint> joints;
     std::span<Manifold> manifolds;
-    std::span<const ContactSurface> surfaces;
+    std::span<ContactSurface> surfaces;
     Executor* executor = nullptr;
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
@@ -176,7 +181,8 @@ void Solver::Impl::load(Kind kind, void* bundle) {
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    if (kind == Kind::contact || kind == Kind::surface_contact) store_contacts(bundle, manifolds);
+    if (kind == Kind::contact) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
+    else if (kind == Kind::surface_contact) store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
     else kJointMoves[index_of(kind)].store(bundle, joints);
 }
 

@@ -286,6 +286,11 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
     return check_names(actuators, parent, "actuators");
 }
 
+void check_iterations(Checker& check, const char* name, std::uint32_t iterations) {
+    if (iterations < 1 || iterations > kMaxRigIterations)
+        check.fail(name, "is " + std::to_string(iterations) + "; it must be from 1 to " + std::to_string(kMaxRigIterations));
+}
+
 Result<Ok> check_settings(WorldDef& def) {
     Checker check(nullptr);
     check.number("tick_rate_hz", def.tick_rate_hz, kMinTickRate_hz, kMaxTickRate_hz);
@@ -305,6 +310,7 @@ Result<Ok> check_settings(WorldDef& def) {
     check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps);
     check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s);
     check.number("solver.rig_compliance", s.rig_compliance, 0.0f, kMaxRigCompliance);
+    check_iterations(check, "solver.rig_iterations", s.rig_iterations);
     if (s.coupling_iterations < 1 || s.coupling_iterations > kMaxCouplingIterations)
         check.fail("solver.coupling_iterations",
                    "is " + std::to_string(s.coupling_iterations) + "; it must be from 1 to " + std::to_string(kMaxCouplingIterations));
@@ -361,6 +367,7 @@ Result<Ok> check_rigs(const WorldDef& def) {
         const Place place{nullptr, "rigs", i};
         Checker check(&place);
         check.number("compliance", def.rigs[i].compliance, 0.0f, kMaxRigCompliance);
+        check_iterations(check, "iterations", def.rigs[i].iterations);
         if (def.rigs[i].bodies.empty()) check.fail("bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
         for (const std::uint32_t body : def.rigs[i].bodies) {
             if (!check.index("bodies", body, def.bodies.size(), "bodies")) break;

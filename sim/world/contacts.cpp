@@ -39,9 +39,14 @@ ContactSurface surface_of(const Core& core, const Manifold& manifold, const Mate
                               rolling_radius(core.shapes[bodies.info[manifold.b].shape], manifold.child_b));
 }
 
+bool resists_rolling(const ContactSurface& surface) { return surface.rolling_m > 0.0f; }
+
 void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
     const std::vector<KeptContact>& contacts = core.state.contacts;
     const std::vector<BodyInfo>& info = core.state.bodies.info;
+    const std::vector<RollingImpulse>& rolling = core.state.rolling;
+    auto rolled = std::lower_bound(rolling.begin(), rolling.end(), core.manifolds[first],
+                                   [](const RollingImpulse& x, const Manifold& y) { return comes_before(x, y); });
     auto contact = std::lower_bound(contacts.begin(), contacts.end(), core.manifolds[first],
                                     [](const KeptContact& x, const Manifold& y) { return comes_before(x, y); });
     for (std::uint32_t i = first; i < last; ++i) {
@@ -55,8 +60,32 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
         core.matched[i] = static_cast<std::uint32_t>(contact - contacts.begin());
-        if (!is_cold(core, manifold.a) && !is_cold(core, manifold.b)) carry_impulses(manifold, *contact);
+        if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
+        carry_impulses(manifold, *contact);
+        while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
+        if (rolled == rolling.end() || comes_before(manifold, *rolled) || !resists_rolling(core.surfaces[i])) continue;
+        core.surfaces[i].rolling_impulse = {rolled->impulse[0], rolled->impulse[1], rolled->impulse[2]};
     }
+}
+
+// The tick's contacts, and those of sleepers as they were.
+void keep_rolling(Core& core) {
+    std::vector<RollingImpulse>& next = core.next_rolling;
+    next.clear();
+    const Bodies& bodies = core.state.bodies;
+    for (const RollingImpulse& r : core.state.rolling) {
+        if (bodies.asleep(r.a) || bodies.asleep(r.b)) next.push_back(r);
+    }
+    const auto sleeping = static_cast<std::ptrdiff_t>(next.size());
+    for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
+        if (!resists_rolling(core.surfaces[i])) continue;
+        const Manifold& m = core.manifolds[i];
+        const Vec3 l = core.surfaces[i].rolling_impulse;
+        next.push_back({m.a, m.b, m.child_a, m.child_b, {l.x, l.y, l.z}});
+    }
+    std::inplace_merge(next.begin(), next.begin() + sleeping, next.end(),
+                       [](const RollingImpulse& x, const RollingImpulse& y) { return comes_before(x, y); });
+    core.state.rolling.swap(next);
 }
 
 Event contact_event(const Core& core, EventKind kind, std::uint32_t a, std::uint32_t b) {
@@ -129,6 +158,7 @@ void keep_contacts(Core& core, Executor& executor) {
     }
     end_contacts(core, passed, core.state.contacts.size());
     core.state.contacts.swap(core.next_contacts);
+    if (core.any_surfaces) keep_rolling(core);
 
     ContactTotals sum;
     for (const ContactTotals& totals : core.contact_totals) ref::add_totals(sum, totals);
@@ -137,7 +167,9 @@ void keep_contacts(Core& core, Executor& executor) {
     core.stats.max_penetration_m = sum.largest_depth_m;
 }
 
-void zero_contact_impulses(Manifold& manifold) {
+void zero_contact_impulses(Core& core, std::uint32_t index) {
+    Manifold& manifold = core.manifolds[index];
+    if (!core.surfaces.empty()) core.surfaces[index].rolling_impulse = {};
     for (ManifoldPoint& point : manifold.points) point.normal_impulse = 0.0f;
     manifold.friction_impulse = {};
     manifold.twist_impulse = 0.0f;

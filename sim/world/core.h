@@ -53,6 +53,7 @@ struct Core {
     std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces
     std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
     std::vector<KeptContact> next_contacts;
+    std::vector<RollingImpulse> next_rolling;
     std::vector<std::uint8_t> contact_news;        // by manifold: ContactNews
     std::vector<ContactTotals> contact_totals;     // by task
     std::vector<SensorOverlap> next_sensor_overlaps;
@@ -162,7 +163,7 @@ void hold_back_continuous(Core& core, const BodyTree& fixed);
 void warm_start_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
 void keep_contacts(Core& core, Executor& executor);
-void zero_contact_impulses(Manifold& manifold);
+void zero_contact_impulses(Core& core, std::uint32_t manifold);
 void remove_broken_joints(Core& core);
 void quarantine_lost_bodies(Core& core);
 void sort_events(Core& core);

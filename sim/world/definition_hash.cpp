@@ -115,6 +115,7 @@ void put(HashWriter& out, const RigDef& r) {
     for (const std::uint32_t body : r.bodies) out.put(body);
     out.put(static_cast<std::uint8_t>(r.solver));
     out.put(r.compliance);
+    out.put(r.iterations);
 }
 
 }  // namespace
@@ -141,6 +142,7 @@ std::uint64_t hash_definition(const WorldDef& def) {
     out.put(s.rig_joints);
     out.put(static_cast<std::uint8_t>(s.rig_solver));
     out.put(s.rig_compliance);
+    out.put(s.rig_iterations);
     out.put(s.coupling_iterations);
     put_list(out, def.rigs);
     if (any_surfaces(def)) {

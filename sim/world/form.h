@@ -141,6 +141,9 @@ void put_contacts(Writer& out, const Core& core) {
     }
     out.put(static_cast<std::uint32_t>(state.sensor_overlaps.size()));
     out.put_array(state.sensor_overlaps);
+    if (!core.any_surfaces) return;
+    out.put(static_cast<std::uint32_t>(state.rolling.size()));
+    out.put_array(state.rolling);
 }
 
 template <class Writer>

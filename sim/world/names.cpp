@@ -17,7 +17,7 @@ std::string_view stage_name(Stage stage) {
 }
 
 std::string_view rig_solver_name(RigSolver solver) {
-    constexpr std::string_view kNames[kRigSolverCount] = {"auto", "coloured", "direct"};
+    constexpr std::string_view kNames[kRigSolverCount] = {"auto", "coloured", "direct", "jacobi", "block_jacobi"};
     const auto i = static_cast<std::size_t>(solver);
     return i < kRigSolverCount ? kNames[i] : "unknown";
 }

@@ -305,6 +305,8 @@ void finish_removals(Core& core) {
         };
         std::erase_if(state.contacts, ends);
         if (std::erase_if(state.sleeping_contacts, ends) > 0) core.sleeping_changed = true;
+        std::erase_if(state.rolling,
+                      [&](const RollingImpulse& r) { return !body_alive(state, r.a) || !body_alive(state, r.b); });
         std::erase_if(state.sensor_overlaps, [&](const SensorOverlap& overlap) {
             return ends_with_a_body(state, EventKind::sensor_end, overlap.sensor, overlap.visitor, true);
         });

@@ -173,7 +173,7 @@ class Restorer {
         for (std::size_t row = 0; row < state_.rig_force.size(); ++row) {
             const RigForce& force = state_.rig_force[row];
             constexpr RigForce kNoForce;
-            if (!finite(force.force, 3) || !zero_bits(force.zero)) return damaged("joints", "a force is not finite");
+            if (!finite(force.force, 3) || !zero_bits(force.force[3])) return damaged("joints", "a force is not finite");
             const bool none = row == 0 || joint_kind_[row - 1] == kNoJoint;
             if (none && !same_bits(&force, &kNoForce, sizeof force)) return damaged("joints", "a force is no joint's");
         }
@@ -183,7 +183,8 @@ class Restorer {
     Result<Ok> contacts() {
         if (auto r = contact_list(state_.contacts, false); !r) return r;
         if (auto r = contact_list(state_.sleeping_contacts, true); !r) return r;
-        return sensor_overlaps();
+        if (auto r = sensor_overlaps(); !r) return r;
+        return core_.any_surfaces ? rolling() : Ok{};
     }
 
     Result<Ok> contact_list(std::vector<KeptContact>& list, bool sleeping) {
@@ -214,6 +215,18 @@ class Restorer {
         }
         return Ok{};
     }
+    Result<Ok> rolling() {
+        const auto count = in_.take<std::uint32_t>();
+        in_.get_array(state_.rolling, count);
+        if (!in_.ok()) return short_at("contacts");
+        for (std::size_t i = 0; i < count; ++i) {
+            const RollingImpulse& r = state_.rolling[i];
+            const bool ordered = i == 0 || comes_before(state_.rolling[i - 1], r);
+            if (!ordered || !may_touch(r.a, r.b) || !finite(r.impulse, 3))
+                return damaged("contacts", "rolling impulse " + std::to_string(i) + " is impossible");
+        }
+        return Ok{};
+    }
     // A sleeper has contacts with bodies that do not move, and no others.
     bool sleeps(const KeptContact& c) const { return state_.bodies.asleep(c.a) || state_.bodies.asleep(c.b); }
 
@@ -228,10 +241,11 @@ class Restorer {
         return i != kWorldBody && body_alive(state_, i) && body_definition(core_.def, state_.origin[i]).shape != kNone;
     }
 
+    bool may_touch(std::uint32_t a, std::uint32_t b) const {
+        return a < b && b < state_.bodies.size() && has_shape(a) && has_shape(b) && !is_sensor(a) && !is_sensor(b);
+    }
     bool contact_makes_sense(const KeptContact& c) const {
-        const Bodies& b = state_.bodies;
-        if (c.a >= c.b || c.b >= b.size() || !has_shape(c.a) || !has_shape(c.b) || is_sensor(c.a) || is_sensor(c.b))
-            return false;
+        if (!may_touch(c.a, c.b)) return false;
         return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) && finite(c.twist_impulse) &&
                finite(c.total_normal_impulse);
     }

@@ -45,6 +45,14 @@ bool comes_before(const A& x, const B& y) {
     return x.child_b < y.child_b;
 }
 
+// What rolling resistance carries to the next tick, of contacts that have any, awake or asleep. Sorted like contacts; hashed
+// and saved as it lies in memory, in worlds with such a material alone.
+struct RollingImpulse {
+    std::uint32_t a = 0, b = 0, child_a = 0, child_b = 0;
+    float impulse[3] = {};
+};
+static_assert(sizeof(RollingImpulse) == 28 && alignof(RollingImpulse) == 4);
+
 // A body stands in a sensor. Sorted; by body index, for a body that is gone takes its overlaps along.
 struct SensorOverlap {
     std::uint32_t sensor = 0, visitor = 0;
@@ -82,6 +90,7 @@ struct State {
     std::vector<RigForce> rig_force;                // in worlds that may have rigs: by force_row of the joint
     std::vector<KeptContact> contacts;              // of the last tick
     std::vector<KeptContact> sleeping_contacts;     // of sleeping bodies, as they were when these fell asleep
+    std::vector<RollingImpulse> rolling;            // empty without Core::any_surfaces
     std::vector<SensorOverlap> sensor_overlaps;
     std::vector<SlotState> slots;
     std::vector<ActuatorState> actuators;           // in the order in which they act

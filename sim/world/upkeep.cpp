@@ -69,6 +69,10 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
 // Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.
 bool sound(const Joint& joint) { return largest_magnitude(joint.impulse, kMaxJointRows) < kInfinityBits; }
 bool sound(const RigForce& force) { return largest_magnitude(force.force, 3) < kInfinityBits; }
+bool sound(const ContactSurface& s) {
+    const float impulse[] = {s.rolling_impulse.x, s.rolling_impulse.y, s.rolling_impulse.z};
+    return largest_magnitude(impulse, 3) < kInfinityBits;
+}
 bool sound(const Manifold& m) {
     const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse, m.total_normal_impulse};
     std::uint32_t largest = largest_magnitude(shared, 5);
@@ -120,8 +124,10 @@ void quarantine_lost_bodies(Core& core) {
         RigForce& force = state.rig_force[force_row(static_cast<std::uint32_t>(i))];
         if (of_lost || !sound(force)) force = {};
     }
-    for (Manifold& manifold : core.manifolds) {
-        if (lost(manifold.a) || lost(manifold.b) || !sound(manifold)) zero_contact_impulses(manifold);
+    for (std::uint32_t i = 0; i < core.manifolds.size(); ++i) {
+        const Manifold& manifold = core.manifolds[i];
+        const bool whole = sound(manifold) && (core.surfaces.empty() || sound(core.surfaces[i]));
+        if (lost(manifold.a) || lost(manifold.b) || !whole) zero_contact_impulses(core, i);
     }
 }
 

@@ -406,6 +406,42 @@ TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about
     has(crowd(R"("template": "pair")", R"(, "actuators": [{"force": {"body": "low"}}])"), "a template with actuators");
 }
 
+TEST_CASE("trees branch level by level, rings close, and their errors name the field") {
+    const auto rig = [](const std::string& generator) {
+        return R"({"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], "generators": [{"name": "rig", )" + generator + "}]}";
+    };
+    const Result<LoadedScene> tree = load_text(rig(R"("tree": {"branches": 3, "levels": 3, "shape": "bead", "origin": [1, 2, 3]})"));
+    REQUIRE(tree.ok());
+    REQUIRE(tree->world.bodies.size() == 13);
+    REQUIRE(tree->world.joints.size() == 13);
+    CHECK(tree->world.joints[0].body_a == sim::kNone);
+    CHECK(tree->world.bodies[0].pose.position == sim::Vec3{1.0f, 1.875f, 3.0f});
+    CHECK(tree->world.bodies[0].mask == 0);
+    for (std::uint32_t k = 1; k < 13; ++k) {
+        const sim::JointDef& joint = tree->world.joints[k];
+        CHECK(joint.body_a == (k - 1) / 3);
+        CHECK(joint.body_b == k);
+        const sim::Vec3 p = tree->world.bodies[joint.body_a].pose.position, q = tree->world.bodies[k].pose.position;
+        CHECK(std::hypot(p.x - q.x, p.y - q.y, p.z - q.z) == doctest::Approx(0.25));
+        CHECK(q.y < p.y);
+    }
+    const Result<LoadedScene> ring = load_text(rig(R"("ring": {"count": 7, "spacing": 0.5, "shape": "bead", "attached": false, "collide": true})"));
+    REQUIRE(ring.ok());
+    REQUIRE(ring->world.bodies.size() == 7);
+    REQUIRE(ring->world.joints.size() == 7);
+    for (std::uint32_t k = 0; k < 7; ++k) {
+        const sim::Vec3 p = ring->world.bodies[k].pose.position, q = ring->world.bodies[(k + 1) % 7].pose.position;
+        CHECK(std::hypot(p.x - q.x, p.y - q.y, p.z - q.z) == doctest::Approx(0.5));
+    }
+    CHECK(ring->world.joints.back().body_b == 0);
+    CHECK(error_of(rig(R"("ring": {"count": 2, "shape": "bead"})")).find("generators[0].ring.count: is 2; give at least 3") != std::string::npos);
+    CHECK(error_of(rig(R"("tree": {"levels": 21, "branches": 1, "shape": "bead"})")).find("generators[0].tree.levels: is 21; give at most 20") != std::string::npos);
+    CHECK(error_of(rig(R"("tree": {"levels": 20, "branches": 1000, "shape": "bead"})")).find("1000000") != std::string::npos);
+    CHECK(error_of(rig(R"("tree": {}, "ring": {})")).find("exactly one of") != std::string::npos);
+    const std::string rigs = R"({"scene_version": 1, "solver": {"rig_iterations": 0}})";
+    CHECK(error_of(rigs).find("solver.rig_iterations: is 0; give 1 to 1000") != std::string::npos);
+}
+
 TEST_CASE("a crowd's joints of four bodies join the bodies of their own copy") {
     const std::string text = R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
         "templates": [{"name": "soft", "bodies": [{"name": "p", "shape": "s"}, {"name": "q", "shape": "s", "position": [2, 0, 0]},

@@ -1,5 +1,5 @@
-// Guards: which joints are a rig's; that a chain is solved exactly, whichever way it goes; that it carries, hangs, breaks, sleeps
-// and wakes; and that target, threads and a save/restore on the way change no bit of it.
+// Guards: which joints are a rig's; that chains and trees are solved exactly, whichever way they go, and graphs as exactly as they
+// iterate; that rigs carry, hang, break, sleep and wake; and that target, threads and a save/restore on the way change no bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -226,7 +226,103 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
     return def;
 }
 
+// A bead on a random one of those before, and so on, the first on the world, on a kinematic body or on nothing; `loops` more joints
+// anywhere, to the world too.
+WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops) {
+    WorldDef def;
+    def.substeps = 1;
+    def.solver.sleep = false;
+    def.solver.rig_joints = 1;
+    def.solver.joint_recovery_speed = kNoLimit;
+    def.solver.rig_compliance = loops > 0 ? 0.02f : 2.0e-3f;
+    const int start = random.below(3);
+    const auto between = [&] { return random.between(-0.15f, 0.15f); };
+    const auto offset = [&] {
+        Vec3 v;
+        v.x = between();
+        v.y = between();
+        v.z = between();
+        return v;
+    };
+    const auto connect = [&](std::uint32_t a, std::uint32_t b) {
+        BallSocket ball;
+        ball.anchor_b = offset();
+        ball.anchor_a = a == kNone ? def.bodies[b].pose.position : offset();
+        if (random.below(4) == 0) {
+            ball.spring.frequency_hz = random.between(2.0f, 20.0f);
+            ball.spring.damping_ratio = random.between(0.1f, 2.0f);
+        }
+        if (random.below(2) == 0) {
+            std::swap(a, b);
+            std::swap(ball.anchor_a, ball.anchor_b);
+        }
+        add_joint(def, a, b, ball);
+    };
+    const auto add = [&](BodyType type) {
+        const float radius = random.between(0.1f, 0.3f);
+        const Vec3 place = offset();
+        const std::uint32_t body = add_body(def, add_sphere_shape(def, radius), place);
+        BodyDef& bead = def.bodies[body];
+        bead.type = type;
+        bead.mask = 0;
+        bead.mass_kg = random.between(0.5f, 20.0f);
+        bead.linear_velocity = offset();
+        bead.angular_velocity = offset();
+        bead.pose.orientation = exact_turn(random.between(-1.0f, 1.0f));
+        return body;
+    };
+    if (start == 1) add(BodyType::kinematic);
+    for (std::uint32_t k = 0; k < beads; ++k) {
+        const auto before = static_cast<int>(def.bodies.size());
+        const std::uint32_t bead = add(BodyType::dynamic);
+        const std::uint32_t parent = before == 0 ? kNone : static_cast<std::uint32_t>(random.below(std::min(before, 9)));
+        if (parent != kNone || start == 2) connect(parent, bead);
+    }
+    if (start != 1 && loops == 0 && random.below(3) == 0) connect(kNone, static_cast<std::uint32_t>(def.bodies.size() - 1));
+    for (std::uint32_t k = 0; k < loops; ++k) {
+        const auto b = static_cast<std::uint32_t>(1 + random.below(static_cast<int>(def.bodies.size()) - 1));
+        const auto a = static_cast<std::uint32_t>(random.below(static_cast<int>(b)));
+        connect(random.below(4) == 0 ? kNone : a, def.bodies[b].type == BodyType::dynamic ? b : static_cast<std::uint32_t>(def.bodies.size() - 1));
+    }
+    return def;
+}
+
+// What the solve pass said is seen in how far the bodies went; the relax pass came after.
+void check_moves_as_dense(const WorldDef& def, double tolerance) {
+    for (const Target target : {Target::scalar, Target::automatic}) {
+        auto world = make_world(def, target);
+        const auto expected = dense_step(*world, world->definition(), 1.0 / 60.0);
+        std::vector<BodyState> before;
+        world->read_bodies(before);
+        world->step();
+        for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
+            const D3 moved = minus(d(state_of(*world, i).pose.position), d(before[i].pose.position));
+            const double speed = 1.0 + std::hypot(expected[i][0], expected[i][1], expected[i][2]);
+            CHECK(size(minus(times(moved, 60.0), {expected[i][0], expected[i][1], expected[i][2]})) < tolerance * speed);
+        }
+    }
+}
+
 }  // namespace
+
+TEST_CASE("a tree is solved as a dense solve in double precision solves it") {
+    Draws random(static_cast<std::uint32_t>(seeded(43)));
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        check_moves_as_dense(random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 0), 1e-3);
+    }
+}
+
+TEST_CASE("iterations over all joints at once come to what a dense solve says, whatever the loops") {
+    Draws random(static_cast<std::uint32_t>(seeded(44)));
+    for (int round = 0; round < 20; ++round) {
+        CAPTURE(round);
+        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 1 + static_cast<std::uint32_t>(random.below(8)));
+        def.solver.rig_solver = RigSolver::jacobi;
+        def.solver.rig_iterations = 300;
+        check_moves_as_dense(def, 2e-3);
+    }
+}
 
 TEST_CASE("a chain by itself is solved as a dense solve in double precision solves it") {
     Draws random(static_cast<std::uint32_t>(seeded(41)));
@@ -271,7 +367,7 @@ TEST_CASE("a chain that shares the passes of the coloured solver moves as the de
     }
 }
 
-TEST_CASE("rigs are what the scene names or what is large enough, and loops are none of the chain solver's") {
+TEST_CASE("rigs are what the scene names or what is large enough, and how each is solved depends on its joints") {
     WorldDef def = rope_world();
     add_rope(def, 10, {0.0f, 0.0f, 0.0f}, 0);
     const Rope small = add_rope(def, 4, {0.0f, 0.0f, 1.0f}, 0);
@@ -289,21 +385,34 @@ TEST_CASE("rigs are what the scene names or what is large enough, and loops are 
         find_rigs({scene.rigs, scene.solver}, bodies, joints, rigs);
         return rigs;
     };
-    CHECK(rigs_of(def).rigs.size() == 1);
-    CHECK(rigs_of(def).coloured.size() == 4 + 13);
+    CHECK(rigs_of(def).rigs.size() == 2);
+    CHECK(rigs_of(def).coloured.size() == 4);
+    const Rig tree = rigs_of(def).rigs[1];
+    CHECK(tree.kind == RigClass::tree);
+    CHECK(tree.method == RigMethod::exact);
+    CHECK(tree.members == 14);  // the world, twelve beads and the twig
     def.rigs.push_back({"small", {small.bodies[2]}, RigSolver::automatic, 0.01f});
     const Rigs named = rigs_of(def);
-    REQUIRE(named.rigs.size() == 2);
+    REQUIRE(named.rigs.size() == 3);
     CHECK(named.rigs[1].links == 4);
     CHECK(named.rigs[1].compliance == 0.01f);
     CHECK(named.joints[named.rigs[1].first] == small.joints[0]);  // from the end with the lowest joint
     def.rigs[0].solver = RigSolver::coloured;
-    CHECK(rigs_of(def).rigs.size() == 1);
+    CHECK(rigs_of(def).rigs.size() == 2);
     def.solver.rig_joints = 0;
     CHECK(rigs_of(def).rigs.empty());
     def.solver.rig_joints = 8;
     add_joint(def, 0, 9, ball);  // a ring
-    CHECK(rigs_of(def).rigs.empty());
+    Rigs loopy = rigs_of(def);
+    CHECK(loopy.rigs[0].kind == RigClass::loopy);
+    CHECK(loopy.rigs[0].method == RigMethod::jacobi);
+    CHECK(loopy.rigs[0].members == 10);
+    CHECK(loopy.rigs[0].links == 11);
+    def.solver.rig_solver = RigSolver::direct;
+    CHECK(rigs_of(def).rigs.size() == 1);  // the tree; the ring is the coloured solver's
+    def.solver.rig_solver = RigSolver::jacobi;
+    CHECK(rigs_of(def).rigs.size() == 2);
+    CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
 }
 
 TEST_CASE("a rig's definition that makes no sense is an error that names it") {
@@ -321,9 +430,15 @@ TEST_CASE("a rig's definition that makes no sense is an error that names it") {
     def.bodies[3].type = BodyType::fixed;
     def.rigs[0].bodies = {3};
     CHECK(place_of() == "rigs[0].bodies");
+    def.rigs[0].bodies = {4};
+    def.rigs[0].iterations = kMaxRigIterations + 1;
+    CHECK(place_of() == "rigs[0].iterations");
     def.rigs.clear();
     def.solver.coupling_iterations = 0;
     CHECK(place_of() == "solver.coupling_iterations");
+    def.solver.coupling_iterations = 1;
+    def.solver.rig_iterations = 0;
+    CHECK(place_of() == "solver.rig_iterations");
 }
 
 TEST_CASE("a swinging chain of 40 keeps its joints within 4 mm at two substeps and gains no energy") {
@@ -420,6 +535,79 @@ TEST_CASE("a rope carries a crate that lies on the ground, and both come to rest
     CHECK(size(d(state_of(*world, crate).linear_velocity)) < 0.05);
 }
 
+TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from nowhere") {
+    for (const bool star : {true, false}) {
+        CAPTURE(star);
+        WorldDef def = rope_world(4);
+        const std::uint32_t branches = star ? 32 : 3, total = star ? 33 : 40;
+        for (std::uint32_t k = 0; k < total; ++k) {
+            const std::uint32_t parent = k == 0 ? kNone : (k - 1) / branches;
+            const Vec3 from = k == 0 ? Vec3{} : def.bodies[parent].pose.position;
+            const float turn = k == 0 ? 0.0f : static_cast<float>((k - 1) % branches) / static_cast<float>(branches);
+            const Vec3 way{kGap * (turn - 0.5f), -kGap * 0.8f, kGap * 0.2f};
+            const auto bead = add_body(def, 0, {from.x + way.x, from.y + way.y, from.z + way.z});
+            def.bodies[bead].mask = 0;
+            BallSocket ball;
+            ball.anchor_a = k == 0 ? Vec3{} : Vec3{way.x / 2, way.y / 2, way.z / 2};
+            ball.anchor_b = k == 0 ? Vec3{-way.x, -way.y, -way.z} : Vec3{-way.x / 2, -way.y / 2, -way.z / 2};
+            add_joint(def, parent, bead, ball);
+        }
+        auto world = make_world(def);
+        const auto energy = [&] {
+            double sum = 0.0;
+            for (std::uint32_t i = 0; i < total; ++i) {
+                const BodyState b = state_of(*world, i);
+                sum += 0.5 * std::pow(size(d(b.linear_velocity)), 2) + 0.2 * 0.01 * std::pow(size(d(b.angular_velocity)), 2) + 10.0 * static_cast<double>(b.pose.position.y);
+            }
+            return sum;
+        };
+        const double start = energy();
+        double sum = 0.0;
+        for (int tick = 0; tick < 600; ++tick) {
+            world->step();
+            sum += largest_separation(*world);
+            CHECK(energy() < start + 0.02 * 10.0 * total);
+        }
+        CHECK(sum / 600 < 0.0007);
+    }
+}
+
+TEST_CASE("a net that hangs by two corners comes to rest, carries a ball, and sleeps") {
+    WorldDef def = rope_world(4);
+    def.solver.sleep = true;
+    constexpr std::uint32_t kSide = 8;
+    const auto place = [](std::uint32_t column, std::uint32_t row) { return Vec3{kGap * static_cast<float>(column), 0.0f, kGap * static_cast<float>(row)}; };
+    for (std::uint32_t row = 0; row < kSide; ++row) {
+        for (std::uint32_t column = 0; column < kSide; ++column) {
+            const auto bead = add_body(def, 0, place(column, row));
+            def.bodies[bead].category = 2;
+            def.bodies[bead].mask = 1;
+            def.bodies[bead].linear_damping = def.bodies[bead].angular_damping = 1.0f;
+            BallSocket ball;
+            if (column > 0) {
+                ball.anchor_a = {kGap / 2, 0.0f, 0.0f}, ball.anchor_b = {-kGap / 2, 0.0f, 0.0f};
+                add_joint(def, bead - 1, bead, ball);
+            }
+            if (row > 0) {
+                ball.anchor_a = {0.0f, 0.0f, kGap / 2}, ball.anchor_b = {0.0f, 0.0f, -kGap / 2};
+                add_joint(def, bead - kSide, bead, ball);
+            }
+            if ((row == 0 || row == kSide - 1) && (column == 0 || column == kSide - 1)) {
+                ball.anchor_a = place(column, row), ball.anchor_b = {};
+                add_joint(def, kNone, bead, ball);
+            }
+        }
+    }
+    const auto ball = add_body(def, add_sphere_shape(def, 0.3f), {0.875f, 0.6f, 0.875f});
+    def.bodies[ball].mass_kg = 50.0f;
+    auto world = make_world(def);
+    run(*world, 1200);
+    CHECK(largest_separation(*world) < 0.01);
+    CHECK(state_of(*world, ball).pose.position.y > -1.0f);
+    MESSAGE("residual speed " << size(d(state_of(*world, ball).linear_velocity)) << " m/s, joints apart " << largest_separation(*world) * 1e3 << " mm");
+    CHECK(size(d(state_of(*world, ball).linear_velocity)) < 0.05);
+}
+
 TEST_CASE("a hanging rope sleeps, and wakes when it is pushed or when what it hangs on moves") {
     WorldDef def = rope_world(4);
     def.solver.sleep = true;
@@ -511,6 +699,23 @@ WorldDef many_ropes() {
         if (k % 6 == 3) std::get<BallSocket>(def.joints[rope.joints[4]].constraint).spring = {8.0f, 0.3f};
         if (k % 7 == 4) def.joints[rope.joints[3]].break_force_n = 450.0f;
         if (k % 7 == 5) def.bodies[rope.bodies[2]].linear_damping = 0.4f;
+    }
+    for (std::uint32_t copy = 0; copy < 18; ++copy) {  // trees, more than a bundle takes, and rings
+        const float z = 8.0f + 0.4f * static_cast<float>(copy);
+        const std::uint32_t first = static_cast<std::uint32_t>(def.bodies.size());
+        for (std::uint32_t k = 0; k < 13; ++k) {
+            const auto bead = add_body(def, copy % 4 == 1 && k == 12 ? box : 0u, {0.25f * static_cast<float>(k % 5), 2.0f - 0.25f * static_cast<float>(k), z});
+            def.bodies[bead].mask = copy % 3 == 0 ? 0u : ~0u;
+            BallSocket ball;
+            ball.anchor_b = {0.0f, 0.12f, 0.01f};
+            ball.anchor_a = k == 0 ? Vec3{0.0f, 2.2f, z} : Vec3{0.0f, -0.12f, 0.02f};
+            if (copy == 3) ball.spring = {6.0f, 0.5f};
+            const auto joint = add_joint(def, k == 0 ? kNone : first + (k - 1) / 3, bead, ball);
+            if (copy == 2 && k == 4) def.joints[joint].break_force_n = 60.0f;
+        }
+        BallSocket ball;
+        if (copy >= 12) add_joint(def, first + 5, first + 12, ball);
+        if (copy == 14) def.joints.back().break_force_n = 30.0f;
     }
     PrefabDef crate;
     crate.bodies.emplace_back().shape = box;

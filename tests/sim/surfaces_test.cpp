@@ -211,6 +211,35 @@ TEST_CASE("a ball that spins on the spot stops after 0.4 r w / (c g)") {
     CHECK(std::abs(state_of(*world, roller.body).angular_velocity.y) < 1e-4);
 }
 
+TEST_CASE("a heap of what resists rolling comes to rest, and standing barrels stay as still as without") {
+    WorldDef heap;
+    heap.materials[0].rolling_resistance = 0.3f;
+    add_ground(heap);
+    const auto pill = add_capsule_shape(heap, 0.2f, 0.3f);
+    Lcg random(77);
+    for (int i = 0; i < 75; ++i) {
+        const float x = random.between(-0.1f, 0.1f) + static_cast<float>(i % 5) * 0.7f;
+        const float z = random.between(-0.1f, 0.1f) + static_cast<float>(i / 5 % 5) * 0.7f;
+        const float turn = random.between(-1.0f, 1.0f);
+        add_body(heap, pill, {x, 1.0f + static_cast<float>(i / 25), z}, exact_turn(turn));
+    }
+    auto world = make_world(heap);
+    run(*world, 600);
+    CHECK(world->stats().sleeping_bodies == 75);
+
+    WorldDef barrels;
+    barrels.materials[0].rolling_resistance = 0.02f;
+    add_ground(barrels);
+    const auto barrel = add_shape(barrels, {"", ShapeType::cylinder, 0.25f, 0.3f, {}});
+    for (int i = 0; i < 20; ++i)
+        add_body(barrels, barrel, {static_cast<float>(i / 5), 0.3f + 0.6f * static_cast<float>(i % 5), 0.0f});
+    world = make_world(barrels);
+    run(*world, 600);
+    CHECK(world->stats().sleeping_bodies == 20);
+    for (std::uint32_t i = 0; i < 20; ++i)
+        CHECK(std::abs(state_of(*world, i + 1).pose.position.x - static_cast<float>(i / 5)) < 0.01);
+}
+
 TEST_CASE("of resistances and radii the larger counts, a compound's by its children, and what does not roll feels none of it") {
     const auto slowing = [](float below, float above, bool compound) {
         WorldDef def;

@@ -283,6 +283,8 @@ void add_some_chain(Chance& chance, WorldDef& def) {
         before = index;
     }
     def.solver.rig_joints = chance.one_in(4) ? 0 : 1 + chance.below(4);
+    def.solver.rig_solver = static_cast<RigSolver>(chance.below(kRigSolverCount));
+    def.solver.rig_iterations = 1 + chance.below(12);
     def.solver.rig_compliance = chance.magnitude(-6, 0);
     def.solver.coupling_iterations = 1 + chance.below(3);
     if (def.bodies.back().type == BodyType::dynamic && chance.one_in(2))

@@ -48,7 +48,9 @@ struct Saved {
     std::unique_ptr<World> world;
     std::vector<std::uint8_t> bytes;
 
-    explicit Saved(int ticks) : world(make_world(def)) {
+    explicit Saved(int ticks) {
+        def.materials[1].rolling_resistance = 0.1f;  // whose impulses are saved too
+        world = make_world(def);
         for (int n = 0; n < ticks; ++n) world->step(varied_commands(world->tick()));
         world->save(bytes);
     }

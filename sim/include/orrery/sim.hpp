@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 3;
+inline constexpr std::uint32_t kEngineVersion = 4;
 
 // ---------------------------------------------------------------- limits
 
@@ -40,6 +40,7 @@ inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a 
 inline constexpr std::uint32_t kMaxSubsteps = 64;
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;     // of rigs and what touches them, in a substep
 inline constexpr float kMaxRigCompliance = 1.0f;
+inline constexpr std::uint32_t kMaxRigIterations = 1000;       // of a solve of a rig, where it is not exact
 inline constexpr float kMaxSleepTime_s = 6.5f;                  // of slowness before sleep: 16 bits of ticks at 10,000 Hz
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have
@@ -233,12 +234,15 @@ struct SlotDef {
 
 // How the ball sockets of a rig are solved. A rig that the named solver cannot take is the coloured solver's.
 enum class RigSolver : std::uint8_t {
-    automatic,   // by its class: a chain exactly
-    coloured,    // as if it were none
-    direct,      // exactly: chains
+    automatic,     // by its class: chains and trees exactly, others by jacobi
+    coloured,      // as if it were none
+    direct,        // exactly: chains and trees
+    jacobi,        // any: iterations over all joints at once, with split masses and Chebyshev's acceleration
+    block_jacobi,  // any: the same without either, for comparison: it converges on chains alone
 };
-inline constexpr std::size_t kRigSolverCount = 3;
-std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct"
+inline constexpr std::size_t kRigSolverCount = 5;
+std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct", "jacobi", "block_jacobi"
+inline constexpr std::uint32_t kRigIterations = 10;
 // Softness of a rig's joints, as a share of what each moves by itself. Hardly any, but so much that no block is singular.
 inline constexpr float kRigCompliance = 1.0e-6f;
 
@@ -265,16 +269,18 @@ struct SolverSettings {                           // one set of defaults for all
     std::uint32_t rig_joints = 0;
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
+    std::uint32_t rig_iterations = kRigIterations;  // of those, where they are not solved exactly: 1 to kMaxRigIterations
     std::uint32_t coupling_iterations = 2;        // of a solve pass, where something else touches a rig: 1 to kMaxCouplingIterations
 };
 
 // A rig by name: the connected component, through dynamic bodies, of ball sockets that hold any of `bodies`. Where two rigs are
-// one, the first counts. Joints of chains that are solved exactly keep to SolverSettings::joint_recovery_speed.
+// one, the first counts. Joints of rigs keep to SolverSettings::joint_recovery_speed, springs too.
 struct RigDef {
     std::string name;
     std::vector<std::uint32_t> bodies;            // dynamic; indices into WorldDef::bodies
     RigSolver solver = RigSolver::automatic;
     float compliance = kRigCompliance;
+    std::uint32_t iterations = kRigIterations;    // of jacobi and block_jacobi: 1 to kMaxRigIterations
 };
 
 struct WorldDef {

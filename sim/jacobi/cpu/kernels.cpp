@@ -5,7 +5,7 @@
 
 #include "sim/lanes/target_pass.h"
 #if ORRERY_PASS
-#include "sim/jacobi/chain-inl.h"
+#include "sim/jacobi/cpu/kernels-inl.h"
 ORRERY_LANES_BEGIN
 extern const RigKernels kRigKernels;
 constinit const RigKernels kRigKernels = make_rig_kernels();

@@ -1,0 +1,57 @@
+// Rigs that are always solved with the coloured solver, in its last colour: trees, in bundles of one shape, and graphs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/jacobi/kernels.h"
+#include "sim/solver/solver.h"
+
+namespace orrery::sim {
+
+inline void note_break(std::span<Joint> joints, std::uint32_t row, const float* mean_n) {
+    Joint& joint = joints[row - 1];
+    joint.force_n = mean_n[row];
+    joint.torque_nm = 0.0f;
+    joint.broken = joint.force_n > joint.break_force_n;
+}
+
+class TreeGroups {
+  public:
+    void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
+    void begin_tick(const Rigs& rigs, const Bodies& bodies);
+    std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // bundles
+    // `mean_n` by force_row. Valid until the next pack.
+    RigTreeView view(std::uint32_t index, RigForce* force, float* mean_n);
+    void note_breaks(std::span<Joint> joints, const float* mean_n) const;
+
+  private:
+    std::vector<TreeBundle> bundles_;
+    std::vector<TreeSlot> slots_;
+    std::vector<TreeWork> work_;        // beside slots_
+    std::vector<std::uint32_t> awake_;  // of a tick
+};
+
+class GraphGroups {
+  public:
+    void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
+    void begin_tick(const Rigs& rigs, const Bodies& bodies);
+    std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // graphs
+    GraphView view(std::uint32_t index, RigForce* force, float* mean_n);
+    void note_breaks(std::span<Joint> joints, const float* mean_n) const;
+
+  private:
+    void fill(const Rigs& rigs, std::uint32_t rig, std::span<const Joint> joints);
+
+    std::vector<Graph> graphs_;
+    std::vector<GraphJoints> joints_;
+    std::vector<GraphBodies> bodies_;
+    std::vector<GraphSides> sides_;
+    std::vector<GraphStep> steps_;
+    std::vector<RigForce> change_;
+    std::vector<InertiaRecord> inertia_;    // by body
+    std::vector<std::uint32_t> awake_;      // of a tick
+    std::vector<std::uint32_t> first_side_, sides_of_;  // while packing, by body
+};
+
+}  // namespace orrery::sim

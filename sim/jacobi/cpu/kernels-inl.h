@@ -1,0 +1,30 @@
+// The table of the rigs' kernels, of a lane namespace.
+
+#if defined(ORRERY_JACOBI_CPU_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_JACOBI_CPU_KERNELS_INL_H_
+#undef ORRERY_JACOBI_CPU_KERNELS_INL_H_
+#else
+#define ORRERY_JACOBI_CPU_KERNELS_INL_H_
+#endif
+
+#include "sim/jacobi/chain-inl.h"
+#include "sim/jacobi/graph-inl.h"
+#include "sim/jacobi/tree-inl.h"
+
+ORRERY_LANES_BEGIN
+
+constexpr RigKernels make_rig_kernels() {
+    using F = Number;
+    return {solve_alone<F>,
+            prepare_chains<F>,
+            warm_start_chains<F>,
+            solve_chains<F>,
+            relax_chains<F>,
+            finish_chains<F>,
+            {prepare_trees<F>, warm_start_trees<F>, solve_trees<F>, relax_trees<F>, finish_trees<F>},
+            {prepare_graph<F>, warm_start_graph<F>, solve_graph<F>, relax_graph<F>, finish_graph<F>}};
+}
+
+ORRERY_LANES_END
+
+#endif

@@ -1,0 +1,129 @@
+// What the solvers of rigs share: joints' springs, the stiffness that tension adds, and the forces of the last substep.
+//
+// Springs. One that the user set is the soft form of spring-inl.h, q / (1 + q) of the effective mass and 1 / (1 + q) of
+// the impulse, which is a softness e = 1 / q of the joint's block here. Other joints are as stiff as the rig's compliance
+// says and lose kShare of their error in a substep, at most at SolverSettings::joint_recovery_speed: an exact solve needs no
+// softness to be stable. More at once holds the crack of a whip together better, but leaves its energy in the rig.
+//
+// Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
+// explicit rotation follows only where h w < 2. Where h^2 w^2 = x > 2 the solve takes I / (x - 1) for I: then it is 2
+// at most, and it changes without a jump.
+
+#if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_JACOBI_RIG_INL_H_
+#undef ORRERY_JACOBI_RIG_INL_H_
+#else
+#define ORRERY_JACOBI_RIG_INL_H_
+#endif
+
+#include "sim/constraints/spring-inl.h"
+#include "sim/jacobi/kernels.h"
+#include "sim/lanes/quads-inl.h"
+#include "sim/solver/integrate-inl.h"
+
+ORRERY_LANES_BEGIN
+
+inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
+inline constexpr float kStiffest = 2.0f;  // h^2 w^2 above which inertia grows
+
+template <class F>
+ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
+    put(r.x, lane, q.x), put(r.y, lane, q.y), put(r.z, lane, q.z), put(r.w, lane, q.w);
+}
+template <class F>
+ORRERY_FN Mat3T<F> get(const Mat3Rows& r, std::size_t lane) {
+    return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane)};
+}
+template <class F>
+ORRERY_FN void put(Mat3Rows& r, std::size_t lane, const Mat3T<F>& m) {
+    put(r.x, lane, m.x), put(r.y, lane, m.y), put(r.z, lane, m.z);
+}
+
+template <class F>
+ORRERY_FN Sym3T<F> operator-(const Sym3T<F>& a, const Sym3T<F>& b) {
+    return {a.xx - b.xx, a.xy - b.xy, a.xz - b.xz, a.yy - b.yy, a.yz - b.yz, a.zz - b.zz};
+}
+template <class F>
+ORRERY_FN Sym3T<F> operator*(const Sym3T<F>& m, F s) {
+    return {m.xx * s, m.xy * s, m.xz * s, m.yy * s, m.yz * s, m.zz * s};
+}
+
+// What a joint's force does to turn a body's arm back, N m; never negative.
+template <class F>
+ORRERY_FN F pull(Vec3T<F> force, Vec3T<F> arm) {
+    return max(dot(force, arm), F(0.0f));
+}
+
+// What inverse inertia is multiplied with, where x = h^2 w^2.
+template <class F>
+ORRERY_FN F stiffened(F x) {
+    const MaskOf<F> stiff = x > F(kStiffest);
+    return select(stiff, F(1.0f) / (select(stiff, x, F(kStiffest)) - F(kStiffest - 1.0f)), F(1.0f));
+}
+
+// v, no longer than `most`. What few do, so that the division is seldom computed.
+template <class F>
+ORRERY_FN Vec3T<F> shortened(Vec3T<F> v, F most) {
+    const F squared = dot(v, v);
+    const MaskOf<F> longer = squared > most * most;
+    if (!any(longer)) return v;
+    return select<F>(longer, v * (most / sqrt(select(longer, squared, F(1.0f)))), v);
+}
+// at_most, which leaves alone what is not over.
+template <class F>
+ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
+    if (!any(length_squared(v) > F(limit * limit))) return v;
+    return at_most(v, limit);
+}
+
+template <class F>
+struct JointSpring {
+    F softness, rate, keep;  // keep: 1 where the user set it, else 0
+};
+// frequency 0: rigid, with the rig's own softness.
+template <class F>
+ORRERY_FN JointSpring<F> joint_spring(F frequency, F damping_ratio, F own, const StepConstants& step) {
+    const F zero(0.0f), one(1.0f);
+    const MaskOf<F> user = frequency > zero;
+    const SoftT<F> soft = soften(select(user, frequency, one), damping_ratio, F(step.h_s));
+    return {select(user, soft.impulse_scale / soft.mass_scale, own), select(user, soft.rate, F(kShare * step.inverse_h)),
+            select(user, one, zero)};
+}
+template <class F>
+ORRERY_FN Vec3T<F> joint_bias(Vec3T<F> error, const JointSpring<F>& spring, const StepConstants& step) {
+    const Vec3T<F> bias = error * spring.rate;
+    return select<F>(spring.keep > F(0.0f), bias, shortened(bias, F(step.joint_recovery_speed)));
+}
+
+// ---- the forces of the last substep, from the joint's side to the rig's: `sign` is -1 where they differ
+
+template <class F>
+ORRERY_FN Vec3T<F> load_force(const RigForces& forces, const std::uint32_t* rows, F sign) {
+    F c[kQuadFloats];
+    Quads<F>::gather(forces.force->force, rows, c);
+    return Vec3T<F>{c[0], c[1], c[2]} * sign;
+}
+// `bits`: lanes that have the joint.
+template <class F>
+ORRERY_FN void store_force(const RigForces& forces, const std::uint32_t* rows, std::uint32_t bits, F sign, Vec3T<F> force,
+                           Vec3T<F> total, const StepConstants& step) {
+    const F zero(0.0f);
+    force = force * sign;
+    const F c[kQuadFloats] = {force.x + zero, force.y + zero, force.z + zero, zero};
+    Quads<F>::scatter(forces.force->force, rows, bits, c);
+    if (!forces.breakable) return;
+    float n[kBundleLanes];
+    store(n, length(total) * F(step.inverse_dt));
+    for (std::size_t k = 0; k < lanes<F>(); ++k) {
+        if (((bits >> k) & 1u) != 0) forces.mean_n[rows[k]] = n[k];
+    }
+}
+
+template <class F>
+ORRERY_FN std::uint32_t vector_bits(std::uint32_t mask, std::size_t lane) {
+    return (mask >> lane) & ((1u << lanes<F>()) - 1u);
+}
+
+ORRERY_LANES_END
+
+#endif

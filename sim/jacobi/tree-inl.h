@@ -1,0 +1,262 @@
+// The exact solve of trees, by elimination from the leaves to the root, any branching, any mass.
+//
+// What an impulse F (linear and angular) on body c does to its velocity, the joints below it holding: dv = u + W F, at
+// first u = 0 and W = M^-1. Joint k holds body d, a child, at arm p on c at arm q; J v = v + w x p is the velocity of a
+// body's point, and J^T f = (f, p x f). With r the wanted change of the joint's velocity and e D its softness,
+//
+//   J_d dv_d - J_c dv_c + e D x = r
+//
+// and the child's response J_d dv_d = J_d u_d + J_d W_d J_d^T x put into it, the joint is eliminated:
+//
+//   S = J_d W_d J_d^T + e D,   N = J_c W_c J_c^T,   T = (S + N)^-1,   s = r - J_d u_d + J_c u_c
+//   u_c -= W_c J_c^T T s,      W_c -= W_c J_c^T T J_c W_c
+//
+// one child after the other, and then c is the next child. From the root down, children in the opposite order:
+//
+//   x = T (s + J_c W_c F_c),   F_c -= J_c^T x,   F_d = J_d^T x
+//
+// with the W_c of the joint's turn. Inverse masses are all that is needed, so that bodies that do not move or turn are like
+// any other. The differences lose digits as the ratio of what hangs from a body to its own mass, no more.
+
+#if defined(ORRERY_JACOBI_TREE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ORRERY_JACOBI_TREE_INL_H_
+#undef ORRERY_JACOBI_TREE_INL_H_
+#else
+#define ORRERY_JACOBI_TREE_INL_H_
+#endif
+
+#include "sim/jacobi/rig-inl.h"
+
+ORRERY_LANES_BEGIN
+
+// M [r]x: row by row, since (m^T [r]x) v = (m x r) . v.
+template <class F>
+ORRERY_FN Mat3T<F> times_cross(const Mat3T<F>& m, Vec3T<F> r) {
+    return {cross(m.x, r), cross(m.y, r), cross(m.z, r)};
+}
+// [r]x M
+template <class F>
+ORRERY_FN Mat3T<F> cross_times(Vec3T<F> r, const Mat3T<F>& m) {
+    return {m.z * r.y - m.y * r.z, m.x * r.z - m.z * r.x, m.y * r.x - m.x * r.y};
+}
+template <class F>
+ORRERY_FN Mat3T<F> operator-(const Mat3T<F>& a, const Mat3T<F>& b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class F>
+ORRERY_FN Sym3T<F> upper(const Mat3T<F>& m) {
+    return {m.x.x, m.x.y, m.x.z, m.y.y, m.y.z, m.z.z};
+}
+
+// W of a body: [a b; b^T d].
+template <class F>
+ORRERY_FN Sym6T<F> get_response(const TreeWork& w, std::size_t lane) {
+    return {get<F>(w.w_linear, lane), get<F>(w.w_mixed, lane), get<F>(w.w_angular, lane)};
+}
+template <class F>
+ORRERY_FN void put_response(TreeWork& w, std::size_t lane, const Sym6T<F>& m) {
+    put(w.w_linear, lane, m.a), put(w.w_mixed, lane, m.b), put(w.w_angular, lane, m.d);
+}
+
+// W J^T for a point at an arm: what an impulse there does to the body.
+template <class F>
+struct PointResponse {
+    Mat3T<F> linear, angular;
+    ORRERY_FN static PointResponse of(const Sym6T<F>& w, Vec3T<F> arm) {
+        return {to_full(w.a) + times_cross(w.b, arm), transpose(w.b) + times_cross(to_full(w.d), arm)};
+    }
+    // J W J^T
+    ORRERY_FN Sym3T<F> at(Vec3T<F> arm) const { return upper(linear - cross_times(arm, angular)); }
+};
+
+// What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
+template <class F>
+ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    const StepConstants& step = context.step;
+    const F zero(0.0f), h(step.h_s), third(1.0f / 3.0f);
+    const std::uint32_t links = trees.bundle->links;
+    TreeWork* const work = trees.work;
+    put(work[0].pulls, lane, zero);
+    for (std::uint32_t s = 1; s <= links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        TreeWork &w = work[s], &above = work[slot.parent];
+        const PoseT<F> pose = gather_pose<F>(context.pose->position, slot.body + lane),
+                       parent = gather_pose<F>(context.pose->position, trees.slots[slot.parent].body + lane);
+        const Vec3T<F> in = rotate(pose.orientation, get<F>(slot.in, lane)),
+                       out = rotate(parent.orientation, get<F>(slot.out, lane)), impulse = get<F>(w.impulse, lane);
+        put(w.in_arm, lane, in);
+        put(w.out_arm, lane, out);
+        put(w.pulls, lane, pull(impulse, in));
+        put(above.pulls, lane, get<F>(above.pulls, lane) + pull(-impulse, out));
+        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
+        put(w.held_bias, lane, get<F>(w.bias, lane));
+        put(w.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
+    }
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        TreeWork& w = work[s];
+        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
+        const Sym3T<F>& i = mass.inverse_inertia;
+        mass.inverse_inertia = i * stiffened((h * get<F>(w.pulls, lane)) * (((i.xx + i.yy) + i.zz) * third));
+        put(w.inertia, lane, mass);
+        const F m = mass.inverse_mass;
+        const Vec3T<F> none{zero, zero, zero};
+        put_response<F>(w, lane, {{m, zero, zero, m, zero, m}, {none, none, none}, mass.inverse_inertia});
+        if (s > 0)
+            put(w.block, lane, point_response(get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), mass, get<F>(work[slot.parent].inertia, lane)));
+    }
+    for (std::uint32_t s = links; s > 0; --s) {
+        TreeWork &w = work[s], &above = work[trees.slots[s].parent];
+        const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+        Sym6T<F> response = get_response<F>(above, lane);
+        const PointResponse<F> below = PointResponse<F>::of(get_response<F>(w, lane), in);
+        const PointResponse<F> here = PointResponse<F>::of(response, out);
+        const Sym3T<F> t =
+            inverse_or_zero((below.at(in) + here.at(out)) + get<F>(w.block, lane) * get<F>(w.softness, lane));
+        put(w.inverse, lane, t);
+        put(w.linear, lane, here.linear);
+        put(w.angular, lane, here.angular);
+        const Mat3T<F> mixed = (here.linear * to_full(t)) * transpose(here.angular);
+        response.a = response.a - sandwich(here.linear, t);
+        response.b = response.b - mixed;
+        response.d = response.d - sandwich(here.angular, t);
+        put_response<F>(above, lane, response);
+    }
+}
+
+// Changes of the bodies' impulses act on them.
+template <class F>
+ORRERY_FN void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
+    const TreeSlot& slot = trees.slots[s];
+    const TreeWork& w = trees.work[s];
+    VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
+    add_impulse(v, get<F>(w.inertia, lane), get<F>(w.f_linear, lane), get<F>(w.f_angular, lane));
+    scatter_velocity<F>(context.velocity->linear, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane), v);
+}
+template <class F>
+ORRERY_FN void load_body(TreeWork& w, std::size_t lane, Vec3T<F> impulse, Vec3T<F> turn) {
+    put(w.f_linear, lane, get<F>(w.f_linear, lane) + impulse);
+    put(w.f_angular, lane, get<F>(w.f_angular, lane) + turn);
+}
+
+template <bool kRelax, class F>
+ORRERY_FN void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    const F zero(0.0f), one(1.0f);
+    const Vec3T<F> none{zero, zero, zero};
+    const std::uint32_t links = trees.bundle->links;
+    TreeWork* const work = trees.work;
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        put(work[s].u_linear, lane, none);
+        put(work[s].u_angular, lane, none);
+        put(work[s].f_linear, lane, none);
+        put(work[s].f_angular, lane, none);
+    }
+    for (std::uint32_t s = links; s > 0; --s) {
+        const TreeSlot& slot = trees.slots[s];
+        TreeWork &w = work[s], &above = work[slot.parent];
+        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
+                           parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
+        const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+        const F keep = kRelax ? get<F>(w.keep, lane) : one;
+        const Vec3T<F> held = get<F>(kRelax ? w.held_bias : w.bias, lane) +
+                              (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
+        const Vec3T<F> rest = (v.linear + cross(v.angular, in)) - (parent.linear + cross(parent.angular, out));
+        const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
+        const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);
+        const Vec3T<F> reduced = (-(rest + held * keep) - own) + (up + cross(turn, out));
+        put(w.reduced, lane, reduced);
+        const Vec3T<F> y = get<F>(w.inverse, lane) * reduced;
+        put(above.u_linear, lane, up - get<F>(w.linear, lane) * y);
+        put(above.u_angular, lane, turn - get<F>(w.angular, lane) * y);
+    }
+    for (std::uint32_t s = 1; s <= links; ++s) {
+        TreeWork &w = work[s], &above = work[trees.slots[s].parent];
+        const Vec3T<F> acted = transpose_times(get<F>(w.linear, lane), get<F>(above.f_linear, lane)) +
+                               transpose_times(get<F>(w.angular, lane), get<F>(above.f_angular, lane));
+        const Vec3T<F> change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + acted);
+        put(w.impulse, lane, get<F>(w.impulse, lane) + change);
+        load_body(above, lane, -change, -cross(get<F>(w.out_arm, lane), change));
+        load_body(w, lane, change, cross(get<F>(w.in_arm, lane), change));
+    }
+    for (std::uint32_t s = 0; s <= links; ++s) push_tree<F>(context, trees, s, lane);
+}
+
+#define ORRERY_FOR_EACH_TREE_VECTOR                                     \
+    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
+        if (vector_bits<F>(trees.bundle->awake, lane) != 0)
+
+template <class F>
+void prepare_trees(const StepContext& context, const RigTreeView& trees) {
+    const F zero(0.0f), h(context.step.h_s);
+    const Vec3T<F> none{zero, zero, zero};
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
+            const TreeSlot& slot = trees.slots[s];
+            TreeWork& w = trees.work[s];
+            const JointSpring<F> spring = joint_spring(get<F>(slot.frequency_hz, lane), get<F>(slot.damping_ratio, lane),
+                                                       get<F>(trees.bundle->compliance, lane), context.step);
+            put(w.softness, lane, spring.softness);
+            put(w.rate, lane, spring.rate);
+            put(w.keep, lane, spring.keep);
+            put(w.bias, lane, none);
+            put(w.impulse, lane, load_force(trees.forces, slot.force + lane, get<F>(slot.sign, lane)) * h);
+            put(w.total, lane, none);
+        }
+        refresh_tree<F>(context, trees, lane);
+    }
+}
+
+template <class F>
+void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
+    const F zero(0.0f);
+    const Vec3T<F> none{zero, zero, zero};
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        put(trees.work[0].f_linear, lane, none);
+        put(trees.work[0].f_angular, lane, none);
+        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+            TreeWork& w = trees.work[s];
+            const Vec3T<F> impulse = get<F>(w.impulse, lane);
+            put(w.f_linear, lane, impulse);
+            put(w.f_angular, lane, cross(get<F>(w.in_arm, lane), impulse));
+            load_body(trees.work[trees.slots[s].parent], lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
+        }
+        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
+    }
+}
+
+template <class F>
+void solve_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<false, F>(context, trees, lane);
+}
+
+// The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
+template <class F>
+void relax_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        refresh_tree<F>(context, trees, lane);
+        solve_tree<true, F>(context, trees, lane);
+        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+            TreeWork& w = trees.work[s];
+            put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));
+        }
+    }
+}
+
+template <class F>
+void finish_trees(const StepContext& context, const RigTreeView& trees) {
+    const F inverse_h(context.step.inverse_h);
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+            const TreeSlot& slot = trees.slots[s];
+            store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane),
+                        get<F>(slot.sign, lane), get<F>(trees.work[s].impulse, lane) * inverse_h,
+                        get<F>(trees.work[s].total, lane), context.step);
+        }
+    }
+}
+
+#undef ORRERY_FOR_EACH_TREE_VECTOR
+
+ORRERY_LANES_END
+
+#endif

@@ -1,0 +1,52 @@
+// Trees of one shape side by side: a bundle holds up to sixteen, a slot of it a body of each and the joint to its parent, parents
+// before their children. Slot 0 is the root, which has no joint: what the tree hangs from where it hangs from something.
+#pragma once
+
+#include "sim/constraints/bundle.h"
+#include "sim/jacobi/rigs.h"
+
+namespace orrery::sim {
+
+struct alignas(64) TreeSlot {
+    std::uint32_t body[kBundleLanes];
+    std::uint32_t force[kBundleLanes];  // force_row of the joint to the parent; 0: there is none
+    Vec3Rows in, out;                   // where the joint holds the body, and its parent, in their frames
+    Row sign;                           // -1 where the joint's A is the body
+    Row frequency_hz, damping_ratio;    // of the user's spring; frequency 0: none
+    std::uint32_t parent;               // slot
+    std::uint32_t dynamic, jointed;     // a bit a lane
+};
+
+struct TreeBundle {
+    std::uint32_t links = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t rig[kBundleLanes] = {};
+    std::uint32_t slot = 0;  // of the root
+    bool breakable = false;
+    Row compliance{};
+    std::uint32_t awake = 0;  // of a tick: lanes that are solved
+};
+
+struct Mat3Rows {
+    Vec3Rows x, y, z;
+};
+
+// Of a tick. Inverse mass of a point: what an impulse there does to its velocity.
+struct alignas(64) TreeWork {
+    Vec3Rows in_arm, out_arm;   // world
+    InertiaRows inertia;        // of the body, with the geometric stiffness
+    Row pulls;                  // N s m
+    Row softness, rate, keep;   // of the joint's spring
+    Sym3Rows block, inverse;    // of the joint: its own, and eliminated
+    Mat3Rows linear, angular;   // what an impulse at the parent's point does to the parent, its later children eliminated
+    Vec3Rows bias, held_bias;   // m/s; held: of the poses before the last move
+    Vec3Rows impulse, total;    // N s, on the body: of a substep, of the tick
+    Vec3Rows reduced;           // right-hand side
+    Sym3Rows w_linear;          // what impulses do to the body, its children eliminated
+    Mat3Rows w_mixed;
+    Sym3Rows w_angular;
+    Vec3Rows u_linear, u_angular;  // and what its children do to it by themselves
+    Vec3Rows f_linear, f_angular;  // impulse on the body
+};
+
+}  // namespace orrery::sim

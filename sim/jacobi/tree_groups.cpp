@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <numeric>
+
+#include "sim/jacobi/coupled_groups.h"
+
+namespace orrery::sim {
+
+void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints) {
+    bundles_.clear();
+    slots_.clear();
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t r = 0; r < rigs.rigs.size(); ++r) {
+        if (rigs.rigs[r].kind == RigClass::tree && rigs.rigs[r].method == RigMethod::exact) order.push_back(r);
+    }
+    const auto shape = [&](std::uint32_t r) { return std::span(rigs.parents).subspan(rigs.rigs[r].first_body, rigs.rigs[r].members); };
+    const auto alike = [&](std::uint32_t x, std::uint32_t y) { return std::ranges::equal(shape(x), shape(y)); };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+        return std::ranges::lexicographical_compare(shape(x), shape(y));
+    });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const Rig& rig = rigs.rigs[order[k]];
+        if (bundles_.empty() || bundles_.back().lanes == kBundleLanes || !alike(bundles_.back().rig[0], order[k])) {
+            TreeBundle& made = bundles_.emplace_back();
+            made.links = rig.links;
+            made.slot = static_cast<std::uint32_t>(slots_.size());
+            slots_.resize(slots_.size() + rig.members, TreeSlot{});
+            for (std::uint32_t s = 1; s < rig.members; ++s) slots_[made.slot + s].parent = shape(order[k])[s];
+        }
+        TreeBundle& bundle = bundles_.back();
+        const std::uint32_t lane = bundle.lanes++;
+        bundle.rig[lane] = order[k];
+        bundle.compliance.lane[lane] = rig.compliance;
+        for (std::uint32_t s = 0; s < rig.members; ++s) {
+            TreeSlot& slot = slots_[bundle.slot + s];
+            const std::uint32_t body = rigs.bodies[rig.first_body + s];
+            slot.body[lane] = body;
+            if (bodies.dynamic(body)) slot.dynamic |= 1u << lane;
+            if (s == 0) continue;
+            const std::uint32_t index = rigs.joints[rig.first + s - 1];
+            const Joint& joint = joints[index];
+            const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
+            const bool forward = joint.b == body;
+            slot.force[lane] = force_row(index);
+            slot.jointed |= 1u << lane;
+            set_lane(slot.in, lane, forward ? ball.anchor_b : ball.anchor_a);
+            set_lane(slot.out, lane, forward ? ball.anchor_a : ball.anchor_b);
+            slot.sign.lane[lane] = forward ? 1.0f : -1.0f;
+            slot.frequency_hz.lane[lane] = ball.spring.frequency_hz;
+            slot.damping_ratio.lane[lane] = ball.spring.damping_ratio;
+            bundle.breakable = bundle.breakable || joint.break_force_n != kNoLimit;
+        }
+    }
+    work_.resize(slots_.size());
+}
+
+void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies) {
+    awake_.clear();
+    for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
+        TreeBundle& bundle = bundles_[b];
+        bundle.awake = 0;
+        for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+            // Its dynamic bodies sleep and wake together; the first or the second is one.
+            const std::uint32_t* body = rigs.bodies.data() + rigs.rigs[bundle.rig[lane]].first_body;
+            if (!bodies.asleep(body[0]) && !bodies.asleep(body[1])) bundle.awake |= 1u << lane;
+        }
+        if (bundle.awake != 0) awake_.push_back(b);
+    }
+}
+
+RigTreeView TreeGroups::view(std::uint32_t index, RigForce* force, float* mean_n) {
+    const TreeBundle& bundle = bundles_[awake_[index]];
+    return {&bundle, slots_.data() + bundle.slot, work_.data() + bundle.slot, {force, mean_n, bundle.breakable}};
+}
+
+void TreeGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
+    for (const std::uint32_t b : awake_) {
+        const TreeBundle& bundle = bundles_[b];
+        if (!bundle.breakable) continue;
+        for (std::uint32_t s = 1; s <= bundle.links; ++s) {
+            for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+                if ((bundle.awake >> lane & 1u) != 0) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
+            }
+        }
+    }
+}
+
+}  // namespace orrery::sim
