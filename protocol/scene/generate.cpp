@@ -21,7 +21,7 @@ std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
 int count_kinds(const GeneratorT& from) {
     return (from.grid != nullptr) + (from.stack != nullptr) + (from.pyramid != nullptr) + (from.chain != nullptr) +
            (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr) + (from.crowd != nullptr) +
-           (from.tree != nullptr) + (from.ring != nullptr);
+           (from.tree != nullptr) + (from.ring != nullptr) + (from.bridge != nullptr);
 }
 
 Count count_net(const NetGeneratorT& net) {
@@ -284,15 +284,22 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     if (from.levels > kMaxTreeLevels)
         maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels));
     const auto total = static_cast<std::uint32_t>(count_tree(from));
+    struct Fan {
+        double middle_deg, width_deg;  // of what hangs from a body
+    };
+    std::vector<Fan> fans;
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < total && maker.ok(); ++i) {
         if (i == 0) {
             first = maker.add(shape, origin + DVec{0.0, -0.5 * spacing, 0.0});
             if (maker.ok() && from.attached) maker.join_at(sim::kNone, first, origin);
+            fans.push_back({0.0, 180.0});
             continue;
         }
         const std::uint32_t parent = first + (i - 1) / from.branches, branch = (i - 1) % from.branches;
-        const double turn = 180.0 * (branch + 0.5) / from.branches - 90.0;
+        const Fan above = fans[parent - first];
+        const double turn = above.middle_deg + above.width_deg * ((branch + 0.5) / from.branches - 0.5);
+        fans.push_back({turn, above.width_deg / from.branches});
         const std::uint32_t body =
             maker.add(shape, maker.position(parent) + rotate(from_rotation_deg({0.0, 0.0, turn}), {0.0, -spacing, 0.0}));
         if (maker.ok()) maker.join_halfway(parent, body);
@@ -319,6 +326,28 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
         else first = body;
         if (i == 0 && from.attached) maker.join_at(sim::kNone, body, maker.position(body));
         if (i + 1 == from.count) maker.join_halfway(body, first);
+    }
+}
+
+void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
+    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
+    maker.material(from.material, where / "material");
+    if (!from.collide) maker.no_collision();
+    const DVec origin = maker.origin(from.origin.get(), where);
+    const DVec step = from.step ? maker.reader().vector(*from.step, where / "step", kMaxPitch_m) : DVec{0.5, 0.0, 0.0},
+               across = from.across ? maker.reader().vector(*from.across, where / "across", kMaxPitch_m) : DVec{0.0, 0.0, 1.0};
+    if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");
+    const auto join = [&](std::uint32_t a, std::uint32_t b, DVec middle) {
+        maker.join_at(a, b, middle - 0.5 * across);
+        maker.join_at(a, b, middle + 0.5 * across);
+    };
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
+        const double place = i;
+        const std::uint32_t plank = maker.add(shape, origin + (place + 0.5) * step);
+        if (!maker.ok()) return;
+        if (i > 0) join(plank - 1, plank, origin + place * step);
+        else if (from.ends != BridgeEnds::none) join(sim::kNone, plank, origin);
+        if (i + 1 == from.count && from.ends == BridgeEnds::both) join(sim::kNone, plank, origin + (place + 1.0) * step);
     }
 }
 
@@ -414,6 +443,10 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
         count.bodies += from.ring->count;
         count.joints += std::uint64_t{from.ring->count} + 1;
     }
+    if (from.bridge) {
+        count.bodies += from.bridge->count;
+        count.joints += 2 * (std::uint64_t{from.bridge->count} + 1);
+    }
     if (from.crowd) {
         for (const auto& group : scene.templates) {
             if (group->name != from.crowd->template_) continue;
@@ -428,7 +461,7 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
     if (count_kinds(from) != 1) {
-        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring");
+        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring, bridge");
         return;
     }
     Maker maker(reader, from.name, where, library, scope);
@@ -442,6 +475,7 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
     if (from.crowd) make(maker, *from.crowd, where / "crowd");
     if (from.tree) make(maker, *from.tree, where / "tree");
     if (from.ring) make(maker, *from.ring, where / "ring");
+    if (from.bridge) make(maker, *from.bridge, where / "bridge");
 }
 
 }  // namespace orrery::protocol::scene

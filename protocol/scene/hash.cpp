@@ -831,6 +831,19 @@ static void walk(HashSink& sink, const RingGeneratorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const BridgeGeneratorT& t) {
+    static const BridgeGeneratorT base;
+    sink.scalar(0, t.count, base.count);
+    sink.part(1, t.step);
+    sink.part(2, t.across);
+    sink.scalar(3, static_cast<std::uint8_t>(t.ends), static_cast<std::uint8_t>(base.ends));
+    sink.part(4, t.origin);
+    sink.text(5, t.shape);
+    sink.text(6, t.material);
+    sink.scalar(7, t.collide, base.collide);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const GeneratorT& t) {
     sink.text(0, t.name);
     sink.part(1, t.grid);
@@ -843,6 +856,7 @@ static void walk(HashSink& sink, const GeneratorT& t) {
     sink.part(8, t.crowd);
     sink.part(9, t.tree);
     sink.part(10, t.ring);
+    sink.part(11, t.bridge);
     sink.end();
 }
 

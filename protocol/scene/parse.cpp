@@ -139,6 +139,7 @@ class FlatCheck {
         made_of(g.net(), p / "net");
         made_of(g.tree(), p / "tree");
         made_of(g.ring(), p / "ring");
+        made_of(g.bridge(), p / "bridge");
         if (g.arena()) text(g.arena()->material(), p / "arena.material");
         if (g.crowd()) text(g.crowd()->template_(), p / "crowd.template");
         if (!g.rain()) return;

@@ -264,7 +264,7 @@ template <class F>
 ORRERY_FN void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
                                std::size_t lane) {
     const StepConstants& step = context.step;
-    const F h(step.h_s), one(1.0f), zero(0.0f), third(1.0f / 3.0f);
+    const F h(step.h_s), one(1.0f), zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
     Vec3T<F> point{zero, zero, zero};
     Sym3T<F> response{zero, zero, zero, zero, zero, zero}, inverse = response;
@@ -276,10 +276,9 @@ ORRERY_FN void refresh_coupled(const StepContext& context, const ChainView& chai
         InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
         const Vec3T<F> in = rotate(pose.orientation, get<F>(slot.in, lane)),
                        out = rotate(pose.orientation, get<F>(slot.out, lane));
-        F pulls = pull(get<F>(w.impulse, lane), in);
-        if (s < links) pulls = pulls + pull(-get<F>(work[s + 1].impulse, lane), out);
-        const Sym3T<F>& i = mass.inverse_inertia;
-        mass.inverse_inertia = i * stiffened((h * pulls) * (((i.xx + i.yy) + i.zz) * third));
+        F stiffness = turn_back(get<F>(w.impulse, lane), in, mass.inverse_inertia);
+        if (s < links) stiffness = stiffness + turn_back(-get<F>(work[s + 1].impulse, lane), out, mass.inverse_inertia);
+        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * stiffness);
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
         put(w.inertia, lane, mass);

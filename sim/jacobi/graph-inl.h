@@ -67,20 +67,19 @@ ORRERY_FN void push_graph(const StepContext& context, const GraphView& g) {
 template <class F>
 ORRERY_FN void refresh_graph(const StepContext& context, const GraphView& g) {
     const StepConstants& step = context.step;
-    const F zero(0.0f), h(step.h_s), third(1.0f / 3.0f);
+    const F zero(0.0f), h(step.h_s);
     ORRERY_FOR_EACH_JOINT_VECTOR store_change(g, j->change + lane, get<F>(j->impulse, lane));
     ORRERY_FOR_EACH_BODY_VECTOR {
         const PoseT<F> pose = gather_pose<F>(context.pose->position, b->body + lane);
         InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
-        F pulls = zero;
+        F stiffness = zero;
         for (std::uint32_t k = 0; k < b->sides; ++k) {
             GraphSides& side = g.sides[b->first + k];
             const Vec3T<F> arm = rotate(pose.orientation, get<F>(side.at, lane));
             put(side.arm, lane, arm);
-            pulls = pulls + pull(load_change<F>(g, side.change + lane) * get<F>(side.sign, lane), arm);
+            stiffness = stiffness + turn_back(load_change<F>(g, side.change + lane) * get<F>(side.sign, lane), arm, mass.inverse_inertia);
         }
-        const Sym3T<F>& i = mass.inverse_inertia;
-        mass.inverse_inertia = i * stiffened((h * pulls) * (((i.xx + i.yy) + i.zz) * third));
+        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * stiffness);
         scatter_inertia<F>(g.inertia->inverse_inertia, b->body + lane, vector_bits<F>(b->dynamic, lane), mass);
     }
     ORRERY_FOR_EACH_JOINT_VECTOR {

@@ -48,10 +48,19 @@ ORRERY_FN Sym3T<F> operator*(const Sym3T<F>& m, F s) {
     return {m.xx * s, m.xy * s, m.xz * s, m.yy * s, m.yz * s, m.zz * s};
 }
 
-// What a joint's force does to turn a body's arm back, N m; never negative.
+// What a joint's force, or impulse, does to turn a body's arm back, N m; never negative.
 template <class F>
 ORRERY_FN F pull(Vec3T<F> force, Vec3T<F> arm) {
     return max(dot(force, arm), F(0.0f));
+}
+
+// That times the inverse inertia about axes across the arm, on average: (trace I - r I r / r.r) / 2.
+template <class F>
+ORRERY_FN F turn_back(Vec3T<F> force, Vec3T<F> arm, const Sym3T<F>& inertia) {
+    const F squared = dot(arm, arm);
+    const MaskOf<F> some = squared > F(0.0f);
+    const F along = dot(arm, inertia * arm) / select(some, squared, F(1.0f));
+    return pull(force, arm) * ((((inertia.xx + inertia.yy) + inertia.zz) - along) * F(0.5f));
 }
 
 // What inverse inertia is multiplied with, where x = h^2 w^2.

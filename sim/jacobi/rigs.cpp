@@ -1,7 +1,12 @@
 #include "sim/jacobi/rigs.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <numeric>
+
+#include "sim/jacobi/graph.h"
+#include "sim/jacobi/tree.h"
 
 namespace orrery::sim {
 namespace {
@@ -134,10 +139,43 @@ class Finder {
             held = !dynamic(out_.bodies[rig.first_body]) && !dynamic(out_.bodies.back());
         }
         rig.members = static_cast<std::uint32_t>(out_.bodies.size()) - rig.first_body;
+        if (!afford(rig, component)) {
+            leave(rig);
+            return;
+        }
         // Not negative, so their bits order as they do; a comparison and a choice of floats would be arithmetic.
         if (held && std::bit_cast<std::uint32_t>(rig.compliance) < std::bit_cast<std::uint32_t>(kHeldCompliance))
             rig.compliance = kHeldCompliance;
         out_.rigs.push_back(rig);
+    }
+
+    // In the order of the rigs, so that what memory there is goes to the same ones everywhere.
+    bool afford(const Rig& rig, const Component& component) {
+        std::size_t bytes = 0;
+        std::uint32_t no_tree = 0, *lanes = &no_tree;
+        if (rig.method != RigMethod::exact) {
+            if (component.most > kMaxGraphSides) return false;
+            std::vector<std::uint32_t> sides;
+            for (std::uint32_t k = 0; k < rig.members; ++k) sides.push_back(degree_[out_.bodies[rig.first_body + k]]);
+            std::sort(sides.begin(), sides.end(), std::greater<>());
+            for (std::size_t k = 0; k < sides.size(); k += kBundleLanes) bytes += sizeof(GraphBodies) + sides[k] * sizeof(GraphSides);
+            bytes += (rig.links + kBundleLanes - 1) / kBundleLanes * (sizeof(GraphJoints) + kBundleLanes * sizeof(RigForce));
+            bytes += rig.iterations * sizeof(GraphStep);
+        } else if (rig.kind == RigClass::tree) {
+            lanes = &alike_[{out_.parents.begin() + rig.first_body, out_.parents.end()}];
+            if (*lanes % kBundleLanes == 0) bytes = rig.members * (sizeof(TreeSlot) + sizeof(TreeWork));
+        }
+        if (bytes > kMaxRigBytes - bytes_) return false;
+        bytes_ += bytes;
+        ++*lanes;
+        return true;
+    }
+    void leave(const Rig& rig) {
+        for (std::size_t k = rig.first; k < out_.joints.size(); ++k) taken_[out_.joints[k]] = false;
+        for (std::size_t k = rig.first_body; k < out_.bodies.size(); ++k) out_.rig_of_body[out_.bodies[k]] = kNone;
+        out_.joints.resize(rig.first);
+        out_.bodies.resize(rig.first_body);
+        out_.parents.resize(rig.first_body);
     }
 
     // From the first joint at an end, so that the order is the topology's alone.
@@ -241,6 +279,8 @@ class Finder {
     std::vector<std::uint32_t> begin_, incident_;        // a body's joints are incident_[begin_[body] ..], ascending
     std::vector<Component> components_;                  // by root
     std::vector<bool> taken_;                            // by joint
+    std::map<std::vector<std::uint32_t>, std::uint32_t> alike_;  // trees of each shape
+    std::size_t bytes_ = 0;                              // of what was taken
 };
 
 }  // namespace

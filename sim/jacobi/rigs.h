@@ -24,6 +24,10 @@
 namespace orrery::sim {
 
 enum class RigClass : std::uint8_t { chain, tree, loopy };
+// What cannot be kept within these is the coloured solver's.
+inline constexpr std::uint32_t kMaxGraphSides = 1024;                // joints of one body, where a rig is solved by iterations
+inline constexpr std::size_t kMaxRigBytes = std::size_t(512) << 20;  // of memory for trees and what is solved by iterations
+
 enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 
 // A chain that is held at both ends, or a tree at two places, has more joints than freedoms where it is straight. So much softness

@@ -73,10 +73,13 @@ struct PointResponse {
 template <class F>
 ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     const StepConstants& step = context.step;
-    const F zero(0.0f), h(step.h_s), third(1.0f / 3.0f);
+    const F zero(0.0f), h(step.h_s);
     const std::uint32_t links = trees.bundle->links;
     TreeWork* const work = trees.work;
-    put(work[0].pulls, lane, zero);
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        put(work[s].inertia, lane, gather_inertia<F>(context.inertia->inverse_inertia, trees.slots[s].body + lane));
+        put(work[s].stiffness, lane, zero);
+    }
     for (std::uint32_t s = 1; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];
         TreeWork &w = work[s], &above = work[slot.parent];
@@ -86,8 +89,9 @@ ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees
                        out = rotate(parent.orientation, get<F>(slot.out, lane)), impulse = get<F>(w.impulse, lane);
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
-        put(w.pulls, lane, pull(impulse, in));
-        put(above.pulls, lane, get<F>(above.pulls, lane) + pull(-impulse, out));
+        put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
+        put(above.stiffness, lane,
+            get<F>(above.stiffness, lane) + turn_back(-impulse, out, get<F>(above.inertia.inverse_inertia, lane)));
         const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
         put(w.held_bias, lane, get<F>(w.bias, lane));
         put(w.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
@@ -95,9 +99,8 @@ ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees
     for (std::uint32_t s = 0; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];
         TreeWork& w = work[s];
-        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
-        const Sym3T<F>& i = mass.inverse_inertia;
-        mass.inverse_inertia = i * stiffened((h * get<F>(w.pulls, lane)) * (((i.xx + i.yy) + i.zz) * third));
+        InertiaT<F> mass = get<F>(w.inertia, lane);
+        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * get<F>(w.stiffness, lane));
         put(w.inertia, lane, mass);
         const F m = mass.inverse_mass;
         const Vec3T<F> none{zero, zero, zero};

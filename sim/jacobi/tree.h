@@ -35,7 +35,7 @@ struct Mat3Rows {
 struct alignas(64) TreeWork {
     Vec3Rows in_arm, out_arm;   // world
     InertiaRows inertia;        // of the body, with the geometric stiffness
-    Row pulls;                  // N s m
+    Row stiffness;              // what its joints' impulses do to turn it back, 1/s
     Row softness, rate, keep;   // of the joint's spring
     Sym3Rows block, inverse;    // of the joint: its own, and eliminated
     Mat3Rows linear, angular;   // what an impulse at the parent's point does to the parent, its later children eliminated

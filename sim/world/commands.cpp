@@ -248,7 +248,7 @@ class Applier {
         Constraint wanted = c.order.constraint;
         if (const EventCause cause = check_settings(wanted); cause != EventCause::none) return cause;
         joint.constraint = wanted;
-        core_.rigs_changed = true;
+        core_.rigs_changed = core_.rigs_changed || std::holds_alternative<BallSocket>(wanted);
         wake(core_, joint);
         // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
         std::fill(std::begin(joint.impulse) + first_state(wanted), std::end(joint.impulse), 0.0f);

@@ -203,7 +203,7 @@ TEST_CASE("exit codes: usage, input and machine") {
          2,
          "late.json: has a command at tick 9, but --ticks is 8"},
         {server::bench_command, {"S9"}, 64, "S9"},
-        {server::bench_command, {"S1_1k", "--solver", "jacobi"}, 3, "jacobi"},
+        {server::run_command, {scene_path("yard"), "--ticks", "1", "--jacobi", "cuda"}, 3, "no CUDA backend"},
         {server::bench_command, {"S1_1k", "--solver", "magic"}, 64, "magic"},
         {server::bench_command, {"S1_1k", "--repeat", "0"}, 64, "--repeat"},
         {server::doctor_command, {"--loud"}, 64, "--loud"},

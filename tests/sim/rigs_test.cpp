@@ -319,7 +319,7 @@ TEST_CASE("iterations over all joints at once come to what a dense solve says, w
         CAPTURE(round);
         WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 1 + static_cast<std::uint32_t>(random.below(8)));
         def.solver.rig_solver = RigSolver::jacobi;
-        def.solver.rig_iterations = 300;
+        def.solver.rig_iterations = kMaxRigIterations;
         check_moves_as_dense(def, 2e-3);
     }
 }
@@ -413,6 +413,19 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     def.solver.rig_solver = RigSolver::jacobi;
     CHECK(rigs_of(def).rigs.size() == 2);
     CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
+
+    WorldDef hub = rope_world();
+    add_body(hub, 0, {});
+    for (std::uint32_t k = 0; k < kMaxGraphSides; ++k) add_joint(hub, 0, add_body(hub, 0, {1.0f, 0.0f, 0.0f}), ball);
+    CHECK(rigs_of(hub).rigs[0].method == RigMethod::exact);
+    add_joint(hub, 1, 2, ball);  // a loop
+    CHECK(rigs_of(hub).rigs[0].method == RigMethod::jacobi);
+    add_joint(hub, 0, add_body(hub, 0, {1.0f, 0.0f, 0.0f}), ball);  // more sides than a graph may have
+    const Rigs refused = rigs_of(hub);
+    CHECK(refused.rigs.empty());
+    CHECK(refused.coloured.size() == hub.joints.size());
+    CHECK(refused.bodies.empty());
+    CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(), [](std::uint32_t rig) { return rig == kNone; }));
 }
 
 TEST_CASE("a rig's definition that makes no sense is an error that names it") {

@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a 
 inline constexpr std::uint32_t kMaxSubsteps = 64;
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;     // of rigs and what touches them, in a substep
 inline constexpr float kMaxRigCompliance = 1.0f;
-inline constexpr std::uint32_t kMaxRigIterations = 1000;       // of a solve of a rig, where it is not exact
+inline constexpr std::uint32_t kMaxRigIterations = 256;        // of a solve of a rig, where it is not exact
 inline constexpr float kMaxSleepTime_s = 6.5f;                  // of slowness before sleep: 16 bits of ticks at 10,000 Hz
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
 // Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have
@@ -274,7 +274,8 @@ struct SolverSettings {                           // one set of defaults for all
 };
 
 // A rig by name: the connected component, through dynamic bodies, of ball sockets that hold any of `bodies`. Where two rigs are
-// one, the first counts. Joints of rigs keep to SolverSettings::joint_recovery_speed, springs too.
+// one, the first counts. Rigid joints of rigs keep to SolverSettings::joint_recovery_speed; Spring::max_recovery_speed is not looked
+// at in them.
 struct RigDef {
     std::string name;
     std::vector<std::uint32_t> bodies;            // dynamic; indices into WorldDef::bodies
