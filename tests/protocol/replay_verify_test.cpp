@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "tests/support/seed.h"
 #include "tests/support/replay_worlds.h"
 
 using namespace orrery;
@@ -113,6 +114,7 @@ TEST_CASE("verify: recorded on each target, the same on every other and with 1, 
         REQUIRE(record_small_world({.target = recorded}) == first);
     for (const sim::Target target : sim::available_targets()) {
         for (const std::uint32_t workers : {1u, 2u, 4u}) {
+            if (test::few() && workers != 2) continue;
             ThreadExecutor executor(workers);
             const VerifyReport report =
                 verify_small_world(first, {.target = target, .executor = workers > 1 ? &executor : nullptr, .load_scene = {}});

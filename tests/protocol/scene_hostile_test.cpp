@@ -9,6 +9,7 @@
 #include "protocol/scene/scene.h"
 #include "protocol/scene/scene_generated.h"
 
+#include "tests/support/seed.h"
 using namespace orrery;
 using protocol::load_scene;
 using protocol::LoadedScene;
@@ -130,7 +131,7 @@ TEST_CASE("bit flips and truncations of real scenes give a scene or an error") {
         REQUIRE_FALSE(text.empty());
         const std::vector<std::uint8_t> binary = load_scene(text, name)->binary;
         for (const std::vector<std::uint8_t>* form : {&text, &binary}) {
-            const int cases = form == &text ? 300 : 1'500;
+            const int cases = test::sampled(form == &text ? 300 : 1'500);
             for (int i = 0; i < cases; ++i) {
                 std::vector<std::uint8_t> damaged = *form;
                 const int flips = 1 + static_cast<int>(random() % 3);

@@ -23,4 +23,7 @@ inline int sampled(int n) {
     return one_of > 1 ? (n + one_of - 1) / one_of : n;
 }
 
+// Whether each instruction costs so much (emulated) that a test takes one way through instead of all combinations of ways.
+inline bool few() { return sampled(20) == 1; }
+
 }  // namespace orrery::test
