@@ -208,12 +208,13 @@ TEST_CASE("shapes overlap where their surfaces' distance is negative") {
 }
 
 TEST_CASE("a cast shape stops where it first touches") {
+    const int queries = test::few() ? kQueries / 5 : kQueries;
     for (const ShapeDef& def : {kSphere, kBox, kCapsule, kPlane}) {
         for (const ShapeDef& probe_def : {kSphere, kBox, kCapsule}) {
             test::Random random(
                 test::seeded(91 + 4 * static_cast<std::uint64_t>(def.type) + static_cast<std::uint64_t>(probe_def.type)));
             Tally tally;
-            for (int n = 0; n < (test::few() ? kQueries / 5 : kQueries); ++n) {
+            for (int n = 0; n < queries; ++n) {
                 const Posed target(def, random_pose(random, 1.0f));
                 const Posed probe(probe_def, random_pose(random, 2.0f));
                 ShapeCast query;
@@ -235,9 +236,9 @@ TEST_CASE("a cast shape stops where it first touches") {
             }
             CAPTURE(static_cast<int>(def.type));
             CAPTURE(static_cast<int>(probe_def.type));
-            CHECK(tally.hits > kQueries / 8);
-            CHECK(tally.misses > kQueries / 25);
-            CHECK(tally.inside > kQueries / 200);
+            CHECK(tally.hits > queries / 8);
+            CHECK(tally.misses > queries / 25);
+            CHECK(tally.inside > queries / 200);
         }
     }
 }
