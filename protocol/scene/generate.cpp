@@ -55,11 +55,24 @@ class Maker {
         reader_.fail(here, "is missing; name the shape of the bodies");
         return 0;
     }
+    // What all generators of one shape say.
+    struct Start {
+        std::uint32_t shape;
+        DVec origin;
+    };
+    template <class From>
+    Start begin(const From& from, const Path& where) {
+        const std::uint32_t found = shape(from.shape, where / "shape");
+        material(from.material, where / "material");
+        if constexpr (requires { from.collide; }) {
+            if (!from.collide) like_.mask = 0;
+        }
+        return {found, origin(from.origin.get(), where)};
+    }
     // For the generator's whole series of bodies.
     void material(const std::string& name, const Path& here) {
         like_.material = convert_material(reader_, name, library_, here);
     }
-    void no_collision() { like_.mask = 0; }
     void collides(std::uint32_t category, std::uint32_t mask) { like_.category = category, like_.mask = mask; }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
@@ -180,9 +193,7 @@ double centred(std::uint32_t i, std::uint32_t n) {
 }
 
 void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
                  pz = maker.pitch(from.pitch_z, where / "pitch_z");
     if (from.type > BodyType::MAX) maker.reader().fail(where / "type", "is none of dynamic, static, kinematic");
@@ -197,17 +208,13 @@ void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const StackGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const double pitch = maker.pitch(from.pitch, where / "pitch");
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) maker.add(shape, origin + DVec{0.0, i * pitch, 0.0});
 }
 
 void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const double pitch = maker.pitch(from.pitch, where / "pitch"),
                  row_pitch = maker.pitch(from.row_pitch, where / "row_pitch");
     for (std::uint32_t row = 0; row < from.base && maker.ok(); ++row)
@@ -216,11 +223,8 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
+    const auto [shape, origin] = maker.begin(from, where);
     if (from.collide) maker.collides(from.category, from.mask);
-    else maker.no_collision();
-    const DVec origin = maker.origin(from.origin.get(), where);
     const double spacing = maker.pitch(from.spacing, where / "spacing"),
                  across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
                  up = maker.pitch(from.layer_pitch, where / "layer_pitch");
@@ -242,10 +246,7 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    if (!from.collide) maker.no_collision();
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const auto step = [&](const Vec3d* value, const char* field, DVec absent) {
         return value ? maker.reader().vector(*value, where / field, kMaxPitch_m) : absent;
     };
@@ -276,10 +277,7 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    if (!from.collide) maker.no_collision();
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const double spacing = maker.pitch(from.spacing, where / "spacing");
     if (from.levels > kMaxTreeLevels)
         maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels));
@@ -307,10 +305,7 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    if (!from.collide) maker.no_collision();
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const double spacing = maker.pitch(from.spacing, where / "spacing");
     if (from.count < 3) maker.reader().fail(where / "count", "is " + std::to_string(from.count) + "; give at least 3");
     if (!maker.ok()) return;
@@ -330,10 +325,7 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
 }
 
 void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
-    const std::uint32_t shape = maker.shape(from.shape, where / "shape");
-    maker.material(from.material, where / "material");
-    if (!from.collide) maker.no_collision();
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const auto [shape, origin] = maker.begin(from, where);
     const DVec step = from.step ? maker.reader().vector(*from.step, where / "step", kMaxPitch_m) : DVec{0.5, 0.0, 0.0},
                across = from.across ? maker.reader().vector(*from.across, where / "across", kMaxPitch_m) : DVec{0.0, 0.0, 1.0};
     if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");

@@ -62,8 +62,9 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     const std::string text = scene.text(scene.count);
     protocol::SceneOverrides overrides;
     overrides.substeps = options.substeps;
-    for (const sim::RigSolver solver : {sim::RigSolver::coloured, sim::RigSolver::direct, sim::RigSolver::jacobi, sim::RigSolver::block_jacobi}) {
-        if (options.solver == sim::rig_solver_name(solver)) overrides.rig_solver = solver;
+    for (std::size_t i = 0; i < sim::kRigSolverCount; ++i) {
+        const auto solver = static_cast<sim::RigSolver>(i);
+        if (solver != sim::RigSolver::automatic && options.solver == sim::rig_solver_name(solver)) overrides.rig_solver = solver;
     }
     const Result<protocol::LoadedScene> loaded =
         protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);

@@ -14,22 +14,20 @@ std::string scene(const std::string& rest) { return R"({"scene_version": 1, "sol
 std::string rig_scene(const std::string& rest) {
     return R"({"scene_version": 1, "solver": {"sleep": false, "rig_joints": 8}, )" + rest + "}";
 }
+const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
+
 // One rig of each shape.
-std::string one_rig(const std::string& generator) {
-    return rig_scene(R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )" +
-                     ("\"generators\": [{" + generator + "}]"));
-}
+std::string one_rig(const std::string& generator) { return rig_scene(kBead + ("\"generators\": [{" + generator + "}]")); }
 std::string rig_chain(std::uint32_t count) {
     return one_rig("\"chain\": {\"chains\": 1, \"links\": " + std::to_string(count) + R"(, "shape": "bead"})");
 }
 // A weight of a hundred beads at its end, hung by its centre.
 std::string rig_tip(std::uint32_t count) {
     const double x = 0.25 * (count - 1);
-    return rig_scene(R"("materials": [{"name": "default"}, {"name": "lead", "density_kgpm3": 100000}],
-        "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}],
+    return rig_scene(kBead + (R"("materials": [{"name": "default"}, {"name": "lead", "density_kgpm3": 100000}],
         "bodies": [{"name": "weight", "shape": "bead", "material": "lead", "mask": 0, "position": [)" + std::to_string(x + 0.125) + R"(, 0, 0]}],
         "joints": [{"a": "rope[)" + std::to_string(count - 2) + R"(]", "b": "weight", "ball_socket": {"at": [)" + std::to_string(x) + R"(, 0, 0]}}],
-        "generators": [{"name": "rope", "chain": {"links": )" + std::to_string(count - 1) + R"(, "shape": "bead"}}])");
+        "generators": [{"name": "rope", "chain": {"links": )" + std::to_string(count - 1) + R"(, "shape": "bead"}}])"));
 }
 std::string rig_star(std::uint32_t count) {
     return one_rig("\"tree\": {\"levels\": 2, \"branches\": " + std::to_string(count) + R"(, "shape": "bead"})");
@@ -43,7 +41,6 @@ std::string rig_ring(std::uint32_t count) {
 std::string rig_net(std::uint32_t count) {
     return one_rig("\"net\": {\"columns\": " + std::to_string(count) + ", \"rows\": " + std::to_string(count) + R"(, "pin": "corners", "shape": "bead"})");
 }
-const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
 
 std::string chains(std::uint32_t count) {
     return rig_scene(kBead + ("\"generators\": [{\"chain\": {\"chains\": " + std::to_string(count)) +

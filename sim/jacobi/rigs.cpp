@@ -5,8 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "sim/jacobi/graph.h"
-#include "sim/jacobi/tree.h"
+#include "sim/constraints/bundle.h"
 
 namespace orrery::sim {
 namespace {
@@ -149,25 +148,26 @@ class Finder {
         out_.rigs.push_back(rig);
     }
 
-    // In the order of the rigs, so that what memory there is goes to the same ones everywhere.
+    // In the order of the rigs, so that what room there is goes to the same ones everywhere.
     bool afford(const Rig& rig, const Component& component) {
-        std::size_t bytes = 0;
-        std::uint32_t no_tree = 0, *lanes = &no_tree;
         if (rig.method != RigMethod::exact) {
             if (component.most > kMaxGraphSides) return false;
             std::vector<std::uint32_t> sides;
             for (std::uint32_t k = 0; k < rig.members; ++k) sides.push_back(degree_[out_.bodies[rig.first_body + k]]);
             std::sort(sides.begin(), sides.end(), std::greater<>());
-            for (std::size_t k = 0; k < sides.size(); k += kBundleLanes) bytes += sizeof(GraphBodies) + sides[k] * sizeof(GraphSides);
-            bytes += (rig.links + kBundleLanes - 1) / kBundleLanes * (sizeof(GraphJoints) + kBundleLanes * sizeof(RigForce));
-            bytes += rig.iterations * sizeof(GraphStep);
+            std::uint32_t side_groups = 0;
+            for (std::size_t k = 0; k < sides.size(); k += kBundleLanes) side_groups += sides[k];
+            const std::uint32_t groups = (rig.links + kBundleLanes - 1) / kBundleLanes;
+            if (groups > kMaxGraphGroups - groups_ || side_groups > kMaxGraphSideGroups - side_groups_) return false;
+            groups_ += groups;
+            side_groups_ += side_groups;
         } else if (rig.kind == RigClass::tree) {
-            lanes = &alike_[{out_.parents.begin() + rig.first_body, out_.parents.end()}];
-            if (*lanes % kBundleLanes == 0) bytes = rig.members * (sizeof(TreeSlot) + sizeof(TreeWork));
+            std::uint32_t& lanes = alike_[{out_.parents.begin() + rig.first_body, out_.parents.end()}];
+            const std::uint32_t slots = lanes % kBundleLanes == 0 ? rig.members : 0;
+            if (slots > kMaxTreeSlots - tree_slots_) return false;
+            tree_slots_ += slots;
+            ++lanes;
         }
-        if (bytes > kMaxRigBytes - bytes_) return false;
-        bytes_ += bytes;
-        ++*lanes;
         return true;
     }
     void leave(const Rig& rig) {
@@ -280,7 +280,7 @@ class Finder {
     std::vector<Component> components_;                  // by root
     std::vector<bool> taken_;                            // by joint
     std::map<std::vector<std::uint32_t>, std::uint32_t> alike_;  // trees of each shape
-    std::size_t bytes_ = 0;                              // of what was taken
+    std::uint32_t tree_slots_ = 0, groups_ = 0, side_groups_ = 0;  // of what was taken
 };
 
 }  // namespace

@@ -24,9 +24,12 @@
 namespace orrery::sim {
 
 enum class RigClass : std::uint8_t { chain, tree, loopy };
-// What cannot be kept within these is the coloured solver's.
-inline constexpr std::uint32_t kMaxGraphSides = 1024;                // joints of one body, where a rig is solved by iterations
-inline constexpr std::size_t kMaxRigBytes = std::size_t(512) << 20;  // of memory for trees and what is solved by iterations
+// What cannot be kept within these is the coloured solver's. Together they bound the memory of rigs to about a GiB; counts and
+// not bytes, for who is solved how must not depend on how a struct is laid out.
+inline constexpr std::uint32_t kMaxGraphSides = 1024;             // joints of one body, where a rig is solved by iterations
+inline constexpr std::uint32_t kMaxTreeSlots = 65'536;            // of bundles of trees
+inline constexpr std::uint32_t kMaxGraphGroups = 65'536;          // sixteen joints of one rig each
+inline constexpr std::uint32_t kMaxGraphSideGroups = 524'288;     // a side of sixteen bodies of one rig each
 
 enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 

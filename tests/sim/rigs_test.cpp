@@ -426,6 +426,14 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(refused.coloured.size() == hub.joints.size());
     CHECK(refused.bodies.empty());
     CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(), [](std::uint32_t rig) { return rig == kNone; }));
+
+    WorldDef star = rope_world();
+    add_body(star, 0, {});
+    for (std::uint32_t k = 0; k + 1 < kMaxTreeSlots; ++k) add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);
+    CHECK(rigs_of(star).rigs.size() == 1);
+    add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);  // more bodies than bundles of trees may have slots
+    CHECK(rigs_of(star).rigs.empty());
+    CHECK(rigs_of(star).coloured.size() == star.joints.size());
 }
 
 TEST_CASE("a rig's definition that makes no sense is an error that names it") {
