@@ -10,16 +10,20 @@
 # name it unless --public says so. The key signs connect tokens (orrery token --key-file ... --server HOST:7770).
 # /var/lib/orrery keeps the recordings. Arguments after the image's name replace the whole CMD below: any subcommand of
 # orrery with all of its options. CMD alone is for a container with the host's network (--network host).
+# With --build-arg BUILD_BASE=docker.io/nvidia/cuda:VERSION-devel-debian12 (CUDA 12 or newer) large rigs can go to a GPU (docker run
+# --gpus all).
 ARG BASE=docker.io/library/debian:bookworm-slim
+ARG BUILD_BASE=${BASE}
 
-FROM ${BASE} AS build
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY deploy/deps deploy/deps
 RUN deploy/deps build && apt-get clean && rm -rf /var/lib/apt/lists/*
 COPY . .
 RUN cmake --preset release -DORRERY_BUILD_TESTS=OFF \
  && cmake --build --preset release \
- && cmake --install build/release --prefix /opt/orrery --strip
+ && cmake --install build/release --prefix /opt/orrery --strip \
+ && mkdir /opt/orrery/modules && { [ ! -e /opt/orrery/lib/liborrery_jacobi_cuda.so ] || mv /opt/orrery/lib/liborrery_jacobi_cuda.so /opt/orrery/modules/; }
 # The packages of the shared libraries that the programs load: their names change from one Debian to the next.
 RUN ldd /opt/orrery/bin/* | awk '$3 ~ "^/" {print $3}' | sort -u | while read -r library; do \
         real=$(realpath "$library"); dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}"; \
@@ -32,6 +36,7 @@ RUN apt-get update && xargs -a /tmp/packages env DEBIAN_FRONTEND=noninteractive 
  && groupadd --gid 10001 orrery && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/orrery --shell /usr/sbin/nologin orrery \
  && install -d -m 750 -o orrery -g orrery /var/lib/orrery
 COPY --from=build /opt/orrery/bin/ /usr/local/bin/
+COPY --from=build /opt/orrery/modules/ /usr/local/lib/
 COPY --from=build /opt/orrery/share/orrery/ /usr/local/share/orrery/
 USER 10001:10001
 WORKDIR /var/lib/orrery

@@ -64,3 +64,9 @@ function(orrery_flags target)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
   endif()
 endfunction()
+
+# orrery_together(group files...): small files of a target that include much are compiled as one, where its UNITY_BUILD_MODE is
+# GROUP. What their unnamed namespaces hold must then differ.
+function(orrery_together group)
+  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
+endfunction()

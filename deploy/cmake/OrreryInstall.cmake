@@ -20,6 +20,10 @@ foreach(program IN ITEMS orrery orrery_drive)
   endif()
 endforeach()
 
+if(TARGET orrery_jacobi_cuda)  # where the program in bin looks for it
+  install(TARGETS orrery_jacobi_cuda LIBRARY DESTINATION lib)
+endif()
+
 # Headers keep their folders below include/orrery; install_headers.cmake says how.
 string(CONFIGURE [[
   set(ORRERY_SOURCE "@PROJECT_SOURCE_DIR@")

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t kLayoutBytes = kChallengeTokenBytes - kMacBytes;
 
-std::array<std::uint8_t, 12> nonce_of(std::uint64_t sequence) {
-    std::array<std::uint8_t, 12> nonce{};
-    store_le(nonce.data() + 4, sequence, 8);
-    return nonce;
-}
-
 }  // namespace
 
 void seal_challenge_token(const ChallengeToken& token, std::uint64_t sequence, const Key& key,

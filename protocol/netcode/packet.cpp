@@ -11,12 +11,6 @@
 namespace orrery::protocol {
 namespace {
 
-std::array<std::uint8_t, 12> nonce_of(std::uint64_t sequence) {
-    std::array<std::uint8_t, 12> nonce{};
-    store_le(nonce.data() + 4, sequence, 8);
-    return nonce;
-}
-
 struct PacketAssociatedData {
     std::array<std::uint8_t, kNetcodeVersion.size() + 9> bytes;
 

@@ -11,6 +11,13 @@ namespace orrery::protocol {
 inline void store_le(std::uint8_t* out, std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
 }
+
+// Of ChaCha20-Poly1305 (IETF): 4 zero bytes, then the sequence.
+inline std::array<std::uint8_t, 12> nonce_of(std::uint64_t sequence) {
+    std::array<std::uint8_t, 12> nonce{};
+    store_le(nonce.data() + 4, sequence, 8);
+    return nonce;
+}
 inline std::uint64_t load_le(const std::uint8_t* in, std::size_t bytes) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in[i]) << (8 * i);

@@ -79,7 +79,7 @@ void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
 void verify_stretch(Run& run, Stretch& stretch) {
     stretch.equal_until = stretch.from.tick;
     if (run.first_bad.load() < stretch.from.tick) return;  // behind a divergence nothing counts: not even worth a world
-    auto made = World::create(run.def, {.target = run.options.target});
+    auto made = World::create(run.def, {.target = run.options.target, .rig_device = run.options.rig_device});
     if (!made) {
         stretch.error = made.error();
         return;

@@ -21,6 +21,7 @@ struct VerifyOptions {
     // used then. Keyframes are compared at both ends of a stretch, so that the proof is the same.
     sim::Executor* stretches = nullptr;
     SceneLoader load_scene;
+    sim::RigDevice* rig_device = nullptr;     // see sim::WorldConfig
 };
 
 enum class Verdict : std::uint8_t { same, diverged, unreadable };

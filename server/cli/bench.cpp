@@ -8,6 +8,7 @@
 
 #include "server/cli/bench_scenes.h"
 #include "server/cli/command_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/thread_pool.h"
 
@@ -19,7 +20,7 @@ constexpr std::uint32_t kMaxRepeat = 1000;
 
 struct BenchOptions {
     std::vector<std::string> names;
-    std::string target = "auto", solver = "auto";
+    std::string target = "auto", solver = "auto", jacobi = "auto";
     std::optional<std::uint64_t> ticks;
     std::optional<std::uint32_t> substeps;
     std::uint32_t threads = 1, repeat = 1;
@@ -39,6 +40,7 @@ void describe(CLI::App& app, BenchOptions& options) {
     app.add_option("--solver", options.solver, "auto: the scene's own; coloured, direct, jacobi or block_jacobi for all rigs")
         ->check(CLI::IsMember({"auto", "coloured", "direct", "jacobi", "block_jacobi"}))
         ->capture_default_str();
+    add_jacobi_option(app, options.jacobi);
     app.add_option("--substeps", options.substeps, "substeps a tick instead of 4")
         ->check(whole_number(1, sim::kMaxSubsteps));
     app.add_option("--repeat", options.repeat, "runs of each scene, in turn; the median run is printed")
@@ -57,7 +59,7 @@ struct Outcome {
     std::vector<SimulateReport> runs;
 };
 
-Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target,
+Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target, const RigBackend& rigs,
                                 ReportHead& head) {
     const std::string text = scene.text(scene.count);
     protocol::SceneOverrides overrides;
@@ -70,7 +72,7 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
         protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
     if (!loaded) return loaded.error();
     const std::size_t before = heap_bytes();
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {target});
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {.target = target, .rig_device = rigs.device.get()});
     if (!world) return world.error();
     SimulateSettings settings;
     settings.scene = scene.name;
@@ -126,12 +128,12 @@ int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
     return exit;
 }
 
-int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions& options, sim::Target target) {
+int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions& options, sim::Target target, const RigBackend& rigs) {
     std::vector<Outcome> outcomes(scenes.size());
     for (std::uint32_t round = 0; round < options.repeat; ++round) {
         for (std::size_t i = 0; i < scenes.size(); ++i) {
             outcomes[i].scene = scenes[i];
-            const Result<SimulateReport> report = run_once(*scenes[i], options, target, outcomes[i].head);
+            const Result<SimulateReport> report = run_once(*scenes[i], options, target, rigs, outcomes[i].head);
             if (!report)
                 return complain(report.error(),
                                 report.error().code == ErrorCode::invalid_argument ? kExitUsage : kExitInternal);
@@ -171,7 +173,9 @@ int bench_command(const std::vector<std::string>& arguments) {
     if (scenes.empty())
         return complain("no benchmark scene is called \"" + unknown + "\" or begins so (see orrery bench --list)",
                         kExitUsage);
-    return run_scenes(scenes, options, *target);
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, exit);
+    if (!rigs) return exit;
+    return run_scenes(scenes, options, *target, *rigs);
 }
 
 }  // namespace orrery::server

@@ -17,6 +17,7 @@
 #include "protocol/session/key_frame.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/room/rig_module.h"
 
 namespace orrery::server {
 
@@ -75,7 +76,7 @@ std::vector<Limit> limits() {
             {"hardware_threads", static_cast<double>(std::thread::hardware_concurrency())}};
 }
 
-void print_json(const std::vector<std::string>& targets, const std::string& problem) {
+void print_json(const std::vector<std::string>& targets, const std::string& problem, const RigModuleFound& gpu) {
     JsonLine limit_line, version_line, socket_line;
     for (const Limit& limit : limits()) limit_line.number(limit.name, limit.value);
     for (const LibraryVersion& library : library_versions()) version_line.text(library.name, library.version);
@@ -86,7 +87,7 @@ void print_json(const std::vector<std::string>& targets, const std::string& prob
                                  .text("cpu", cpu_name())
                                  .texts("targets", targets)
                                  .text("best_target", sim::target_name(sim::best_target()))
-                                 .text("gpu", "none")
+                                 .text("gpu", gpu.module != nullptr ? gpu.text : "none: " + gpu.text)
                                  .object("limits", limit_line)
                                  .object("sockets", socket_line)
                                  .object("versions", version_line)
@@ -94,11 +95,12 @@ void print_json(const std::vector<std::string>& targets, const std::string& prob
     std::printf("%s\n", line.c_str());
 }
 
-void print_text(const std::vector<std::string>& targets, const std::string& problem) {
+void print_text(const std::vector<std::string>& targets, const std::string& problem, const RigModuleFound& gpu) {
     std::printf("engine_version  %u\ncpu             %s\ntargets        ", sim::kEngineVersion, cpu_name().c_str());
     for (const std::string& target : targets) std::printf(" %s", target.c_str());
-    std::printf(" (auto: %s)\ngpu             none (this build has no GPU backend)\n",
-                std::string(sim::target_name(sim::best_target())).c_str());
+    std::printf(" (auto: %s)\ngpu             %s\n",
+                std::string(sim::target_name(sim::best_target())).c_str(),
+                gpu.module != nullptr ? gpu.text.c_str() : ("none: " + gpu.text).c_str());
     std::printf("sockets         %s\n", problem.empty() ? "a UDP socket can be bound on loopback"
                                                         : ("no UDP socket on loopback: " + problem).c_str());
     std::printf("limits\n");
@@ -119,10 +121,11 @@ int doctor_command(const std::vector<std::string>& arguments) {
     std::vector<std::string> targets;
     for (const sim::Target target : sim::available_targets()) targets.emplace_back(sim::target_name(target));
     const std::string problem = loopback_problem();
+    const RigModuleFound gpu = find_rig_module();
     if (json)
-        print_json(targets, problem);
+        print_json(targets, problem, gpu);
     else
-        print_text(targets, problem);
+        print_text(targets, problem, gpu);
     return kExitGood;
 }
 

@@ -9,6 +9,7 @@
 #include "protocol/scene/command_script.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/recorder.h"
 #include "server/room/thread_pool.h"
@@ -18,7 +19,7 @@ namespace orrery::server {
 namespace {
 
 struct RunOptions {
-    std::string scene, record, commands, target = "auto", jacobi = "cpu", hash_tree;
+    std::string scene, record, commands, target = "auto", jacobi = "auto", hash_tree;
     std::uint64_t ticks = 0, hash_every = 0;
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;
     std::uint32_t threads = 1;
@@ -44,9 +45,7 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
-    app.add_option("--jacobi", options.jacobi, "backend of large rigs: cpu, or cuda where it was built")
-        ->check(CLI::IsMember({"cpu", "cuda"}))
-        ->capture_default_str();
+    add_jacobi_option(app, options.jacobi);
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
     app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")
         ->check(whole_number(1, sim::kMaxSubsteps));
@@ -133,7 +132,10 @@ class TickWriter {
 };
 
 int run_scene(const RunOptions& options, sim::Target target, const protocol::LoadedScene& scene) {
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.world, {target});
+    int exit = kExitGood;
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.world, exit);
+    if (!rigs) return exit;
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.world, {.target = target, .rig_device = rigs->device.get()});
     if (!world) return complain(world.error(), exit_code_of(world.error()));
     std::optional<protocol::CommandScript> script;
     if (!options.commands.empty()) {
@@ -184,8 +186,6 @@ int run_command(const std::vector<std::string>& arguments) {
     int exit = kExitGood;
     const std::optional<sim::Target> target = parse_target(options.target, exit);
     if (!target) return exit;
-    if (options.jacobi == "cuda")
-        return complain("--jacobi cuda: this build has no CUDA backend; use cpu", kExitMachine);
     protocol::SceneOverrides overrides;
     overrides.tick_rate_hz = options.tick_rate_hz;
     overrides.substeps = options.substeps;

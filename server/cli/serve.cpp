@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <spdlog/spdlog.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -13,10 +15,12 @@
 #include "protocol/session/handshake.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
 #include "server/room/thread_pool.h"
+#include "sim/jacobi/rigs.h"
 
 namespace orrery::server {
 
@@ -25,7 +29,7 @@ namespace {
 using protocol::Address;
 
 struct ServeOptions {
-    std::string scene, bind = "127.0.0.1", key_file, target = "auto", record = "build/replays";
+    std::string scene, bind = "127.0.0.1", key_file, target = "auto", jacobi = "auto", record = "build/replays";
     std::vector<std::string> public_addresses;
     std::uint16_t port = 7770;
     std::uint32_t max_clients = 64, threads = 1;
@@ -60,6 +64,7 @@ void describe(CLI::App& app, ServeOptions& options) {
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
+    add_jacobi_option(app, options.jacobi);
     app.add_option("--record", options.record, "folder for replays")->capture_default_str();
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
         ->check(whole_number(1, sim::kMaxBodies))
@@ -175,6 +180,10 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     const Result<protocol::LoadedScene> scene = load_scene_file(options.scene, overrides, caps);
     if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
 
+    int exit = kExitGood;
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene->world, exit);
+    if (!rigs) return exit;
+
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(bind);
     if (!network) return complain(network.error(), kExitMachine);
     const Address local = (*network)->local_address();
@@ -194,6 +203,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     config.netcode = std::move(netcode);
     config.target = target;
     config.executor = pool ? &*pool : nullptr;
+    config.rig_device = rigs->device.get();
     protocol::SystemRandom random;
     Outbox outbox;
     Result<std::unique_ptr<Room>> room =
@@ -207,6 +217,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
         if (!written) return fail_start(written.error(), kExitMachine, replay);
     }
     announce(options, *scene, local, replay, token_file ? token_file->path() : std::string());
+    if (sim::may_have_rigs(scene->world)) spdlog::info("large rigs: {}", rigs->text);
 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
     const Result<Ok> closed = host.run();

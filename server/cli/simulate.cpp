@@ -182,7 +182,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .number("ticks", report.ticks)
         .number("threads", head.threads)
         .text("target", sim::target_name(report.target))
-        .text("jacobi", "none")
+        .text("jacobi", report.stats.rigs == 0 ? "none" : report.stats.device_rigs > 0 ? "cuda" : "cpu")
         .text("solver", std::string(report.solver))
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)

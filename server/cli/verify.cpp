@@ -9,6 +9,7 @@
 
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/room/replay_source.h"
 #include "server/room/thread_pool.h"
 
@@ -54,6 +55,7 @@ VerifiedReplay verify_replay(const std::string& path, const VerifySettings& sett
     options.target = settings.target;
     options.executor = settings.parallel > 1 ? nullptr : pool.get();
     options.stretches = settings.parallel > 1 ? pool.get() : nullptr;
+    options.rig_device = settings.rig_device;
     options.load_scene = [&settings](const protocol::replay::FileHeader& header) {
         return load_recorded_scene(header, settings.max_bodies);
     };
@@ -112,7 +114,7 @@ std::string verify_json(const VerifiedReplay& replay, const VerifySettings& sett
 
 int verify_command(const std::vector<std::string>& arguments) {
     VerifySettings settings;
-    std::string target = "auto", jacobi = "cpu";
+    std::string target = "auto", jacobi = "auto";
     bool json = false;
     CLI::App app("Re-simulates replays and compares the hash of every tick, and every keyframe.", "orrery verify");
     app.add_option("REPLAY", settings.replays, "replay files")->required();
@@ -121,7 +123,7 @@ int verify_command(const std::vector<std::string>& arguments) {
                         ->check(whole_number(1, kMaxThreads))->capture_default_str();
     app.add_option("--parallel", settings.parallel, "stretches between keyframes that are verified at a time")
         ->check(whole_number(1, kMaxThreads))->excludes(threads)->capture_default_str();
-    app.add_option("--jacobi", jacobi, "backend of large rigs")->check(CLI::IsMember({"cpu", "cuda"}));
+    add_jacobi_option(app, jacobi);
     app.add_option("--max-bodies", settings.max_bodies, "accept recorded scenes of up to so many bodies")
         ->check(whole_number(1, sim::kMaxBodies))->capture_default_str();
     app.add_flag("--require-complete", settings.require_complete, "fail on a recording that was not closed");
@@ -131,7 +133,9 @@ int verify_command(const std::vector<std::string>& arguments) {
     const std::optional<sim::Target> found = parse_target(target, exit);
     if (!found) return exit;
     settings.target = *found;
-    if (jacobi == "cuda") return complain("--jacobi cuda: this build has no CUDA backend; use cpu, the bits are the same", kExitMachine);
+    const std::optional<RigBackend> backend = pick_rig_backend(jacobi, exit);
+    if (!backend) return exit;
+    settings.rig_device = backend->device.get();
 
     int worst = kExitGood;
     for (const std::string& path : settings.replays) {

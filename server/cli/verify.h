@@ -16,6 +16,7 @@ struct VerifySettings {
     std::uint32_t threads = 1;           // workers inside a step
     std::uint32_t parallel = 1;          // stretches between keyframes at a time, each in a world of its own
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;
+    sim::RigDevice* rig_device = nullptr;  // null: rigs are the CPU's
     bool require_complete = false;       // a recording that was not closed does not pass
 };
 

@@ -31,7 +31,8 @@ inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
 struct RoomConfig {
     protocol::NetcodeServerConfig netcode;
     sim::Target target = sim::Target::automatic;
-    sim::Executor* executor = nullptr;  // outlives the room
+    sim::Executor* executor = nullptr;      // outlives the room
+    sim::RigDevice* rig_device = nullptr;   // likewise; see sim::WorldConfig
 };
 
 struct RoomStats {

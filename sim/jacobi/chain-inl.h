@@ -230,38 +230,46 @@ ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
 ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, const ChainSlot& slot) {
     for (std::size_t k = 0; k < kBundleLanes; ++k) {
-        __builtin_prefetch(context.pose + slot.body[k], 1);
-        __builtin_prefetch(context.velocity + slot.body[k], 1);
-        __builtin_prefetch(chains.forces.force + slot.force[k], 1);
+        prefetch(context.pose + slot.body[k]);
+        prefetch(context.velocity + slot.body[k]);
+        prefetch(chains.forces.force + slot.force[k]);
     }
+}
+
+// `next`: slots whose bodies are to be read ahead, or null.
+template <class F>
+ORRERY_FN void solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+                                 const ChainSlot* next, std::size_t lane) {
+    const std::uint32_t links = chains.bundle->links;
+    const F zero(0.0f);
+    load_alone<F>(context, chains, work, lane);
+    for (std::uint32_t substep = 0; substep < substeps; ++substep) {
+        BodyBefore<F> before;
+        for (std::uint32_t s = 0; s <= links; ++s) {
+            if (next != nullptr) fetch_slot(context, chains, next[s]);
+            eliminate_alone(chains, work, s, lane, context.step, before);
+        }
+        next = nullptr;
+        Vec3T<F> after{zero, zero, zero};
+        for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
+    }
+    store_alone<F>(context, chains, work, lane);
 }
 
 template <class F>
 void solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                  const ChainSlot* next) {
-    const std::uint32_t links = chains.bundle->links;
-    const F zero(0.0f);
     for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
         if (vector_bits<F>(chains.bundle->alone, lane) == 0) continue;
-        load_alone<F>(context, chains, work, lane);
-        for (std::uint32_t substep = 0; substep < substeps; ++substep) {
-            BodyBefore<F> before;
-            for (std::uint32_t s = 0; s <= links; ++s) {
-                if (next != nullptr) fetch_slot(context, chains, next[s]);
-                eliminate_alone(chains, work, s, lane, context.step, before);
-            }
-            next = nullptr;
-            Vec3T<F> after{zero, zero, zero};
-            for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
-        }
-        store_alone<F>(context, chains, work, lane);
+        solve_alone_lanes<F>(context, substeps, chains, work, next, lane);
+        next = nullptr;
     }
 }
 
 // ---- coupled: any bodies, a pass at a time, the state in the body store
 
 template <class F>
-ORRERY_FN void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
+ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
                                std::size_t lane) {
     const StepConstants& step = context.step;
     const F h(step.h_s), one(1.0f), zero(0.0f);
@@ -318,8 +326,8 @@ ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains,
                         vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), v);
 }
 
-template <bool kRelax, class F>
-ORRERY_FN void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
+template <class F>
+ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane, bool relax) {
     const std::uint32_t links = chains.bundle->links;
     const F zero(0.0f), one(1.0f);
     Vec3T<F> speed{zero, zero, zero}, reduced = speed;
@@ -327,8 +335,8 @@ ORRERY_FN void solve_coupled(const StepContext& context, const ChainView& chains
         CoupledSlot& w = work[s];
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
         if (s > 0) {
-            const F keep = kRelax ? get<F>(w.keep, lane) : one;
-            const Vec3T<F> held = get<F>(kRelax ? w.held_bias : w.bias, lane) +
+            const F keep = relax ? get<F>(w.keep, lane) : one;
+            const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
             const Vec3T<F> rest = (v.linear + cross(v.angular, get<F>(w.in_arm, lane))) - speed;
             const Vec3T<F> own = -(rest + held * keep);
@@ -387,7 +395,7 @@ void warm_start_chains(const StepContext& context, const ChainView& chains, Coup
 
 template <class F>
 void solve_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
-    ORRERY_FOR_EACH_COUPLED_VECTOR solve_coupled<false, F>(context, chains, work, lane);
+    ORRERY_FOR_EACH_COUPLED_VECTOR solve_coupled<F>(context, chains, work, lane, false);
 }
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
@@ -395,7 +403,7 @@ template <class F>
 void relax_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     ORRERY_FOR_EACH_COUPLED_VECTOR {
         refresh_coupled<F>(context, chains, work, lane);
-        solve_coupled<true, F>(context, chains, work, lane);
+        solve_coupled<F>(context, chains, work, lane, true);
         for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
             CoupledSlot& w = work[s];
             put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));

@@ -48,7 +48,7 @@ ORRERY_FN void store_change(const GraphView& g, const std::uint32_t* rows, Vec3T
 
 // v += M^-1 J^T d
 template <class F>
-ORRERY_FN void push_graph(const StepContext& context, const GraphView& g) {
+ORRERY_ONCE void push_graph(const StepContext& context, const GraphView& g) {
     const F zero(0.0f);
     ORRERY_FOR_EACH_BODY_VECTOR {
         Vec3T<F> linear{zero, zero, zero}, angular = linear;
@@ -65,7 +65,7 @@ ORRERY_FN void push_graph(const StepContext& context, const GraphView& g) {
 }
 
 template <class F>
-ORRERY_FN void refresh_graph(const StepContext& context, const GraphView& g) {
+ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
     const StepConstants& step = context.step;
     const F zero(0.0f), h(step.h_s);
     ORRERY_FOR_EACH_JOINT_VECTOR store_change(g, j->change + lane, get<F>(j->impulse, lane));
@@ -102,8 +102,8 @@ ORRERY_FN void refresh_graph(const StepContext& context, const GraphView& g) {
     }
 }
 
-template <bool kRelax, class F>
-ORRERY_FN void iterate_graph(const StepContext& context, const GraphView& g) {
+template <class F>
+ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g, bool relax) {
     const F zero(0.0f), one(1.0f);
     ORRERY_FOR_EACH_JOINT_VECTOR put(j->change_now, lane, Vec3T<F>{zero, zero, zero});
     for (std::uint32_t n = 0; n < g.graph->steps; ++n) {
@@ -111,9 +111,9 @@ ORRERY_FN void iterate_graph(const StepContext& context, const GraphView& g) {
         ORRERY_FOR_EACH_JOINT_VECTOR {
             const VelocityT<F> a = gather_velocity<F>(context.velocity->linear, j->body_a + lane),
                                b = gather_velocity<F>(context.velocity->linear, j->body_b + lane);
-            const F keep = kRelax ? get<F>(j->keep, lane) : one;
+            const F keep = relax ? get<F>(j->keep, lane) : one;
             const Vec3T<F> impulse = get<F>(j->impulse, lane);
-            const Vec3T<F> held = get<F>(kRelax ? j->held_bias : j->bias, lane) +
+            const Vec3T<F> held = get<F>(relax ? j->held_bias : j->bias, lane) +
                                   (get<F>(j->block, lane) * impulse) * get<F>(j->softness, lane);
             const Vec3T<F> rest = (b.linear + cross(b.angular, get<F>(j->arm_b, lane))) -
                                   (a.linear + cross(a.angular, get<F>(j->arm_a, lane)));
@@ -156,13 +156,13 @@ void warm_start_graph(const StepContext& context, const GraphView& g) {
 }
 
 template <class F>
-void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<false, F>(context, g); }
+void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<F>(context, g, false); }
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 void relax_graph(const StepContext& context, const GraphView& g) {
     refresh_graph<F>(context, g);
-    iterate_graph<true, F>(context, g);
+    iterate_graph<F>(context, g, true);
     ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
 }
 

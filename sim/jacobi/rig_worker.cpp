@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -36,6 +37,7 @@ void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<Jo
 
 // The longest first, so that a bundle's chains are about as long as each other.
 void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
+    ++layout_;
     bundles_.clear();
     slots_.clear();
     extras_.clear();
@@ -165,13 +167,45 @@ void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
     }
 }
 
+bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
+    if (!device_) return false;
+    AloneTick tick{};
+    const StepContext context = make_step_context(input, bodies);
+    tick.step = context.step;
+    tick.substeps = input.substeps;
+    tick.pose = context.pose;
+    tick.velocity = context.velocity;
+    tick.body_count = context.body_count;
+    tick.force = force_.data();
+    tick.mean_n = mean_n_.data();
+    tick.force_rows = static_cast<std::uint32_t>(force_.size());
+    for (const std::uint32_t b : alone_) tick.breakable = tick.breakable || bundles_[b].breakable;
+    tick.bundles = bundles_.data();
+    tick.bundle_count = static_cast<std::uint32_t>(bundles_.size());
+    tick.alone = alone_.data();
+    tick.alone_count = static_cast<std::uint32_t>(alone_.size());
+    tick.slots = slots_.data();
+    tick.extras = extras_.data();
+    tick.slot_count = static_cast<std::uint32_t>(slots_.size());
+    tick.layout = layout_;
+    const DeviceAnswer answer = device_->solve(tick);
+    if (answer == DeviceAnswer::lost) device_.reset();
+    if (answer != DeviceAnswer::done) return false;
+    for (const std::uint32_t b : alone_) {
+        note_breaks(bundles_[b], bundles_[b].alone);
+        elsewhere_ += static_cast<std::uint32_t>(std::popcount(bundles_[b].alone));
+    }
+    return true;
+}
+
 // Bundles go to whichever worker is free, each with memory of its own: neither has an effect on the outcome.
 void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force) {
     kernels_ = &rig_kernels(input.target);
     executor_ = input.executor;
     joints_ = joints;
     force_ = force;
-    if (alone_.empty()) return;
+    elsewhere_ = 0;
+    if (alone_.empty() || solve_elsewhere(input, bodies)) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
     std::uint32_t longest = 0;

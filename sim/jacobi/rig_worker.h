@@ -8,6 +8,7 @@
 #include "sim/collision/manifold.h"
 #include "sim/jacobi/chain.h"
 #include "sim/jacobi/coupled_groups.h"
+#include "sim/jacobi/device.h"
 #include "sim/jacobi/kernels.h"
 #include "sim/solver/last_colour.h"
 #include "sim/solver/solver.h"
@@ -16,10 +17,14 @@ namespace orrery::sim {
 
 class RigWorker final : public LastColour {
   public:
+    // Chains that are alone are offered to it first; it must outlive this.
+    void use(RigDevice& device) { device_ = device.open(); }
+
     // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed there, and
     // what is a rig's in the joints' own impulses.
     void find(const RigChoice& choice, const Bodies& bodies, std::span<Joint> joints, std::vector<RigForce>& force);
     bool empty() const { return rigs_.rigs.empty(); }
+    std::uint32_t count() const { return static_cast<std::uint32_t>(rigs_.rigs.size()); }
     const Rigs& rigs() const { return rigs_; }
 
     // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
@@ -27,6 +32,8 @@ class RigWorker final : public LastColour {
     // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
     bool any_coupled() const { return !coupled_.empty() || trees_.awake() + graphs_.awake() > 0; }
+
+    std::uint32_t solved_elsewhere() const { return elsewhere_; }  // rigs, in the last step_alone
 
     void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force);
 
@@ -44,6 +51,7 @@ class RigWorker final : public LastColour {
     void pack(const Bodies& bodies, std::span<const Joint> joints);
     void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
+    bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
 
@@ -54,12 +62,15 @@ class RigWorker final : public LastColour {
     std::vector<ChainSlot> slots_;
     std::vector<ChainExtras> extras_;
     std::vector<float> mean_n_;                   // by force_row
+    std::unique_ptr<RigSession> device_;          // null: the CPU alone
+    std::uint64_t layout_ = 0;                    // AloneTick::layout
 
     // Of a tick.
     const RigKernels* kernels_ = nullptr;
     Executor* executor_ = nullptr;
     std::span<Joint> joints_;
     std::span<RigForce> force_;
+    std::uint32_t elsewhere_ = 0;
     std::vector<std::uint8_t> touched_;           // by rig
     std::vector<std::uint8_t> flags_;
     std::vector<std::uint32_t> alone_, coupled_;  // bundles

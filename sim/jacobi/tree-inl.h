@@ -71,7 +71,7 @@ struct PointResponse {
 
 // What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
 template <class F>
-ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     const StepConstants& step = context.step;
     const F zero(0.0f), h(step.h_s);
     const std::uint32_t links = trees.bundle->links;
@@ -129,7 +129,7 @@ ORRERY_FN void refresh_tree(const StepContext& context, const RigTreeView& trees
 
 // Changes of the bodies' impulses act on them.
 template <class F>
-ORRERY_FN void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
+ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
     const TreeSlot& slot = trees.slots[s];
     const TreeWork& w = trees.work[s];
     VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
@@ -142,8 +142,8 @@ ORRERY_FN void load_body(TreeWork& w, std::size_t lane, Vec3T<F> impulse, Vec3T<
     put(w.f_angular, lane, get<F>(w.f_angular, lane) + turn);
 }
 
-template <bool kRelax, class F>
-ORRERY_FN void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+template <class F>
+ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, bool relax) {
     const F zero(0.0f), one(1.0f);
     const Vec3T<F> none{zero, zero, zero};
     const std::uint32_t links = trees.bundle->links;
@@ -160,8 +160,8 @@ ORRERY_FN void solve_tree(const StepContext& context, const RigTreeView& trees, 
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                            parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
         const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
-        const F keep = kRelax ? get<F>(w.keep, lane) : one;
-        const Vec3T<F> held = get<F>(kRelax ? w.held_bias : w.bias, lane) +
+        const F keep = relax ? get<F>(w.keep, lane) : one;
+        const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                               (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
         const Vec3T<F> rest = (v.linear + cross(v.angular, in)) - (parent.linear + cross(parent.angular, out));
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
@@ -229,7 +229,7 @@ void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
 
 template <class F>
 void solve_trees(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<false, F>(context, trees, lane);
+    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, false);
 }
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
@@ -237,7 +237,7 @@ template <class F>
 void relax_trees(const StepContext& context, const RigTreeView& trees) {
     ORRERY_FOR_EACH_TREE_VECTOR {
         refresh_tree<F>(context, trees, lane);
-        solve_tree<true, F>(context, trees, lane);
+        solve_tree<F>(context, trees, lane, true);
         for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
             TreeWork& w = trees.work[s];
             put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));

@@ -23,9 +23,17 @@ ORRERY_LANES_BEGIN
 // ---- float: one lane
 
 ORRERY_FN float select(bool mask, float yes, float no) { return mask ? yes : no; }
+#ifdef __CUDA_ARCH__
+ORRERY_FN float sqrt(float x) { return __fsqrt_rn(x); }
+ORRERY_FN float abs(float x) { return fabsf(x); }
+ORRERY_FN float copy_sign(float magnitude, float sign) { return copysignf(magnitude, sign); }
+ORRERY_FN void prefetch(const void*) {}
+#else
 ORRERY_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 ORRERY_FN float abs(float x) { return __builtin_fabsf(x); }
 ORRERY_FN float copy_sign(float magnitude, float sign) { return __builtin_copysignf(magnitude, sign); }
+ORRERY_FN void prefetch(const void* from) { __builtin_prefetch(from, 1); }  // to be written to
+#endif
 ORRERY_FN bool any(bool mask) { return mask; }
 ORRERY_FN bool all(bool mask) { return mask; }
 ORRERY_FN std::uint32_t lane_bits(bool mask) { return mask ? 1u : 0u; }  // bit k: lane k
@@ -36,9 +44,9 @@ struct LaneTraits;
 template <>
 struct LaneTraits<float> {
     using Mask = bool;
-    static constexpr std::size_t lanes() { return 1; }
-    static float load(const float* from) { return *from; }
-    static bool first(std::size_t count) { return count > 0; }
+    ORRERY_FN static constexpr std::size_t lanes() { return 1; }
+    ORRERY_FN static float load(const float* from) { return *from; }
+    ORRERY_FN static bool first(std::size_t count) { return count > 0; }
 };
 
 #ifndef ORRERY_LANES_REF
@@ -107,7 +115,7 @@ template <class F>
 using MaskOf = typename LaneTraits<F>::Mask;
 
 template <class F>
-constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
+ORRERY_FN constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
 
 template <class F>
 ORRERY_FN F load(const float* from) { return LaneTraits<F>::load(from); }

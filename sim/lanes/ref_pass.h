@@ -7,3 +7,4 @@
 #define ORRERY_LANES_BEGIN namespace orrery::sim::ref {
 #define ORRERY_LANES_END }
 #define ORRERY_FN inline __attribute__((always_inline))
+#define ORRERY_ONCE __attribute__((noinline))

@@ -40,4 +40,5 @@
     } \
     HWY_AFTER_NAMESPACE();
 #define ORRERY_FN HWY_INLINE
+#define ORRERY_ONCE HWY_NOINLINE  // what is called from several places and is long
 #endif

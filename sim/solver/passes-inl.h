@@ -50,17 +50,21 @@ struct BodyPair {
 
 // ---- joints
 
-template <class Functions, class F>
+// What a constraint says of its own, value and Jacobian, is compiled once, into one function that prepare and relax call.
+template <class Functions, class Bundle, class F>
+ORRERY_ONCE void refresh_vector(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
+    const BodyPair<F> pair(context, bundle.head, lane);
+    Functions::template refresh<F>(bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
+}
+
+template <class Functions, class Bundle, class F>
 void prepare_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
         const F zero(0.0f);
         put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
         put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
         Functions::template prepare<F>(*bundle, lane, context.step);
-        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                       pair.inertia_b());
+        refresh_vector<Functions, Bundle, F>(context, *bundle, lane);
     }
 }
 
@@ -81,10 +85,9 @@ template <class Functions, class F>
 void relax_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
-        const BodyPair<F> pair(context, bundle->head, lane);
         const auto bias = Functions::template bias<F>(*bundle, lane);
-        Functions::template refresh<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                       pair.inertia_b());
+        refresh_vector<Functions, Bundle, F>(context, *bundle, lane);
+        const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
         Functions::template solve<true, F>(*bundle, lane, context.step, bias, a, b);
         pair.write(a, b);
@@ -109,18 +112,7 @@ void finish_joints(const StepContext& context, void* bundles, std::uint32_t coun
     }
 }
 
-// ---- joints of a form that many constraints share
-//
-// What a constraint says of its own, value and Jacobian, is compiled once, into one function that prepare and relax call; the
-// rest once a form.
-
-#define ORRERY_ONCE __attribute__((noinline))
-
-template <class Functions, class Bundle, class F>
-ORRERY_ONCE void refresh_vector(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
-    const BodyPair<F> pair(context, bundle.head, lane);
-    Functions::template refresh<F>(bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
-}
+// ---- joints of a form that many constraints share: what is not the constraint's own is compiled once a form
 
 template <class Form, class F>
 ORRERY_ONCE void relax_vector(const StepContext& context, typename Form::Bundle& bundle, std::uint32_t lane,
@@ -130,17 +122,6 @@ ORRERY_ONCE void relax_vector(const StepContext& context, typename Form::Bundle&
     Form::template solve<true, F>(bundle, lane, context.step, bias, a, b);
     pair.write(a, b);
     Form::template accumulate<F>(bundle, lane);
-}
-
-template <class Functions, class Bundle, class F>
-void prepare_form(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    ORRERY_FOR_EACH_VECTOR {
-        const F zero(0.0f);
-        put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
-        put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
-        Functions::template prepare<F>(*bundle, lane, context.step);
-        refresh_vector<Functions, Bundle, F>(context, *bundle, lane);
-    }
 }
 
 template <class Functions, class Bundle, class F>
@@ -303,20 +284,19 @@ void finish_surface_contacts(const StepContext& context, void* bundles, std::uin
 }
 
 #undef ORRERY_FOR_EACH_VECTOR
-#undef ORRERY_ONCE
 
 template <class Functions, class Bundle, class F>
 constexpr KindKernels joint_kernels() {
     if constexpr (requires { typename Functions::Form; }) {
         using Form = typename Functions::Form;
-        return {prepare_form<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
+        return {prepare_joints<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
                 nullptr, finish_joints<Form, F>};
     } else if constexpr (requires { typename Functions::ManyBodies; }) {
         using Form = typename Functions::ManyBodies;
         return {prepare_crowds<Functions, F>, warm_start_crowds<Form, F>, solve_crowds<Form, F>, relax_crowds<Functions, F>,
                 nullptr, finish_joints<Form, F>};
     } else {
-        return {prepare_joints<Functions, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
+        return {prepare_joints<Functions, Bundle, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
                 nullptr, finish_joints<Functions, F>};
     }
 }

@@ -72,6 +72,8 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         if (rigs.any_coupled()) input.last = &rigs;
         input.coupling_iterations = core.def.solver.coupling_iterations;
     }
+    core.stats.rigs = rigs.count();
+    core.stats.device_rigs = rigs.solved_elsewhere();
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
     core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;
@@ -142,6 +144,7 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
     core.sleep_ticks = std::max(1u, ref::whole_ticks(core.def.solver.sleep_time_s, core.def.tick_rate_hz));
     core.any_surfaces = any_surfaces(core.def);
     core.definition_hash = hash_definition(core.def);
+    if (config.rig_device != nullptr && may_have_rigs(core.def)) core.rigs.use(*config.rig_device);
     populate(core);
     renew_sleeping_digest(core);
     impl->history.keep(config.history_ticks);

@@ -19,6 +19,7 @@
 #include "server/cli/token.h"
 #include "server/cli/verify.h"
 #include "tests/support/captured_output.h"
+#include "tests/support/rig_module_path.h"
 #include "tests/support/temp_folder.h"
 
 using namespace orrery;
@@ -203,13 +204,14 @@ TEST_CASE("exit codes: usage, input and machine") {
          2,
          "late.json: has a command at tick 9, but --ticks is 8"},
         {server::bench_command, {"S9"}, 64, "S9"},
-        {server::run_command, {scene_path("yard"), "--ticks", "1", "--jacobi", "cuda"}, 3, "no CUDA backend"},
+        {server::run_command, {scene_path("yard"), "--ticks", "1", "--jacobi", "cuda"}, 3, "no CUDA module: "},
         {server::bench_command, {"S1_1k", "--solver", "magic"}, 64, "magic"},
         {server::bench_command, {"S1_1k", "--repeat", "0"}, 64, "--repeat"},
         {server::doctor_command, {"--loud"}, 64, "--loud"},
         {server::doctor_command, {"--help"}, 0, ""},
         {server::bench_command, {"--help"}, 0, ""},
     };
+    const test::RigModulePath nowhere("/nowhere/module.so");
     for (const Case& one : cases) {
         const Printed printed = call(one.command, one.arguments);
         const std::string shown =
@@ -298,10 +300,11 @@ TEST_CASE("run and serve of a scene with too many pairs end with the limit's nam
     CHECK(has(run.err, "kMaxPairs"));
 }
 
-TEST_CASE("doctor lists the targets and says that there is no gpu") {
+TEST_CASE("doctor lists the targets and says what gpu there is") {
+    const test::RigModulePath nowhere("/nowhere/module.so");
     const Printed doctor = call(server::doctor_command, {"--json"});
     CHECK(doctor.code == 0);
-    CHECK(has(doctor.out, "\"gpu\": \"none\""));
+    CHECK(has(doctor.out, "\"gpu\": \"none: no CUDA module: "));
     CHECK(has(doctor.out, "\"udp_loopback\": "));
     CHECK(field(doctor.out, "pairs_per_tick_max") == std::to_string(sim::kMaxPairs));
     CHECK(field(doctor.out, "key_frame_max_bytes") == std::to_string(protocol::kMaxKeyFrameBytes));

@@ -8,6 +8,7 @@
 #include "protocol/scene/scene.h"
 #include "server/room/recorder.h"
 #include "tests/support/replay_files.h"
+#include "tests/support/rig_module_path.h"
 #include "tests/support/temp_folder.h"
 
 using namespace orrery;
@@ -133,7 +134,16 @@ TEST_CASE("verify: the worst of several replays decides, and usage errors are 64
     CHECK(verify_command({good, "--no-such-option"}) == 64);
     CHECK(verify_command({good, "--threads", "0"}) == 64);
     CHECK(verify_command({good, "--threads", "2", "--parallel", "2"}) == 64);
-    CHECK(verify_command({good, "--jacobi", "cuda"}) == 3);
+    {
+        const test::RigModulePath nowhere("/nowhere/module.so");
+        CHECK(verify_command({good, "--jacobi", "cuda"}) == 3);
+        CHECK(verify_command({good, "--jacobi", "auto"}) == 0);
+    }
+    {
+        const test::RigModulePath emulated(ORRERY_EMULATED_MODULE);
+        CHECK(verify_command({good, "--jacobi", "cuda"}) == 0);
+    }
+    CHECK(verify_command({good, "--jacobi", "abacus"}) == 64);
     const auto targets = sim::available_targets();
     const bool arm = std::find(targets.begin(), targets.end(), sim::Target::neon) != targets.end();
     CHECK(verify_command({good, "--target", arm ? "avx2" : "neon"}) == 3);

@@ -301,11 +301,15 @@ struct WorldDef {
     std::vector<RigDef> rigs;
 };
 
+class RigDevice;                                  // sim/jacobi/device.h: solves rigs elsewhere than on the CPU, e.g. on a GPU
+
 struct WorldConfig {                              // what may differ between machines without changing a bit
     Target target = Target::automatic;
     // Ticks before the present that queries may ask for, at most kMaxHistoryTicks. Each takes kHistoryBytesPerBody for every
     // kinematic and dynamic body with a shape; fixed bodies are kept once for as long as none of them comes, goes or moves.
     std::uint32_t history_ticks = 0;
+    // Solves rigs, where it can; must outlive the world. Null: the CPU does.
+    RigDevice* rig_device = nullptr;
 };
 
 // ---------------------------------------------------------------- commands: the only way to change a world from outside
@@ -456,6 +460,8 @@ struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
+    std::uint32_t rigs = 0;                       // awake or not
+    std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
     float max_penetration_m = 0.0f;
 };
 

@@ -1,0 +1,38 @@
+#include "server/cli/rig_backend.h"
+
+#include <CLI/CLI.hpp>
+
+#include "server/cli/command_line.h"
+#include "sim/jacobi/rigs.h"
+
+namespace orrery::server {
+
+void add_jacobi_option(CLI::App& app, std::string& name) {
+    app.add_option("--jacobi", name,
+                   "who solves large rigs: auto (a CUDA device where one answers and it pays), cpu or cuda (no bit depends on it)")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+}
+
+std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit) {
+    if (name == "cpu") return RigBackend{nullptr, "CPU"};
+    const RigModuleFound found = find_rig_module();
+    if (found.module == nullptr) {
+        if (name == "auto") return RigBackend{nullptr, "CPU (" + found.text + ")"};
+        exit = complain("--jacobi cuda: " + found.text + "; --jacobi cpu gives the same bits", kExitMachine);
+        return std::nullopt;
+    }
+    ModuleRigDevice::Settings settings;
+    if (name == "cuda") settings.least_beads = 1;
+    settings.on_lost = [](const std::string& why) {
+        complain("the CUDA device is lost (" + why + "); the CPU goes on from the last tick, with the same bits", kExitMachine);
+    };
+    return RigBackend{std::make_unique<ModuleRigDevice>(*found.module, std::move(settings)), found.text};
+}
+
+std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit) {
+    if (name == "auto" && !sim::may_have_rigs(def)) return RigBackend{nullptr, "none"};
+    return pick_rig_backend(name, exit);
+}
+
+}  // namespace orrery::server

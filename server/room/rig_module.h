@@ -1,0 +1,41 @@
+// The GPU as a world sees it: a module that is loaded at run time, so that one program runs with and without one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sim/jacobi/cuda/module.h"
+#include "sim/result.h"
+
+namespace orrery::server {
+
+// Beads that a tick must have, below which copying them costs more than the CPU's solve; of `auto` alone.
+inline constexpr std::uint64_t kWorthAGpu = 50'000;
+
+// By a module's table, which must outlive it. Sessions may be used from different threads.
+class ModuleRigDevice final : public sim::RigDevice {
+  public:
+    struct Settings {
+        std::uint64_t least_beads = kWorthAGpu;                // of a tick; fewer are the CPU's
+        std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
+    };
+    ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}
+    std::unique_ptr<sim::RigSession> open() override;
+
+  private:
+    const sim::RigModule& module_;
+    Settings settings_;
+};
+
+struct RigModuleFound {
+    const sim::RigModule* module = nullptr;  // null: none can be used
+    std::string text;                        // the device's name; or why there is none
+};
+
+// The module at ORRERY_JACOBI_MODULE, else liborrery_jacobi_cuda.so beside the program, in ../lib beside that, or where the
+// loader looks; it stays loaded. Never throws; where it finds none, or one of another build, or no device answers, says so.
+RigModuleFound find_rig_module();
+
+}  // namespace orrery::server

@@ -1,0 +1,155 @@
+// As much of CUDA's runtime as sim/jacobi/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
+// one after the other, the device's memory of the heap. Every call can be made to fail, as it does once a device is lost.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __align__(n) __attribute__((aligned(n)))
+#define __forceinline__ inline __attribute__((always_inline))
+
+struct dim3 {
+    unsigned x, y = 1, z = 1;
+    explicit dim3(unsigned n) : x(n) {}
+};
+enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaDeviceProp {
+    char name[256];
+    std::size_t totalGlobalMem;
+};
+using cudaStream_t = int*;
+
+namespace cuda_emulation {
+
+constexpr std::size_t kMostOnChipBytes = 256 * 1024;
+
+struct Device {
+    unsigned calls_left = ~0u;                             // after which the device is lost; ~0: never
+    int processors = 4;
+    int on_chip_bytes = 64 * 1024;  // at most kMostOnChipBytes
+    std::size_t memory_bytes = std::size_t(1) << 30, used_bytes = 0;
+    unsigned launches = 0, on_chip_launches = 0, uploads = 0;  // counted
+};
+inline Device device;
+inline int stream;
+
+// Every call of the runtime.
+inline bool lost() {
+    if (device.calls_left == 0) return true;
+    if (device.calls_left != ~0u) --device.calls_left;
+    return false;
+}
+// The sizes of blocks of the device's memory lie before them.
+constexpr std::size_t kHead = 256;
+
+}  // namespace cuda_emulation
+
+inline dim3 blockIdx(0), blockDim(0), threadIdx(0);
+
+inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error"; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+#define CUDA_EMULATION_CALL \
+    if (cuda_emulation::lost()) return cudaErrorDevicesUnavailable
+
+inline cudaError_t cudaGetDeviceCount(int* count) {
+    CUDA_EMULATION_CALL;
+    *count = 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDevice(int* index) {
+    CUDA_EMULATION_CALL;
+    *index = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
+    CUDA_EMULATION_CALL;
+    std::strcpy(out->name, "emulated");
+    out->totalGlobalMem = cuda_emulation::device.memory_bytes;
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    CUDA_EMULATION_CALL;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_emulation::device.processors : cuda_emulation::device.on_chip_bytes;
+    return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
+    CUDA_EMULATION_CALL;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreate(cudaStream_t* out) {
+    CUDA_EMULATION_CALL;
+    *out = &cuda_emulation::stream;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    CUDA_EMULATION_CALL;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    CUDA_EMULATION_CALL;
+    *total = cuda_emulation::device.memory_bytes;
+    *free = *total - cuda_emulation::device.used_bytes;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMalloc(void** out, std::size_t bytes) {
+    CUDA_EMULATION_CALL;
+    auto* const block = static_cast<unsigned char*>(std::aligned_alloc(cuda_emulation::kHead, (bytes + 2 * cuda_emulation::kHead - 1) / cuda_emulation::kHead * cuda_emulation::kHead));
+    std::memcpy(block, &bytes, sizeof(bytes));
+    std::memset(block + cuda_emulation::kHead, 0xa5, bytes);  // whoever reads what nobody wrote is seen
+    cuda_emulation::device.used_bytes += bytes;
+    *out = block + cuda_emulation::kHead;
+    return cudaSuccess;
+}
+inline cudaError_t cudaFree(void* at) {  // of a lost device, too: the process goes on
+    if (at != nullptr) {
+        auto* const block = static_cast<unsigned char*>(at) - cuda_emulation::kHead;
+        std::size_t bytes = 0;
+        std::memcpy(&bytes, block, sizeof(bytes));
+        cuda_emulation::device.used_bytes -= bytes;
+        std::free(block);
+    }
+    return cuda_emulation::lost() ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+inline cudaError_t cudaMallocHost(void** out, std::size_t bytes) {
+    CUDA_EMULATION_CALL;
+    *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* at) {
+    std::free(at);
+    return cuda_emulation::lost() ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+    // A device that is lost in a copy leaves half of it.
+    const bool lost = cuda_emulation::lost();
+    std::memcpy(to, from, lost ? bytes / 2 : bytes);
+    if (kind == cudaMemcpyHostToDevice) ++cuda_emulation::device.uploads;
+    return lost ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+template <class Argument>
+cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes, cudaStream_t) {
+    CUDA_EMULATION_CALL;
+    if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes)) return cudaErrorMemoryAllocation;
+    ++cuda_emulation::device.launches;
+    if (shared_bytes > 0) ++cuda_emulation::device.on_chip_launches;
+    blockDim = block;
+    for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) kernel(*static_cast<Argument*>(arguments[0]));
+    }
+    return cudaSuccess;
+}
+
+#undef CUDA_EMULATION_CALL
