@@ -42,6 +42,60 @@ bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
     return (bodies.flags[body] & kBodyAlive) != 0 && info.shape != kNone && !info.sensor;
 }
 
+// A body's place in the lists follows from its flags, from what it was made as, which its generation stands for, and, where it is
+// kinematic, from whether it is on its way.
+bool BroadPhase::same_bodies(const Bodies& bodies) const {
+    if (!knows_bodies_ || known_flags_ != bodies.flags || known_generation_ != bodies.generation) return false;
+    for (std::size_t k = 0; k < kinematic_.size(); ++k) {
+        if (bodies.active(kinematic_[k]) != kinematic_active_[k]) return false;
+    }
+    return true;
+}
+
+void BroadPhase::remember_bodies(const Bodies& bodies) {
+    known_flags_.assign(bodies.flags.begin(), bodies.flags.end());
+    known_generation_.assign(bodies.generation.begin(), bodies.generation.end());
+    kinematic_.clear();
+    kinematic_active_.clear();
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if ((bodies.flags[i] & kBodyKinematic) == 0) continue;
+        kinematic_.push_back(i);
+        kinematic_active_.push_back(bodies.active(i));
+    }
+    knows_bodies_ = true;
+}
+
+std::uint8_t BroadPhase::class_for(std::uint32_t category, std::uint32_t mask) {
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if (classes_[c].category == category && classes_[c].mask == mask) return static_cast<std::uint8_t>(c);
+    }
+    if (classes_.size() < kFilterClasses) {
+        classes_.push_back({category, mask});
+        moving_trees_.emplace_back();
+        fixed_trees_.emplace_back();
+    }
+    if (classes_.size() == kFilterClasses) classes_.back() = {~0u, ~0u};
+    return static_cast<std::uint8_t>(classes_.size() - 1);
+}
+
+bool BroadPhase::classes_meet(std::size_t c, std::size_t d) const {
+    return (classes_[c].category & classes_[d].mask) != 0 && (classes_[d].category & classes_[c].mask) != 0;
+}
+
+std::span<const std::uint32_t> BroadPhase::of_class(std::size_t c, std::span<const std::uint32_t> rows) {
+    if (classes_.size() == 1) return rows;
+    class_rows_.clear();
+    for (const std::uint32_t row : rows) {
+        if (class_of_[row] == c) class_rows_.push_back(row);
+    }
+    return class_rows_;
+}
+
+void BroadPhase::rebuild(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
+                         const BroadKernels& kernels) {
+    for (std::size_t c = 0; c < trees.size(); ++c) trees[c].rebuild(boxes, of_class(c, rows), kernels);
+}
+
 // Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
 void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     const std::uint32_t size = bodies.size();
@@ -50,6 +104,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     shape_of_.resize(known, 0);
     type_of_.resize(known, ShapeType::sphere);
     renewed_.resize(known, 0);
+    class_of_.resize(known, 0);
 
     std::uint32_t categories = 0, masks = 0;
     for (std::uint32_t i = 1; i < size; ++i) {
@@ -76,6 +131,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (identity_[i].kind == Kind::moving || identity_[i].kind == Kind::fixed) gone_.push_back(i);
         identity_[i] = now;
         shape_of_[i] = now.shape;
+        if (now.kind == Kind::moving || now.kind == Kind::fixed) class_of_[i] = class_for(now.category, now.mask);
         if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
@@ -111,7 +167,10 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
     const bool all_fixed = update_shape_table(shapes) || margin_m != margin_m_;
     dt_s_ = dt_s;
     margin_m_ = margin_m;
-    classify(bodies, shapes);
+    if (!same_bodies(bodies)) {
+        classify(bodies, shapes);
+        remember_bodies(bodies);
+    }
     escaped_moving_.clear();
     escaped_fixed_.clear();
     if (moving_.empty() && fixed_.empty()) return;
@@ -135,11 +194,16 @@ bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
     return ((x.flags | y.flags) & kBodyDynamic) != 0 && (x.category & y.mask) != 0 && (y.category & x.mask) != 0;
 }
 
-// Looks for candidates of `rows`. `all`: these are all moving bodies, in the order of their slots; every pair among them is
-// found from its lower slot. Else: every pair is found from its renewed body, if both are from the lower one. False: there are
-// more than found_ may hold.
+// Looks for candidates of `rows`. `all`: these are the moving bodies of a class, in the order of their slots, and search_all goes
+// over all classes; every pair is found from its lower slot, or from the class of fewer bodies. Else: every pair is found from
+// its renewed body, if both are from the lower one. False: there are more than found_ may hold.
 bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor) {
-    const TreeView moving = moving_tree_.view(), fixed = fixed_tree_.view();
+    const std::size_t classes = classes_.size();
+    TreeView moving[kFilterClasses], fixed[kFilterClasses];
+    for (std::size_t c = 0; c < classes; ++c) moving[c] = moving_trees_[c].view(), fixed[c] = fixed_trees_[c].view();
+    const auto fewer = [&](std::size_t c, std::size_t d) {
+        return std::pair(moving_trees_[c].slots(), c) < std::pair(moving_trees_[d].slots(), d);
+    };
     const auto count = static_cast<std::uint32_t>(rows.size());
     if (chunks_.size() < chunk_count(count, kSearchChunk)) chunks_.resize(chunk_count(count, kSearchChunk));
     std::atomic<std::uint64_t> total{found_.size()};
@@ -161,16 +225,21 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Sea
             const std::uint32_t row = rows[i];
             const bool moves = identity_[row].kind == Kind::moving;
             const std::size_t before = chunk.keys.size();
-            const std::uint32_t among_moving = hits(moving, row, all ? i + 1 : 0);
-            for (std::uint32_t k = 0; k < among_moving; ++k) {
-                const std::uint32_t other = moving_tree_.row(chunk.slots[k]);
-                const bool mine = all || (moves ? renewed_[other] == 0 || row < other : renewed_[other] == 0);
-                if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
-            }
-            const std::uint32_t among_fixed = moves ? hits(fixed, row, 0) : 0;
-            for (std::uint32_t k = 0; k < among_fixed; ++k) {
-                const std::uint32_t other = fixed_tree_.row(chunk.slots[k]);
-                if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
+            const std::size_t own = class_of_[row];
+            for (std::size_t c = 0; c < classes; ++c) {
+                if (!classes_meet(own, c)) continue;
+                const bool here = !all || c == own || fewer(own, c);
+                const std::uint32_t among_moving = here ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
+                for (std::uint32_t k = 0; k < among_moving; ++k) {
+                    const std::uint32_t other = moving_trees_[c].row(chunk.slots[k]);
+                    const bool mine = all || (moves ? renewed_[other] == 0 || row < other : renewed_[other] == 0);
+                    if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
+                }
+                const std::uint32_t among_fixed = moves ? hits(fixed[c], row, 0) : 0;
+                for (std::uint32_t k = 0; k < among_fixed; ++k) {
+                    const std::uint32_t other = fixed_trees_[c].row(chunk.slots[k]);
+                    if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
+                }
             }
             if (what.exact) keep_overlapping(chunk, before, kernels);
             if (chunk.keys.size() - counted < kCountedAtOnce && i + 1 < end) continue;
@@ -185,6 +254,13 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Sea
     }
     for (std::uint32_t i = 0; i < chunk_count(count, kSearchChunk); ++i) {
         found_.insert(found_.end(), chunks_[i].keys.begin(), chunks_[i].keys.end());
+    }
+    return true;
+}
+
+bool BroadPhase::search_all(const Search& what, const BroadKernels& kernels, Executor& executor) {
+    for (const BoxTree& tree : moving_trees_) {
+        if (!search(tree.rows(), true, what, kernels, executor)) return false;
     }
     return true;
 }
@@ -225,19 +301,24 @@ void BroadPhase::merge_found() {
 // New fat bounds for what left its own, into the trees.
 void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels) {
     for (const std::uint32_t i : gone_) {
-        moving_tree_.remove(i, kernels);
-        fixed_tree_.remove(i, kernels);
+        for (BoxTree& tree : moving_trees_) tree.remove(i, kernels);
+        for (BoxTree& tree : fixed_trees_) tree.remove(i, kernels);
         renewed_[i] = 1;
     }
     kernels.fatten(expand_input(bodies, dt_s_), fat_.data()->min, moved.data(), static_cast<std::uint32_t>(moved.size()));
     kernels.fatten(expand_input(bodies, 0.0f), fat_.data()->min, escaped_fixed_.data(), static_cast<std::uint32_t>(escaped_fixed_.size()));
-    for (const std::uint32_t i : escaped_fixed_) fixed_tree_.set(i, fat_[i], kernels);
-    if (fixed_tree_.wants_rebuild()) fixed_tree_.rebuild(fat_.data(), fixed_, kernels);
+    const auto rebuild_worn = [&](std::vector<BoxTree>& trees, std::span<const std::uint32_t> rows) {
+        for (std::size_t c = 0; c < trees.size(); ++c) {
+            if (trees[c].wants_rebuild()) trees[c].rebuild(fat_.data(), of_class(c, rows), kernels);
+        }
+    };
+    for (const std::uint32_t i : escaped_fixed_) fixed_trees_[class_of_[i]].set(i, fat_[i], kernels);
+    rebuild_worn(fixed_trees_, fixed_);
     if (all) {
-        moving_tree_.rebuild(fat_.data(), moving_, kernels);
+        rebuild(moving_trees_, fat_.data(), moving_, kernels);
     } else {
-        for (const std::uint32_t i : escaped_moving_) moving_tree_.set(i, fat_[i], kernels);
-        if (moving_tree_.wants_rebuild()) moving_tree_.rebuild(fat_.data(), moving_, kernels);
+        for (const std::uint32_t i : escaped_moving_) moving_trees_[class_of_[i]].set(i, fat_[i], kernels);
+        rebuild_worn(moving_trees_, moving_);
     }
 }
 
@@ -247,7 +328,7 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
     found_.clear();
     if (all) {
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
-        if (!search(moving_tree_.rows(), true, what, kernels, executor)) return false;
+        if (!search_all(what, kernels, executor)) return false;
     } else {
         if (!search(escaped_moving_, false, what, kernels, executor)) return false;
     }
@@ -261,8 +342,8 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
     uncached_ = true;
     candidates_.clear();
     found_.clear();
-    moving_tree_.rebuild(tight_.data(), moving_, kernels);
-    if (!search(moving_tree_.rows(), true, {tight_.data(), true, max_pairs}, kernels, executor)) return false;
+    rebuild(moving_trees_, tight_.data(), moving_, kernels);
+    if (!search_all({tight_.data(), true, max_pairs}, kernels, executor)) return false;
     sort_keys(found_);
     candidates_.swap(found_);
     return true;

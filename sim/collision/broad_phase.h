@@ -2,8 +2,9 @@
 // How they are found is cached from tick to tick:
 //
 //   bodies -> tight bounds (bounds-inl.h), every tick
-//   fat bounds: larger; renewed when a body's tight bounds leave them. A tree over those of bodies that
-//   may move in the tick (Bodies::active), and one over those at rest, which is touched only when these change
+//   fat bounds: larger; renewed when a body's tight bounds leave them. Trees over those of bodies that may move in the tick
+//   (Bodies::active), and over those at rest, which are touched only when these change: one of each for every pair of category
+//   and mask, so that bodies which cannot meet are not looked for
 //   candidates: the pairs of overlapping fat bounds whose filters agree, sorted; only pairs of bodies with renewed fat bounds are
 //   looked for again
 //   pairs = the candidates whose tight bounds overlap
@@ -26,9 +27,12 @@
 namespace orrery::sim {
 
 inline constexpr std::uint32_t kCandidatesPerPair = 2;
+inline constexpr std::size_t kFilterClasses = 16;  // further pairs of category and mask share the last
 
 class BroadPhase {
   public:
+    // Bodies may be others than at the last update even where their flags and generations are the same.
+    void forget_bodies() { knows_bodies_ = false; }
     // As Collision::update_bounds and Collision::find_pairs, with a limit of max_pairs.
     void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels, Executor& executor);
     bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs,
@@ -56,6 +60,10 @@ class BroadPhase {
         std::vector<std::uint32_t> slots;
         std::vector<Pair> overlapping;
     };
+    // Bodies of one category and mask; those of the last class have any.
+    struct FilterClass {
+        std::uint32_t category = 0, mask = 0;
+    };
     // What is searched: bodies' boxes, of which only those pairs count whose tight bounds overlap if `exact`.
     struct Search {
         const BoundsRecord* boxes;
@@ -64,6 +72,12 @@ class BroadPhase {
     };
 
     static bool collides(const Bodies& bodies, std::uint32_t body);
+    bool same_bodies(const Bodies& bodies) const;
+    void remember_bodies(const Bodies& bodies);
+    std::uint8_t class_for(std::uint32_t category, std::uint32_t mask);
+    bool classes_meet(std::size_t c, std::size_t d) const;
+    std::span<const std::uint32_t> of_class(std::size_t c, std::span<const std::uint32_t> rows);
+    void rebuild(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
     bool update_shape_table(std::span<const Shape> shapes);
     void expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
@@ -73,6 +87,7 @@ class BroadPhase {
     bool renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs);
     void refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels);
     bool search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor);
+    bool search_all(const Search& what, const BroadKernels& kernels, Executor& executor);
     bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
@@ -94,12 +109,20 @@ class BroadPhase {
     std::vector<std::uint8_t> flags_;              // scratch, by position in a list of bodies
     float dt_s_ = 0.0f, margin_m_ = -1.0f;
 
-    BoxTree moving_tree_, fixed_tree_;
-    bool uncached_ = false;                        // candidates and moving_tree_ are no base for the next tick
+    std::vector<std::uint8_t> class_of_;           // by body
+    std::vector<FilterClass> classes_;             // at most kFilterClasses
+    std::vector<BoxTree> moving_trees_, fixed_trees_;  // by class
+    std::vector<std::uint32_t> class_rows_;        // scratch
+    bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
+    // Of the last update:
+    bool knows_bodies_ = false;
+    std::vector<std::uint8_t> known_flags_;
+    std::vector<std::uint32_t> known_generation_, kinematic_;
+    std::vector<bool> kinematic_active_;
     std::vector<std::uint64_t> candidates_, found_, scratch_;
     std::vector<Chunk> chunks_;
     std::vector<std::uint32_t> counts_;            // scratch, by chunk
-    std::vector<Pair> plane_pairs_, merged_pairs_;
+    std::vector<Pair> merged_pairs_;
 };
 
 }  // namespace orrery::sim

@@ -26,6 +26,8 @@ struct Collision::Impl {
 Collision::Collision() : impl_(std::make_unique<Impl>()) {}
 Collision::~Collision() = default;
 
+void Collision::forget_bodies() { impl_->broad.forget_bodies(); }
+
 void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m, Target target,
                               Executor& executor) {
     impl_->dt_s = dt_s;

@@ -21,6 +21,9 @@ class Collision {
     Collision();
     ~Collision();
 
+    // To be told when bodies were replaced other than one by one, each by one of another generation.
+    void forget_bodies();
+
     // Tight bounds of every body with a shape, 16 at a time: swept by its whole linear motion of the tick, grown by the angular arc
     // up to the speculative margin, at least by half of it (bounds-inl.h says why this is enough). Fixed bodies do not
     // move, whatever their velocity record says. To be called first in a tick: the other two work on the bodies, shapes and

@@ -444,6 +444,7 @@ void settle_state(Core& core) {
     rebuild_free_lists(core);
     list_joints(core);
     list_special_bodies(core);
+    core.collision.forget_bodies();
     std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
     core.cold_bodies.clear();
     core.removed_bodies.clear();
