@@ -125,8 +125,10 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
 
     alone_.clear();
     coupled_.clear();
+    bool same = !flags_.empty() && base_flags_ == bodies.flags;
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         ChainBundle& bundle = bundles_[b];
+        const std::uint32_t before = bundle.alone;
         bundle.alone = bundle.coupled = 0;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             const std::uint32_t r = bundle.rig[lane];
@@ -135,12 +137,15 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
         }
+        same = same && bundle.alone == before;
         if (bundle.alone != 0) alone_.push_back(b);
         if (bundle.coupled != 0) coupled_.push_back(b);
     }
+    if (same) return;
     flags_.clear();
     if (alone_.empty()) return;
-    flags_.assign(bodies.flags.begin(), bodies.flags.end());
+    base_flags_.assign(bodies.flags.begin(), bodies.flags.end());
+    flags_ = base_flags_;
     for (const std::uint32_t b : alone_) {
         const ChainBundle& bundle = bundles_[b];
         for (std::uint32_t s = 0; s <= bundle.links; ++s) {

@@ -72,7 +72,7 @@ class RigWorker final : public LastColour {
     std::span<RigForce> force_;
     std::uint32_t elsewhere_ = 0;
     std::vector<std::uint8_t> touched_;           // by rig
-    std::vector<std::uint8_t> flags_;
+    std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
     std::vector<std::uint32_t> alone_, coupled_;  // bundles
     std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
     std::vector<CoupledSlot> coupled_work_;       // of coupled_ in order

@@ -26,16 +26,19 @@ std::uint32_t largest_magnitude(const float* values, int count) {
 }
 
 // Whether no number of both records is beyond its limit. All sixteen at once, without a branch: a magnitude above its
-// limit makes the difference's sign bit.
+// limit makes the difference's sign bit. Vectors as all targets have, for left to itself the compiler makes none.
 bool within_limits(const PoseRecord& pose, const VelocityRecord& velocity) {
+    using Four = std::int32_t __attribute__((vector_size(16)));
     constexpr std::int32_t p = std::bit_cast<std::int32_t>(kMaxCoordinate_m), q = std::bit_cast<std::int32_t>(2.0f),
                            v = std::bit_cast<std::int32_t>(kRunawaySpeed_mps), w = std::bit_cast<std::int32_t>(kRunawayAngularSpeed_radps);
-    constexpr std::int32_t limits[16] = {p, p, p, q, q, q, q, 0, v, v, v, w, w, w, 0, 0};
-    std::int32_t bits[16], beyond = 0;
+    constexpr Four limits[4] = {{p, p, p, q}, {q, q, q, 0}, {v, v, v, w}, {w, w, 0, 0}};
+    constexpr Four magnitude = {0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff};
+    Four bits[4];
     std::memcpy(bits, &pose, sizeof pose);
-    std::memcpy(bits + 8, &velocity, sizeof velocity);
-    for (int i = 0; i < 16; ++i) beyond |= limits[i] - (bits[i] & 0x7fff'ffff);
-    return beyond >= 0;
+    std::memcpy(bits + 2, &velocity, sizeof velocity);
+    const Four beyond = ((limits[0] - (bits[0] & magnitude)) | (limits[1] - (bits[1] & magnitude))) |
+                        ((limits[2] - (bits[2] & magnitude)) | (limits[3] - (bits[3] & magnitude)));
+    return ((beyond[0] | beyond[1]) | (beyond[2] | beyond[3])) >= 0;
 }
 
 EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
