@@ -10,8 +10,7 @@
 # name it unless --public says so. The key signs connect tokens (orrery token --key-file ... --server HOST:7770).
 # /var/lib/orrery keeps the recordings. Arguments after the image's name replace the whole CMD below: any subcommand of
 # orrery with all of its options. CMD alone is for a container with the host's network (--network host).
-# With --build-arg BUILD_BASE=docker.io/nvidia/cuda:VERSION-devel-debian12 (CUDA 12 or newer) large rigs can go to a GPU (docker run
-# --gpus all).
+# With --build-arg BUILD_BASE=IMAGE, a Debian 12 with nvcc 12 or newer, large rigs can go to a GPU (docker run --gpus all).
 ARG BASE=docker.io/library/debian:bookworm-slim
 ARG BUILD_BASE=${BASE}
 

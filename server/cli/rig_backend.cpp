@@ -14,7 +14,7 @@ void add_jacobi_option(CLI::App& app, std::string& name) {
         ->capture_default_str();
 }
 
-std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit) {
+std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, RigWarning warn) {
     if (name == "cpu") return RigBackend{nullptr, "CPU"};
     const RigModuleFound found = find_rig_module();
     if (found.module == nullptr) {
@@ -23,16 +23,18 @@ std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit) {
         return std::nullopt;
     }
     ModuleRigDevice::Settings settings;
-    if (name == "cuda") settings.least_beads = 1;
-    settings.on_lost = [](const std::string& why) {
-        complain("the CUDA device is lost (" + why + "); the CPU goes on from the last tick, with the same bits", kExitMachine);
+    if (name == "cuda") settings.least_beads = settings.least_chains = 1;
+    settings.on_lost = [warn = std::move(warn)](const std::string& why) {
+        const std::string text = "the CUDA device is lost (" + why + "); the CPU goes on from the last tick, with the same bits";
+        if (warn) warn(text);
+        else complain(text, kExitMachine);
     };
     return RigBackend{std::make_unique<ModuleRigDevice>(*found.module, std::move(settings)), found.text};
 }
 
-std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit) {
+std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit, RigWarning warn) {
     if (name == "auto" && !sim::may_have_rigs(def)) return RigBackend{nullptr, "none"};
-    return pick_rig_backend(name, exit);
+    return pick_rig_backend(name, exit, std::move(warn));
 }
 
 }  // namespace orrery::server

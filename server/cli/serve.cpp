@@ -181,7 +181,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
 
     int exit = kExitGood;
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene->world, exit);
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene->world, exit, [](const std::string& text) { spdlog::warn(text); });
     if (!rigs) return exit;
 
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(bind);

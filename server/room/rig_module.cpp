@@ -14,35 +14,46 @@ namespace {
 
 constexpr char kModuleFile[] = "liborrery_jacobi_cuda.so";
 
-class Session final : public sim::RigSession {
-  public:
-    Session(const sim::RigModule& module, const ModuleRigDevice::Settings& settings) : module_(module), settings_(settings) {}
-    ~Session() override {
-        if (session_ != nullptr) module_.close(session_);
-    }
-    sim::DeviceAnswer solve(const sim::AloneTick& tick) override {
-        if (beads(tick) < settings_.least_beads) return sim::DeviceAnswer::declined;
-        if (session_ == nullptr) session_ = module_.open();
-        if (session_ == nullptr) return sim::DeviceAnswer::declined;
-        sim::RigModuleText why{};
-        const sim::DeviceAnswer answer = module_.solve(session_, &tick, &why);
-        if (answer == sim::DeviceAnswer::lost && settings_.on_lost) settings_.on_lost(why.text);
-        return answer;
-    }
-
-  private:
-    static std::uint64_t beads(const sim::AloneTick& tick) {
-        std::uint64_t count = 0;
-        for (std::uint32_t k = 0; k < tick.alone_count; ++k) {
-            const sim::ChainBundle& bundle = tick.bundles[tick.alone[k]];
-            count += std::uint64_t(bundle.links) * static_cast<std::uint64_t>(std::popcount(bundle.alone));
+// Ropes that swing, one more link each.
+sim::WorldDef trial() {
+    sim::WorldDef def;
+    def.solver.rig_joints = 2;
+    def.shapes.push_back({"bead", sim::ShapeType::sphere, 0.1f, 0.0f, {}});
+    for (std::uint32_t rope = 0; rope < 20; ++rope) {
+        for (std::uint32_t k = 0; k < rope + 2; ++k) {
+            sim::BodyDef bead;
+            bead.shape = 0;
+            bead.mask = 0;
+            bead.pose.position = {0.25f * static_cast<float>(k), 0.0f, static_cast<float>(rope)};
+            bead.angular_velocity = {1.0f, 2.0f, 3.0f};
+            sim::JointDef joint;
+            joint.body_b = static_cast<std::uint32_t>(def.bodies.size());
+            joint.body_a = k == 0 ? sim::kNone : joint.body_b - 1;
+            sim::BallSocket ball;
+            ball.anchor_a = k == 0 ? sim::Vec3{-0.125f, 0.0f, static_cast<float>(rope)} : sim::Vec3{0.125f, 0.0f, 0.0f};
+            ball.anchor_b = {-0.125f, 0.0f, 0.0f};
+            joint.constraint = ball;
+            def.bodies.push_back(bead);
+            def.joints.push_back(joint);
         }
-        return count;
     }
-    const sim::RigModule& module_;
-    const ModuleRigDevice::Settings& settings_;
-    void* session_ = nullptr;
-};
+    return def;
+}
+
+// Empty, or what is wrong with it.
+std::string try_out(const sim::RigModule& module) {
+    std::string problem;
+    ModuleRigDevice::Settings settings;
+    settings.least_beads = settings.least_chains = 1;
+    settings.on_lost = [&problem](const std::string& why) { problem = why; };
+    ModuleRigDevice device(module, settings);
+    const sim::WorldDef def = trial();
+    const auto there = sim::World::create(def, {.rig_device = &device}), here = sim::World::create(def);
+    if (!there.ok() || !here.ok()) return "the trial's world cannot be made";
+    for (int tick = 0; tick < 30; ++tick) (*there)->step(), (*here)->step();
+    if (problem.empty() && (*there)->hash().root != (*here)->hash().root) problem = "its bits are not the CPU's";
+    return problem;
+}
 
 std::vector<std::string> places() {
     if (const char* named = std::getenv("ORRERY_JACOBI_MODULE"); named != nullptr && *named != '\0') return {named};
@@ -61,7 +72,43 @@ std::vector<std::string> places() {
 
 }  // namespace
 
-std::unique_ptr<sim::RigSession> ModuleRigDevice::open() { return std::make_unique<Session>(module_, settings_); }
+class ModuleRigDevice::Session final : public sim::RigSession {
+  public:
+    explicit Session(ModuleRigDevice& device) : device_(device) {
+        if (device_.lost_) return;
+        sim::RigModuleText why{};
+        session_ = device_.module_.open(&why);
+        if (session_ == nullptr) device_.lose(why.text);
+    }
+    ~Session() override {
+        if (session_ != nullptr) device_.module_.close(session_);
+    }
+    sim::DeviceAnswer solve(const sim::AloneTick& tick) override {
+        if (session_ == nullptr || device_.lost_) return sim::DeviceAnswer::lost;
+        std::uint64_t beads = 0, chains = 0;
+        for (std::uint32_t k = 0; k < tick.alone_count; ++k) {
+            const sim::ChainBundle& bundle = tick.bundles[tick.alone[k]];
+            const auto lanes = static_cast<std::uint64_t>(std::popcount(bundle.alone));
+            chains += lanes;
+            beads += lanes * bundle.links;
+        }
+        if (beads < device_.settings_.least_beads || chains < device_.settings_.least_chains) return sim::DeviceAnswer::declined;
+        sim::RigModuleText why{};
+        const sim::DeviceAnswer answer = device_.module_.solve(session_, &tick, &why);
+        if (answer == sim::DeviceAnswer::lost) device_.lose(why.text);
+        return answer;
+    }
+
+  private:
+    ModuleRigDevice& device_;
+    void* session_ = nullptr;
+};
+
+std::unique_ptr<sim::RigSession> ModuleRigDevice::open() { return std::make_unique<Session>(*this); }
+
+void ModuleRigDevice::lose(const char* why) {
+    if (!lost_.exchange(true) && settings_.on_lost) settings_.on_lost(why);
+}
 
 RigModuleFound find_rig_module() {
     void* library = nullptr;
@@ -69,15 +116,19 @@ RigModuleFound find_rig_module() {
     for (const std::string& place : places()) {
         library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library != nullptr) break;
-        why = dlerror();
+        const char* const error = dlerror();
+        if (why.empty() && error != nullptr) why = error;  // of a file that is there, if any is
     }
-    if (library == nullptr) return {nullptr, "no CUDA module: " + why};
+    if (library == nullptr)
+        return {nullptr, "no CUDA module: " + why + " (it is built where nvcc 12 or newer is; ORRERY_JACOBI_MODULE names one elsewhere)"};
     const auto entry = reinterpret_cast<sim::RigModuleEntry>(dlsym(library, sim::kRigModuleSymbol));
     const sim::RigModule* const module = entry != nullptr ? entry() : nullptr;
     if (module == nullptr || module->layout != sim::rig_module_layout() || module->engine_version != sim::kEngineVersion)
         return {nullptr, std::string(kModuleFile) + " is of another build than this program; build both of the same sources"};
     sim::RigModuleText text{};
     if (!module->find(&text)) return {nullptr, text.text};
+    const std::string problem = try_out(*module);
+    if (!problem.empty()) return {nullptr, std::string(text.text) + " is not used: " + problem};
     return {module, text.text};
 }
 

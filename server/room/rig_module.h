@@ -1,6 +1,7 @@
 // The GPU as a world sees it: a module that is loaded at run time, so that one program runs with and without one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,22 +12,26 @@
 
 namespace orrery::server {
 
-// Beads that a tick must have, below which copying them costs more than the CPU's solve; of `auto` alone.
-inline constexpr std::uint64_t kWorthAGpu = 50'000;
+// What a tick must have to be worth the copies; not yet measured. A chain is one thread's.
+inline constexpr std::uint64_t kBeadsWorthAGpu = 50'000, kChainsWorthAGpu = 512;
 
 // By a module's table, which must outlive it. Sessions may be used from different threads.
 class ModuleRigDevice final : public sim::RigDevice {
   public:
     struct Settings {
-        std::uint64_t least_beads = kWorthAGpu;                // of a tick; fewer are the CPU's
+        std::uint64_t least_beads = kBeadsWorthAGpu, least_chains = kChainsWorthAGpu;  // of a tick; fewer are the CPU's
         std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
     };
     ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}
     std::unique_ptr<sim::RigSession> open() override;
 
   private:
+    class Session;
+    void lose(const char* why);
+
     const sim::RigModule& module_;
     Settings settings_;
+    std::atomic<bool> lost_{false};
 };
 
 struct RigModuleFound {
@@ -35,7 +40,8 @@ struct RigModuleFound {
 };
 
 // The module at ORRERY_JACOBI_MODULE, else liborrery_jacobi_cuda.so beside the program, in ../lib beside that, or where the
-// loader looks; it stays loaded. Never throws; where it finds none, or one of another build, or no device answers, says so.
+// loader looks; it stays loaded. Where it finds none, or one of another build, or no device answers, or its bits are not the
+// CPU's in a trial of some ticks, says so.
 RigModuleFound find_rig_module();
 
 }  // namespace orrery::server

@@ -73,7 +73,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         input.coupling_iterations = core.def.solver.coupling_iterations;
     }
     core.stats.rigs = rigs.count();
-    core.stats.device_rigs = rigs.solved_elsewhere();
+    core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
     core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;

@@ -77,6 +77,7 @@ std::unique_ptr<World> world_on(const WorldDef& def, RigDevice* rig_device, Targ
 ModuleRigDevice module_device(std::uint64_t least_beads = 1, std::string* lost = nullptr) {
     ModuleRigDevice::Settings settings;
     settings.least_beads = least_beads;
+    settings.least_chains = 1;
     if (lost != nullptr) settings.on_lost = [lost](const std::string& why) { *lost += why + "\n"; };
     return ModuleRigDevice(*orrery_rig_module(), std::move(settings));
 }
@@ -162,6 +163,23 @@ TEST_CASE("what a device has no memory for is the CPU's, and comes back to it wh
     CHECK(device.launches == 3);
     CHECK(there->hash().root == here->hash().root);
     CHECK(lost.empty());
+}
+
+TEST_CASE("a device that is lost while its memory grows gives back what it had, once") {
+    for (unsigned calls = 0; calls < 30; calls += few() ? 9u : 1u) {
+        const FreshDevice fresh;
+        std::string lost;
+        ModuleRigDevice gpu = module_device(1, &lost);
+        const WorldDef def = ropes(13, 10, 8), larger = ropes(13, 60, 20);
+        const auto world = world_on(def, &gpu), other = world_on(larger, nullptr);
+        run(*world, 2);
+        device.calls_left = calls;
+        const auto second = world_on(larger, &gpu);  // another session of the same device
+        run(*world, 2);
+        run(*second, 2);
+        run(*other, 2);
+        CHECK(second->hash().root == other->hash().root);
+    }
 }
 
 TEST_CASE("few beads are the CPU's, topology is sent when it changes alone, and a restored world goes on") {

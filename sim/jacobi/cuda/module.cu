@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "sim/jacobi/chain-inl.h"
 #include "sim/jacobi/cuda/module.h"
@@ -32,8 +33,8 @@ struct AloneLaunch {
     const ChainExtras* extras;
     const std::uint32_t* alone;
     std::uint32_t alone_count;
-    unsigned char* work;     // null: on chip
-    std::size_t work_bytes;  // of a bundle
+    unsigned char* work;     // of all slots; null: on chip
+    std::size_t work_bytes;  // of a bundle on chip
 };
 
 extern __shared__ __align__(64) unsigned char on_chip[];
@@ -44,13 +45,15 @@ __global__ void solve_alone_kernel(AloneLaunch launch) {
     if (at >= launch.alone_count) return;
     const ChainBundle& bundle = launch.bundles[launch.alone[at]];
     if (((bundle.alone >> lane) & 1u) == 0) return;
-    unsigned char* const work = launch.work != nullptr ? launch.work + at * launch.work_bytes
+    unsigned char* const work = launch.work != nullptr ? launch.work + bundle.slot * sizeof(AloneSlot)
                                                        : on_chip + (threadIdx.x / kBundleLanes) * launch.work_bytes;
     RigForces forces = launch.forces;
     forces.breakable = bundle.breakable;
     const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces};
     solve_alone_lanes<float>(launch.context, launch.substeps, chains, reinterpret_cast<AloneSlot*>(work), nullptr, lane);
 }
+
+constexpr int kDevice = 0;
 
 // Memory that grows and is never given back before the end.
 struct Memory {
@@ -66,16 +69,20 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session() {
+        cudaSetDevice(kDevice);
         for (Memory* m : {&state_, &topology_, &work_}) cudaFree(m->at);
         cudaFreeHost(staging_.at);
         if (stream_ != nullptr) cudaStreamDestroy(stream_);
     }
 
+    // Makes the kernel ready, so that the first tick need not wait for it.
+    bool open(RigModuleText& why) { return prepare() || fail(why); }
+
     DeviceAnswer solve(const AloneTick& tick, RigModuleText& why) {
         failed_ = nullptr;
         error_ = cudaSuccess;
-        const DeviceAnswer answer = attempt(tick);
-        if (answer == DeviceAnswer::lost) std::snprintf(why.text, sizeof(why.text), "%.60s: %.150s", failed_, cudaGetErrorString(error_));
+        const DeviceAnswer answer = ok(cudaSetDevice(kDevice), "cudaSetDevice") ? attempt(tick) : given_up();
+        if (answer == DeviceAnswer::lost) fail(why);
         return answer;
     }
 
@@ -103,19 +110,27 @@ class Session {
         return p;
     }
 
+    bool fail(RigModuleText& why) const {
+        std::snprintf(why.text, sizeof(why.text), "%.60s: %.150s", failed_, cudaGetErrorString(error_));
+        return false;
+    }
+    // Where memory is short nothing is lost: then failed_ stays null.
     bool ok(cudaError_t error, const char* what) {
         if (error == cudaSuccess) return true;
+        if (error == cudaErrorMemoryAllocation && stream_ != nullptr) {
+            cudaGetLastError();
+            return false;
+        }
         error_ = error;
         failed_ = what;
         return false;
     }
 
     bool prepare() {
-        if (stream_ != nullptr) return true;
-        int device = 0, processors = 0, on_chip_bytes = 0;
-        if (!ok(cudaGetDevice(&device), "cudaGetDevice") ||
-            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute") ||
-            !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute") ||
+        int processors = 0, on_chip_bytes = 0;
+        if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
+            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
+            !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaFuncSetAttribute(solve_alone_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute"))
             return false;
         processors_ = static_cast<std::size_t>(processors);
@@ -127,31 +142,21 @@ class Session {
     bool grow(Memory& memory, std::size_t bytes) {
         if (bytes <= memory.bytes) return true;
         std::size_t free = 0, total = 0;
-        if (!ok(cudaFree(memory.at), "cudaFree")) return false;
-        memory = {};
-        if (!ok(cudaMemGetInfo(&free, &total), "cudaMemGetInfo")) return false;
+        if (!ok(cudaFree(std::exchange(memory, {}).at), "cudaFree") || !ok(cudaMemGetInfo(&free, &total), "cudaMemGetInfo")) return false;
         if (bytes > free || free - bytes < kSpareBytes) return false;
+        const std::size_t more = bytes + bytes / 2;  // bodies that come one by one need no memory each
+        if (more <= free && free - more >= kSpareBytes) bytes = more;
         void* at = nullptr;
-        const cudaError_t error = cudaMalloc(&at, bytes);
-        if (error == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            return false;
-        }
-        if (!ok(error, "cudaMalloc")) return false;
+        if (!ok(cudaMalloc(&at, bytes), "cudaMalloc")) return false;
         memory = {static_cast<unsigned char*>(at), bytes};
         return true;
     }
     bool grow_staging(std::size_t bytes) {
         if (bytes <= staging_.bytes) return true;
-        if (!ok(cudaFreeHost(staging_.at), "cudaFreeHost")) return false;
-        staging_ = {};
+        if (!ok(cudaFreeHost(std::exchange(staging_, {}).at), "cudaFreeHost")) return false;
+        bytes += bytes / 2;
         void* at = nullptr;
-        const cudaError_t error = cudaMallocHost(&at, bytes);
-        if (error == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            return false;
-        }
-        if (!ok(error, "cudaMallocHost")) return false;
+        if (!ok(cudaMallocHost(&at, bytes), "cudaMallocHost")) return false;
         staging_ = {static_cast<unsigned char*>(at), bytes};
         return true;
     }
@@ -175,7 +180,7 @@ class Session {
 
     DeviceAnswer attempt(const AloneTick& tick) {
         const Parts parts = parts_of(tick);
-        if (!prepare() || !grow_staging(parts.total) || !grow(state_, parts.total) || !upload_topology(tick)) return given_up();
+        if (!grow_staging(parts.total) || !grow(state_, parts.total) || !upload_topology(tick)) return given_up();
 
         AloneLaunch launch{};
         const std::size_t slots = std::size_t(tick.bundles[tick.alone[0]].links) + 1;
@@ -187,7 +192,7 @@ class Session {
         std::size_t shared = launch.work_bytes * bundles_per_block;
         if (shared > on_chip_bytes_ || blocks > processors_) {
             shared = 0;
-            if (!grow(work_, launch.work_bytes * tick.alone_count)) return given_up();
+            if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return given_up();
             launch.work = work_.at;
         }
 
@@ -216,7 +221,7 @@ class Session {
             !ok(cudaLaunchKernel(solve_alone_kernel, dim3(blocks), dim3(threads), arguments, shared, stream_), "launch") ||
             !ok(cudaMemcpyAsync(host, there, parts.back, cudaMemcpyDeviceToHost, stream_), "copy from the device") ||
             !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"))
-            return DeviceAnswer::lost;
+            return given_up();
 
         std::memcpy(tick.pose, host + parts.pose, sizeof(PoseRecord) * tick.body_count);
         std::memcpy(tick.velocity, host + parts.velocity, sizeof(VelocityRecord) * tick.body_count);
@@ -243,14 +248,31 @@ bool find(RigModuleText* out) {
         return false;
     }
     cudaDeviceProp properties{};
-    if (const cudaError_t asked = cudaGetDeviceProperties(&properties, 0); asked != cudaSuccess) {
+    if (const cudaError_t asked = cudaGetDeviceProperties(&properties, kDevice); asked != cudaSuccess) {
         std::snprintf(out->text, sizeof(out->text), "the CUDA device does not answer: %.200s", cudaGetErrorString(asked));
+        return false;
+    }
+    // The kernel must be there for this card.
+    cudaFuncAttributes attributes{};
+    cudaError_t loaded = cudaSetDevice(kDevice);
+    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, solve_alone_kernel);
+    if (loaded != cudaSuccess) {
+        std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name, cudaGetErrorString(loaded));
         return false;
     }
     std::snprintf(out->text, sizeof(out->text), "%.200s, %zu MiB", properties.name, properties.totalGlobalMem >> 20);
     return true;
 }
-void* open() { return new (std::nothrow) Session; }
+void* open(RigModuleText* why) {
+    auto* const session = new (std::nothrow) Session;
+    if (session == nullptr) {
+        std::snprintf(why->text, sizeof(why->text), "no memory");
+        return nullptr;
+    }
+    if (session->open(*why)) return session;
+    delete session;
+    return nullptr;
+}
 DeviceAnswer solve(void* session, const AloneTick* tick, RigModuleText* why) { return static_cast<Session*>(session)->solve(*tick, *why); }
 void close(void* session) { delete static_cast<Session*>(session); }
 

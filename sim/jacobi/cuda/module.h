@@ -11,25 +11,33 @@ namespace orrery::sim {
 
 inline constexpr char kRigModuleSymbol[] = "orrery_rig_module";
 
-// Of everything that crosses: a module of another layout must not be called.
-constexpr std::uint64_t rig_module_layout() {
-    std::uint64_t hash = 1;
-    for (const std::uint64_t size : {sizeof(AloneTick), sizeof(StepConstants), sizeof(PoseRecord), sizeof(VelocityRecord), sizeof(RigForce),
-                                     sizeof(ChainBundle), sizeof(ChainSlot), sizeof(ChainExtras)})
-        hash = hash * 1'000'003u + size;
-    return hash;
-}
-
 struct RigModuleText {
     char text[256];
 };
+
+// Of everything that crosses: a module of another layout must not be called.
+constexpr std::uint64_t rig_module_layout() {
+    std::uint64_t hash = 1;  // of the functions in RigModule
+    for (const std::uint64_t size :
+         {sizeof(AloneTick), sizeof(StepConstants), sizeof(PoseRecord), sizeof(VelocityRecord), sizeof(RigForce), sizeof(ChainBundle),
+          sizeof(ChainSlot), sizeof(ChainExtras), sizeof(RigModuleText), std::size_t{kBundleLanes}, offsetof(AloneTick, substeps),
+          offsetof(AloneTick, pose), offsetof(AloneTick, velocity), offsetof(AloneTick, body_count), offsetof(AloneTick, force),
+          offsetof(AloneTick, mean_n), offsetof(AloneTick, force_rows), offsetof(AloneTick, breakable), offsetof(AloneTick, bundles),
+          offsetof(AloneTick, bundle_count), offsetof(AloneTick, alone), offsetof(AloneTick, alone_count), offsetof(AloneTick, slots),
+          offsetof(AloneTick, extras), offsetof(AloneTick, slot_count), offsetof(AloneTick, layout), offsetof(ChainBundle, slot),
+          offsetof(ChainBundle, plain), offsetof(ChainBundle, compliance), offsetof(ChainBundle, alone), offsetof(ChainSlot, force),
+          offsetof(ChainSlot, in), offsetof(ChainSlot, inverse_mass), offsetof(ChainSlot, dynamic), offsetof(ChainExtras, sign),
+          offsetof(ChainExtras, active), offsetof(StepConstants, gravity), offsetof(StepConstants, joint_recovery_speed)})
+        hash = hash * 1'000'003u + size;
+    return hash;
+}
 
 struct RigModule {
     std::uint64_t layout;          // rig_module_layout()
     std::uint32_t engine_version;  // kEngineVersion
     // False: no device answers, and `out` says why; else it says which.
     bool (*find)(RigModuleText* out);
-    void* (*open)();  // a session, or null where memory is short
+    void* (*open)(RigModuleText* why);  // a session, or null
     DeviceAnswer (*solve)(void* session, const AloneTick* tick, RigModuleText* why);
     void (*close)(void* session);
 };

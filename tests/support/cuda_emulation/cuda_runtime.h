@@ -23,6 +23,7 @@ enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorDevicesUnava
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaFuncAttributes {};
 struct cudaDeviceProp {
     char name[256];
     std::size_t totalGlobalMem;
@@ -42,6 +43,7 @@ struct Device {
 };
 inline Device device;
 inline int stream;
+unsigned char* on_chip_memory();
 
 // Every call of the runtime.
 inline bool lost() {
@@ -54,7 +56,7 @@ constexpr std::size_t kHead = 256;
 
 }  // namespace cuda_emulation
 
-inline dim3 blockIdx(0), blockDim(0), threadIdx(0);
+inline thread_local dim3 blockIdx(0), blockDim(0), threadIdx(0);
 
 inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
@@ -67,9 +69,8 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
     *count = 1;
     return cudaSuccess;
 }
-inline cudaError_t cudaGetDevice(int* index) {
+inline cudaError_t cudaSetDevice(int) {
     CUDA_EMULATION_CALL;
-    *index = 0;
     return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
@@ -85,6 +86,11 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
+    CUDA_EMULATION_CALL;
+    return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
     CUDA_EMULATION_CALL;
     return cudaSuccess;
 }
@@ -147,6 +153,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, vo
     if (shared_bytes > 0) ++cuda_emulation::device.on_chip_launches;
     blockDim = block;
     for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+        std::memset(cuda_emulation::on_chip_memory(), 0xa5, shared_bytes);
         for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) kernel(*static_cast<Argument*>(arguments[0]));
     }
     return cudaSuccess;

@@ -4,3 +4,4 @@
 namespace orrery::sim::cuda {
 alignas(64) unsigned char on_chip[cuda_emulation::kMostOnChipBytes];
 }
+unsigned char* cuda_emulation::on_chip_memory() { return orrery::sim::cuda::on_chip; }
