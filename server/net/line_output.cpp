@@ -15,13 +15,13 @@ namespace orrery::server {
 
 namespace {
 
-std::atomic<std::uint64_t> dropped{0};
+std::atomic<std::uint64_t> log_dropped{0};
 
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
     void sink_it_(const spdlog::details::log_msg& message) override {
         spdlog::memory_buf_t line;
         formatter_->format(message, line);
-        if (!write_if_ready(STDERR_FILENO, {line.data(), line.size()})) ++dropped;
+        if (!write_if_ready(STDERR_FILENO, {line.data(), line.size()})) ++log_dropped;
     }
     void flush_() override {}
 };
@@ -41,6 +41,6 @@ void log_without_waiting() {
     spdlog::set_default_logger(std::make_shared<spdlog::logger>("orrery", std::make_shared<StderrSink>()));
 }
 
-std::uint64_t log_lines_dropped() { return dropped; }
+std::uint64_t log_lines_dropped() { return log_dropped; }
 
 }  // namespace orrery::server
