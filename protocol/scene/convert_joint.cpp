@@ -630,6 +630,18 @@ void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, co
         to.body = actuated_body(reader, from.kinematic->body, scope, true, here / "body");
         direction(from.kinematic->direction.get(), from.kinematic->direction_in_world, here);
         to.max_speed = limit_or_none(reader, from.kinematic->max_speed, here / "max_speed");
+    } else if (from.walk) {
+        const Path here = where / "walk";
+        to.kind = sim::ActuatorKind::walk;
+        to.body = actuated_body(reader, from.walk->body, scope, false, here / "body");
+        direction(from.walk->direction.get(), from.walk->direction_in_world, here);
+        to.max_speed = limit_or_none(reader, from.walk->max_speed, here / "max_speed");
+        to.max_force = reader.number(from.walk->max_force, here / "max_force", 1e-3f, static_cast<float>(kMaxForce));
+        to.step_height = reader.number(from.walk->step_height, here / "step_height", 0.0f, sim::kMaxStepHeight_m);
+        to.max_slope_rad = convert_angle(reader, from.walk->max_slope_deg, here / "max_slope_deg", 0.0, 80.0);
+    } else if (from.jump) {
+        to.kind = sim::ActuatorKind::jump;
+        to.body = actuated_body(reader, from.jump->body, scope, false, where / "jump" / "body");
     } else {
         const PushActuatorT& push = from.force ? *from.force : *from.torque;
         const Path here = where / (from.force ? "force" : "torque");
@@ -670,9 +682,9 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
                       const Library& library, std::vector<sim::ActuatorDef>& out) {
     const int kinds =
         (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr) +
-        (from.steer != nullptr) + (from.brake != nullptr);
+        (from.steer != nullptr) + (from.brake != nullptr) + (from.walk != nullptr) + (from.jump != nullptr);
     if (kinds != 1) {
-        reader.fail(where, "needs exactly one of motor, force, torque, kinematic, steer, brake");
+        reader.fail(where, "needs exactly one of motor, force, torque, kinematic, steer, brake, walk, jump");
         return;
     }
     sim::ActuatorDef to;

@@ -662,6 +662,23 @@ static void walk(HashSink& sink, const KinematicActuatorT& t) {
     sink.end();
 }
 
+static void walk(HashSink& sink, const WalkActuatorT& t) {
+    static const WalkActuatorT base;
+    sink.text(0, t.body);
+    sink.part(1, t.direction);
+    sink.scalar(2, t.direction_in_world, base.direction_in_world);
+    sink.optional(3, t.max_speed);
+    sink.scalar(4, t.max_force, base.max_force);
+    sink.scalar(5, t.step_height, base.step_height);
+    sink.scalar(6, t.max_slope_deg, base.max_slope_deg);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const JumpActuatorT& t) {
+    sink.text(0, t.body);
+    sink.end();
+}
+
 static void walk(HashSink& sink, const ActuatorT& t) {
     static const ActuatorT base;
     sink.text(0, t.name);
@@ -676,6 +693,8 @@ static void walk(HashSink& sink, const ActuatorT& t) {
     sink.part(9, t.kinematic);
     sink.part(10, t.steer);
     sink.part(11, t.brake);
+    sink.part(12, t.walk);
+    sink.part(13, t.jump);
     sink.end();
 }
 

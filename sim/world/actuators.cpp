@@ -42,6 +42,55 @@ void aim(Core& core, const ActuatorState& actuator, Vec3 offset, float max_speed
     drive.max_speed = ref::smaller(drive.max_speed, max_speed);
 }
 
+// Of the body's walk or jump actuators, which come in any order.
+Walker& walker_of(Core& core, std::uint32_t body) {
+    if (core.walker_of.size() < core.state.bodies.size()) core.walker_of.resize(core.state.bodies.size(), kNone);
+    std::uint32_t& known = core.walker_of[body];
+    if (known == kNone) {
+        known = static_cast<std::uint32_t>(core.walkers.size());
+        core.walkers.emplace_back().body = body;
+    }
+    return core.walkers[known];
+}
+
+void note_wish(Core& core, ActuatorState& actuator, const ActuatorDef& def, float value) {
+    Walker& walker = walker_of(core, actuator.body);
+    if (def.kind == ActuatorKind::jump) {
+        walker.jump_mps = value;
+        walker.since_jump = &actuator.base.position.x;
+        return;
+    }
+    if (walker.settings == nullptr) walker.settings = &def;
+    const Quat orientation = pose_of(core.state.bodies.pose[actuator.body]).orientation;
+    const Vec3 axis = def.direction_local ? ref::rotated(orientation, def.direction) : def.direction;
+    walker.wish = ref::sum(walker.wish, ref::scaled(axis, value));
+}
+
+// One after the other, all over the bodies as they stand when the first begins; what they push off from they push in this order.
+void walk(Core& core) {
+    if (core.walkers.empty()) return;
+    Bodies& bodies = core.state.bodies;
+    bool taken = false;
+    for (const Walker& walker : core.walkers) {
+        if (!ref::is_zero(walker.wish) || ref::positive(walker.jump_mps)) wake(core, walker.body);
+    }
+    for (const Walker& walker : core.walkers) {
+        if (walker.settings == nullptr || bodies.asleep(walker.body)) continue;
+        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *broad_kernels_for(core.target), core.walk_snapshot);
+        taken = true;
+        const WalkScene scene{bodies, core.shapes, core.walk_snapshot, core.def.gravity, core.dt_s};
+        const WalkOutcome out = ref::walk(walker, scene);
+        PoseRecord& pose = bodies.pose[walker.body];
+        VelocityRecord& record = bodies.velocity[walker.body];
+        set_position(pose, ref::sum(pose_of(pose).position, out.shift));
+        set_velocity(record, out.velocity, {record.angular[0], record.angular[1], record.angular[2]});
+        push(core, ActuatorKind::force, walker.body, out.force);
+        if (out.ground == kNone) continue;
+        push(core, ActuatorKind::force, out.ground, out.ground_force);
+        push(core, ActuatorKind::torque, out.ground, out.ground_torque);
+    }
+}
+
 }  // namespace
 
 void drive_actuators(Core& core) {
@@ -52,7 +101,9 @@ void drive_actuators(Core& core) {
     core.pushed.clear();
     for (const KinematicDrive& drive : core.drives) core.drive_of[drive.body] = kNone;
     core.drives.clear();
-    for (const ActuatorState& actuator : state.actuators) {
+    for (const Walker& walker : core.walkers) core.walker_of[walker.body] = kNone;
+    core.walkers.clear();
+    for (ActuatorState& actuator : state.actuators) {
         const ActuatorDef& def = actuator_definition(core.def, actuator);
         const float value = ref::actuator_value(def, actuator.slot < state.slots.size() ? state.slots[actuator.slot].controls : kNobody);
         if (acts_on_joint(def.kind)) {
@@ -61,6 +112,10 @@ void drive_actuators(Core& core) {
         }
         const std::uint8_t flags = state.bodies.flags[actuator.body];
         if ((flags & kBodyQuarantined) != 0) continue;
+        if (def.kind == ActuatorKind::walk || def.kind == ActuatorKind::jump) {
+            note_wish(core, actuator, def, value);
+            continue;
+        }
         if (def.kind == ActuatorKind::kinematic) {
             const Vec3 axis = def.direction_local ? ref::rotated(actuator.base.orientation, def.direction) : def.direction;
             aim(core, actuator, ref::scaled(axis, value), def.max_speed);
@@ -79,6 +134,7 @@ void drive_actuators(Core& core) {
         set_velocity(record, velocity, {record.angular[0], record.angular[1], record.angular[2]});
         if (rested && state.bodies.active(drive.body)) wake_neighbours(core, drive.body);
     }
+    walk(core);
 }
 
 void finish_actuators(Core& core) {

@@ -213,7 +213,7 @@ Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const P
     return check.result();
 }
 
-Result<Ok> check_actuator(std::span<const BodyDef> bodies, std::span<const JointDef> joints, ActuatorDef& actuator,
+Result<Ok> check_actuator(std::span<const Shape> shapes, std::span<const BodyDef> bodies, std::span<const JointDef> joints, ActuatorDef& actuator,
                           const Place& place) {
     Checker check(&place);
     switch (actuator.kind) {
@@ -233,7 +233,20 @@ Result<Ok> check_actuator(std::span<const BodyDef> bodies, std::span<const Joint
         if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::kinematic)
             check.fail("body", "is not kinematic; a kinematic actuator moves kinematic bodies only");
         break;
-    default: check.fail("kind", "is not an actuator kind; use motor, force, torque, kinematic, steer or brake");
+    case ActuatorKind::walk:
+    case ActuatorKind::jump:
+        if (check.index("body", actuator.body, bodies.size(), "bodies")) {
+            constexpr std::uint8_t kUpright = kLockAngularX | kLockAngularY | kLockAngularZ;
+            const BodyDef& body = bodies[actuator.body];
+            if (body.type != BodyType::dynamic || body.shape == kNone || shapes[body.shape].type != ShapeType::capsule ||
+                (body.locks & kUpright) != kUpright)
+                check.fail("body", "is no character: make it a dynamic capsule and lock its three rotations");
+        }
+        if (!ref::positive(actuator.max_force)) check.fail("max_force", "must be a number above 0 (N)");
+        check.number("step_height", actuator.step_height, 0.0f, kMaxStepHeight_m);
+        check.number("max_slope_rad", actuator.max_slope_rad, 0.0f, 1.4f);
+        break;
+    default: check.fail("kind", "is not an actuator kind; use motor, force, torque, kinematic, steer, brake, walk or jump");
     }
     for (const float weight : actuator.weights) check.number("weights", weight, -kNoLimit, kNoLimit);
     check.number("offset", actuator.offset, -kNoLimit, kNoLimit);
@@ -276,7 +289,10 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
     }
     for (std::size_t i = 0; i < actuators.size(); ++i) {
         const Place place{parent, "actuators", i};
-        if (auto r = check_actuator(bodies, joints, actuators[i], place); !r) return r;
+        if (auto r = check_actuator(shapes, bodies, joints, actuators[i], place); !r) return r;
+        const auto walks = [&](const ActuatorDef& a) { return a.kind == ActuatorKind::walk && a.body == actuators[i].body; };
+        if (actuators[i].kind == ActuatorKind::jump && std::none_of(actuators.begin(), actuators.end(), walks))
+            return wrong(&place, "body", "has no walk actuator, which says what it stands on; add one, be it with weights of 0");
         if (!parent && actuators[i].slot >= def.slots.size())
             return wrong(&place, "slot", "is " + std::to_string(actuators[i].slot) + ", but there are " +
                                              std::to_string(def.slots.size()) + " slots; use an index below that");

@@ -10,6 +10,7 @@
 #include "sim/jacobi/rig_worker.h"
 #include "sim/solver/solver.h"
 #include "sim/world/state.h"
+#include "sim/world/walk.h"
 
 namespace orrery::sim {
 
@@ -63,6 +64,10 @@ struct Core {
     std::vector<std::uint32_t> pushed;             // bodies whose force or torque is not zero
     std::vector<KinematicDrive> drives;
     std::vector<std::uint32_t> drive_of;           // by body: its entry in drives, or kNone
+    std::vector<Walker> walkers;
+    std::vector<std::uint32_t> walker_of;          // by body: its entry in walkers, or kNone
+    SnapshotTaker walk_taker;
+    Snapshot walk_snapshot;
     std::vector<std::uint8_t> cold_start;          // by body: moved by a command, its old impulses do not hold
     std::vector<std::uint32_t> cold_bodies;        // whose flag is set
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable

@@ -91,6 +91,10 @@ void put(HashWriter& out, const ActuatorDef& a) {
     out.put(a.direction);
     out.put(a.direction_local);
     out.put(a.max_speed);
+    if (a.kind != ActuatorKind::walk) return;
+    out.put(a.max_force);
+    out.put(a.step_height);
+    out.put(a.max_slope_rad);
 }
 
 template <class T>

@@ -454,6 +454,8 @@ void settle_state(Core& core) {
     core.pushed.clear();
     core.drives.clear();
     core.drive_of.clear();
+    core.walkers.clear();
+    core.walker_of.clear();
 }
 
 Result<Ok> restore_state(Core& core, std::span<const std::uint8_t> bytes) {

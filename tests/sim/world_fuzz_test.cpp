@@ -254,6 +254,29 @@ void add_some_actuators(Chance& chance, const std::vector<BodyDef>& bodies, cons
     }
 }
 
+// A capsule of any mass that walks as hard as it is told, and jumps.
+void add_some_character(Chance& chance, WorldDef& def) {
+    BodyDef body = some_body(chance, 3.0f);
+    body.type = BodyType::dynamic;
+    body.shape = static_cast<std::uint32_t>(def.shapes.size());
+    body.sensor = false;
+    body.locks = static_cast<std::uint8_t>(body.locks | kLockAngularX | kLockAngularY | kLockAngularZ);
+    def.shapes.push_back({"", ShapeType::capsule, 0.3f, 0.4f, {}});
+    for (std::size_t k = 0; k < 3; ++k) {
+        ActuatorDef actuator;
+        actuator.kind = k < 2 ? ActuatorKind::walk : ActuatorKind::jump;
+        actuator.slot = chance.below(2);
+        actuator.body = static_cast<std::uint32_t>(def.bodies.size());
+        actuator.direction = k == 0 ? Vec3{1.0f, 0.0f, 0.0f} : Vec3{0.0f, 0.0f, 1.0f};
+        actuator.max_force = chance.magnitude(0, 5);
+        actuator.step_height = chance.between(0.0f, 1.0f);
+        actuator.max_slope_rad = chance.between(0.0f, 1.3f);
+        for (float& weight : actuator.weights) weight = chance.between(-1.0f, 1.0f) * chance.magnitude(-1, 2);
+        def.actuators.push_back(actuator);
+    }
+    def.bodies.push_back(body);
+}
+
 // A chain of ball sockets, that rigs have something to take: of beads that nothing touches, or of anything among the other bodies.
 void add_some_chain(Chance& chance, WorldDef& def) {
     const bool beads = chance.one_in(2);
@@ -335,6 +358,7 @@ WorldDef some_world(Chance& chance) {
     def.slots = {{"one", 0, {{0.0f, 3.0f, 0.0f}, chance.turn()}},
                  {"two", chance.one_in(2) ? kNone : 1, {{2.0f, 3.0f, 0.0f}, {}}}};
     add_some_actuators(chance, def.bodies, def.joints, def.actuators);
+    if (chance.one_in(3)) add_some_character(chance, def);
     return def;
 }
 

@@ -191,6 +191,13 @@ enum class ActuatorKind : std::uint8_t {
     kinematic,   // a kinematic body's offset (m) along `direction` from the pose it was made with, reached at most at max_speed
     steer,       // the steering angle of a Wheel joint, rad
     brake,       // the brake of a Wheel joint, N m; below 0 none
+    // A character: a dynamic capsule that cannot turn (all its rotations are locked), best without friction. `walk` is a speed
+    // (m/s) along `direction`, level, over whatever it stands on; those of a body add up, cut to max_speed, and are reached by
+    // max_force at most, a tenth of it in the air. It stands on what is not steeper than max_slope_rad, is held there, goes with it
+    // (a moving platform), and pushes back on it; walks down steps, and up onto those of fixed and kinematic bodies, of up to
+    // step_height. The settings are those of the body's first walk actuator. `jump` above 0 sends a body that has one, and stands,
+    // off upwards at that speed (m/s).
+    walk, jump,
 };
 constexpr bool acts_on_joint(ActuatorKind kind) {
     return kind == ActuatorKind::motor || kind == ActuatorKind::steer || kind == ActuatorKind::brake;
@@ -205,6 +212,7 @@ inline bool has_target(const Constraint& constraint, ActuatorKind kind) {
         constraint);
 }
 
+inline constexpr float kMaxStepHeight_m = 10.0f;
 struct ActuatorDef {
     std::string name;
     ActuatorKind kind = ActuatorKind::motor;
@@ -214,7 +222,10 @@ struct ActuatorDef {
     float offset = 0.0f, min = -kNoLimit, max = kNoLimit;
     Vec3 direction{0.0f, 0.0f, 1.0f};             // unit
     bool direction_local = true;                  // in the body's frame, else in the world's
-    float max_speed = kNoLimit;                   // kinematic: m/s
+    float max_speed = kNoLimit;                   // kinematic, walk: m/s
+    float max_force = 2000.0f;                    // walk: N
+    float step_height = 0.3f;                     // walk: m, at most kMaxStepHeight_m; 0: none
+    float max_slope_rad = 0.785398f;              // walk: from 0 to 1.4; 45 degrees by default
 };
 
 // A group that can be spawned at a pose: indices inside are local to the prefab, poses relative to the spawn pose.

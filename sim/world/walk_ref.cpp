@@ -1,0 +1,220 @@
+#include "sim/lanes/ref_pass.h"
+
+#include "sim/world/walk.h"
+
+#include "sim/collision/queries/queries.h"
+#include "sim/lanes/trig-inl.h"
+#include "sim/lanes/vec3-inl.h"
+#include "sim/world/state.h"
+
+namespace orrery::sim::ref {
+
+namespace {
+
+using V = Vec3T<float>;
+
+// What probes for ground and steps is slimmer than the capsule by this part of its radius, and begins as much higher, so that it
+// begins free of what the capsule rests on or leans against.
+constexpr float kSlimmer = 0.1f;
+constexpr float kTouching_m = 0.02f;      // ground so near is stood on
+constexpr float kAirShare = 0.1f;         // of the force, without ground
+constexpr float kClosest_m = 0.02f;       // to a step that is to be climbed, before the tick's way
+constexpr float kEdge_m = 0.02f;          // behind an edge, and above it, is where its face is looked for
+constexpr float kFacing = 0.3f;           // how much against the way a step's face points
+constexpr float kSameFace = 0.99f;
+constexpr float kSlowest_mps = 0.05f;     // a wish that climbs steps
+constexpr float kStillRising_mps = 0.1f;  // after a jump ground counts again when it is not left faster than this
+constexpr float kLongestJump_ticks = 1.0e6f;
+
+V wide(Vec3 v) { return {v.x, v.y, v.z}; }
+Vec3 plain(V v) { return {v.x, v.y, v.z}; }
+V shorter(V v, float most) {
+    const float n = length(v);
+    return n > most ? v * (most / n) : v;
+}
+
+class Step {
+  public:
+    Step(const Walker& walker, const WalkScene& scene)
+        : walker_(walker), scene_(scene), info_(scene.bodies.info[walker.body]), shape_(scene.shapes[info_.shape]),
+          radius_(shape_.radius), position_(position(scene.bodies.pose[walker.body])) {
+        const V gravity = wide(scene.gravity);
+        const float g = length(gravity);
+        up_ = g > 0.0f ? gravity * (-1.0f / g) : V{0.0f, 1.0f, 0.0f};
+        cos_slope_ = cos(walker.settings->max_slope_rad);
+        // A capsule of this definition passed its check; a slimmer one does, too, or is as small as one may be.
+        auto made = make_shape({{}, ShapeType::capsule, max(radius_ * (1.0f - kSlimmer), kMinShapeSize_m), shape_.half_height, {}}, {});
+        usable_ = made.ok();
+        if (usable_) probe_ = *made;
+    }
+
+    WalkOutcome take() {
+        const VelocityRecord& record = scene_.bodies.velocity[walker_.body];
+        const MassRecord& mass = scene_.bodies.mass[walker_.body];
+        V velocity{record.linear[0], record.linear[1], record.linear[2]};
+        const float m = mass.inverse_mass > 0.0f ? 1.0f / mass.inverse_mass : 0.0f, dt = scene_.dt_s;
+        WalkOutcome out;
+        out.velocity = plain(velocity);
+        if (!usable_) return out;
+        const V wish = shorter(level(wide(walker_.wish)), walker_.settings->max_speed);
+        const V gravity = wide(scene_.gravity) * mass.gravity_scale;
+        const Ground ground = find_ground();
+        const V relative = velocity - ground.velocity;
+        if (float* since = walker_.since_jump; since != nullptr && *since > 0.0f)
+            *since = dot(relative, up_) > kStillRising_mps || !ground.found ? min(*since + 1.0f, kLongestJump_ticks) : 0.0f;
+        const bool jumping = walker_.since_jump != nullptr && *walker_.since_jump > 0.0f;
+        if (!ground.found || jumping) {
+            if (dot(wish, wish) > 0.0f) out.force = plain(shorter(level(wish - velocity) * (m / dt), walker_.settings->max_force * kAirShare));
+            return out;
+        }
+        // Along the ground, at the wish's own pace as seen from above.
+        const V along = wish - up_ * (dot(wish, ground.normal) / dot(ground.normal, up_));
+        const float climb = dot(along, up_) + dot(ground.velocity, up_), rise = dot(velocity, up_);
+        const V missing = (ground.velocity + along) - velocity;
+        const V slide = gravity - ground.normal * dot(gravity, ground.normal);
+        const V tangent = missing - ground.normal * dot(missing, ground.normal);
+        const V force = shorter((tangent * (1.0f / dt) - slide) * m, walker_.settings->max_force);
+        V pushed = force;
+        if (walker_.since_jump != nullptr && walker_.jump_mps > 0.0f && ground.gap <= kTouching_m) {
+            const float leap = (dot(ground.velocity, up_) + walker_.jump_mps) - rise;
+            velocity = velocity + up_ * leap;
+            pushed = pushed + up_ * (leap * m / dt);
+            *walker_.since_jump = 1.0f;
+        } else {
+            // Led down to ground that falls away, and not thrown off by a step's edge or a ramp's end.
+            const float sink = ground.gap > kTouching_m ? min(ground.gap / dt, length(wish) + 1.0f) : 0.0f;
+            if (rise > climb - sink) velocity = velocity + up_ * ((climb - sink) - rise);
+            out.shift = plain(climb_step(wish));
+        }
+        out.velocity = plain(velocity);
+        out.force = plain(force);
+        if (ground.dynamic) {
+            out.ground = ground.body;
+            out.ground_force = plain(-pushed);
+            out.ground_torque = plain(cross(ground.point - position(scene_.bodies.pose[ground.body]), -pushed));
+        }
+        return out;
+    }
+
+  private:
+    struct Ground {
+        bool found = false, dynamic = false;
+        std::uint32_t body = kNone;
+        V point{0.0f, 0.0f, 0.0f}, normal{0.0f, 0.0f, 0.0f}, velocity{0.0f, 0.0f, 0.0f};
+        float gap = 0.0f;
+    };
+
+    static V position(const PoseRecord& pose) { return {pose.position[0], pose.position[1], pose.position[2]}; }
+    V level(V v) const { return v - up_ * dot(v, up_); }
+
+    QueryFilter filter(std::uint8_t types) const {
+        QueryFilter f;
+        f.category = info_.category;
+        f.mask = info_.mask;
+        f.types = types;
+        f.ignore = {walker_.body, scene_.bodies.generation[walker_.body]};
+        return f;
+    }
+    bool cast(V from, V way, std::uint8_t types, QueryHit& hit) {
+        ShapeCast query;
+        const float* q = scene_.bodies.pose[walker_.body].orientation;
+        query.pose = {plain(from), {q[0], q[1], q[2], q[3]}};
+        query.translation = plain(way);
+        query.filter = filter(types);
+        hits_.clear();
+        if (query_holds(query)) ask(query, &probe_, scene_.snapshot, scene_.shapes, hits_);
+        if (hits_.empty()) return false;
+        hit = hits_.front();
+        return true;
+    }
+    // The normal to stand on at a point that the probe met: of an edge that of the face behind it.
+    bool walkable(const QueryHit& hit, V& normal) {
+        normal = wide(hit.normal);
+        if (hit.inside) return false;
+        return dot(normal, up_) >= cos_slope_ || face_behind(hit, normal);
+    }
+    // The normal of the face above and behind a point, if it can be stood on.
+    bool face_behind(const QueryHit& hit, V& normal) {
+        const V out = level(wide(hit.normal));
+        const float n = length(out);
+        if (!(n > 0.0f)) return false;
+        RayCast query;
+        query.origin = plain((wide(hit.point) + up_ * kEdge_m) - out * (kEdge_m / n));
+        query.translation = plain(up_ * (-2.0f * kEdge_m));
+        query.filter = filter(kQueryAllTypes);
+        hits_.clear();
+        if (query_holds(query)) ask(query, nullptr, scene_.snapshot, scene_.shapes, hits_);
+        if (hits_.empty() || hits_.front().inside) return false;
+        normal = wide(hits_.front().normal);
+        return dot(normal, up_) >= cos_slope_;
+    }
+    // How much lower than the probe the capsule stands on what the probe met: on a plane exactly.
+    float stoop(V normal) const { return radius_ * kSlimmer / max(dot(normal, up_), kFacing); }
+
+    Ground find_ground() {
+        Ground ground;
+        QueryHit hit;
+        const float slim = radius_ * kSlimmer, reach = max(walker_.settings->step_height, kTouching_m);
+        if (!cast(position_ + up_ * slim, up_ * -(reach + slim + slim / kFacing), kQueryAllTypes, hit)) return ground;
+        const V met = wide(hit.normal);
+        if (!walkable(hit, ground.normal)) return ground;
+        ground.gap = hit.distance - (slim + stoop(met));
+        if (ground.gap > reach) return ground;
+        ground.found = true;
+        ground.body = hit.body.index;
+        ground.point = wide(hit.point);
+        ground.dynamic = scene_.bodies.dynamic(ground.body);
+        const VelocityRecord& v = scene_.bodies.velocity[ground.body];
+        const V linear{v.linear[0], v.linear[1], v.linear[2]}, angular{v.angular[0], v.angular[1], v.angular[2]};
+        if ((scene_.bodies.flags[ground.body] & (kBodyDynamic | kBodyKinematic)) != 0)
+            ground.velocity = linear + cross(angular, ground.point - position(scene_.bodies.pose[ground.body]));
+        return ground;
+    }
+
+    // Up, over and down onto a step in the way, if there is room and something to stand on.
+    V climb_step(V wish) {
+        const V none{0.0f, 0.0f, 0.0f};
+        const float speed = length(wish), height = walker_.settings->step_height;
+        if (!(speed > kSlowest_mps) || !(height > kTouching_m)) return none;
+        const V ahead = wish * (1.0f / speed);
+        const float slim = radius_ * kSlimmer, way = speed * scene_.dt_s;
+        const V from = position_ + up_ * slim;
+        constexpr std::uint8_t kStill = kQueryFixed | kQueryKinematic;
+        QueryHit hit;
+        if (!cast(from, ahead * (way + slim + kClosest_m), kStill, hit) || hit.inside) return none;
+        // A slope is no step: there the face is as what was met.
+        const V met = wide(hit.normal);
+        V face;
+        if (dot(met, ahead) > -kFacing || (dot(met, up_) >= cos_slope_ && face_behind(hit, face) && dot(face, met) > kSameFace)) return none;
+        const float room = cast(from, up_ * height, kQueryAllTypes, hit) ? hit.distance - kTouching_m : height;
+        if (!(room > kTouching_m)) return none;
+        const V above = from + up_ * room;
+        float over = hit_distance(above, ahead, max(way, 0.25f * radius_) + slim + kClosest_m);
+        if (over < slim + kClosest_m) return none;  // a wall
+        if (!cast(above + ahead * over, up_ * -room, kQueryAllTypes, hit)) return none;
+        V normal;
+        if (!walkable(hit, normal)) return none;
+        const float rise = ((slim + room) - hit.distance) + stoop(wide(hit.normal));
+        return rise > kTouching_m ? ahead * (over - slim) + up_ * rise : none;
+    }
+    float hit_distance(V from, V ahead, float most) {
+        QueryHit hit;
+        return cast(from, ahead * most, kQueryAllTypes, hit) ? hit.distance : most;
+    }
+
+    const Walker& walker_;
+    const WalkScene& scene_;
+    const BodyInfo& info_;
+    const Shape& shape_;
+    float radius_, cos_slope_ = 1.0f;
+    V position_, up_{0.0f, 1.0f, 0.0f};
+    Shape probe_;
+    bool usable_ = false;
+    std::vector<QueryHit> hits_;
+};
+
+}  // namespace
+
+WalkOutcome walk(const Walker& walker, const WalkScene& scene) { return Step(walker, scene).take(); }
+
+}  // namespace orrery::sim::ref
