@@ -106,6 +106,8 @@ class FlatCheck {
             text(j.name(), p);
             text(j.a(), p / "a");
             text(j.b(), p / "b");
+            text(j.c(), p / "c");
+            text(j.d(), p / "d");
         });
         each(actuators, "actuators", up, caps_.max_joints, [&](const Actuator& a, const Path& p) { actuator(a, p); });
     }
@@ -121,6 +123,10 @@ class FlatCheck {
         if (a.force()) text(a.force()->body(), p / "force.body");
         if (a.torque()) text(a.torque()->body(), p / "torque.body");
         if (a.kinematic()) text(a.kinematic()->body(), p / "kinematic.body");
+        if (a.steer()) text(a.steer()->joint(), p / "steer.joint");
+        if (a.brake()) text(a.brake()->joint(), p / "brake.joint");
+        if (a.walk()) text(a.walk()->body(), p / "walk.body");
+        if (a.jump()) text(a.jump()->body(), p / "jump.body");
     }
 
     template <class Kind>

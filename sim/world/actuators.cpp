@@ -55,36 +55,50 @@ Walker& walker_of(Core& core, std::uint32_t body) {
 
 void note_wish(Core& core, ActuatorState& actuator, const ActuatorDef& def, float value) {
     Walker& walker = walker_of(core, actuator.body);
+    value = ref::clamp_between(value, -kMaxLinearSpeed_mps, kMaxLinearSpeed_mps);
     if (def.kind == ActuatorKind::jump) {
-        walker.jump_mps = value;
-        walker.since_jump = &actuator.base.position.x;
+        if (value > walker.jump_mps) walker.jump_mps = value;
+        if (walker.jumping == nullptr) walker.jumping = &actuator.base.position.x;
         return;
     }
-    if (walker.settings == nullptr) walker.settings = &def;
+    if (walker.settings == nullptr) {
+        walker.settings = &def;
+        walker.stood = &actuator.base.position.x;
+    }
     const Quat orientation = pose_of(core.state.bodies.pose[actuator.body]).orientation;
     const Vec3 axis = def.direction_local ? ref::rotated(orientation, def.direction) : def.direction;
     walker.wish = ref::sum(walker.wish, ref::scaled(axis, value));
 }
 
-// One after the other, all over the bodies as they stand when the first begins; what they push off from they push in this order.
+// All as the world stands before any of them; then what they do, in the order of their actuators.
 void walk(Core& core) {
     if (core.walkers.empty()) return;
     Bodies& bodies = core.state.bodies;
-    bool taken = false;
     for (const Walker& walker : core.walkers) {
-        if (!ref::is_zero(walker.wish) || ref::positive(walker.jump_mps)) wake(core, walker.body);
+        if (wants_something(walker)) wake(core, walker.body);
     }
-    for (const Walker& walker : core.walkers) {
-        if (walker.settings == nullptr || bodies.asleep(walker.body)) continue;
+    wake_islands(core);
+    bool taken = false;
+    core.walk_outcomes.assign(core.walkers.size(), {});
+    for (std::size_t k = 0; k < core.walkers.size(); ++k) {
+        Walker& walker = core.walkers[k];
+        if (bodies.asleep(walker.body)) continue;
         if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *broad_kernels_for(core.target), core.walk_snapshot);
         taken = true;
-        const WalkScene scene{bodies, core.shapes, core.walk_snapshot, core.def.gravity, core.dt_s};
-        const WalkOutcome out = ref::walk(walker, scene);
-        PoseRecord& pose = bodies.pose[walker.body];
-        VelocityRecord& record = bodies.velocity[walker.body];
-        set_position(pose, ref::sum(pose_of(pose).position, out.shift));
+        if (!core.force.empty()) walker.lift_n = ref::upward(core.force[walker.body], core.def.gravity);
+        const WalkScene scene{bodies, core.shapes, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s};
+        core.walk_outcomes[k] = ref::walk(walker, scene);
+    }
+    for (std::size_t k = 0; k < core.walkers.size(); ++k) {
+        const std::uint32_t body = core.walkers[k].body;
+        const WalkOutcome& out = core.walk_outcomes[k];
+        if (bodies.asleep(body)) continue;
+        PoseRecord& pose = bodies.pose[body];
+        VelocityRecord& record = bodies.velocity[body];
+        const Vec3 place = ref::sum(pose_of(pose).position, out.shift);
+        if (ref::within(place, kMaxCoordinate_m)) set_position(pose, place);
         set_velocity(record, out.velocity, {record.angular[0], record.angular[1], record.angular[2]});
-        push(core, ActuatorKind::force, walker.body, out.force);
+        push(core, ActuatorKind::force, body, out.force);
         if (out.ground == kNone) continue;
         push(core, ActuatorKind::force, out.ground, out.ground_force);
         push(core, ActuatorKind::torque, out.ground, out.ground_torque);
@@ -92,6 +106,8 @@ void walk(Core& core) {
 }
 
 }  // namespace
+
+bool wants_something(const Walker& walker) { return !ref::is_zero(walker.wish) || walker.jump_mps > 0.0f; }
 
 void drive_actuators(Core& core) {
     State& state = core.state;

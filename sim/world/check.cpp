@@ -238,9 +238,9 @@ Result<Ok> check_actuator(std::span<const Shape> shapes, std::span<const BodyDef
         if (check.index("body", actuator.body, bodies.size(), "bodies")) {
             constexpr std::uint8_t kUpright = kLockAngularX | kLockAngularY | kLockAngularZ;
             const BodyDef& body = bodies[actuator.body];
-            if (body.type != BodyType::dynamic || body.shape == kNone || shapes[body.shape].type != ShapeType::capsule ||
+            if (body.type != BodyType::dynamic || body.sensor || body.shape == kNone || shapes[body.shape].type != ShapeType::capsule ||
                 (body.locks & kUpright) != kUpright)
-                check.fail("body", "is no character: make it a dynamic capsule and lock its three rotations");
+                check.fail("body", "is no character: make it a dynamic capsule, no sensor, and lock its three rotations");
         }
         if (!ref::positive(actuator.max_force)) check.fail("max_force", "must be a number above 0 (N)");
         check.number("step_height", actuator.step_height, 0.0f, kMaxStepHeight_m);
@@ -290,12 +290,18 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
     for (std::size_t i = 0; i < actuators.size(); ++i) {
         const Place place{parent, "actuators", i};
         if (auto r = check_actuator(shapes, bodies, joints, actuators[i], place); !r) return r;
-        const auto walks = [&](const ActuatorDef& a) { return a.kind == ActuatorKind::walk && a.body == actuators[i].body; };
-        if (actuators[i].kind == ActuatorKind::jump && std::none_of(actuators.begin(), actuators.end(), walks))
-            return wrong(&place, "body", "has no walk actuator, which says what it stands on; add one, be it with weights of 0");
         if (!parent && actuators[i].slot >= def.slots.size())
             return wrong(&place, "slot", "is " + std::to_string(actuators[i].slot) + ", but there are " +
                                              std::to_string(def.slots.size()) + " slots; use an index below that");
+    }
+    std::vector<bool> walks(bodies.size(), false);
+    for (const ActuatorDef& actuator : actuators) {
+        if (actuator.kind == ActuatorKind::walk) walks[actuator.body] = true;
+    }
+    for (std::size_t i = 0; i < actuators.size(); ++i) {
+        const Place place{parent, "actuators", i};
+        if (actuators[i].kind == ActuatorKind::jump && !walks[actuators[i].body])
+            return wrong(&place, "body", "has no walk actuator, which says what it stands on; add one, be it with weights of 0");
     }
     if (auto r = check_names(bodies, parent, "bodies"); !r) return r;
     if (auto r = check_names(joints, parent, "joints"); !r) return r;

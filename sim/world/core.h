@@ -65,6 +65,7 @@ struct Core {
     std::vector<KinematicDrive> drives;
     std::vector<std::uint32_t> drive_of;           // by body: its entry in drives, or kNone
     std::vector<Walker> walkers;
+    std::vector<WalkOutcome> walk_outcomes;        // by walker
     std::vector<std::uint32_t> walker_of;          // by body: its entry in walkers, or kNone
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
@@ -150,6 +151,7 @@ void list_special_bodies(Core& core);                         // sensors, contin
 
 void apply_commands(Core& core, std::span<const Command> commands);
 void drive_actuators(Core& core);
+bool wants_something(const Walker& walker);
 void finish_actuators(Core& core);   // after the solver: kinematic bodies stand exactly where they were sent
 
 // ---- sensors.cpp

@@ -54,6 +54,7 @@ Vec3 difference(Vec3 a, Vec3 b);
 // clamp(offset + sum weights[i] * u[i], min, max)
 float actuator_value(const ActuatorDef& actuator, const std::array<float, kControlChannels>& u);
 Vec3 scaled(Vec3 v, float s);
+float upward(Vec3 v, Vec3 gravity);  // against gravity, or along y where there is none
 // The position reached within dt on the straight way from `from` to `to` at max_speed at most, and the velocity for it.
 Vec3 approach(Vec3 from, Vec3 to, float max_speed, float dt_s, Vec3& velocity);
 float clamp_between(float x, float low, float high);

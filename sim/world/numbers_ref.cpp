@@ -55,6 +55,10 @@ Vec3 sum(Vec3 a, Vec3 b) { return plain(wide(a) + wide(b)); }
 bool is_zero(Vec3 v) { return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f; }
 Vec3 difference(Vec3 a, Vec3 b) { return plain(wide(a) - wide(b)); }
 Vec3 scaled(Vec3 v, float s) { return plain(wide(v) * s); }
+float upward(Vec3 v, Vec3 gravity) {
+    const float g = length(wide(gravity));
+    return g > 0.0f ? -dot(wide(v), wide(gravity)) / g : v.y;
+}
 Vec3 from_local(const Pose& pose, Vec3 local) { return sum(pose.position, rotated(pose.orientation, local)); }
 
 namespace {

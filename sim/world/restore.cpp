@@ -359,6 +359,12 @@ class Restorer {
         const ActuatorDef& definition = actuator_definition(def, a);
         if (a.prefab == kNone && a.slot != definition.slot) return false;
         if (!ref::within(a.base.position, kMaxCoordinate_m)) return false;
+        if (definition.kind != ActuatorKind::kinematic) {
+            const bool may_remember = definition.kind == ActuatorKind::walk || definition.kind == ActuatorKind::jump;
+            Pose kept = a.base;
+            if (may_remember && kept.position.x == 1.0f) kept.position.x = 0.0f;
+            if (!(kept == Pose{})) return false;
+        }
         Quat turn = a.base.orientation;
         if (!ref::make_unit(turn)) return false;
         if (acts_on_joint(definition.kind))

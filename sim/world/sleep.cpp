@@ -212,6 +212,9 @@ void put_to_sleep(Core& core) {
             if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] = 1;
         }
     }
+    for (const Walker& walker : core.walkers) {
+        if (awake(walker.body) && wants_something(walker)) core.island_flag[walker.body] = 1;
+    }
     for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
         const Manifold& m = core.manifolds[i];
         if (!ref::drags(m, core.surfaces[i])) continue;

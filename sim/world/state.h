@@ -73,7 +73,7 @@ struct ActuatorState {
     std::uint32_t prefab = kNone, index = kNone;    // WorldDef::actuators or a prefab's
     std::uint32_t body = kNone, joint = kNone;      // indices in the world
     std::uint16_t slot = kNoSlot;
-    Pose base;                                      // kinematic: the body's pose when it was made; jump: Walker::since_jump as x
+    Pose base;                                      // kinematic: the body's pose when it was made; walk, jump: Walker::stood, jumping as x
 };
 
 struct SlotState {

@@ -7,6 +7,7 @@
 
 #include "orrery/sim.hpp"
 #include "sim/collision/queries/query_tree.h"
+#include "sim/collision/manifold.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
 
@@ -17,14 +18,18 @@ struct Walker {
     std::uint32_t body = kNone;
     const ActuatorDef* settings = nullptr;  // of its first walk actuator
     Vec3 wish;                              // m/s, the sum of its walk actuators
-    float jump_mps = 0.0f;                  // of its jump actuator
-    float* since_jump = nullptr;            // ticks since it left the ground by itself, 0 if it did not: state; null without a jump actuator
+    float jump_mps = 0.0f;                  // the most of its jump actuators
+    // State, 0 or 1, which its first walk and jump actuator keep: it stood in the tick before; it jumped and has not landed.
+    float* stood = nullptr;
+    float* jumping = nullptr;               // null without a jump actuator
+    float lift_n = 0.0f;                    // what other actuators push it upwards with
 };
 
 struct WalkScene {
     const Bodies& bodies;
     std::span<const Shape> shapes;
     const Snapshot& snapshot;               // of the bodies as the tick begins
+    std::span<const Pair> excluded;         // jointed pairs, sorted
     Vec3 gravity;                           // m/s^2
     float dt_s;
 };

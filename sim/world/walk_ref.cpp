@@ -2,6 +2,8 @@
 
 #include "sim/world/walk.h"
 
+#include <algorithm>
+
 #include "sim/collision/queries/queries.h"
 #include "sim/lanes/trig-inl.h"
 #include "sim/lanes/vec3-inl.h"
@@ -17,6 +19,7 @@ using V = Vec3T<float>;
 // begins free of what the capsule rests on or leans against.
 constexpr float kSlimmer = 0.1f;
 constexpr float kTouching_m = 0.02f;      // ground so near is stood on
+constexpr float kSkin_m = 0.005f;         // left between the probe and what it met
 constexpr float kAirShare = 0.1f;         // of the force, without ground
 constexpr float kClosest_m = 0.02f;       // to a step that is to be climbed, before the tick's way
 constexpr float kEdge_m = 0.02f;          // behind an edge, and above it, is where its face is looked for
@@ -24,7 +27,8 @@ constexpr float kFacing = 0.3f;           // how much against the way a step's f
 constexpr float kSameFace = 0.99f;
 constexpr float kSlowest_mps = 0.05f;     // a wish that climbs steps
 constexpr float kStillRising_mps = 0.1f;  // after a jump ground counts again when it is not left faster than this
-constexpr float kLongestJump_ticks = 1.0e6f;
+constexpr float kThrown_mps = 1.0f;       // ground that is left faster than by walking is left
+constexpr float kLevelEnough = 1.0e-4f;   // of the cosine of a slope
 
 V wide(Vec3 v) { return {v.x, v.y, v.z}; }
 Vec3 plain(V v) { return {v.x, v.y, v.z}; }
@@ -41,7 +45,9 @@ class Step {
         const V gravity = wide(scene.gravity);
         const float g = length(gravity);
         up_ = g > 0.0f ? gravity * (-1.0f / g) : V{0.0f, 1.0f, 0.0f};
-        cos_slope_ = cos(walker.settings->max_slope_rad);
+        const auto slope = sin_cos(walker.settings->max_slope_rad);
+        cos_slope_ = slope.cos - kLevelEnough;
+        steepest_ = slope.sin / slope.cos;
         // A capsule of this definition passed its check; a slimmer one does, too, or is as small as one may be.
         auto made = make_shape({{}, ShapeType::capsule, max(radius_ * (1.0f - kSlimmer), kMinShapeSize_m), shape_.half_height, {}}, {});
         usable_ = made.ok();
@@ -59,39 +65,46 @@ class Step {
         const V wish = shorter(level(wide(walker_.wish)), walker_.settings->max_speed);
         const V gravity = wide(scene_.gravity) * mass.gravity_scale;
         const Ground ground = find_ground();
-        const V relative = velocity - ground.velocity;
-        if (float* since = walker_.since_jump; since != nullptr && *since > 0.0f)
-            *since = dot(relative, up_) > kStillRising_mps || !ground.found ? min(*since + 1.0f, kLongestJump_ticks) : 0.0f;
-        const bool jumping = walker_.since_jump != nullptr && *walker_.since_jump > 0.0f;
-        if (!ground.found || jumping) {
+        const V relative = velocity - ground.velocity, over_ground = level(relative);
+        const float rise = dot(relative, up_);
+        const bool near = ground.found && ground.gap <= kTouching_m;
+        if (walker_.jumping != nullptr && near && rise <= kStillRising_mps) *walker_.jumping = 0.0f;
+        const bool jumping = walker_.jumping != nullptr && *walker_.jumping > 0.0f;
+        // As fast as walking could have made it rise; faster, it was thrown.
+        const float fastest_rise = max(length(over_ground), length(wish)) * steepest_ + kThrown_mps;
+        const bool stands = ground.found && !jumping && (near || *walker_.stood > 0.0f) && rise <= fastest_rise &&
+                            !(walker_.lift_n > m * length(gravity));
+        *walker_.stood = stands ? 1.0f : 0.0f;
+        if (!stands) {
             if (dot(wish, wish) > 0.0f) out.force = plain(shorter(level(wish - velocity) * (m / dt), walker_.settings->max_force * kAirShare));
             return out;
         }
-        // Along the ground, at the wish's own pace as seen from above.
-        const V along = wish - up_ * (dot(wish, ground.normal) / dot(ground.normal, up_));
-        const float climb = dot(along, up_) + dot(ground.velocity, up_), rise = dot(velocity, up_);
-        const V missing = (ground.velocity + along) - velocity;
-        const V slide = gravity - ground.normal * dot(gravity, ground.normal);
+        // Along the ground, at the wish's own pace as seen from above; gravity's pull along what is touched is borne.
+        const V missing = (ground.velocity + laid(wish, ground.normal)) - velocity;
         const V tangent = missing - ground.normal * dot(missing, ground.normal);
-        const V force = shorter((tangent * (1.0f / dt) - slide) * m, walker_.settings->max_force);
+        const V bearing = dot(ground.met, up_) > kFacing ? ground.met : ground.normal;
+        const V slide = gravity - bearing * dot(gravity, bearing);
+        const V force = shorter(tangent * (moved_mass(ground, mass, tangent) / dt) - slide * m, walker_.settings->max_force);
         V pushed = force;
-        if (walker_.since_jump != nullptr && walker_.jump_mps > 0.0f && ground.gap <= kTouching_m) {
-            const float leap = (dot(ground.velocity, up_) + walker_.jump_mps) - rise;
-            velocity = velocity + up_ * leap;
-            pushed = pushed + up_ * (leap * m / dt);
-            *walker_.since_jump = 1.0f;
+        if (walker_.jumping != nullptr && walker_.jump_mps > 0.0f && near) {
+            const V leap = free(up_, mass) * ((walker_.jump_mps - rise) * moved_mass(ground, mass, up_));  // N s
+            velocity = velocity + leap * mass.inverse_mass;
+            pushed = pushed + leap * (1.0f / dt);
+            *walker_.jumping = 1.0f;
+            *walker_.stood = 0.0f;
         } else {
             // Led down to ground that falls away, and not thrown off by a step's edge or a ramp's end.
-            const float sink = ground.gap > kTouching_m ? min(ground.gap / dt, length(wish) + 1.0f) : 0.0f;
+            const float climb = dot(laid(over_ground, ground.normal), up_);
+            const float sink = near ? 0.0f : min(ground.gap / dt, length(over_ground) * steepest_ + kThrown_mps);
             if (rise > climb - sink) velocity = velocity + up_ * ((climb - sink) - rise);
-            out.shift = plain(climb_step(wish));
+            out.shift = plain(free(climb_step(wish), mass));
         }
         out.velocity = plain(velocity);
         out.force = plain(force);
-        if (ground.dynamic) {
+        if (ground.dynamic && near) {
             out.ground = ground.body;
             out.ground_force = plain(-pushed);
-            out.ground_torque = plain(cross(ground.point - position(scene_.bodies.pose[ground.body]), -pushed));
+            out.ground_torque = plain(cross(ground.arm, -pushed));
         }
         return out;
     }
@@ -100,12 +113,33 @@ class Step {
     struct Ground {
         bool found = false, dynamic = false;
         std::uint32_t body = kNone;
-        V point{0.0f, 0.0f, 0.0f}, normal{0.0f, 0.0f, 0.0f}, velocity{0.0f, 0.0f, 0.0f};
+        V arm{0.0f, 0.0f, 0.0f};       // from the body's centre
+        V met{0.0f, 0.0f, 0.0f};       // the normal where it is touched; where that is an edge, `normal` is that of the face behind
+        V normal{0.0f, 0.0f, 0.0f}, velocity{0.0f, 0.0f, 0.0f};
         float gap = 0.0f;
     };
 
     static V position(const PoseRecord& pose) { return {pose.position[0], pose.position[1], pose.position[2]}; }
     V level(V v) const { return v - up_ * dot(v, up_); }
+    // A level vector, tilted into a plane.
+    V laid(V flat, V normal) const { return flat - up_ * (dot(flat, normal) / dot(normal, up_)); }
+    static V free(V v, const MassRecord& mass) {
+        return {v.x * mass.linear_lock[0], v.y * mass.linear_lock[1], v.z * mass.linear_lock[2]};
+    }
+    // What resists a push between the two along a direction: less than the body's own mass where the ground gives way.
+    float moved_mass(const Ground& ground, const MassRecord& mass, V along) const {
+        float give = mass.inverse_mass;
+        const float n = length(along);
+        if (ground.dynamic && n > 0.0f) {
+            const InertiaRecord& inertia = scene_.bodies.inertia[ground.body];
+            const float* i = inertia.inverse_inertia;
+            const V turn = cross(ground.arm, along * (1.0f / n));
+            const V spin{(i[0] * turn.x + i[1] * turn.y) + i[2] * turn.z, (i[1] * turn.x + i[3] * turn.y) + i[4] * turn.z,
+                         (i[2] * turn.x + i[4] * turn.y) + i[5] * turn.z};
+            give = (give + scene_.bodies.mass[ground.body].inverse_mass) + dot(turn, spin);
+        }
+        return give > 0.0f ? 1.0f / give : 0.0f;
+    }
 
     QueryFilter filter(std::uint8_t types) const {
         QueryFilter f;
@@ -121,16 +155,26 @@ class Step {
         query.pose = {plain(from), {q[0], q[1], q[2], q[3]}};
         query.translation = plain(way);
         query.filter = filter(types);
+        query.mode = HitMode::all;
         hits_.clear();
         if (query_holds(query)) ask(query, &probe_, scene_.snapshot, scene_.shapes, hits_);
-        if (hits_.empty()) return false;
-        hit = hits_.front();
-        return true;
+        return first(hit);
     }
+    // The nearest, but for what it is jointed to, and what is in it already.
+    bool first(QueryHit& hit) const {
+        for (const QueryHit& one : hits_) {
+            const Pair pair{min_index(walker_.body, one.body.index), max_index(walker_.body, one.body.index)};
+            if (one.inside || std::binary_search(scene_.excluded.begin(), scene_.excluded.end(), pair)) continue;
+            hit = one;
+            return true;
+        }
+        return false;
+    }
+    static std::uint32_t min_index(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+    static std::uint32_t max_index(std::uint32_t a, std::uint32_t b) { return a < b ? b : a; }
     // The normal to stand on at a point that the probe met: of an edge that of the face behind it.
     bool walkable(const QueryHit& hit, V& normal) {
         normal = wide(hit.normal);
-        if (hit.inside) return false;
         return dot(normal, up_) >= cos_slope_ || face_behind(hit, normal);
     }
     // The normal of the face above and behind a point, if it can be stood on.
@@ -142,10 +186,12 @@ class Step {
         query.origin = plain((wide(hit.point) + up_ * kEdge_m) - out * (kEdge_m / n));
         query.translation = plain(up_ * (-2.0f * kEdge_m));
         query.filter = filter(kQueryAllTypes);
+        query.mode = HitMode::all;
         hits_.clear();
         if (query_holds(query)) ask(query, nullptr, scene_.snapshot, scene_.shapes, hits_);
-        if (hits_.empty() || hits_.front().inside) return false;
-        normal = wide(hits_.front().normal);
+        QueryHit face;
+        if (!first(face)) return false;
+        normal = wide(face.normal);
         return dot(normal, up_) >= cos_slope_;
     }
     // How much lower than the probe the capsule stands on what the probe met: on a plane exactly.
@@ -156,18 +202,18 @@ class Step {
         QueryHit hit;
         const float slim = radius_ * kSlimmer, reach = max(walker_.settings->step_height, kTouching_m);
         if (!cast(position_ + up_ * slim, up_ * -(reach + slim + slim / kFacing), kQueryAllTypes, hit)) return ground;
-        const V met = wide(hit.normal);
+        ground.met = wide(hit.normal);
         if (!walkable(hit, ground.normal)) return ground;
-        ground.gap = hit.distance - (slim + stoop(met));
+        ground.gap = hit.distance - (slim + stoop(ground.met));
         if (ground.gap > reach) return ground;
         ground.found = true;
         ground.body = hit.body.index;
-        ground.point = wide(hit.point);
+        ground.arm = wide(hit.point) - position(scene_.bodies.pose[ground.body]);
         ground.dynamic = scene_.bodies.dynamic(ground.body);
         const VelocityRecord& v = scene_.bodies.velocity[ground.body];
         const V linear{v.linear[0], v.linear[1], v.linear[2]}, angular{v.angular[0], v.angular[1], v.angular[2]};
         if ((scene_.bodies.flags[ground.body] & (kBodyDynamic | kBodyKinematic)) != 0)
-            ground.velocity = linear + cross(angular, ground.point - position(scene_.bodies.pose[ground.body]));
+            ground.velocity = linear + cross(angular, ground.arm);
         return ground;
     }
 
@@ -181,7 +227,7 @@ class Step {
         const V from = position_ + up_ * slim;
         constexpr std::uint8_t kStill = kQueryFixed | kQueryKinematic;
         QueryHit hit;
-        if (!cast(from, ahead * (way + slim + kClosest_m), kStill, hit) || hit.inside) return none;
+        if (!cast(from, ahead * (way + slim + kClosest_m), kStill, hit)) return none;
         // A slope is no step: there the face is as what was met.
         const V met = wide(hit.normal);
         V face;
@@ -189,13 +235,14 @@ class Step {
         const float room = cast(from, up_ * height, kQueryAllTypes, hit) ? hit.distance - kTouching_m : height;
         if (!(room > kTouching_m)) return none;
         const V above = from + up_ * room;
-        float over = hit_distance(above, ahead, max(way, 0.25f * radius_) + slim + kClosest_m);
+        const float over = hit_distance(above, ahead, max(way, 0.25f * radius_) + slim + kClosest_m) - kSkin_m;
         if (over < slim + kClosest_m) return none;  // a wall
-        if (!cast(above + ahead * over, up_ * -room, kQueryAllTypes, hit)) return none;
+        if (!cast(above + ahead * over, up_ * -room, kStill, hit)) return none;
         V normal;
-        if (!walkable(hit, normal)) return none;
+        const V top = wide(hit.point) - (position_ - up_ * (shape_.half_height + radius_));
+        if (!walkable(hit, normal) || dot(top, up_) > height + kSkin_m) return none;
         const float rise = ((slim + room) - hit.distance) + stoop(wide(hit.normal));
-        return rise > kTouching_m ? ahead * (over - slim) + up_ * rise : none;
+        return rise > kTouching_m && rise <= room + kSkin_m ? ahead * (over - slim) + up_ * rise : none;
     }
     float hit_distance(V from, V ahead, float most) {
         QueryHit hit;
@@ -206,7 +253,7 @@ class Step {
     const WalkScene& scene_;
     const BodyInfo& info_;
     const Shape& shape_;
-    float radius_, cos_slope_ = 1.0f;
+    float radius_, cos_slope_ = 1.0f, steepest_ = 0.0f;
     V position_, up_{0.0f, 1.0f, 0.0f};
     Shape probe_;
     bool usable_ = false;

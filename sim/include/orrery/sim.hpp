@@ -193,10 +193,12 @@ enum class ActuatorKind : std::uint8_t {
     brake,       // the brake of a Wheel joint, N m; below 0 none
     // A character: a dynamic capsule that cannot turn (all its rotations are locked), best without friction. `walk` is a speed
     // (m/s) along `direction`, level, over whatever it stands on; those of a body add up, cut to max_speed, and are reached by
-    // max_force at most, a tenth of it in the air. It stands on what is not steeper than max_slope_rad, is held there, goes with it
-    // (a moving platform), and pushes back on it; walks down steps, and up onto those of fixed and kinematic bodies, of up to
-    // step_height. The settings are those of the body's first walk actuator. `jump` above 0 sends a body that has one, and stands,
-    // off upwards at that speed (m/s).
+    // max_force at most (give it 25 N a kg), a tenth of it in the air. It stands on what is not steeper than max_slope_rad, is held
+    // there, goes with it (a moving platform), and pushes back on it; it is led down steps and slopes, and goes up steps of
+    // fixed and kinematic bodies, of up to step_height. The settings are those of the body's first walk actuator. What throws it up
+    // by more than 1 m/s beyond what walking does, or pushes it up by more than its weight, lifts it off.
+    // `jump` above 0 (m/s) sends a body that has walk actuators, too, and stands, off upwards at that speed over the ground's; the
+    // most of several counts, and its next jump is from the ground again.
     walk, jump,
 };
 constexpr bool acts_on_joint(ActuatorKind kind) {
