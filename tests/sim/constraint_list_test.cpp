@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "tests/support/random_constraint.h"
+#include "tests/support/seed.h"
 
 namespace orrery::sim::ref {
 namespace {
@@ -208,23 +209,24 @@ WorldDef world_of(std::size_t type, std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("a world of any constraint has the same bits on every target, and restored on the way") {
+    const int ticks = test::few() ? 8 : 30;
     for (std::size_t type = 0; type < kConstraintTypes; ++type) {
         CAPTURE(std::string(kConstraintNames[type]));
         const WorldDef def = world_of(type, static_cast<std::uint32_t>(100 + type));
         const auto reference = make_world(def, Target::scalar);
         std::vector<std::uint8_t> half;
-        run(*reference, 30);
+        run(*reference, ticks);
         reference->save(half);
-        run(*reference, 30);
+        run(*reference, ticks);
         const HashTree hash = reference->hash();
         for (const Target target : available_targets()) {
             CAPTURE(target_name(target));
             const auto straight = make_world(def, target);
-            run(*straight, 60);
+            run(*straight, 2 * ticks);
             CHECK(straight->hash() == hash);
             const auto restored = make_world(def, target);
             REQUIRE(restored->restore(half).ok());
-            run(*restored, 30);
+            run(*restored, ticks);
             CHECK(restored->hash() == hash);
         }
     }
@@ -237,7 +239,7 @@ TEST_CASE("no constraint between bodies changes their common momentum") {
         def.gravity = {};
         if (!bodies_taken(def.joints[0].constraint)[0] || std::holds_alternative<Pulley>(def.joints[0].constraint)) continue;
         const auto world = make_world(def);
-        run(*world, 60);
+        run(*world, test::few() ? 20 : 60);
         for (std::uint32_t first = 0; first < 80; first += 4) {
             Vec3 sum;
             float moved = 0.0f;

@@ -151,7 +151,8 @@ TEST_CASE("a hundred thousand packets: sequence numbers wrap, order holds, memor
     ChannelPair pair(
         7, {.loss = 0.05, .duplicate = 0.02, .reorder = 0.02, .delay = 20 * kNsPerMs, .jitter = 10 * kNsPerMs});
     std::uint64_t sent = 0, received = 0, unreliable = 0;
-    while (pair.server.channel.stats().packets_sent < 100'000) {
+    const std::uint64_t packets = orrery::test::few() ? 10'000 : 100'000;  // emulated: not as far as the wrap
+    while (pair.server.channel.stats().packets_sent < packets) {
         for (int i = 0; i < 3; ++i) {
             // Two to a packet at most, so that packets and not messages are what is exercised.
             CHECK(pair.server.channel.send_unreliable(Message(500, static_cast<std::uint8_t>(i)), sent) ==
@@ -174,8 +175,8 @@ TEST_CASE("a hundred thousand packets: sequence numbers wrap, order holds, memor
         REQUIRE(pair.server.channel.unacknowledged_bytes() < 200'000);
     }
     CHECK(sent - received < 100);
-    CHECK(received > 30'000);
-    CHECK(unreliable > 100'000);
+    CHECK(received > packets * 3 / 10);
+    CHECK(unreliable > packets);
 }
 
 TEST_CASE("what one packet has brought is not sent again when another packet with it is lost") {
