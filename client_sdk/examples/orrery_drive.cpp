@@ -55,7 +55,8 @@ void print_usage(std::FILE* to) {
         "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--seconds N]\n"
         "  --token FILE        connect token (default build/replays/connect.token, which `orrery serve` writes)\n"
         "  --server ADDR:PORT  ask a server that was started with --insecure for a token\n"
-        "  --auto              drive straight on; without it W A S D on the terminal, Q leaves\n"
+        "  --auto              drive straight on; without it W A S D on the terminal, space for the third channel (brakes or\n"
+        "                      jumps), X lets go, Q leaves\n"
         "  --seconds N         how long (default with --auto: 10)\n"
         "exit codes: 0 good (--auto: moved more than 5 m), 1 it did not, or no connection, 2 no usable token, 64 "
         "usage\n");
@@ -195,6 +196,10 @@ class Drive {
                     steering_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 1e9);
                     break;
                 case ' ':
+                    third_until_ = now + static_cast<std::uint64_t>(kKeyHold_s * 1e9);
+                    break;
+                case 'x':
+                case 'X':
                     throttle_ = steering_ = 0.0f;
                     break;
                 case 'q':
@@ -207,7 +212,7 @@ class Drive {
         }
         if (now > throttle_until_) throttle_ = 0.0f;
         if (now > steering_until_) steering_ = 0.0f;
-        const float channels[] = {throttle_, steering_};
+        const float channels[] = {throttle_, steering_, now > third_until_ ? 0.0f : 1.0f};
         client_.set_control(channels);
     }
 
@@ -234,7 +239,7 @@ class Drive {
             line, sizeof line, " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
             track_.known ? "driving" : (playing() ? "watching" : "connecting"), track_.speed_mps(), stats.rtt_s * 1e3,
             static_cast<unsigned long long>(stats.newest_tick), stats.snapshot_loss * 100.0, stats.delay_ticks);
-        terminal.show(view.text() + line + " W A S D drive, space stops, Q leaves   @ you  & others  # fixed\x1b[K");
+        terminal.show(view.text() + line + " W A S D drive, space brakes or jumps, X lets go, Q leaves  @ you  & others\x1b[K");
     }
 
     int report(const orrery_client_stats& stats) {
@@ -257,7 +262,7 @@ class Drive {
     std::string lost_;
     bool leave_ = false;
     float throttle_ = 0.0f, steering_ = 0.0f;
-    std::uint64_t throttle_until_ = 0, steering_until_ = 0, last_drawn_ = 0;
+    std::uint64_t throttle_until_ = 0, steering_until_ = 0, third_until_ = 0, last_drawn_ = 0;
 };
 
 }  // namespace

@@ -136,7 +136,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
     const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.world, exit);
     if (!rigs) return exit;
     Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.world, {.target = target, .rig_device = rigs->device.get()});
-    if (!world) return complain(world.error(), exit_code_of(world.error()));
+    if (!world) return complain(options.scene + ": " + world.error().to_string(), exit_code_of(world.error()));
     std::optional<protocol::CommandScript> script;
     if (!options.commands.empty()) {
         const Result<std::vector<std::uint8_t>> bytes = read_file(options.commands, protocol::kMaxScriptBytes);

@@ -39,7 +39,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
                      "clients take at most " + std::to_string(kMaxShapes) + " shapes: let bodies share them"};
     }
     auto world = sim::World::create(scene.world, {.target = config.target, .rig_device = config.rig_device});
-    if (!world) return world.error();
+    if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);
     if (!netcode) return netcode.error();

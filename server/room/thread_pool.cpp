@@ -12,7 +12,8 @@ namespace {
 
 // About 50 us: longer than the serial stretches between the calls of a step, far shorter than the time between steps.
 constexpr std::uint32_t kIdleSpins = 2'000;
-constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then the core is offered to it
+constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then the caller sleeps
+constexpr std::uint32_t kOpen = 1u << 31;
 
 void pause() {
 #if defined(__x86_64__)
@@ -49,18 +50,22 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
     context_ = context;
     count_ = count;
     next_.store(0, std::memory_order_relaxed);
-    open_.store(true);
+    call_.fetch_or(kOpen);
     calls_.fetch_add(1);
     calls_.notify_all();  // a system call only if someone sleeps
 
     take_tasks();
 
-    // Closed first, counted second; a worker counts itself first and looks second (all in one total order). So either it
-    // finds the call closed, or we wait for it.
-    open_.store(false);
-    for (std::uint32_t spins = 0; active_.load() != 0; ++spins) {
-        if (spins < kJoinSpins && idle_spins_ != 0) pause();
-        else std::this_thread::yield();
+    // Closed first: who joins from now on is sent away. Then asleep rather than yielding: a loop of sched_yield can keep the
+    // very worker that it waits for off its core, for good where a scheduler (Linux 6.18) miscounts what yielding threads ran.
+    std::uint32_t inside = call_.fetch_and(~kOpen) & ~kOpen;
+    for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; inside != 0; inside = call_.load()) {
+        if (spins > 0) {
+            --spins;
+            pause();
+        } else {
+            call_.wait(inside);
+        }
     }
     busy_.clear(std::memory_order_release);
 }
@@ -88,9 +93,8 @@ void ThreadPool::work() {
         }
         seen = calls;
         if (stop_.load()) return;
-        active_.fetch_add(1);
-        if (open_.load()) take_tasks();
-        active_.fetch_sub(1);
+        if (call_.fetch_add(1) & kOpen) take_tasks();
+        if (call_.fetch_sub(1) == 1) call_.notify_one();  // the last out of a closed call
     }
 }
 

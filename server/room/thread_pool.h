@@ -31,15 +31,16 @@ class ThreadPool final : public sim::Executor {
     void work();
     void take_tasks();
 
-    // The call in progress, written before open_ is set and read only by threads that are counted in active_.
+    // The call in progress, written before it is opened and read only by workers that joined it.
     Task task_ = nullptr;
     void* context_ = nullptr;
     std::uint32_t count_ = 0;
 
     alignas(64) std::atomic<std::uint32_t> next_{0};     // the first task not taken
-    alignas(64) std::atomic<std::uint32_t> active_{0};   // workers that may look at the call
+    // kOpen while the call may be joined, and the workers in it. One word, so that a worker joins and learns whether it may
+    // in one step, and nobody can slip in after the last look.
+    alignas(64) std::atomic<std::uint32_t> call_{0};
     alignas(64) std::atomic<std::uint32_t> calls_{0};    // grows with every call: what idle workers watch
-    std::atomic<bool> open_{false};                      // the call may be joined
     std::atomic<bool> stop_{false};
     alignas(64) std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
     std::uint32_t idle_spins_ = 0;

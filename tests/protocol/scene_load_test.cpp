@@ -72,10 +72,13 @@ const char* const kEverything = R"({
     {"slot": "p1", "weights": [0, 0, 0, 5], "torque": {"body": "one"}},
     {"slot": "p1", "weights": [1], "kinematic": {"body": "lift", "direction": [0, 1, 0], "max_speed": 2}}],
   "slots": [{"name": "p1", "template": "car", "position": [0, 1, 0], "rotation_deg": [0, 180, 0]}],
-  "templates": [{"name": "car", "bodies": [{"name": "hull", "shape": "crate"}, {"name": "wheel", "shape": "ball", "position": [0.8, 0, 0]}],
+  "templates": [{"name": "car", "bodies": [{"name": "hull", "shape": "crate"}, {"name": "wheel", "shape": "ball", "position": [0.8, 0, 0]},
+               {"name": "driver", "shape": "pill", "position": [0, 2, 0], "locks": "angular_x angular_y angular_z"}],
     "joints": [{"name": "axle", "a": "hull", "b": "wheel", "hinge": {"at": [0.8, 0, 0], "axis": [1, 0, 0]}},
                {"name": "drive", "a": "hull", "b": "wheel", "angular_axis_motor": {"axis_a": [1, 0, 0]}}],
-    "actuators": [{"weights": [20, 5], "motor": {"joint": "drive"}}]}],
+    "actuators": [{"weights": [20, 5], "motor": {"joint": "drive"}}, {"weights": [0, 0, 0, 0, 7], "jump": {"body": "driver"}},
+                  {"weights": [0, 0, 0, 4], "walk": {"body": "driver", "direction": [2, 0, 0], "direction_in_world": true, "max_speed": 6,
+                                                     "max_force": 900, "step_height": 0.2, "max_slope_deg": 30}}]}],
   "generators": [
     {"name": "g", "grid": {"count_x": 2, "count_y": 3, "count_z": 4, "origin": [20, 1, 0], "shape": "crate"}},
     {"stack": {"count": 3, "pitch": 1.3, "origin": [30, 1, 0], "shape": "crate"}},
@@ -137,6 +140,19 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK_FALSE(world.actuators[1].direction_local);
     REQUIRE(world.prefabs.size() == 1);
     CHECK(world.prefabs[0].actuators[0].joint == 1);
+    REQUIRE(world.prefabs[0].actuators.size() == 3);
+    const sim::ActuatorDef& jump = world.prefabs[0].actuators[1];
+    const sim::ActuatorDef& walk = world.prefabs[0].actuators[2];
+    CHECK(jump.kind == sim::ActuatorKind::jump);
+    CHECK(jump.body == 2);
+    CHECK(walk.kind == sim::ActuatorKind::walk);
+    CHECK(walk.body == 2);
+    CHECK(walk.direction.x == 1.0f);
+    CHECK_FALSE(walk.direction_local);
+    CHECK(walk.max_speed == 6.0f);
+    CHECK(walk.max_force == 900.0f);
+    CHECK(walk.step_height == 0.2f);
+    CHECK(walk.max_slope_rad == doctest::Approx(0.5236));
     CHECK(world.slots[0].prefab == 0);
     CHECK(world.slots[0].pose.orientation.y == doctest::Approx(1.0));
 }
@@ -332,6 +348,27 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
             "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"),
         "actuators[0].motor.joint: \"w\" has no target for it");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
+    const auto character = [&](const std::string& body, const std::string& actuator) {
+        return scene(R"("shapes": [{"name": "hero", "capsule": {"radius": 0.3}}, {"name": "crate", "box": {}}], "bodies": [{"name": "a", )" +
+                     body + R"(}], "slots": [{"name": "s"}], "actuators": [{"slot": "s", )" + actuator + "}]");
+    };
+    const std::string hero = R"("shape": "hero", "locks": "angular_x angular_y angular_z")";
+    has(character(hero, R"("walk": {"body": "b"})"), "actuators[0].walk.body: no body is called \"b\"");
+    has(character(hero, R"("walk": {"body": "a", "step_height": 20})"), "actuators[0].walk.step_height: is 20");
+    has(character(hero, R"("walk": {"body": "a", "max_slope_deg": 81})"), "actuators[0].walk.max_slope_deg: is 81");
+    has(character(hero, R"("walk": {"body": "a", "max_force": 0})"), "actuators[0].walk.max_force: is 0");
+    const auto refused = [&](const std::string& body, const std::string& actuator, const std::string& part) {  // by the world
+        const Result<LoadedScene> loaded = load_text(character(body, actuator));
+        REQUIRE(loaded.ok());
+        const auto world = sim::World::create(loaded->world);
+        REQUIRE_FALSE(world.ok());
+        CHECK_MESSAGE(world.error().to_string().find(part) != std::string::npos, world.error().to_string());
+    };
+    refused(R"("shape": "crate", "locks": "angular_x angular_y angular_z")", R"("walk": {"body": "a"})",
+            "actuators[0].body: is no character: make it a dynamic capsule");
+    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is no character");
+    refused(hero, R"("jump": {"body": "a"})", "actuators[0].body: has no walk actuator, which says what it stands on");
+    has(character(hero, R"("walk": {"body": "a"}, "jump": {"body": "a"})"), "actuators[0]: needs exactly one of motor");
     has(scene(pair + "\"rigs\": [{}]"), "rigs[0].bodies: is empty; name a dynamic body");
     has(scene(pair + "\"rigs\": [{\"bodies\": [\"a\", \"c\"]}]"), "rigs[0].bodies[1]: no body is called \"c\"");
     has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": [{\"bodies\": [\"f\"]}]"),

@@ -154,6 +154,8 @@ TEST_CASE("a recorded run with commands verifies, and the commands matter") {
 TEST_CASE("exit codes: usage, input and machine") {
     const test::TempFolder folder;
     const std::string bad = write_file(folder, "bad.json", "{\n\"scene_version\": 1,\n\"bodis\": []}");
+    const std::string lame = write_file(folder, "lame.json", R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+        "bodies": [{"name": "b", "shape": "s"}], "slots": [{"name": "p"}], "actuators": [{"slot": "p", "walk": {"body": "b"}}]})");
     struct Case {
         Command command;
         std::vector<std::string> arguments;
@@ -173,6 +175,8 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--record", "/proc/nowhere"}, 3, "/proc/nowhere"},
         {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
         {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: unknown field \"bodis\""},
+        {server::run_command, {lame, "--ticks", "1"}, 2, "lame.json: actuators[0].body: is no character"},
+        {server::serve_command, {lame, "--port", "0", "--record", folder / "lame"}, 2, "lame: actuators[0].body: is no character"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "-1"}, 64, "--max-bodies"},
         {server::run_command, {scene_path("chains"), "--ticks", "-18446744073709551615"}, 64, "--ticks"},
