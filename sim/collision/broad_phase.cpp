@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 8192;
 constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
 constexpr std::size_t kSlotsAtOnce = 256;
+constexpr std::uint32_t kFewSearches = 32;     // in a tree: sorting it costs more than it saves
+constexpr std::uint32_t kWornShare = 8;        // one in so many new boxes: such a tree is made anew
 constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
@@ -91,9 +93,32 @@ std::span<const std::uint32_t> BroadPhase::of_class(std::size_t c, std::span<con
     return class_rows_;
 }
 
-void BroadPhase::rebuild(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
+// At most so many bodies look for others in a class's trees.
+std::size_t BroadPhase::searches_of(std::size_t c) const {
+    std::size_t n = 0;
+    for (std::size_t d = 0; d < classes_.size(); ++d) {
+        if (classes_meet(c, d)) n += std::size_t(moving_of_[d]) + fixed_of_[d];
+    }
+    return n;
+}
+
+void BroadPhase::rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                          const BroadKernels& kernels) {
-    for (std::size_t c = 0; c < trees.size(); ++c) trees[c].rebuild(boxes, of_class(c, rows), kernels);
+    tree.rebuild(boxes, of_class(c, rows), kernels, searches_of(c) <= kFewSearches ? BoxTree::Order::rows : BoxTree::Order::morton);
+}
+void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
+                             const BroadKernels& kernels) {
+    for (std::size_t c = 0; c < trees.size(); ++c) rebuild(trees[c], c, boxes, rows, kernels);
+}
+
+// Where more bodies of one class are renewed than the other has, the other's find the pairs of both.
+void BroadPhase::choose_few() {
+    std::fill(std::begin(few_), std::end(few_), 0u);
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        for (std::size_t d = 0; d < classes_.size(); ++d) {
+            if (d != c && classes_meet(c, d) && moving_of_[c] < moving_of_[d] && moving_of_[c] < escaped_of_[d]) few_[c] |= 1u << d;
+        }
+    }
 }
 
 // Sorts bodies into the lists, and finds the proxies that are new, gone or another's.
@@ -135,6 +160,10 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
+    std::fill(std::begin(moving_of_), std::end(moving_of_), 0u);
+    std::fill(std::begin(fixed_of_), std::end(fixed_of_), 0u);
+    for (const std::uint32_t i : moving_) ++moving_of_[class_of_[i]];
+    for (const std::uint32_t i : fixed_) ++fixed_of_[class_of_[i]];
 }
 
 ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
@@ -149,8 +178,9 @@ void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> sh
     for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         kernels.expand(input, rows.data() + begin, end - begin, flags_.data() + begin);
         for (std::uint32_t i = begin; i < end; ++i) {
+            if (!has_posed_bounds(type_of_[rows[i]])) continue;
             const Shape& shape = shapes[shape_of_[rows[i]]];
-            if (has_posed_bounds(shape.type)) ref::expand_posed(shape, input, rows[i], flags_[i]);
+            ref::expand_posed(shape, input, rows[i], flags_[i]);
         }
     });
     escaped.clear();
@@ -194,10 +224,12 @@ bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
     return ((x.flags | y.flags) & kBodyDynamic) != 0 && (x.category & y.mask) != 0 && (y.category & x.mask) != 0;
 }
 
-// Looks for candidates of `rows`. `all`: these are the moving bodies of a class, in the order of their slots, and search_all goes
-// over all classes; every pair is found from its lower slot, or from the class of fewer bodies. Else: every pair is found from
-// its renewed body, if both are from the lower one. False: there are more than found_ may hold.
-bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor) {
+// Looks for candidates of `rows`. all: these are the moving bodies of a class, in the order of their slots, and search_all goes
+// over all classes; every pair is found from its lower slot, or from the class of fewer bodies. renewed: every pair is found from
+// its renewed body, if both are from the lower one. few: these are all moving bodies of a class, which finds the pairs of few_.
+// False: there are more than found_ may hold.
+bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels, Executor& executor) {
+    const bool all = from == From::all;
     const std::size_t classes = classes_.size();
     TreeView moving[kFilterClasses], fixed[kFilterClasses];
     for (std::size_t c = 0; c < classes; ++c) moving[c] = moving_trees_[c].view(), fixed[c] = fixed_trees_[c].view();
@@ -228,14 +260,19 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Sea
             const std::size_t own = class_of_[row];
             for (std::size_t c = 0; c < classes; ++c) {
                 if (!classes_meet(own, c)) continue;
-                const bool here = !all || c == own || fewer(own, c);
-                const std::uint32_t among_moving = here ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
+                const bool here = all                   ? c == own || fewer(own, c)
+                                  : from == From::few ? (few_[own] >> c & 1u) != 0
+                                                      : !moves || ((few_[own] >> c | few_[c] >> own) & 1u) == 0;
+                const std::uint32_t among_moving = here && moving[c].levels > 0 ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
                 for (std::uint32_t k = 0; k < among_moving; ++k) {
                     const std::uint32_t other = moving_trees_[c].row(chunk.slots[k]);
-                    const bool mine = all || (moves ? renewed_[other] == 0 || row < other : renewed_[other] == 0);
+                    const bool mine = all                   ? true
+                                      : from == From::few ? (renewed_[row] | renewed_[other]) != 0
+                                      : moves             ? renewed_[other] == 0 || row < other
+                                                          : renewed_[other] == 0;
                     if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
                 }
-                const std::uint32_t among_fixed = moves ? hits(fixed[c], row, 0) : 0;
+                const std::uint32_t among_fixed = moves && from != From::few && fixed[c].levels > 0 ? hits(fixed[c], row, 0) : 0;
                 for (std::uint32_t k = 0; k < among_fixed; ++k) {
                     const std::uint32_t other = fixed_trees_[c].row(chunk.slots[k]);
                     if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
@@ -260,7 +297,7 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, bool all, const Sea
 
 bool BroadPhase::search_all(const Search& what, const BroadKernels& kernels, Executor& executor) {
     for (const BoxTree& tree : moving_trees_) {
-        if (!search(tree.rows(), true, what, kernels, executor)) return false;
+        if (!search(tree.rows(), From::all, what, kernels, executor)) return false;
     }
     return true;
 }
@@ -309,17 +346,28 @@ void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const s
     kernels.fatten(expand_input(bodies, 0.0f), fat_.data()->min, escaped_fixed_.data(), static_cast<std::uint32_t>(escaped_fixed_.size()));
     const auto rebuild_worn = [&](std::vector<BoxTree>& trees, std::span<const std::uint32_t> rows) {
         for (std::size_t c = 0; c < trees.size(); ++c) {
-            if (trees[c].wants_rebuild()) trees[c].rebuild(fat_.data(), of_class(c, rows), kernels);
+            if (trees[c].wants_rebuild()) rebuild(trees[c], c, fat_.data(), rows, kernels);
         }
     };
     for (const std::uint32_t i : escaped_fixed_) fixed_trees_[class_of_[i]].set(i, fat_[i], kernels);
     rebuild_worn(fixed_trees_, fixed_);
     if (all) {
-        rebuild(moving_trees_, fat_.data(), moving_, kernels);
-    } else {
-        for (const std::uint32_t i : escaped_moving_) moving_trees_[class_of_[i]].set(i, fat_[i], kernels);
-        rebuild_worn(moving_trees_, moving_);
+        rebuild_all(moving_trees_, fat_.data(), moving_, kernels);
+        return;
     }
+    std::fill(std::begin(escaped_of_), std::end(escaped_of_), 0u);
+    for (const std::uint32_t i : escaped_moving_) ++escaped_of_[class_of_[i]];
+    std::uint32_t anew = 0;  // bit by class
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if (escaped_of_[c] > moving_of_[c] / kWornShare && searches_of(c) <= kFewSearches) anew |= 1u << c;
+    }
+    for (const std::uint32_t i : escaped_moving_) {
+        if ((anew >> class_of_[i] & 1u) == 0) moving_trees_[class_of_[i]].set(i, fat_[i], kernels);
+    }
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if ((anew >> c & 1u) != 0) rebuild(moving_trees_[c], c, fat_.data(), moving_, kernels);
+    }
+    rebuild_worn(moving_trees_, moving_);
 }
 
 // New candidates of renewed bodies beside the old ones of others. False: more than `most`.
@@ -330,9 +378,18 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
         if (!search_all(what, kernels, executor)) return false;
     } else {
-        if (!search(escaped_moving_, false, what, kernels, executor)) return false;
+        choose_few();
+        if (!search(escaped_moving_, From::renewed, what, kernels, executor)) return false;
+        few_rows_.clear();
+        for (std::size_t c = 0; c < classes_.size(); ++c) {
+            if (few_[c] == 0) continue;
+            for (const std::uint32_t row : moving_trees_[c].rows()) {
+                if (row != kNone) few_rows_.push_back(row);
+            }
+        }
+        if (!search(few_rows_, From::few, what, kernels, executor)) return false;
     }
-    if (!search(escaped_fixed_, false, what, kernels, executor)) return false;
+    if (!search(escaped_fixed_, From::renewed, what, kernels, executor)) return false;
     merge_found();
     return candidates_.size() <= most;
 }
@@ -342,7 +399,7 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
     uncached_ = true;
     candidates_.clear();
     found_.clear();
-    rebuild(moving_trees_, tight_.data(), moving_, kernels);
+    rebuild_all(moving_trees_, tight_.data(), moving_, kernels);
     if (!search_all({tight_.data(), true, max_pairs}, kernels, executor)) return false;
     sort_keys(found_);
     candidates_.swap(found_);

@@ -64,6 +64,8 @@ class BroadPhase {
     struct FilterClass {
         std::uint32_t category = 0, mask = 0;
     };
+    // Who looks for candidates; see search.
+    enum class From : std::uint8_t { all, renewed, few };
     // What is searched: bodies' boxes, of which only those pairs count whose tight bounds overlap if `exact`.
     struct Search {
         const BoundsRecord* boxes;
@@ -76,8 +78,11 @@ class BroadPhase {
     void remember_bodies(const Bodies& bodies);
     std::uint8_t class_for(std::uint32_t category, std::uint32_t mask);
     bool classes_meet(std::size_t c, std::size_t d) const;
+    std::size_t searches_of(std::size_t c) const;
+    void rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
+    void choose_few();
     std::span<const std::uint32_t> of_class(std::size_t c, std::span<const std::uint32_t> rows);
-    void rebuild(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
+    void rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
     bool update_shape_table(std::span<const Shape> shapes);
     void expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
@@ -86,7 +91,7 @@ class BroadPhase {
     bool may_meet(std::uint32_t a, std::uint32_t b) const;
     bool renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs);
     void refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels);
-    bool search(std::span<const std::uint32_t> rows, bool all, const Search& what, const BroadKernels& kernels, Executor& executor);
+    bool search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels, Executor& executor);
     bool search_all(const Search& what, const BroadKernels& kernels, Executor& executor);
     bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
@@ -112,7 +117,10 @@ class BroadPhase {
     std::vector<std::uint8_t> class_of_;           // by body
     std::vector<FilterClass> classes_;             // at most kFilterClasses
     std::vector<BoxTree> moving_trees_, fixed_trees_;  // by class
-    std::vector<std::uint32_t> class_rows_;        // scratch
+    std::vector<std::uint32_t> class_rows_, few_rows_;  // scratch
+    std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs with moving bodies of class d are found from this one's, all of them
+    std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {}, escaped_of_[kFilterClasses] = {};  // by class: how many of
+                                                   // moving_, fixed_, escaped_moving_
     bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;

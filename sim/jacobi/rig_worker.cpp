@@ -18,13 +18,14 @@ bool is_plain(const MassRecord& mass, bool dynamic) {
 
 }  // namespace
 
-void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<Joint> joints, std::vector<RigForce>& force) {
+void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
+                     std::vector<RigForce>& force) {
     find_rigs(choice, bodies, joints, rigs_);
     force.resize(joints.empty() ? 0 : joints.size() + 1);
     std::vector<bool> kept(force.size(), false);
     for (const std::uint32_t i : rigs_.joints) {
         kept[force_row(i)] = true;
-        std::fill(std::begin(joints[i].impulse), std::end(joints[i].impulse), 0.0f);
+        impulses[i] = {};
     }
     for (std::size_t i = 0; i < force.size(); ++i) {
         if (!kept[i]) force[i] = {};

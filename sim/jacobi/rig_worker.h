@@ -21,8 +21,9 @@ class RigWorker final : public LastColour {
     void use(RigDevice& device) { device_ = device.open(); }
 
     // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed there, and
-    // what is a rig's in the joints' own impulses.
-    void find(const RigChoice& choice, const Bodies& bodies, std::span<Joint> joints, std::vector<RigForce>& force);
+    // what is a rig's in `impulses`.
+    void find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
+              std::vector<RigForce>& force);
     bool empty() const { return rigs_.rigs.empty(); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(rigs_.rigs.size()); }
     const Rigs& rigs() const { return rigs_; }

@@ -10,6 +10,12 @@ namespace orrery::sim {
 
 inline constexpr int kMaxJointRows = 8;
 
+// Accumulated, of one substep: N s or N m s; a hinge's limit is row 5. By themselves, because every tick's hash takes those of all
+// joints, and nothing else of them.
+struct JointImpulse {
+    float row[kMaxJointRows] = {};
+};
+
 struct Joint {
     std::uint32_t a = 0, b = 0;         // body indices; a = kWorldBody for a joint to the world
     std::uint32_t c = 0, d = 0;         // of constraints of three or four bodies, else kWorldBody
@@ -19,7 +25,6 @@ struct Joint {
     bool alive = false;
     bool broken = false;                // set by the solver; the world then removes the joint and says so
     std::uint32_t generation = 0;
-    float impulse[kMaxJointRows] = {};  // accumulated, of one substep: N s or N m s; a hinge's limit is row 5
     float force_n = 0.0f, torque_nm = 0.0f;  // mean over the last tick
     std::uint16_t slot = 0xffff;
 

@@ -25,23 +25,23 @@ void clear_padding(Bundle& bundle, std::size_t head_bytes) {
 }
 
 template <class Description>
-void load_joints(void* untyped, std::span<const Joint> joints) {
+void load_joints(void* untyped, std::span<const Joint> joints, std::span<const JointImpulse> impulses) {
     auto& bundle = *static_cast<typename BundleFor<Description>::type*>(untyped);
     clear_padding(bundle, body_count<Description>() > 2 ? sizeof(ManyHead) : sizeof(BundleHead));
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const Joint& joint = joints[bundle.head.source[lane]];
-        load_lane(bundle, lane, *std::get_if<Description>(&joint.constraint), joint.impulse);
+        load_lane(bundle, lane, *std::get_if<Description>(&joint.constraint), impulses[bundle.head.source[lane]].row);
         bundle.force.break_force_n.lane[lane] = joint.break_force_n;
         bundle.force.break_torque_nm.lane[lane] = joint.break_torque_nm;
     }
 }
 
 template <class Description>
-void store_joints(const void* untyped, std::span<Joint> joints) {
+void store_joints(const void* untyped, std::span<Joint> joints, std::span<JointImpulse> impulses) {
     const auto& bundle = *static_cast<const typename BundleFor<Description>::type*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         Joint& joint = joints[bundle.head.source[lane]];
-        store_lane(bundle, lane, joint.impulse);
+        store_lane(bundle, lane, impulses[bundle.head.source[lane]].row);
         joint.force_n = bundle.force.force_n.lane[lane];
         joint.torque_nm = bundle.force.torque_nm.lane[lane];
         joint.broken = bundle.force.broken.lane[lane] != 0.0f;
@@ -71,8 +71,8 @@ void store_contacts(const void* untyped, std::span<Manifold> manifolds, std::spa
 
 // How a kind of joint gets into its bundles and out of them.
 struct JointMoves {
-    void (*load)(void* bundle, std::span<const Joint> joints);
-    void (*store)(const void* bundle, std::span<Joint> joints);
+    void (*load)(void* bundle, std::span<const Joint> joints, std::span<const JointImpulse> impulses);
+    void (*store)(const void* bundle, std::span<Joint> joints, std::span<JointImpulse> impulses);
 };
 #define ORRERY_CONSTRAINT(T, name) {load_joints<T>, store_joints<T>},
 constexpr JointMoves kJointMoves[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
@@ -86,6 +86,7 @@ struct Solver::Impl {
     StepContext context{};
     const SolverKernels* kernels = nullptr;
     std::span<Joint> joints;
+    std::span<JointImpulse> impulses;
     std::span<Manifold> manifolds;
     std::span<ContactSurface> surfaces;
     Executor* executor = nullptr;
@@ -177,13 +178,13 @@ struct Solver::Impl {
 void Solver::Impl::load(Kind kind, void* bundle) {
     if (kind == Kind::contact) load_contacts<ContactBundle>(bundle, manifolds, surfaces);
     else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
-    else kJointMoves[index_of(kind)].load(bundle, joints);
+    else kJointMoves[index_of(kind)].load(bundle, joints, impulses);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
     if (kind == Kind::contact) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
     else if (kind == Kind::surface_contact) store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
-    else kJointMoves[index_of(kind)].store(bundle, joints);
+    else kJointMoves[index_of(kind)].store(bundle, joints, impulses);
 }
 
 Solver::Solver() : impl_(std::make_unique<Impl>()) {}
@@ -207,6 +208,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     Impl& s = *impl_;
     s.kernels = &solver_kernels(input.target);
     s.joints = joints;
+    s.impulses = input.impulses;
     s.manifolds = manifolds;
     s.surfaces = input.surfaces;
     s.executor = input.executor;

@@ -24,6 +24,7 @@ struct StepInput {
     std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
     std::span<const std::uint8_t> flags; // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
     const std::vector<std::uint32_t>* joints = nullptr;  // which of the joints, ascending; null: all
+    std::span<JointImpulse> impulses;    // by joint
     std::span<ContactSurface> surfaces;  // by manifold; empty: all are plain
     LastColour* last = nullptr;          // may be null; then the solve pass is made coupling_iterations times
     std::uint32_t coupling_iterations = 1;
@@ -41,7 +42,7 @@ class Solver {
     Solver();
     ~Solver();
     // Advances velocities and poses of dynamic bodies and poses of kinematic ones by one tick, and stores accumulated impulses and
-    // forces back into joints, manifolds and surfaces. Joints that are not alive are skipped.
+    // forces back into joints, their impulses, manifolds and surfaces. Joints that are not alive are skipped.
     SolverStats step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds);
 
   private:

@@ -251,7 +251,8 @@ class Applier {
         core_.rigs_changed = core_.rigs_changed || std::holds_alternative<BallSocket>(wanted);
         wake(core_, joint);
         // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
-        std::fill(std::begin(joint.impulse) + first_state(wanted), std::end(joint.impulse), 0.0f);
+        JointImpulse& impulse = state_.joint_impulse[c.joint.index];
+        std::fill(std::begin(impulse.row) + first_state(wanted), std::end(impulse.row), 0.0f);
         state_.joint_digest[c.joint.index] = digest_of(joint);
         return EventCause::none;
     }
@@ -357,14 +358,14 @@ void apply_commands(Core& core, std::span<const Command> commands) {
     finish_removals(core);
     if (!core.cold_bodies.empty()) {
         for (std::size_t i = 0; i < core.state.joints.size(); ++i) {
-            Joint& joint = core.state.joints[i];
+            const Joint& joint = core.state.joints[i];
             if (!joint.alive) continue;
             const auto bodies = joint.bodies();
             const bool cold = std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
                 return body < core.cold_start.size() && core.cold_start[body] != 0;
             });
             if (!cold) continue;
-            std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+            core.state.joint_impulse[i] = {};
             if (!core.state.rig_force.empty()) core.state.rig_force[force_row(static_cast<std::uint32_t>(i))] = {};
         }
     }

@@ -119,9 +119,14 @@ void put_bodies(Writer& out, const State& state) {
 }
 
 template <class Writer>
-void put_joints(Writer& out, const State& state) {
-    for (const Joint& joint : state.joints) {
-        if (joint.alive) out.bytes(joint.impulse, sizeof joint.impulse);
+void put_joints(Writer& out, const Core& core) {
+    const State& state = core.state;
+    if (core.free_joints.empty() && core.removed_joints.empty()) {
+        out.put_array(state.joint_impulse);
+    } else {
+        for (std::size_t i = 0; i < state.joints.size(); ++i) {
+            if (state.joints[i].alive) out.bytes(state.joint_impulse[i].row, sizeof state.joint_impulse[i].row);
+        }
     }
     out.put_array(state.rig_force);
 }
@@ -201,7 +206,7 @@ void put_section(Writer& out, const Core& core, Subsystem subsystem) {
     case Subsystem::clock: return put_clock(out, core);
     case Subsystem::identity: return put_identity(out, core.state);
     case Subsystem::bodies: return put_bodies(out, core.state);
-    case Subsystem::joints: return put_joints(out, core.state);
+    case Subsystem::joints: return put_joints(out, core);
     case Subsystem::contacts: return put_contacts(out, core);
     case Subsystem::control: return put_control(out, core.state);
     case Subsystem::events: return put_events(out, core.state);

@@ -242,6 +242,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     if (core.free_joints.empty()) {
         index = static_cast<std::uint32_t>(state.joints.size());
         state.joints.emplace_back();
+        state.joint_impulse.emplace_back();
         state.joint_digest.push_back(0);
     } else {
         index = core.free_joints.back();
@@ -266,6 +267,7 @@ void remove_joint(Core& core, std::uint32_t index) {
     if (!core.state.rig_force.empty()) core.state.rig_force[force_row(index)] = {};
     joint = Joint{};
     joint.generation = generation;
+    core.state.joint_impulse[index] = {};
     core.state.joint_digest[index] = digest_of(joint);
     core.removed_joints.push_back(index);
 }
@@ -370,7 +372,7 @@ void find_rigs(Core& core) {
     if (!core.rigs_changed) return;
     core.rigs_changed = false;
     if (!may_have_rigs(core.def)) return;
-    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.rig_force);
+    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
 }
 
 }  // namespace orrery::sim

@@ -395,12 +395,13 @@ class Restorer {
 
     void make_joints() {
         state_.joints.resize(joint_kind_.size());
+        state_.joint_impulse.resize(joint_kind_.size());
         state_.joint_digest.resize(joint_kind_.size());
         for (std::size_t i = 0; i < state_.joints.size(); ++i) {
             Joint& joint = state_.joints[i];
             get_identity(identity_of_joints_, joint);
             if (joint.alive) {
-                impulses_of_joints_.bytes(joint.impulse, sizeof joint.impulse);
+                impulses_of_joints_.bytes(state_.joint_impulse[i].row, sizeof state_.joint_impulse[i].row);
                 get_parameters(parameters_of_joints_, joint);
             }
             state_.joint_digest[i] = digest_of(joint);

@@ -86,6 +86,7 @@ struct State {
     Bodies bodies;
     std::vector<BodyOrigin> origin;                 // by body index
     std::vector<Joint> joints;
+    std::vector<JointImpulse> joint_impulse;        // by joint index
     std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
     std::vector<RigForce> rig_force;                // in worlds that may have rigs: by force_row of the joint
     std::vector<KeptContact> contacts;              // of the last tick

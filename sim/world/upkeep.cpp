@@ -70,7 +70,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
 }
 
 // Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.
-bool sound(const Joint& joint) { return largest_magnitude(joint.impulse, kMaxJointRows) < kInfinityBits; }
+bool sound(const JointImpulse& impulse) { return largest_magnitude(impulse.row, kMaxJointRows) < kInfinityBits; }
 bool sound(const RigForce& force) { return largest_magnitude(force.force, 3) < kInfinityBits; }
 bool sound(const ContactSurface& s) {
     const float impulse[] = {s.rolling_impulse.x, s.rolling_impulse.y, s.rolling_impulse.z};
@@ -119,10 +119,10 @@ void quarantine_lost_bodies(Core& core) {
     core.rigs_changed = true;  // it is kinematic now
     const auto lost = [&](std::uint32_t body) { return (bodies.flags[body] & kBodyQuarantined) != 0; };
     for (std::size_t i = 0; i < state.joints.size(); ++i) {
-        Joint& joint = state.joints[i];
+        const Joint& joint = state.joints[i];
         const auto of_joint = joint.bodies();
         const bool of_lost = joint.alive && std::any_of(of_joint.begin(), of_joint.end(), lost);
-        if (joint.alive && (of_lost || !sound(joint))) std::fill(std::begin(joint.impulse), std::end(joint.impulse), 0.0f);
+        if (of_lost || !sound(state.joint_impulse[i])) state.joint_impulse[i] = {};
         if (state.rig_force.empty()) continue;
         RigForce& force = state.rig_force[force_row(static_cast<std::uint32_t>(i))];
         if (of_lost || !sound(force)) force = {};

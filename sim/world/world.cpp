@@ -57,6 +57,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.target = core.target;
     input.executor = &executor;
     input.observer = observer;
+    input.impulses = core.state.joint_impulse;
     input.surfaces = core.surfaces;
     if (!core.pushed.empty()) {
         input.force = core.force;

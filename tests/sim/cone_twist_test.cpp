@@ -49,6 +49,8 @@ TEST_CASE("a cone-twist joint keeps swing and twist under load, at mass ratios 1
         const std::uint32_t a = add_body(bodies, light), b = add_body(bodies, heavy);
         std::vector<Joint> joints = cone_twist(kWorldBody, a, {}, {0.0f, -0.5f, 0.0f}, 0.5f, 0.3f);
         for (const Joint& joint : cone_twist(a, b, {0.0f, 0.5f, 0.0f}, {0.0f, -0.5f, 0.0f}, 0.7f, 0.4f)) joints.push_back(joint);
+        std::vector<JointImpulse> impulses(joints.size());
+        input.impulses = impulses;
         double swing = 0, twist = 0;
         for (int tick = 0; tick < 600; ++tick) {
             solver.step(input, bodies, joints, {});
@@ -78,6 +80,8 @@ TEST_CASE("inside its limits a cone-twist joint is a ball socket: no torque acts
     spec.angular = {0.2f, 0.1f, 0.0f};
     const std::uint32_t body = add_body(bodies, spec);
     std::vector<Joint> joints = cone_twist(kWorldBody, body, {}, {}, 1.0f, 0.5f);
+    std::vector<JointImpulse> impulses(joints.size());
+    input.impulses = impulses;
     for (int tick = 0; tick < 120; ++tick) solver.step(input, bodies, joints, {});
     CHECK(angular_velocity(bodies, body).x == doctest::Approx(0.2).epsilon(1e-4));
     CHECK(angular_velocity(bodies, body).y == doctest::Approx(0.1).epsilon(1e-4));
@@ -102,6 +106,8 @@ TEST_CASE("a twist servo goes to its angle with its torque and no more, a twist 
     turn.target_radps = 3.0f, turn.motor.max_force = 4.0f;
     std::vector<Joint> joints = {make_joint(kWorldBody, weak, servo), make_joint(kWorldBody, there, quick),
                                  make_joint(kWorldBody, motor, turn)};
+    std::vector<JointImpulse> impulses(joints.size());
+    input.impulses = impulses;
     for (int tick = 0; tick < 60; ++tick) solver.step(input, bodies, joints, {});
     CHECK(angular_velocity(bodies, weak).y == doctest::Approx(0.25).epsilon(0.01));
     CHECK(joints[0].torque_nm == doctest::Approx(0.5).epsilon(0.01));

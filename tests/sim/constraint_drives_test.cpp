@@ -14,12 +14,15 @@ namespace {
 struct Scene {
     Bodies bodies = make_bodies();
     std::vector<Joint> joints;
+    std::vector<JointImpulse> impulses;
     ShuffledExecutor executor{1};
     StepInput input = make_input(executor);
     Solver solver;
 
     Scene() { input.gravity = {}; }
     void run(int ticks) {
+        impulses.resize(joints.size());
+        input.impulses = impulses;
         for (int tick = 0; tick < ticks; ++tick) solver.step(input, bodies, joints, {});
     }
 };

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -209,7 +210,7 @@ WorldDef world_of(std::size_t type, std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("a world of any constraint has the same bits on every target, and restored on the way") {
-    const int ticks = test::few() ? 8 : 30;
+    const int ticks = std::max(8, test::sampled(30));
     for (std::size_t type = 0; type < kConstraintTypes; ++type) {
         CAPTURE(std::string(kConstraintNames[type]));
         const WorldDef def = world_of(type, static_cast<std::uint32_t>(100 + type));

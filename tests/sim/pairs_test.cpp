@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "sim/collision/broad_phase.h"
@@ -75,6 +76,34 @@ void disturb(test::TestBodies& world, test::Random& random, float extent) {
     }
 }
 
+// Broad phases that remember the world's earlier ticks, one of each target and one with three workers.
+struct Remembering {
+    std::span<const Target> targets = available_targets();
+    std::vector<Collision> one_each{targets.size()};
+    Collision threaded;
+    test::SerialExecutor serial;
+    test::ThreadedExecutor three{3};
+
+    // How many pairs there are. All find those of brute force.
+    std::size_t check(const test::TestBodies& world, const std::vector<Pair>& excluded) {
+        const std::vector<Pair> expected = brute_force(world, excluded);
+        std::vector<Pair> pairs;
+        for (std::size_t t = 0; t < targets.size(); ++t) {
+            one_each[t].update_bounds(world.bodies, world.shapes, kDt, kMargin, targets[t], serial);
+            one_each[t].find_pairs(world.bodies, excluded, targets[t], serial, pairs);
+            REQUIRE(pairs == expected);
+        }
+        threaded.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), three);
+        threaded.find_pairs(world.bodies, excluded, best_target(), three, pairs);
+        REQUIRE(pairs == expected);
+        return expected.size();
+    }
+    void forget_bodies() {
+        for (Collision& collision : one_each) collision.forget_bodies();
+        threaded.forget_bodies();
+    }
+};
+
 }  // namespace
 
 TEST_CASE("the pairs are those of brute force, in order, on every target and with any number of workers") {
@@ -90,11 +119,7 @@ TEST_CASE("the pairs are those of brute force, in order, on every target and wit
             const std::uint32_t body = world.add(random.below(40) == 0 ? 3 : random.below(3), random_flags(random), {random.vec(extent), random.rotation()});
             world.move(body, random.vec(random.below(3) == 0 ? 0.1f : 4.0f), random.vec(3.0f));
         }
-        const auto targets = available_targets();
-        std::vector<Collision> remembering(targets.size());
-        Collision threaded;
-        test::SerialExecutor serial;
-        test::ThreadedExecutor three(3);
+        Remembering phases;
         std::size_t seen = 0;
         for (int tick = 0; tick < (test::few() ? 3 : count > 1000 ? 12 : 40); ++tick) {
             std::vector<Pair> excluded;
@@ -106,27 +131,52 @@ TEST_CASE("the pairs are those of brute force, in order, on every target and wit
             }
             std::sort(excluded.begin(), excluded.end());
             excluded.erase(std::unique(excluded.begin(), excluded.end()), excluded.end());
-            const std::vector<Pair> expected = brute_force(world, excluded);
-            seen += expected.size();
-            std::vector<Pair> pairs;
-            for (std::size_t t = 0; t < targets.size(); ++t) {
-                remembering[t].update_bounds(world.bodies, world.shapes, kDt, kMargin, targets[t], serial);
-                remembering[t].find_pairs(world.bodies, excluded, targets[t], serial, pairs);
-                REQUIRE(pairs == expected);
-            }
-            threaded.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), three);
-            threaded.find_pairs(world.bodies, excluded, best_target(), three, pairs);
-            REQUIRE(pairs == expected);
+            seen += phases.check(world, excluded);
             disturb(world, random, extent);
             if (random.below(5) != 0) continue;
             // Another state, as after a restore: bodies are others though nothing else says so.
             for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
                 if (random.below(10) == 0) filter(world.bodies, i, random);
             }
-            for (Collision& collision : remembering) collision.forget_bodies();
-            threaded.forget_bodies();
+            phases.forget_bodies();
         }
         if (count >= 200) CHECK(seen > count);
+    }
+}
+
+// As beads and what stirs them: more of the many leave their fat bounds in a tick than there are of the others.
+TEST_CASE("few that meet many which do not meet each other: the pairs are those of brute force") {
+    for (const std::uint32_t share_of_fast : {1u, 3u, 12u}) {  // one of so many
+        CAPTURE(share_of_fast);
+        test::Random random(test::seeded(share_of_fast));
+        test::TestBodies world;
+        world.sphere(0.2f);
+        world.box(3.0f, 0.4f, 3.0f);
+        const auto add = [&](std::uint32_t shape, std::uint8_t flags, std::uint32_t category, std::uint32_t mask, float speed) {
+            const std::uint32_t body = world.add(shape, flags, {random.vec(6.0f), random.rotation()});
+            world.bodies.info[body].category = category;
+            world.bodies.info[body].mask = mask;
+            if (flags != 0) world.move(body, random.vec(speed), random.vec(2.0f));
+        };
+        for (std::uint32_t i = 0; i < 700; ++i)
+            add(0, random.below(8) == 0 ? 0 : kBodyDynamic, 1, 2, random.below(share_of_fast) == 0 ? 12.0f : 0.05f);
+        for (std::uint32_t i = 0; i < 6; ++i) add(1, i % 3 == 0 ? kBodyDynamic : i % 3 == 1 ? kBodyKinematic : 0, 2, 5, i < 3 ? 9.0f : 0.1f);
+        for (std::uint32_t i = 0; i < 5; ++i) add(0, kBodyDynamic, 4, 2, 4.0f);
+        Remembering phases;
+        std::size_t seen = 0;
+        for (int tick = 0; tick < (test::few() ? 4 : 30); ++tick) {
+            seen += phases.check(world, {});
+            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+                if ((world.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
+                for (int k = 0; k < 3; ++k) world.bodies.pose[i].position[k] += world.bodies.velocity[i].linear[k] * kDt;
+                if (std::fabs(world.bodies.pose[i].position[0]) > 7.0f) world.place(i, {random.vec(6.0f), random.rotation()});
+            }
+            if (tick % 7 == 3) {  // one goes, one comes
+                world.bodies.flags[1 + random.below(world.bodies.size() - 1)] = 0;
+                add(random.below(10) == 0 ? 1 : 0, kBodyDynamic, 1, 2, 3.0f);
+            }
+        }
+        CHECK(seen > 100);
     }
 }
 

@@ -104,8 +104,11 @@ TEST_CASE("a swinging chain of 40 beads keeps its anchors together") {
     Chains scene(1, 40);
     ShuffledExecutor executor(1);
     Solver solver;
+    std::vector<JointImpulse> impulses(scene.joints.size());
+    StepInput input = make_input(executor);
+    input.impulses = impulses;
     for (int tick = 1; tick <= 300; ++tick) {
-        solver.step(make_input(executor), scene.bodies, scene.joints, {});
+        solver.step(input, scene.bodies, scene.joints, {});
         if (tick != 60 && tick != 120 && tick != 300) continue;
         double largest = 0.0;
         for (const Joint& joint : scene.joints) largest = std::max(largest, separation(scene.bodies, joint));
@@ -182,6 +185,8 @@ TEST_CASE("a hub with more joints than colours is solved whole, and to the same 
         ShuffledExecutor executor(workers);
         StepInput input = make_input(executor);
         input.target = target;
+        std::vector<JointImpulse> impulses(joints.size());
+        input.impulses = impulses;
         Solver solver;
         for (int tick = 0; tick < 30; ++tick) *stats = solver.step(input, bodies, joints, {});
         for (const Joint& joint : joints) CHECK(separation(bodies, joint) < 0.01);
@@ -208,6 +213,8 @@ TEST_CASE("every target, worker count and solver object gives the same bits") {
         ShuffledExecutor executor(workers);
         StepInput input = make_input(executor);
         input.target = target;
+        std::vector<JointImpulse> impulses(scene.joints.size());
+        input.impulses = impulses;
         auto solver = std::make_unique<Solver>();
         std::vector<Manifold> last(boxes.size());
         for (int tick = 0; tick < 20; ++tick) {
