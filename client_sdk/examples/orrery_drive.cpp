@@ -32,6 +32,7 @@ using orrery::drive::View;
 
 constexpr double kMinDistance_m = 5.0;
 constexpr double kConnectTimeout_s = 15.0;
+constexpr double kJoinTimeout_s = 120.0;  // a large scene's bodies take a while to arrive
 constexpr double kKeyHold_s = 0.25;  // terminals report key presses, not releases: a press holds this long
 constexpr auto kFrame = std::chrono::milliseconds(8);
 
@@ -140,7 +141,9 @@ class Drive {
         const std::uint64_t begun = now_ns();
         std::uint64_t driving_since = 0;
         while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
-            if (!playing() && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
+            const bool joining = client_.state() == ORRERY_STATE_JOINING;
+            if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
+            if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
                 lost_ = "every seat of this room is taken, and --auto needs a vehicle";
             if ((track_.known || (watching() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();

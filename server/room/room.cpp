@@ -225,12 +225,22 @@ void Room::step(std::uint64_t slipped_ns) {
     }
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
-    world_->read_bodies(bodies_);
-    quantised_.update(world_->tick(), bodies_);
+    if (watched()) quantise();
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
     }
-    if (observer_) observer_->stepped(*world_, quantised_, hash.root);
+    if (observer_) observer_->stepped(*world_, hash.root);
+}
+
+bool Room::watched() const {
+    return std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client != nullptr; });
+}
+
+// A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed later than
+// it did, before anyone was told of it.
+void Room::quantise() {
+    world_->read_bodies(bodies_);
+    quantised_.update(world_->tick(), bodies_);
 }
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
@@ -255,6 +265,7 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 
 void Room::update_clients(TimeNs now) {
     const std::uint64_t tick = world_->tick();
+    if (quantised_.tick() != tick && watched()) quantise();
     std::optional<KeyFrame> key_frame;
     for (auto& client : clients_) {
         if (!client) continue;

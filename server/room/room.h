@@ -55,9 +55,8 @@ class RoomObserver {
     virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
     virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
                               protocol::DisconnectReason /*why*/) {}
-    // After each step; `world` holds the quantised state of that tick.
-    virtual void stepped(const sim::World& /*simulated*/, const protocol::QuantisedWorld& /*world*/,
-                         std::uint64_t /*root_hash*/) {}
+    // After each step.
+    virtual void stepped(const sim::World& /*world*/, std::uint64_t /*root_hash*/) {}
     virtual void slipped(std::uint64_t /*tick*/, std::uint64_t /*late_ns*/) {}
     virtual void recording_failed(const Error& /*error*/) {}
 
@@ -124,6 +123,8 @@ class Room {
     void gather_commands(std::uint64_t tick);
     void gather_orders();
     void step(std::uint64_t slipped_ns);
+    bool watched() const;
+    void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
     void update_clients(protocol::TimeNs now);
     void flush(Client& client, protocol::TimeNs now);

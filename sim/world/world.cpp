@@ -82,9 +82,8 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     core.stats.overflow_constraints = stats.overflow_constraints;
 }
 
-BodyState read_body(const State& state, std::uint32_t i) {
+void read_body(const State& state, std::uint32_t i, BodyState& out) {
     const Bodies& b = state.bodies;
-    BodyState out;
     out.id = body_id(state, i);
     out.type = (b.flags[i] & kBodyDynamic) != 0 ? BodyType::dynamic : (b.flags[i] & kBodyKinematic) != 0 ? BodyType::kinematic : BodyType::fixed;
     out.shape = b.info[i].shape;
@@ -98,7 +97,6 @@ BodyState read_body(const State& state, std::uint32_t i) {
     out.user_data = b.info[i].user_data;
     out.sensor = b.info[i].sensor;
     out.asleep = b.asleep(i);
-    return out;
 }
 
 JointState read_joint(const State& state, std::uint32_t i) {
@@ -233,15 +231,22 @@ bool World::alive(JointId id) const {
     const State& state = impl_->core.state;
     return id.index < state.joints.size() && state.joints[id.index].alive && state.joints[id.index].generation == id.generation;
 }
-BodyState World::body(BodyId id) const { return alive(id) ? read_body(impl_->core.state, id.index) : BodyState{}; }
+BodyState World::body(BodyId id) const {
+    BodyState out;
+    if (alive(id)) read_body(impl_->core.state, id.index, out);
+    return out;
+}
 JointState World::joint(JointId id) const { return alive(id) ? read_joint(impl_->core.state, id.index) : JointState{}; }
 
 void World::read_bodies(std::vector<BodyState>& out) const {
     const State& state = impl_->core.state;
-    out.clear();
+    std::size_t count = 0;
     for (std::uint32_t i = 1; i < state.bodies.size(); ++i) {
-        if (body_alive(state, i)) out.push_back(read_body(state, i));
+        if (!body_alive(state, i)) continue;
+        if (count == out.size()) out.resize(std::max<std::size_t>(state.bodies.size() - 1, count + 1));
+        read_body(state, i, out[count++]);
     }
+    out.resize(count);
 }
 void World::read_joints(std::vector<JointState>& out) const {
     const State& state = impl_->core.state;

@@ -53,8 +53,10 @@ class SimTransport final : public client::Transport {
 class RoomTruth final : public server::RoomObserver {
   public:
     static constexpr std::uint64_t kKept = 600;
-    void stepped(const sim::World& world, const protocol::QuantisedWorld& quantised, std::uint64_t hash) override {
+    void stepped(const sim::World& world, std::uint64_t hash) override {
         hashes.push_back(hash);
+        world.read_bodies(read);
+        quantised.update(world.tick(), read);
         auto& bodies = states[world.tick()];
         bodies.assign(quantised.bodies().begin(), quantised.bodies().end());
         if (world.tick() > kKept) states.erase(world.tick() - kKept);
@@ -69,6 +71,10 @@ class RoomTruth final : public server::RoomObserver {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> slips;
     std::vector<protocol::Refusal> refusals;
     int connections = 0, disconnections = 0;
+
+  private:
+    protocol::QuantisedWorld quantised;  // apart from the room's own
+    std::vector<sim::BodyState> read;
 };
 
 // Holds every snapshot that a client decodes to the server's state of that tick, byte for byte.
