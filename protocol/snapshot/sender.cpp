@@ -68,7 +68,7 @@ void SnapshotSender::collect_candidates(const QuantisedWorld& world, std::uint16
         const bool own = body.slot == own_slot && own_slot != 0xffff;
         Baseline& baseline = baselines_[body.state.index];
         baseline.priority = saturating_add(baseline.priority, own ? kOwnWeight : weight_at(body.state, viewer));
-        candidates_.push_back(body.state.index);
+        candidates_.push_back(std::uint64_t{~baseline.priority} << 32 | body.state.index);
     }
 }
 
@@ -80,19 +80,15 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
     collect_candidates(world, own_slot);
 
     const std::size_t wanted = candidates_.size();
-    const auto more_urgent = [&](std::uint32_t a, std::uint32_t b) {
-        const std::uint32_t pa = baselines_[a].priority, pb = baselines_[b].priority;
-        return pa != pb ? pa > pb : a < b;
-    };
     if (wanted > kMaxSnapshotCandidates) {
-        std::nth_element(candidates_.begin(), candidates_.begin() + kMaxSnapshotCandidates, candidates_.end(),
-                         more_urgent);
+        std::nth_element(candidates_.begin(), candidates_.begin() + kMaxSnapshotCandidates, candidates_.end());
         candidates_.resize(kMaxSnapshotCandidates);
     }
-    std::sort(candidates_.begin(), candidates_.end(), more_urgent);
+    std::sort(candidates_.begin(), candidates_.end());
 
     items_.clear();
-    for (const std::uint32_t index : candidates_) {
+    for (const std::uint64_t key : candidates_) {
+        const auto index = static_cast<std::uint32_t>(key);
         const Baseline& baseline = baselines_[index];
         EncodeItem item{&world.bodies()[index].state, nullptr, {}};
         if (baseline.valid && baseline.state.generation == item.current->generation) {

@@ -72,7 +72,7 @@ class SnapshotSender {
     std::vector<Baseline> baselines_;  // by body index
     std::array<Record, kBaselineWindow> records_;
     std::uint32_t last_sequence_ = 0;
-    std::vector<std::uint32_t> candidates_;
+    std::vector<std::uint64_t> candidates_;  // above, how urgent: smaller is more; below, the body's index
     std::vector<EncodeItem> items_;
     std::vector<std::uint32_t> chosen_;
 };
