@@ -111,12 +111,14 @@ void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* bo
     for (std::size_t c = 0; c < trees.size(); ++c) rebuild(trees[c], c, boxes, rows, kernels);
 }
 
-// Where more bodies of one class are renewed than the other has, the other's find the pairs of both.
-void BroadPhase::choose_few() {
+// Pairs of two classes are found from the one of fewer bodies: always where all bodies are new, else where that is less to do than
+// to begin at the other's new ones.
+void BroadPhase::choose_few(bool all) {
     std::fill(std::begin(few_), std::end(few_), 0u);
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         for (std::size_t d = 0; d < classes_.size(); ++d) {
-            if (d != c && classes_meet(c, d) && moving_of_[c] < moving_of_[d] && moving_of_[c] < escaped_of_[d]) few_[c] |= 1u << d;
+            const bool fewer = std::pair(moving_of_[c], c) < std::pair(moving_of_[d], d);
+            if (fewer && classes_meet(c, d) && (all || moving_of_[c] < escaped_of_[d])) few_[c] |= 1u << d;
         }
     }
 }
@@ -224,18 +226,16 @@ bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
     return ((x.flags | y.flags) & kBodyDynamic) != 0 && (x.category & y.mask) != 0 && (y.category & x.mask) != 0;
 }
 
-// Looks for candidates of `rows`. all: these are the moving bodies of a class, in the order of their slots, and search_all goes
-// over all classes; every pair is found from its lower slot, or from the class of fewer bodies. renewed: every pair is found from
-// its renewed body, if both are from the lower one. few: these are all moving bodies of a class, which finds the pairs of few_.
+// Looks for candidates of `rows`: pairs of moving bodies whose classes are in few_ from all bodies of the fewer, and others
+//   all      from the lower slot; these are the moving bodies of a class, in the order of their slots
+//   renewed  from the renewed body, if both are from the lower one, but not those of few_
+//   few      not at all; these are moving bodies of the classes that find those of few_
 // False: there are more than found_ may hold.
 bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels, Executor& executor) {
     const bool all = from == From::all;
     const std::size_t classes = classes_.size();
     TreeView moving[kFilterClasses], fixed[kFilterClasses];
     for (std::size_t c = 0; c < classes; ++c) moving[c] = moving_trees_[c].view(), fixed[c] = fixed_trees_[c].view();
-    const auto fewer = [&](std::size_t c, std::size_t d) {
-        return std::pair(moving_trees_[c].slots(), c) < std::pair(moving_trees_[d].slots(), d);
-    };
     const auto count = static_cast<std::uint32_t>(rows.size());
     if (chunks_.size() < chunk_count(count, kSearchChunk)) chunks_.resize(chunk_count(count, kSearchChunk));
     std::atomic<std::uint64_t> total{found_.size()};
@@ -260,9 +260,8 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
             const std::size_t own = class_of_[row];
             for (std::size_t c = 0; c < classes; ++c) {
                 if (!classes_meet(own, c)) continue;
-                const bool here = all                   ? c == own || fewer(own, c)
-                                  : from == From::few ? (few_[own] >> c & 1u) != 0
-                                                      : !moves || ((few_[own] >> c | few_[c] >> own) & 1u) == 0;
+                const bool by_few = moves && ((few_[own] >> c | few_[c] >> own) & 1u) != 0;
+                const bool here = by_few ? from != From::renewed && (few_[own] >> c & 1u) != 0 : from != From::few;
                 const std::uint32_t among_moving = here && moving[c].levels > 0 ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
                 for (std::uint32_t k = 0; k < among_moving; ++k) {
                     const std::uint32_t other = moving_trees_[c].row(chunk.slots[k]);
@@ -296,6 +295,7 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
 }
 
 bool BroadPhase::search_all(const Search& what, const BroadKernels& kernels, Executor& executor) {
+    choose_few(true);
     for (const BoxTree& tree : moving_trees_) {
         if (!search(tree.rows(), From::all, what, kernels, executor)) return false;
     }
@@ -378,7 +378,7 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
         if (!search_all(what, kernels, executor)) return false;
     } else {
-        choose_few();
+        choose_few(false);
         if (!search(escaped_moving_, From::renewed, what, kernels, executor)) return false;
         few_rows_.clear();
         for (std::size_t c = 0; c < classes_.size(); ++c) {

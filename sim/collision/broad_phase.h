@@ -80,7 +80,7 @@ class BroadPhase {
     bool classes_meet(std::size_t c, std::size_t d) const;
     std::size_t searches_of(std::size_t c) const;
     void rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
-    void choose_few();
+    void choose_few(bool all);
     std::span<const std::uint32_t> of_class(std::size_t c, std::span<const std::uint32_t> rows);
     void rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
@@ -118,9 +118,9 @@ class BroadPhase {
     std::vector<FilterClass> classes_;             // at most kFilterClasses
     std::vector<BoxTree> moving_trees_, fixed_trees_;  // by class
     std::vector<std::uint32_t> class_rows_, few_rows_;  // scratch
-    std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs with moving bodies of class d are found from this one's, all of them
-    std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {}, escaped_of_[kFilterClasses] = {};  // by class: how many of
-                                                   // moving_, fixed_, escaped_moving_
+    std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs of both are found from this one's moving bodies
+    std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {};  // by class: how many of moving_, fixed_
+    std::uint32_t escaped_of_[kFilterClasses] = {};  // by class: how many of escaped_moving_
     bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;

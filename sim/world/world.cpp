@@ -240,11 +240,10 @@ JointState World::joint(JointId id) const { return alive(id) ? read_joint(impl_-
 
 void World::read_bodies(std::vector<BodyState>& out) const {
     const State& state = impl_->core.state;
+    out.resize(state.bodies.size() - 1);  // the first is the world itself
     std::size_t count = 0;
     for (std::uint32_t i = 1; i < state.bodies.size(); ++i) {
-        if (!body_alive(state, i)) continue;
-        if (count == out.size()) out.resize(std::max<std::size_t>(state.bodies.size() - 1, count + 1));
-        read_body(state, i, out[count++]);
+        if (body_alive(state, i)) read_body(state, i, out[count++]);
     }
     out.resize(count);
 }
