@@ -68,7 +68,7 @@ std::string rain(std::uint32_t count) {
 
 std::string net(std::uint32_t rows, const char* joint) {
     const std::string side = std::to_string(rows);
-    return scene(kBead + ("\"generators\": [{\"net\": {\"columns\": " + side) + ", \"rows\": " + side +
+    return rig_scene(kBead + ("\"generators\": [{\"net\": {\"columns\": " + side) + ", \"rows\": " + side +
                  R"(, "centred": true, "pin": "corners", "shape": "bead", "joint": ")" + joint + "\"}}]");
 }
 std::string ball_net(std::uint32_t rows) { return net(rows, "ball_socket"); }

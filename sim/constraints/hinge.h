@@ -56,6 +56,8 @@ struct HingeBundle {
     Vec3Rows axis, row_u, row_v;
     LdltRows<5> mass;
     Row bias[5];             // m/s, rad/s
+    Row give[5];             // what the five give way to an impulse of the limit: K^-1 c
+    Row response, relief;    // of the limit's speed to its own impulse, and what of that the five take back: c . K^-1 c
 };
 
 // Angles lie in (-pi, pi]: these are never reached.
@@ -106,9 +108,15 @@ ORRERY_LANES_BEGIN
 // C measures the sine of the angle between the axes. The five rows are one block: a wheel's axle is held by its lever, and
 // solved apart the point and the axis would undo each other.
 //
-// The limit is a row of its own, before the block, on the angle of normal_b from normal_a about a:
+// The limit is one row more, on the angle of normal_b from normal_a about a:
 //
 //   theta = atan2((na x nb) . a, na . nb),  theta' = (wb - wa) . a
+//
+// It is solved together with the block. Alone it would turn a body about its centre, where the hinge lets it turn about the
+// hinge only: what hangs on a lever is many times as heavy. With c = J M^-1 a the coupling, K the block and s its share of the
+// soft form, an impulse d of the limit changes the block's answer by -s K^-1 c d, so that the limit's speed afterwards is
+//
+//   theta'(v + what the block alone would do) + (a . M^-1 a - s c . K^-1 c) d
 struct HingeFunctions {
     using Bundle = HingeBundle;
 
@@ -148,7 +156,8 @@ struct HingeFunctions {
         put(bundle.axis, lane, axis);
         put(bundle.row_u, lane, rows[0]);
         put(bundle.row_v, lane, rows[1]);
-        put(bundle.mass, lane, factor_block(ra, rb, rows, a, b));
+        const LdltT<5, F> mass = factor_block(ra, rb, rows, a, b);
+        put(bundle.mass, lane, mass);
 
         const Vec3T<F> close = recovery(bundle.spring, lane, (pose_b.position - pose_a.position) + (rb - ra));
         const F bias[5] = {close.x, close.y, close.z, -recovery(bundle.spring, lane, dot(v, other)),
@@ -156,8 +165,17 @@ struct HingeFunctions {
         for (int i = 0; i < 5; ++i) put(bundle.bias[i], lane, bias[i]);
 
         const F angle = atan2(dot(cross(u, normal), axis), dot(u, normal));
-        const F mass = inverse_or_zero(dot(axis, (a.inverse_inertia + b.inverse_inertia) * axis));
-        refresh_limit(bundle.limit, lane, step, angle, mass * get<F>(bundle.limited, lane));
+        const Vec3T<F> of_a = a.inverse_inertia * axis, of_b = b.inverse_inertia * axis, turn = of_a + of_b;
+        const Vec3T<F> lever = cross(of_a, ra) + cross(of_b, rb);
+        const F coupling[5] = {lever.x, lever.y, lever.z, dot(turn, rows[0]), dot(turn, rows[1])};
+        F give[5] = {coupling[0], coupling[1], coupling[2], coupling[3], coupling[4]};
+        solve_ldlt(mass, give);
+        F relief = coupling[0] * give[0];
+        for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * give[i];
+        for (int i = 0; i < 5; ++i) put(bundle.give[i], lane, give[i]);
+        put(bundle.response, lane, dot(axis, turn));
+        put(bundle.relief, lane, relief);
+        refresh_limit(bundle.limit, lane, step, angle, get<F>(bundle.limited, lane));
     }
 
     template <class F>
@@ -185,13 +203,8 @@ struct HingeFunctions {
     template <bool kRelax, class F>
     ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
-        // The limit first: the hinge itself has the last word.
-        const Vec3T<F> axis = get<F>(bundle.axis, lane);
-        const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, dot(axis, vb.angular - va.angular));
-        apply_limit(bundle, lane, turn, va, vb);
-
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
-        const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane);
+        const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane), axis = get<F>(bundle.axis, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec3T<F> spin = vb.angular - va.angular;
         const F speed[5] = {slip.x, slip.y, slip.z, dot(spin, get<F>(bundle.row_u, lane)),
@@ -200,6 +213,19 @@ struct HingeFunctions {
         for (int i = 0; i < 5; ++i) old[i] = get<F>(bundle.impulse[i], lane);
         soft_change(get<F>(bundle.mass, lane), spring, speed, held.row, old, change);
         for (int i = 0; i < 5; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
+        apply(bundle, lane, change, va, vb);
+        const MaskOf<F> limited = get<F>(bundle.limited, lane) > F(0.0f);
+        if (!any(limited)) return;
+
+        const F response = get<F>(bundle.response, lane), left = response - get<F>(bundle.relief, lane) * spring.mass_scale;
+        const MaskOf<F> usable = limited & (left > response * F(kSmallestPivot));
+        const F mass = select(usable, F(1.0f) / select(usable, left, F(1.0f)), F(0.0f));
+        const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, dot(axis, vb.angular - va.angular), mass);
+        for (int i = 0; i < 5; ++i) {
+            change[i] = -(get<F>(bundle.give[i], lane) * spring.mass_scale * turn);
+            put(bundle.impulse[i], lane, get<F>(bundle.impulse[i], lane) + change[i]);
+        }
+        apply_limit(bundle, lane, turn, va, vb);
         apply(bundle, lane, change, va, vb);
     }
 

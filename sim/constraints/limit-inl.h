@@ -39,9 +39,10 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
     put(rows.mass, lane, mass);
 }
 
-// The change of the row's impulse for the speed J v. As for all springs, relax repeats the solve pass for a user's.
+// The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the solve
+// pass for a user's.
 template <bool kRelax, class F>
-ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed) {
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass) {
     const F zero(0.0f), one(1.0f);
     LimitBias<F> now = held;
     F keep = one;
@@ -56,10 +57,14 @@ ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F
     const F impulse_scale = select(soft, get<F>(rows.spring.impulse_scale, lane), zero);
     const F bias = select(beyond, now.bias * keep, now.bias);
     const F old = get<F>(rows.impulse, lane);
-    const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
+    const F change = mass * mass_scale * (speed + bias) + impulse_scale * old;
     const F total = clamp(old - change, get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane));
     put(rows.impulse, lane, total);
     return total - old;
+}
+template <bool kRelax, class F>
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed) {
+    return limit_change<kRelax>(rows, lane, held, speed, get<F>(rows.mass, lane));
 }
 
 ORRERY_LANES_END

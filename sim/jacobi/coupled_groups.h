@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/jacobi/graph_layout.h"
 #include "sim/jacobi/kernels.h"
 #include "sim/solver/solver.h"
 
@@ -39,19 +40,34 @@ class GraphGroups {
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // graphs
     GraphView view(std::uint32_t index, RigForce* force, float* mean_n);
     void note_breaks(std::span<Joint> joints, const float* mean_n) const;
+    // What rods are to hold has changed, and no rig's shape.
+    void read_targets(std::span<const Joint> joints);
 
   private:
+    // A joint of the graph being packed, and where it comes to lie.
+    struct Placed {
+        std::uint32_t joint, home, other, row = 0;  // places; a group of the graph's joints
+        bool home_is_b = false;
+    };
     void fill(const Rigs& rigs, std::uint32_t rig, std::span<const Joint> joints);
+    void place_bodies(Graph& graph, const Rigs& rigs, std::span<const Joint> joints);
+    void place_joints(Graph& graph, std::span<const Joint> joints);
+    void place_sides(const Graph& graph, std::span<const Joint> joints);
+    void write(const Graph& graph, const Placed& placed, const Rig& rig, std::span<const Joint> joints);
 
     std::vector<Graph> graphs_;
     std::vector<GraphJoints> joints_;
     std::vector<GraphBodies> bodies_;
     std::vector<GraphSides> sides_;
+    std::vector<std::uint32_t> own_;
     std::vector<GraphStep> steps_;
-    std::vector<RigForce> change_;
-    std::vector<InertiaRecord> inertia_;    // by body
+    std::vector<Row> planes_, changes_;
     std::vector<std::uint32_t> awake_;      // of a tick
-    std::vector<std::uint32_t> first_side_, sides_of_;  // while packing, by body
+    // While packing:
+    std::vector<std::uint32_t> place_;      // by body; 0: none yet
+    std::vector<std::uint32_t> held_by_;    // joints of a member, by place less that of the first
+    std::vector<Placed> placed_;            // in the joints' order
+    LaneRows rows_;
 };
 
 }  // namespace orrery::sim

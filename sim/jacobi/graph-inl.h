@@ -12,6 +12,11 @@
 // reach must not be carried on, for what it gets wrong would grow from tick to tick.
 //
 // Block Jacobi is the same with P = (1 + e) D, keep 0 and step 1, and begins with the impulses of the last substep.
+//
+// A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at home:
+// with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
+// w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: like inertia in rig-inl.h a body counts as
+// heavier there, but at most four times, for what is heavier pulls more, and without a bound that would feed itself.
 
 #if defined(ORRERY_JACOBI_GRAPH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_GRAPH_INL_H_
@@ -24,6 +29,8 @@
 
 ORRERY_LANES_BEGIN
 
+inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut rods hold a body
+
 #define ORRERY_FOR_EACH_JOINT_VECTOR                                                     \
     for (GraphJoints* j = g.joints; j != g.joints + g.graph->joints; ++j)                \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
@@ -33,98 +40,246 @@ ORRERY_LANES_BEGIN
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
             if (vector_bits<F>(b->dynamic, lane) != 0)
 
-template <class F>
-ORRERY_FN Vec3T<F> load_change(const GraphView& g, const std::uint32_t* rows) {
-    F c[kQuadFloats];
-    Quads<F>::gather(g.change->force, rows, c);
-    return {c[0], c[1], c[2]};
+// ---- planes
+
+// Three planes one after the other; `at`: how to read one.
+template <class F, class At>
+ORRERY_FN Vec3T<F> read3(const float* plane, std::size_t stride, const At& at) {
+    return {at(plane), at(plane + stride), at(plane + 2 * stride)};
 }
-// Of all lanes: those without a joint have rows of their own.
 template <class F>
-ORRERY_FN void store_change(const GraphView& g, const std::uint32_t* rows, Vec3T<F> change) {
-    const F c[kQuadFloats] = {change.x, change.y, change.z, F(0.0f)};
-    Quads<F>::scatter(g.change->force, rows, (1u << lanes<F>()) - 1u, c);
+ORRERY_FN void write3(float* plane, std::size_t stride, std::size_t at, Vec3T<F> v) {
+    store(plane + at, v.x), store(plane + stride + at, v.y), store(plane + 2 * stride + at, v.z);
+}
+template <class F>
+struct AtHome {
+    std::size_t place;
+    ORRERY_FN explicit AtHome(std::size_t p) : place(p) {}
+    ORRERY_FN F operator()(const float* plane) const { return load<F>(plane + place); }
+};
+template <class F>
+struct AtEnds {
+    const std::uint32_t* at;
+    std::size_t first;
+    bool run;
+    ORRERY_FN AtEnds(const GraphEnds& ends, std::uint32_t is_run, std::size_t lane)
+        : at(ends.at + lane), first(ends.at[0] + lane), run(is_run != 0) {}
+    ORRERY_FN F operator()(const float* plane) const { return run ? load<F>(plane + first) : gather<F>(plane, at); }
+};
+
+template <class F, class At>
+ORRERY_FN VelocityT<F> read_velocity(const GraphView& g, const At& at, bool turns) {
+    const float* const plane = g.plane + kGraphVelocity * g.stride;
+    const F zero(0.0f);
+    return {read3<F>(plane, g.stride, at), turns ? read3<F>(plane + 3 * g.stride, g.stride, at) : Vec3T<F>{zero, zero, zero}};
+}
+template <class F, class At>
+ORRERY_FN InertiaT<F> read_inertia(const GraphView& g, const At& at) {
+    const float* const plane = g.plane + kGraphInertia * g.stride;
+    const std::size_t s = g.stride;
+    return {{at(plane), at(plane + s), at(plane + 2 * s), at(plane + 3 * s), at(plane + 4 * s), at(plane + 5 * s)}, at(plane + 6 * s)};
+}
+template <class F, class At>
+ORRERY_FN PoseT<F> read_pose(const GraphView& g, const At& at) {
+    const float* const plane = g.plane + kGraphPose * g.stride;
+    const std::size_t s = g.stride;
+    return {read3<F>(plane, s, at), {at(plane + 3 * s), at(plane + 4 * s), at(plane + 5 * s), at(plane + 6 * s)}};
+}
+inline std::size_t place_of(const GraphView& g, const GraphBodies* b, std::size_t lane) {
+    return (1 + static_cast<std::size_t>(b - g.bodies)) * kBundleLanes + lane;
+}
+inline std::size_t change_of(const GraphView& g, const GraphJoints* j, std::size_t lane) {
+    return (1 + static_cast<std::size_t>(j - g.joints)) * kBundleLanes + lane;
+}
+template <class F>
+ORRERY_FN Vec3T<F> where_used(const Row& used, std::size_t lane, Vec3T<F> v) {
+    const F zero(0.0f);
+    return select<F>(get<F>(used, lane) > zero, v, Vec3T<F>{zero, zero, zero});
 }
 
-// v += M^-1 J^T d
+// Velocities of all places from the bodies, and of the dynamic ones back.
 template <class F>
-ORRERY_ONCE void push_graph(const StepContext& context, const GraphView& g) {
-    const F zero(0.0f);
-    ORRERY_FOR_EACH_BODY_VECTOR {
-        Vec3T<F> linear{zero, zero, zero}, angular = linear;
-        for (std::uint32_t k = 0; k < b->sides; ++k) {
-            const GraphSides& side = g.sides[b->first + k];
-            const Vec3T<F> change = load_change<F>(g, side.change + lane) * get<F>(side.sign, lane);
-            linear = linear + change;
-            angular = angular + cross(get<F>(side.arm, lane), change);
+ORRERY_ONCE void load_graph(const StepContext& context, const GraphView& g) {
+    const std::size_t s = g.stride;
+    float* const plane = g.plane + kGraphVelocity * s;
+    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) {
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, b->body + lane);
+            write3(plane, s, place_of(g, b, lane), v.linear);
+            write3(plane + 3 * s, s, place_of(g, b, lane), v.angular);
         }
-        VelocityT<F> v = gather_velocity<F>(context.velocity->linear, b->body + lane);
-        add_impulse(v, gather_inertia<F>(g.inertia->inverse_inertia, b->body + lane), linear, angular);
+    }
+}
+template <class F>
+ORRERY_ONCE void unload_graph(const StepContext& context, const GraphView& g) {
+    ORRERY_FOR_EACH_BODY_VECTOR {
+        const VelocityT<F> v = read_velocity<F>(g, AtHome<F>(place_of(g, b, lane)), true);
         scatter_velocity<F>(context.velocity->linear, b->body + lane, vector_bits<F>(b->dynamic, lane), v);
     }
 }
 
+// v += M^-1 J^T d
 template <class F>
-ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
-    const StepConstants& step = context.step;
-    const F zero(0.0f), h(step.h_s);
-    ORRERY_FOR_EACH_JOINT_VECTOR store_change(g, j->change + lane, get<F>(j->impulse, lane));
+ORRERY_ONCE void push_graph(const GraphView& g) {
+    const F zero(0.0f);
+    const std::size_t s = g.stride;
     ORRERY_FOR_EACH_BODY_VECTOR {
-        const PoseT<F> pose = gather_pose<F>(context.pose->position, b->body + lane);
-        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
-        F stiffness = zero;
+        Vec3T<F> linear{zero, zero, zero}, angular = linear;
+        std::uint32_t turns = 0;
+        for (std::uint32_t k = 0; k < b->own; ++k) {
+            const GraphJoints* const j = g.joints + g.own[b->first_own + k];
+            const Vec3T<F> change = read3<F>(g.change, g.change_stride, AtHome<F>(change_of(g, j, lane)));
+            linear = linear + change;
+            turns |= j->turns;
+            if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
+        }
         for (std::uint32_t k = 0; k < b->sides; ++k) {
-            GraphSides& side = g.sides[b->first + k];
+            const GraphSides& side = g.sides[b->first_side + k];
+            const Vec3T<F> change = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
+            linear = linear - change;
+            turns |= side.turns;
+            if (side.turns != 0) angular = angular - cross(get<F>(side.arm, lane), change);
+        }
+        const std::size_t place = place_of(g, b, lane);
+        float* const v = g.plane + kGraphVelocity * s;
+        const AtHome<F> at(place);
+        write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
+        if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
+    }
+}
+
+template <class F>
+ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
+    const F zero(0.0f), h(context.step.h_s);
+    const std::size_t s = g.stride;
+    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) {
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            const PoseT<F> pose = gather_pose<F>(context.pose->position, b->body + lane);
+            const QuatT<F> q = pose.orientation;
+            float* const plane = g.plane + kGraphPose * s + place_of(g, b, lane);
+            write3(plane, s, 0, pose.position);
+            write3(plane + 3 * s, s, 0, Vec3T<F>{q.x, q.y, q.z});
+            store(plane + 6 * s, q.w);
+        }
+    }
+    const float* const taut = g.change + 3 * g.change_stride;
+    ORRERY_FOR_EACH_JOINT_VECTOR {
+        const Vec3T<F> impulse = get<F>(j->impulse, lane);
+        write3(g.change, g.change_stride, change_of(g, j, lane), impulse);
+        if (j->rods == 0) continue;
+        const F length_m = get<F>(j->length, lane);
+        store(g.change + 3 * g.change_stride + change_of(g, j, lane), length(impulse) * inverse_or_zero(length_m));
+    }
+    ORRERY_FOR_EACH_BODY_VECTOR {
+        const std::size_t place = place_of(g, b, lane);
+        const PoseT<F> pose = read_pose<F>(g, AtHome<F>(place));
+        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
+        F stiffness = zero, across = zero;
+        for (std::uint32_t k = 0; k < b->own; ++k) {
+            GraphJoints& j = g.joints[g.own[b->first_own + k]];
+            if (j.rods != 0) across = across + load<F>(taut + change_of(g, &j, lane));
+            if (j.turns == 0) continue;
+            const Vec3T<F> arm = rotate(pose.orientation, get<F>(j.at_home, lane));
+            put(j.arm_home, lane, arm);
+            stiffness = stiffness + turn_back(get<F>(j.impulse, lane), arm, mass.inverse_inertia);
+        }
+        for (std::uint32_t k = 0; k < b->sides; ++k) {
+            GraphSides& side = g.sides[b->first_side + k];
+            if (side.rods != 0) across = across + select(get<F>(side.used, lane) > zero, AtEnds<F>(side.change, side.run, lane)(taut), zero);
+            if (side.turns == 0) continue;
             const Vec3T<F> arm = rotate(pose.orientation, get<F>(side.at, lane));
             put(side.arm, lane, arm);
-            stiffness = stiffness + turn_back(load_change<F>(g, side.change + lane) * get<F>(side.sign, lane), arm, mass.inverse_inertia);
+            const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
+            stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
         }
-        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * stiffness);
-        scatter_inertia<F>(g.inertia->inverse_inertia, b->body + lane, vector_bits<F>(b->dynamic, lane), mass);
+        const Sym3T<F> inertia = mass.inverse_inertia * stiffened(h * stiffness);
+        float* const plane = g.plane + kGraphInertia * s + place;
+        const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
+                          mass.inverse_mass * max(stiffened(h * (across * mass.inverse_mass)), F(kLightest))};
+        for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
     }
+}
+
+template <class F>
+ORRERY_FN Sym3T<F> squared(Vec3T<F> n) {
+    return {n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z};
+}
+template <class F>
+ORRERY_FN Sym3T<F> select_sym(MaskOf<F> mask, const Sym3T<F>& yes, const Sym3T<F>& no) {
+    return {select(mask, yes.xx, no.xx), select(mask, yes.xy, no.xy), select(mask, yes.xz, no.xz),
+            select(mask, yes.yy, no.yy), select(mask, yes.yz, no.yz), select(mask, yes.zz, no.zz)};
+}
+
+template <class F>
+ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
+    refresh_bodies<F>(context, g);
+    const F zero(0.0f), one(1.0f);
     ORRERY_FOR_EACH_JOINT_VECTOR {
-        const PoseT<F> a = gather_pose<F>(context.pose->position, j->body_a + lane),
-                       b = gather_pose<F>(context.pose->position, j->body_b + lane);
-        const InertiaT<F> ia = gather_inertia<F>(g.inertia->inverse_inertia, j->body_a + lane),
-                          ib = gather_inertia<F>(g.inertia->inverse_inertia, j->body_b + lane);
-        const Vec3T<F> ra = rotate(a.orientation, get<F>(j->at_a, lane)), rb = rotate(b.orientation, get<F>(j->at_b, lane));
-        put(j->arm_a, lane, ra);
-        put(j->arm_b, lane, rb);
-        const Sym3T<F> of_a = add_diagonal(lever_sandwich(ra, ia.inverse_inertia), ia.inverse_mass),
-                       of_b = add_diagonal(lever_sandwich(rb, ib.inverse_inertia), ib.inverse_mass);
-        const Sym3T<F> block = of_a + of_b;
+        const AtHome<F> at_home(j->home + lane);
+        const AtEnds<F> at_other(j->other, j->run, lane);
+        const float* const position = g.plane + kGraphPose * g.stride;
+        Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
+        const InertiaT<F> ih = read_inertia<F>(g, at_home), io = read_inertia<F>(g, at_other);
+        Sym3T<F> of_home{ih.inverse_mass, zero, zero, ih.inverse_mass, zero, ih.inverse_mass},
+            of_other{io.inverse_mass, zero, zero, io.inverse_mass, zero, io.inverse_mass};
+        if (j->turns != 0) {
+            const Vec3T<F> rh = get<F>(j->arm_home, lane),
+                           ro = rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane));
+            put(j->arm_other, lane, ro);
+            apart = apart + (rh - ro);
+            of_home = add_diagonal(lever_sandwich(rh, ih.inverse_inertia), ih.inverse_mass);
+            of_other = add_diagonal(lever_sandwich(ro, io.inverse_inertia), io.inverse_mass);
+        }
         const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->keep, lane)};
-        put(j->block, lane, block);
-        put(j->inverse, lane,
-            inverse_or_zero((of_a * get<F>(j->split_a, lane) + of_b * get<F>(j->split_b, lane)) + block * spring.softness));
-        put(j->held_bias, lane, get<F>(j->bias, lane));
-        put(j->bias, lane, joint_bias((b.position + rb) - (a.position + ra), spring, step));
+        const F split_home = get<F>(j->split_home, lane), split_other = get<F>(j->split_other, lane);
+        const Sym3T<F> block = of_home + of_other;
+        Sym3T<F> soft = block * spring.softness;
+        const Sym3T<F> split = (of_home * split_home + of_other * split_other) + soft;
+        Sym3T<F> inverse = split;
+        if (j->rods != 0) {
+            const MaskOf<F> rod = get<F>(j->rod, lane) > zero;
+            const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
+            const Sym3T<F> along = squared(n);
+            apart = select<F>(rod, n * (dot(n, apart) - get<F>(j->length, lane)), apart);
+            soft = select_sym<F>(rod, along * dot(n, soft * n), soft);
+            inverse = along * inverse_or_zero(dot(n, split * n));
+            if (!all(rod)) inverse = select_sym<F>(rod, inverse, inverse_or_zero(split));
+        } else {
+            inverse = inverse_or_zero(split);
+        }
+        put(j->soft_block, lane, soft);
+        put(j->inverse, lane, inverse);
+        put(j->held_bias, lane, get<F>(j->bias, lane) * spring.keep);
+        put(j->bias, lane, joint_bias(apart, spring, context.step));
     }
 }
 
 template <class F>
 ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g, bool relax) {
     const F zero(0.0f), one(1.0f);
-    ORRERY_FOR_EACH_JOINT_VECTOR put(j->change_now, lane, Vec3T<F>{zero, zero, zero});
+    const std::size_t t = g.change_stride;
+    load_graph<F>(context, g);
+    ORRERY_FOR_EACH_JOINT_VECTOR write3(g.change, t, change_of(g, j, lane), Vec3T<F>{zero, zero, zero});
     for (std::uint32_t n = 0; n < g.graph->steps; ++n) {
         const F keep_change(g.graph->step[n].keep), step(g.graph->step[n].step);
         ORRERY_FOR_EACH_JOINT_VECTOR {
-            const VelocityT<F> a = gather_velocity<F>(context.velocity->linear, j->body_a + lane),
-                               b = gather_velocity<F>(context.velocity->linear, j->body_b + lane);
+            const std::size_t at = change_of(g, j, lane);
+            const bool turns = j->turns != 0;
+            const VelocityT<F> home = read_velocity<F>(g, AtHome<F>(j->home + lane), turns),
+                               other = read_velocity<F>(g, AtEnds<F>(j->other, j->run, lane), turns);
             const F keep = relax ? get<F>(j->keep, lane) : one;
             const Vec3T<F> impulse = get<F>(j->impulse, lane);
-            const Vec3T<F> held = get<F>(relax ? j->held_bias : j->bias, lane) +
-                                  (get<F>(j->block, lane) * impulse) * get<F>(j->softness, lane);
-            const Vec3T<F> rest = (b.linear + cross(b.angular, get<F>(j->arm_b, lane))) -
-                                  (a.linear + cross(a.angular, get<F>(j->arm_a, lane)));
-            const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held * keep);
-            const Vec3T<F> change = get<F>(j->change_now, lane) * keep_change + wanted * step;
-            put(j->change_now, lane, change);
+            const Vec3T<F> held = get<F>(relax ? j->held_bias : j->bias, lane) + (get<F>(j->soft_block, lane) * impulse) * keep;
+            Vec3T<F> rest = home.linear - other.linear;
+            if (turns) rest = rest + (cross(home.angular, get<F>(j->arm_home, lane)) - cross(other.angular, get<F>(j->arm_other, lane)));
+            const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
+            const Vec3T<F> change = where_used(j->used, lane, read3<F>(g.change, t, AtHome<F>(at)) * keep_change + wanted * step);
             put(j->impulse, lane, impulse + change);
-            store_change(g, j->change + lane, change);
+            write3(g.change, t, at, change);
         }
-        push_graph<F>(context, g);
+        push_graph<F>(g);
     }
+    unload_graph<F>(context, g);
 }
 
 template <class F>
@@ -133,12 +288,12 @@ void prepare_graph(const StepContext& context, const GraphView& g) {
     const Vec3T<F> none{zero, zero, zero};
     ORRERY_FOR_EACH_JOINT_VECTOR {
         const JointSpring<F> spring = joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane),
-                                                   get<F>(j->compliance, lane), context.step);
+                                                   F(g.graph->compliance), context.step);
         put(j->softness, lane, spring.softness);
         put(j->rate, lane, spring.rate);
         put(j->keep, lane, spring.keep);
         put(j->bias, lane, none);
-        put(j->impulse, lane, load_force(g.forces, j->force + lane, F(1.0f)) * h);
+        put(j->impulse, lane, load_force(g.forces, j->force + lane, get<F>(j->sign, lane)) * h);
         put(j->total, lane, none);
     }
     refresh_graph<F>(context, g);
@@ -151,8 +306,10 @@ void warm_start_graph(const StepContext& context, const GraphView& g) {
         ORRERY_FOR_EACH_JOINT_VECTOR put(j->impulse, lane, Vec3T<F>{zero, zero, zero});
         return;
     }
-    ORRERY_FOR_EACH_JOINT_VECTOR store_change(g, j->change + lane, get<F>(j->impulse, lane));
-    push_graph<F>(context, g);
+    load_graph<F>(context, g);
+    ORRERY_FOR_EACH_JOINT_VECTOR write3(g.change, g.change_stride, change_of(g, j, lane), get<F>(j->impulse, lane));
+    push_graph<F>(g);
+    unload_graph<F>(context, g);
 }
 
 template <class F>
@@ -169,7 +326,7 @@ void relax_graph(const StepContext& context, const GraphView& g) {
 template <class F>
 void finish_graph(const StepContext& context, const GraphView& g) {
     const F inverse_h(context.step.inverse_h);
-    ORRERY_FOR_EACH_JOINT_VECTOR store_force(g.forces, j->force + lane, vector_bits<F>(j->jointed, lane), F(1.0f),
+    ORRERY_FOR_EACH_JOINT_VECTOR store_force(g.forces, j->force + lane, vector_bits<F>(j->jointed, lane), get<F>(j->sign, lane),
                                              get<F>(j->impulse, lane) * inverse_h, get<F>(j->total, lane), context.step);
 }
 

@@ -1,6 +1,12 @@
-// A rig of any shape, solved by iterations over all its joints at once: its joints sixteen a group, its bodies sixteen a group
-// with the sides of the joints that hold them. Sums go over a body's sides in the order of its joints, so that neither the
-// grouping nor the number of lanes changes a bit.
+// A rig of any shape, solved by iterations over all its joints at once.
+//
+// Everything lies by place. A body of the rig has a place, sixteen a group; what holds the rig and is not dynamic has places
+// after them. What bodies have is kept in planes, an array of floats by place for each number, and a joint lies in the lane of one of
+// its two bodies, its home. So half of what a joint reads are plain loads; the other half are, too, where the other bodies of
+// sixteen joints lie side by side (a run), which the layout seeks (graph_layout.h), else they are gathered.
+//
+// Sums go over a body's joints in an order that the layout fixes: first those that are at home there, then the others. The
+// number of lanes has no part in it.
 #pragma once
 
 #include <vector>
@@ -10,33 +16,45 @@
 
 namespace orrery::sim {
 
-struct alignas(64) GraphJoints {
-    std::uint32_t body_a[kBundleLanes], body_b[kBundleLanes];
-    std::uint32_t force[kBundleLanes];   // force_row; 0: no joint
-    std::uint32_t change[kBundleLanes];  // row of GraphView::change
-    Vec3Rows at_a, at_b;                 // anchors, in the bodies' frames
-    Row split_a, split_b;                // by how many joints a body's inverse mass is multiplied
-    Row frequency_hz, damping_ratio;     // of the user's spring; frequency 0: none
-    Row compliance;
-    std::uint32_t jointed;               // a bit a lane
-    // Of a tick:
-    Vec3Rows arm_a, arm_b;
-    Row softness, rate, keep;
-    Sym3Rows block, inverse;             // of the joint's own; of that with split masses and softness
-    Vec3Rows bias, held_bias;            // m/s; held: of the poses before the last move
-    Vec3Rows impulse, total;             // N s, on B: of a substep, of the tick
-    Vec3Rows change_now;                 // of the last iteration
+// Sixteen indices into planes: one by one, or side by side from `at[0]` on.
+struct alignas(64) GraphEnds {
+    std::uint32_t at[kBundleLanes];
 };
 
+struct alignas(64) GraphJoints {
+    GraphEnds other;                     // places
+    std::uint32_t force[kBundleLanes];   // force_row; 0: no joint
+    std::uint32_t home;                  // place of the first lane
+    std::uint32_t jointed;               // a bit a lane
+    std::uint32_t run;                   // 1: the other ends are one
+    std::uint32_t turns;                 // 1: some joint holds a body beside its centre
+    std::uint32_t rods;                  // 1: some are rods
+    Row used;                            // 1 where there is a joint, else 0
+    Row sign;                            // 1 where the joint's B is at home here, -1 where its A is
+    Row rod, length;                     // 1 where the joint holds a distance, and which, m
+    Vec3Rows at_home, at_other;          // anchors, in the bodies' frames
+    Row split_home, split_other;         // by how many joints a body's inverse mass is multiplied
+    Row frequency_hz, damping_ratio;     // of the user's spring; frequency 0: none
+    // Of a tick:
+    Vec3Rows arm_home, arm_other;
+    Row softness, rate, keep;
+    Sym3Rows soft_block, inverse;        // e D; that with split masses and softness
+    Vec3Rows bias, held_bias;            // m/s; held: of the poses before the last move, where the user's spring keeps it
+    Vec3Rows impulse, total;             // N s, on the body at home: of a substep, of the tick
+};
+
+// What sixteen bodies get from joints that are at home elsewhere, one a body.
 struct alignas(64) GraphSides {
-    std::uint32_t change[kBundleLanes];  // row of GraphView::change; 0: no more sides
-    Row sign;                            // 1 where the body is the joint's B, -1 where it is its A
+    GraphEnds change;                    // into the planes of changes; 0: none
+    std::uint32_t run, turns, rods;
+    Row used;
     Vec3Rows at, arm;                    // anchor in the body's frame, and in the world's axes
 };
 
 struct alignas(64) GraphBodies {
     std::uint32_t body[kBundleLanes];
-    std::uint32_t first, sides;          // sides of the one that has most
+    std::uint32_t first_own, own;        // of GraphView::own: the groups of joints that are at home here
+    std::uint32_t first_side, sides;
     std::uint32_t dynamic;               // a bit a lane
 };
 
@@ -44,15 +62,25 @@ struct GraphStep {
     float keep, step;  // of the last change, and of what the residual asks for
 };
 
+// Planes of bodies, and those of changes: what an iteration adds to the joints' impulses, and of rods pull over length.
+inline constexpr std::size_t kGraphVelocity = 0, kGraphInertia = 6, kGraphPose = 13, kGraphPlanes = 20, kGraphChanges = 4;
+
 struct Graph {
     std::uint32_t rig = 0;
     std::uint32_t first_joints = 0, joints = 0;  // groups
-    std::uint32_t first_bodies = 0, bodies = 0;
-    std::uint32_t first_change = 0;              // of GraphView::change: 1 + sixteen a group
+    std::uint32_t first_bodies = 0, bodies = 0;  // groups of members
+    std::uint32_t outer = 0;                     // groups of others, after them
+    std::uint32_t first_side = 0, first_own = 0;
+    std::size_t first_plane = 0, first_change = 0;  // rows; in front of a plane and behind it lies one that is zero
     std::uint32_t first_step = 0, steps = 0;
     const GraphStep* step = nullptr;
+    float compliance = 0.0f;
     bool warm = false;       // begins a substep with the impulses of the last
     bool breakable = false;
+    bool rods = false;
+
+    std::size_t plane_rows() const { return std::size_t(bodies) + outer + 2; }
+    std::size_t change_rows() const { return std::size_t(joints) + 2; }
 };
 
 }  // namespace orrery::sim

@@ -6,6 +6,8 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t groups(std::size_t count) { return static_cast<std::uint32_t>((count + kBundleLanes - 1) / kBundleLanes); }
+bool beside_centre(Vec3 anchor) { return anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f; }
+constexpr std::uint32_t kFirstPlace = kBundleLanes;  // behind the row that is zero
 
 }  // namespace
 
@@ -14,101 +16,210 @@ void GraphGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const J
     joints_.clear();
     bodies_.clear();
     sides_.clear();
+    own_.clear();
     steps_.clear();
-    change_.assign(1, {});
+    planes_.clear();
+    changes_.clear();
     for (std::uint32_t r = 0; r < rigs.rigs.size(); ++r) {
         if (rigs.rigs[r].method == RigMethod::exact) continue;
-        if (inertia_.size() < bodies.size()) inertia_.resize(bodies.size());
-        sides_of_.resize(bodies.size());
+        place_.resize(bodies.size(), 0);
         fill(rigs, r, joints);
     }
     for (Graph& graph : graphs_) graph.step = steps_.data() + graph.first_step;
-    std::fill(inertia_.begin(), inertia_.end(), InertiaRecord{});  // of what is not dynamic it stays so
 }
 
 void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Joint> joints) {
     const Rig& rig = rigs.rigs[index];
-    const auto members = std::span(rigs.bodies).subspan(rig.first_body, rig.members);
-    const auto own = std::span(rigs.joints).subspan(rig.first, rig.links);
     Graph graph;
     graph.rig = index;
     graph.first_joints = static_cast<std::uint32_t>(joints_.size());
-    graph.joints = groups(own.size());
     graph.first_bodies = static_cast<std::uint32_t>(bodies_.size());
-    graph.bodies = groups(members.size());
-    graph.first_change = static_cast<std::uint32_t>(change_.size());
+    graph.first_side = static_cast<std::uint32_t>(sides_.size());
+    graph.first_own = static_cast<std::uint32_t>(own_.size());
+    graph.first_plane = planes_.size();
+    graph.first_change = changes_.size();
     graph.first_step = static_cast<std::uint32_t>(steps_.size());
     graph.steps = rig.iterations;
+    graph.compliance = rig.compliance;
     graph.warm = rig.method == RigMethod::block_jacobi;
     steps_.resize(steps_.size() + graph.steps);
     ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
-    change_.resize(change_.size() + std::size_t(graph.joints) * kBundleLanes);
-    joints_.resize(joints_.size() + graph.joints, GraphJoints{});
-    bodies_.resize(bodies_.size() + graph.bodies, GraphBodies{});
 
-    // Those with most sides first: sixteen that lie together have about as many.
-    const auto in_rig = [&](std::uint32_t body) { return rigs.rig_of_body[body] == index; };
-    for (const std::uint32_t body : members) sides_of_[body] = 0;
-    for (const std::uint32_t i : own) {
-        for (const std::uint32_t body : {joints[i].a, joints[i].b}) sides_of_[body] += in_rig(body) ? 1 : 0;
+    place_bodies(graph, rigs, joints);
+    place_joints(graph, joints);
+    place_sides(graph, joints);
+    for (const Placed& placed : placed_) {
+        write(graph, placed, rig, joints);
+        graph.breakable = graph.breakable || joints[placed.joint].break_force_n != kNoLimit;
+        graph.rods = graph.rods || rig_link(joints[placed.joint].constraint)->rod;
     }
-    std::vector<std::uint32_t> order(members.begin(), members.end());
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return sides_of_[x] > sides_of_[y]; });
-    first_side_.resize(sides_of_.size());  // where a body's lane is: group * lanes + lane
-    for (std::uint32_t k = 0; k < order.size(); ++k) {
-        GraphBodies& group = bodies_[graph.first_bodies + k / kBundleLanes];
-        const std::uint32_t lane = k % kBundleLanes;
-        group.body[lane] = order[k];
-        group.dynamic |= 1u << lane;
-        if (lane == 0) {
-            group.first = static_cast<std::uint32_t>(sides_.size());
-            group.sides = sides_of_[order[k]];
-            sides_.resize(sides_.size() + group.sides, GraphSides{});
-        }
-        first_side_[order[k]] = (graph.first_bodies + k / kBundleLanes) * kBundleLanes + lane;
-    }
-    const auto split = [&](std::uint32_t body) {
-        float number = 0.0f;
-        if (in_rig(body) && rig.method == RigMethod::jacobi) number = ref::as_float(sides_of_[body]);
-        else if (in_rig(body)) number = 1.0f;
-        return number;
-    };
-    std::vector<float> splits(2 * own.size());
-    for (std::size_t k = 0; k < own.size(); ++k) {
-        splits[2 * k] = split(joints[own[k]].a);
-        splits[2 * k + 1] = split(joints[own[k]].b);
-    }
-    for (const std::uint32_t body : members) sides_of_[body] = 0;  // now how many are in their place
-    for (std::uint32_t k = 0; k < graph.joints * kBundleLanes; ++k) {
-        GraphJoints& group = joints_[graph.first_joints + k / kBundleLanes];
-        const std::uint32_t lane = k % kBundleLanes, row = graph.first_change + k;
-        group.change[lane] = row;
-        if (k >= own.size()) continue;
-        const Joint& joint = joints[own[k]];
-        const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
-        group.body_a[lane] = joint.a;
-        group.body_b[lane] = joint.b;
-        group.force[lane] = force_row(own[k]);
-        group.jointed |= 1u << lane;
-        set_lane(group.at_a, lane, ball.anchor_a);
-        set_lane(group.at_b, lane, ball.anchor_b);
-        group.split_a.lane[lane] = splits[2 * k];
-        group.split_b.lane[lane] = splits[2 * k + 1];
-        group.frequency_hz.lane[lane] = ball.spring.frequency_hz;
-        group.damping_ratio.lane[lane] = ball.spring.damping_ratio;
-        group.compliance.lane[lane] = rig.compliance;
-        graph.breakable = graph.breakable || joint.break_force_n != kNoLimit;
-        for (const bool second : {false, true}) {
-            const std::uint32_t body = second ? joint.b : joint.a;
-            if (!in_rig(body)) continue;
-            const std::uint32_t place = first_side_[body];
-            GraphSides& side = sides_[bodies_[place / kBundleLanes].first + sides_of_[body]++];
-            side.change[place % kBundleLanes] = row;
-            side.sign.lane[place % kBundleLanes] = second ? 1.0f : -1.0f;
-            set_lane(side.at, place % kBundleLanes, second ? ball.anchor_b : ball.anchor_a);
-        }
+    planes_.resize(planes_.size() + kGraphPlanes * graph.plane_rows(), Row{});
+    changes_.resize(changes_.size() + kGraphChanges * graph.change_rows(), Row{});
+    for (const Placed& placed : placed_) {
+        for (const std::uint32_t body : {joints[placed.joint].a, joints[placed.joint].b}) place_[body] = 0;
     }
     graphs_.push_back(graph);
+}
+
+// Members in their order, so that what a scene lays out in rows and columns stays so; then the others as joints name them.
+void GraphGroups::place_bodies(Graph& graph, const Rigs& rigs, std::span<const Joint> joints) {
+    const Rig& rig = rigs.rigs[graph.rig];
+    const auto members = std::span(rigs.bodies).subspan(rig.first_body, rig.members);
+    const auto own = std::span(rigs.joints).subspan(rig.first, rig.links);
+    graph.bodies = groups(members.size());
+    for (std::uint32_t k = 0; k < members.size(); ++k) place_[members[k]] = kFirstPlace + k;
+    const std::uint32_t first_outer = kFirstPlace + graph.bodies * kBundleLanes;
+    std::vector<std::uint32_t> outer;
+    std::vector<GraphLink> links;
+    held_by_.assign(members.size(), 0);
+    const auto rank = [&](std::uint32_t body) {
+        if (place_[body] == 0) {
+            place_[body] = first_outer + static_cast<std::uint32_t>(outer.size());
+            outer.push_back(body);
+        }
+        if (place_[body] >= first_outer) return kNone;
+        ++held_by_[place_[body] - kFirstPlace];
+        return place_[body] - kFirstPlace;
+    };
+    for (const std::uint32_t i : own) {
+        const std::uint32_t a = rank(joints[i].a), b = rank(joints[i].b);
+        links.push_back({a, b});
+    }
+    graph.outer = groups(outer.size());
+    bodies_.resize(bodies_.size() + graph.bodies + graph.outer, GraphBodies{});
+    for (std::uint32_t k = 0; k < members.size(); ++k) {
+        GraphBodies& group = bodies_[graph.first_bodies + k / kBundleLanes];
+        group.body[k % kBundleLanes] = members[k];
+        group.dynamic |= 1u << (k % kBundleLanes);
+    }
+    for (std::uint32_t k = 0; k < outer.size(); ++k)
+        bodies_[graph.first_bodies + graph.bodies + k / kBundleLanes].body[k % kBundleLanes] = outer[k];
+
+    const GraphShape shape = shape_graph(links, rig.members);
+    placed_.clear();
+    for (std::size_t k = 0; k < own.size(); ++k) {
+        const Joint& joint = joints[own[k]];
+        const bool at_b = shape.home_is_b[k];
+        placed_.push_back({own[k], place_[at_b ? joint.b : joint.a], place_[at_b ? joint.a : joint.b], 0, at_b});
+    }
+}
+
+// The first joint of each group of bodies, then the second: what a run of bodies has lies side by side, too.
+void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
+    std::vector<std::vector<std::uint32_t>> at(graph.bodies);  // joints by the group of their home
+    for (std::uint32_t k = 0; k < placed_.size(); ++k) at[(placed_[k].home - kFirstPlace) / kBundleLanes].push_back(k);
+    std::vector<std::vector<std::int64_t>> runs(graph.bodies);
+    std::uint32_t most = 0;
+    for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+        rows_.things.clear();
+        for (const std::uint32_t k : at[g]) {
+            const std::uint32_t lane = placed_[k].home % kBundleLanes;
+            rows_.things.push_back({lane, std::int64_t(placed_[k].other) - lane, k});
+        }
+        // By how far the other body lies from home, so that the rows of all groups come in one order.
+        rows_.lay();
+        for (std::size_t k = 0; k < at[g].size(); ++k) placed_[at[g][k]].row = rows_.row[k];
+        runs[g] = rows_.run;
+        most = std::max(most, static_cast<std::uint32_t>(runs[g].size()));
+    }
+    std::vector<std::vector<std::uint32_t>> group_of(graph.bodies);  // by row
+    for (std::uint32_t row = 0; row < most; ++row) {
+        for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+            if (row >= runs[g].size()) continue;
+            group_of[g].push_back(graph.joints++);
+            GraphJoints& made = joints_.emplace_back();
+            made.home = kFirstPlace + g * kBundleLanes;
+            made.run = runs[g][row] != LaneRows::kNoRun ? 1 : 0;
+            for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane)
+                made.other.at[lane] = made.run != 0 ? static_cast<std::uint32_t>(runs[g][row]) + lane : 0;
+        }
+    }
+    for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+        GraphBodies& group = bodies_[graph.first_bodies + g];
+        group.first_own = static_cast<std::uint32_t>(own_.size()) - graph.first_own;
+        group.own = static_cast<std::uint32_t>(group_of[g].size());
+        own_.insert(own_.end(), group_of[g].begin(), group_of[g].end());
+    }
+    for (Placed& placed : placed_) {
+        placed.row = group_of[(placed.home - kFirstPlace) / kBundleLanes][placed.row];
+        const RigLink link = *rig_link(joints[placed.joint].constraint);
+        if (beside_centre(link.anchor_a) || beside_centre(link.anchor_b)) joints_[graph.first_joints + placed.row].turns = 1;
+    }
+}
+
+void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints) {
+    std::vector<std::vector<std::uint32_t>> at(graph.bodies);  // joints by the group of their other body
+    for (std::uint32_t k = 0; k < placed_.size(); ++k) {
+        const std::uint32_t group = (placed_[k].other - kFirstPlace) / kBundleLanes;
+        if (group < graph.bodies) at[group].push_back(k);
+    }
+    for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+        rows_.things.clear();
+        for (const std::uint32_t k : at[g]) {
+            const std::uint32_t change = (1 + placed_[k].row) * kBundleLanes + placed_[k].home % kBundleLanes,
+                                lane = placed_[k].other % kBundleLanes;
+            rows_.things.push_back({lane, std::int64_t(change) - lane, k});
+        }
+        rows_.lay();
+        GraphBodies& group = bodies_[graph.first_bodies + g];
+        group.first_side = static_cast<std::uint32_t>(sides_.size()) - graph.first_side;
+        group.sides = static_cast<std::uint32_t>(rows_.run.size());
+        for (const std::int64_t run : rows_.run) {
+            GraphSides& side = sides_.emplace_back();
+            side.run = run != LaneRows::kNoRun ? 1 : 0;
+            for (std::uint32_t lane = 0; side.run != 0 && lane < kBundleLanes; ++lane)
+                side.change.at[lane] = static_cast<std::uint32_t>(run) + lane;
+        }
+        for (std::size_t t = 0; t < rows_.things.size(); ++t) {
+            const LaneRows::Thing& thing = rows_.things[t];
+            const Placed& placed = placed_[thing.what];
+            GraphSides& side = sides_[graph.first_side + group.first_side + rows_.row[t]];
+            const RigLink link = *rig_link(joints[placed.joint].constraint);
+            const Vec3 anchor = placed.home_is_b ? link.anchor_a : link.anchor_b;
+            side.change.at[thing.lane] = static_cast<std::uint32_t>(thing.key + thing.lane);
+            side.used.lane[thing.lane] = 1.0f;
+            side.turns |= joints_[graph.first_joints + placed.row].turns;
+            side.rods |= link.rod ? 1u : 0u;
+            set_lane(side.at, thing.lane, anchor);
+        }
+    }
+}
+
+void GraphGroups::write(const Graph& graph, const Placed& placed, const Rig& rig, std::span<const Joint> joints) {
+    const Joint& joint = joints[placed.joint];
+    const RigLink link = *rig_link(joint.constraint);
+    GraphJoints& group = joints_[graph.first_joints + placed.row];
+    const std::uint32_t lane = placed.home % kBundleLanes, first_outer = kFirstPlace + graph.bodies * kBundleLanes;
+    const auto split = [&](std::uint32_t place) {
+        if (place >= first_outer) return 0.0f;
+        return rig.method == RigMethod::jacobi ? ref::as_float(held_by_[place - kFirstPlace]) : 1.0f;
+    };
+    group.other.at[lane] = placed.other;
+    group.force[lane] = force_row(placed.joint);
+    group.jointed |= 1u << lane;
+    group.rods |= link.rod ? 1u : 0u;
+    group.used.lane[lane] = 1.0f;
+    group.sign.lane[lane] = placed.home_is_b ? 1.0f : -1.0f;
+    group.rod.lane[lane] = link.rod ? 1.0f : 0.0f;
+    group.length.lane[lane] = link.length_m;
+    set_lane(group.at_home, lane, placed.home_is_b ? link.anchor_b : link.anchor_a);
+    set_lane(group.at_other, lane, placed.home_is_b ? link.anchor_a : link.anchor_b);
+    group.split_home.lane[lane] = split(placed.home);
+    group.split_other.lane[lane] = split(placed.other);
+    group.frequency_hz.lane[lane] = link.spring.frequency_hz;
+    group.damping_ratio.lane[lane] = link.spring.damping_ratio;
+}
+
+void GraphGroups::read_targets(std::span<const Joint> joints) {
+    for (const Graph& graph : graphs_) {
+        if (!graph.rods) continue;
+        for (std::uint32_t k = 0; k < graph.joints * kBundleLanes; ++k) {
+            GraphJoints& group = joints_[graph.first_joints + k / kBundleLanes];
+            const std::uint32_t lane = k % kBundleLanes;
+            if ((group.jointed >> lane & 1u) == 0) continue;
+            group.length.lane[lane] = rig_link(joints[group.force[lane] - force_row(0)].constraint)->length_m;
+        }
+    }
 }
 
 void GraphGroups::begin_tick(const Rigs& rigs, const Bodies& bodies) {
@@ -120,8 +231,16 @@ void GraphGroups::begin_tick(const Rigs& rigs, const Bodies& bodies) {
 
 GraphView GraphGroups::view(std::uint32_t index, RigForce* force, float* mean_n) {
     const Graph& graph = graphs_[awake_[index]];
-    return {&graph,         joints_.data() + graph.first_joints, bodies_.data() + graph.first_bodies, sides_.data(),
-            change_.data(), inertia_.data(),                      {force, mean_n, graph.breakable}};
+    return {&graph,
+            joints_.data() + graph.first_joints,
+            bodies_.data() + graph.first_bodies,
+            sides_.data() + graph.first_side,
+            own_.data() + graph.first_own,
+            planes_[graph.first_plane].lane,
+            graph.plane_rows() * kBundleLanes,
+            changes_[graph.first_change].lane,
+            graph.change_rows() * kBundleLanes,
+            {force, mean_n, graph.breakable}};
 }
 
 void GraphGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {

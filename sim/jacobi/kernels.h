@@ -32,8 +32,11 @@ struct GraphView {
     GraphJoints* joints;
     GraphBodies* bodies;
     GraphSides* sides;
-    RigForce* change;          // of this iteration: what joints do to their B, N s, from row 1 on; row 0 is zero
-    InertiaRecord* inertia;    // by body: with the geometric stiffness; of bodies that are no graph's zero
+    const std::uint32_t* own;  // groups of joints, by the bodies' groups
+    float* plane;              // kGraphPlanes of them, `stride` floats apart
+    std::size_t stride;
+    float* change;             // kGraphChanges, of this iteration, N s on the body at home
+    std::size_t change_stride;
     RigForces forces;
 };
 

@@ -24,6 +24,8 @@ class RigWorker final : public LastColour {
     // what is a rig's in `impulses`.
     void find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
               std::vector<RigForce>& force);
+    // What joints are to hold has changed, and nothing else of them.
+    void read_targets(std::span<const Joint> joints) { graphs_.read_targets(joints); }
     bool empty() const { return rigs_.rigs.empty(); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(rigs_.rigs.size()); }
     const Rigs& rigs() const { return rigs_; }

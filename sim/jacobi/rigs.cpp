@@ -1,11 +1,11 @@
 #include "sim/jacobi/rigs.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 
 #include "sim/constraints/bundle.h"
+#include "sim/jacobi/graph_layout.h"
 
 namespace orrery::sim {
 namespace {
@@ -17,6 +17,7 @@ struct Component {
     std::uint32_t start = kNone;                      // the first joint with an end of the chain at one side
     std::uint32_t hook = kNone;                       // the first joint on something that is not dynamic
     const RigDef* named = nullptr;
+    bool rods = false;
     bool placed = false;
 };
 
@@ -43,8 +44,7 @@ class Finder {
   private:
     bool dynamic(std::uint32_t body) const { return bodies_.dynamic(body); }
     bool links(const Joint& joint) const {
-        return joint.alive && std::holds_alternative<BallSocket>(joint.constraint) &&
-               (dynamic(joint.a) || dynamic(joint.b));
+        return joint.alive && (dynamic(joint.a) || dynamic(joint.b)) && rig_link(joint.constraint).has_value();
     }
     std::uint32_t root(std::uint32_t body) {
         while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
@@ -84,6 +84,7 @@ class Finder {
             Component& component = components_[root(joint)];
             const bool inner = dynamic(joint.a) && dynamic(joint.b);
             ++component.joints;
+            component.rods = component.rods || !std::holds_alternative<BallSocket>(joint.constraint);
             component.inner += inner ? 1 : 0;
             if (component.hook == kNone && !inner) component.hook = i;
             if (component.start == kNone && (is_end(joint.a) || is_end(joint.b))) component.start = i;
@@ -115,7 +116,7 @@ class Finder {
         if (component.named == nullptr && (settings.rig_joints == 0 || component.joints < settings.rig_joints)) return;
         const RigSolver solver = component.named ? component.named->solver : settings.rig_solver;
         if (solver == RigSolver::coloured) return;
-        const bool loop = component.inner + 1 != component.bodies;
+        const bool loop = component.rods || component.inner + 1 != component.bodies;
         Rig rig;
         rig.kind = loop ? RigClass::loopy : component.most > 2 ? RigClass::tree : RigClass::chain;
         if (solver == RigSolver::direct && loop) return;  // the coloured solver's
@@ -152,12 +153,15 @@ class Finder {
     bool afford(const Rig& rig, const Component& component) {
         if (rig.method != RigMethod::exact) {
             if (component.most > kMaxGraphSides) return false;
-            std::vector<std::uint32_t> sides;
-            for (std::uint32_t k = 0; k < rig.members; ++k) sides.push_back(degree_[out_.bodies[rig.first_body + k]]);
-            std::sort(sides.begin(), sides.end(), std::greater<>());
-            std::uint32_t side_groups = 0;
-            for (std::size_t k = 0; k < sides.size(); k += kBundleLanes) side_groups += sides[k];
-            const std::uint32_t groups = (rig.links + kBundleLanes - 1) / kBundleLanes;
+            std::vector<std::uint32_t> rank(bodies_.size(), kNone);
+            for (std::uint32_t k = 0; k < rig.members; ++k) rank[out_.bodies[rig.first_body + k]] = k;
+            std::vector<GraphLink> links;
+            for (std::uint32_t k = 0; k < rig.links; ++k) {
+                const Joint& joint = joints_[out_.joints[rig.first + k]];
+                links.push_back({rank[joint.a], rank[joint.b]});
+            }
+            const GraphShape shape = shape_graph(links, rig.members);
+            const std::uint32_t groups = shape.joint_groups, side_groups = shape.side_groups;
             if (groups > kMaxGraphGroups - groups_ || side_groups > kMaxGraphSideGroups - side_groups_) return false;
             groups_ += groups;
             side_groups_ += side_groups;
@@ -284,6 +288,21 @@ class Finder {
 };
 
 }  // namespace
+
+std::optional<RigLink> rig_link(const Constraint& constraint) {
+    const auto unlimited = [](const Servo& servo) {
+        return servo.max_speed == kNoLimit && servo.base_speed == 0.0f && servo.max_force == kNoLimit;
+    };
+    if (const auto* ball = std::get_if<BallSocket>(&constraint)) return RigLink{ball->anchor_a, ball->anchor_b, ball->spring};
+    if (const auto* rod = std::get_if<CenterDistance>(&constraint)) return RigLink{{}, {}, rod->spring, true, rod->target_m};
+    if (const auto* rod = std::get_if<DistanceServo>(&constraint); rod != nullptr && unlimited(rod->servo))
+        return RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->target_m};
+    if (const auto* rod = std::get_if<DistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m && rod->min_m > 0.0f)
+        return RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->min_m};
+    if (const auto* rod = std::get_if<CenterDistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m && rod->min_m > 0.0f)
+        return RigLink{{}, {}, rod->spring, true, rod->min_m};
+    return std::nullopt;
+}
 
 void find_rigs(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, Rigs& out) {
     Finder(choice, bodies, joints, out).find();

@@ -1,19 +1,21 @@
 // Which joints are a rig's, and what it looks like.
 //
-// A rig is a connected component, through dynamic bodies, of ball sockets that the scene names or that has as many of them as the
-// scene states. Contacts and other joints have no say in it: those of its members stay with the coloured solver. Its class changes
-// only when a joint or a body comes, goes or breaks:
+// A rig is a connected component, through dynamic bodies, of ball sockets and rods that the scene names or that has as many of them
+// as the scene states. A rod is what holds a distance: a CenterDistance, a DistanceServo that nothing limits, and limits whose ends
+// meet above 0. Contacts and other joints have no say in it: those of its members stay with the coloured solver. Its class changes
+// only when a joint or a body comes, goes, breaks or is set anew:
 //
 //   chain  no body has more than two of its joints, and no loop: body, joint, body, joint, ... Either end may be fixed, kinematic
 //          or the world
 //   tree   no loop: fixed and kinematic bodies do not close one
-//   loopy  all else
+//   loopy  all else, and whatever has rods
 //
 // A function of the definition, the bodies' types and the joints alone.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,8 +30,8 @@ enum class RigClass : std::uint8_t { chain, tree, loopy };
 // not bytes, for who is solved how must not depend on how a struct is laid out.
 inline constexpr std::uint32_t kMaxGraphSides = 1024;             // joints of one body, where a rig is solved by iterations
 inline constexpr std::uint32_t kMaxTreeSlots = 65'536;            // of bundles of trees
-inline constexpr std::uint32_t kMaxGraphGroups = 65'536;          // sixteen joints of one rig each
-inline constexpr std::uint32_t kMaxGraphSideGroups = 524'288;     // a side of sixteen bodies of one rig each
+inline constexpr std::uint32_t kMaxGraphGroups = 131'072;         // joints at home at sixteen bodies of one rig, one at each
+inline constexpr std::uint32_t kMaxGraphSideGroups = 524'288;     // joints at home elsewhere, one at each of sixteen bodies
 
 enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 
@@ -66,6 +68,15 @@ struct Rigs {
     std::vector<std::uint32_t> rig_of_body;  // by body: of dynamic ones, or kNone
     std::vector<std::uint32_t> coloured;     // the joints of no rig that are alive, ascending
 };
+
+// What a joint is to a rig.
+struct RigLink {
+    Vec3 anchor_a, anchor_b;  // m, local
+    Spring spring;            // whose max_recovery_speed is not looked at
+    bool rod = false;
+    float length_m = 0.0f;    // of a rod
+};
+std::optional<RigLink> rig_link(const Constraint& constraint);
 
 struct RigChoice {
     std::span<const RigDef> named;

@@ -46,6 +46,7 @@ struct LaneTraits<float> {
     using Mask = bool;
     ORRERY_FN static constexpr std::size_t lanes() { return 1; }
     ORRERY_FN static float load(const float* from) { return *from; }
+    ORRERY_FN static float gather(const float* from, const std::uint32_t* at) { return from[*at]; }
     ORRERY_FN static bool first(std::size_t count) { return count > 0; }
 };
 
@@ -103,6 +104,10 @@ struct LaneTraits<Wide> {
     using Mask = WideMask;
     static constexpr std::size_t lanes() { return hn::MaxLanes(WideTag()); }
     ORRERY_FN static Wide load(const float* from) { return Wide(hn::LoadU(WideTag(), from)); }
+    ORRERY_FN static Wide gather(const float* from, const std::uint32_t* at) {
+        const hn::Rebind<std::int32_t, WideTag> indices;
+        return Wide(hn::GatherIndex(WideTag(), from, hn::BitCast(indices, hn::LoadU(hn::Rebind<std::uint32_t, WideTag>(), at))));
+    }
     ORRERY_FN static WideMask first(std::size_t count) { return {hn::FirstN(WideTag(), count)}; }
 };
 
@@ -119,6 +124,10 @@ ORRERY_FN constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
 
 template <class F>
 ORRERY_FN F load(const float* from) { return LaneTraits<F>::load(from); }
+
+// Lane k: from[at[k]]; at most 2^31 - 1.
+template <class F>
+ORRERY_FN F gather(const float* from, const std::uint32_t* at) { return LaneTraits<F>::gather(from, at); }
 
 // True in the first `count` lanes.
 template <class F>

@@ -12,6 +12,7 @@ constexpr std::array<float, kControlChannels> kNobody{};
 void turn_motor(Core& core, std::uint32_t index, ActuatorKind kind, float value) {
     Joint& joint = core.state.joints[index];
     if (!ref::set_target(joint.constraint, kind, value)) return;
+    core.rig_targets_changed = true;
     wake(core, joint);
     core.state.joint_digest[index] = digest_of(joint);
 }

@@ -176,6 +176,7 @@ class Applier {
         ref::set_target(constraint, ActuatorKind::motor, c.value);
         if (!ref::is_target(constraint, ActuatorKind::motor, c.value)) return EventCause::out_of_range;
         state_.joints[c.joint.index].constraint = constraint;
+        core_.rig_targets_changed = true;
         wake(core_, state_.joints[c.joint.index]);
         state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
         return EventCause::none;
@@ -247,8 +248,8 @@ class Applier {
         if (joint.constraint.index() != c.order.constraint.index()) return EventCause::wrong_kind;
         Constraint wanted = c.order.constraint;
         if (const EventCause cause = check_settings(wanted); cause != EventCause::none) return cause;
+        core_.rigs_changed = core_.rigs_changed || rig_link(joint.constraint) || rig_link(wanted);
         joint.constraint = wanted;
-        core_.rigs_changed = core_.rigs_changed || std::holds_alternative<BallSocket>(wanted);
         wake(core_, joint);
         // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
         JointImpulse& impulse = state_.joint_impulse[c.joint.index];

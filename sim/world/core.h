@@ -40,6 +40,7 @@ struct Core {
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
     bool rigs_changed = true;                             // since the rigs were found
+    bool rig_targets_changed = false;                     // joints' targets, since the rigs read them
     std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts
     bool sleeping_changed = true;                         // since then
     bool halted = false;                                  // a tick had too many pairs: nothing goes on until a restore

@@ -369,6 +369,8 @@ void list_joints(Core& core) {
 }
 
 void find_rigs(Core& core) {
+    if (core.rig_targets_changed && !core.rigs_changed) core.rigs.read_targets(core.state.joints);
+    core.rig_targets_changed = false;
     if (!core.rigs_changed) return;
     core.rigs_changed = false;
     if (!may_have_rigs(core.def)) return;

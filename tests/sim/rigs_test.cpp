@@ -100,7 +100,8 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
     return b;
 }
 
-// Velocities after one substep of h of a world of round bodies and ball sockets: (A + e D) x = -(J v + bias).
+// Velocities after one substep of h of a world of round bodies, ball sockets and rods: (A + e D) x = -(J v + bias). A rod has one
+// row of its three.
 std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h) {
     std::vector<BodyState> bodies;
     std::vector<JointState> joints;
@@ -122,7 +123,7 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
     std::vector<std::vector<double>> jacobian(rows, std::vector<double>(6 * n)), a(rows, std::vector<double>(rows));
     std::vector<double> b(rows);
     for (std::size_t k = 0; k < joints.size(); ++k) {
-        const auto& ball = std::get<BallSocket>(joints[k].constraint);
+        const RigLink ball = *rig_link(joints[k].constraint);
         D3 error{};
         for (const bool second : {false, true}) {
             const BodyId id = second ? joints[k].b : joints[k].a;
@@ -146,6 +147,15 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         const double f = ball.spring.frequency_hz, w = 2.0 * 3.14159265358979 * f, c = w * h + 2.0 * static_cast<double>(ball.spring.damping_ratio);
         const double rate = f > 0.0 ? w / c : 0.3 / h;
         for (std::size_t row = 0; row < 3; ++row) b[3 * k + row] = -error[row] * rate;
+        if (!ball.rod) continue;
+        const double apart = size(error);
+        for (std::size_t column = 0; column < 6 * n; ++column) {
+            auto &x = jacobian[3 * k][column], &y = jacobian[3 * k + 1][column], &z = jacobian[3 * k + 2][column];
+            x = (error[0] * x + error[1] * y + error[2] * z) / apart;
+            y = z = 0.0;
+        }
+        b[3 * k] = -(apart - static_cast<double>(ball.length_m)) * rate;
+        b[3 * k + 1] = b[3 * k + 2] = 0.0;
     }
     for (std::size_t r = 0; r < rows; ++r) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -158,7 +168,9 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         }
     }
     for (std::size_t k = 0; k < joints.size(); ++k) {
-        const Spring spring = std::get<BallSocket>(joints[k].constraint).spring;
+        const RigLink link = *rig_link(joints[k].constraint);
+        const Spring spring = link.spring;
+        if (link.rod) a[3 * k + 1][3 * k + 1] = a[3 * k + 2][3 * k + 2] = 1.0;
         const double w = 2.0 * 3.14159265358979 * static_cast<double>(spring.frequency_hz);
         const double softness = spring.frequency_hz > 0.0f ? 1.0 / (w * h * (w * h + 2.0 * static_cast<double>(spring.damping_ratio))) : static_cast<double>(def.solver.rig_compliance);
         for (std::size_t r = 3 * k; r < 3 * k + 3; ++r) {
@@ -227,8 +239,8 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
 }
 
 // A bead on a random one of those before, and so on, the first on the world, on a kinematic body or on nothing; `loops` more joints
-// anywhere, to the world too.
-WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops) {
+// anywhere, to the world too. `rods`: half of the joints are some.
+WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, bool rods = false) {
     WorldDef def;
     def.substeps = 1;
     def.solver.sleep = false;
@@ -256,7 +268,13 @@ WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops) {
             std::swap(a, b);
             std::swap(ball.anchor_a, ball.anchor_b);
         }
-        add_joint(def, a, b, ball);
+        const int kind = rods ? random.below(8) : 7;
+        const float length = random.between(0.1f, 0.6f);
+        if (kind == 0) add_joint(def, a, b, CenterDistance{length, ball.spring});
+        else if (kind == 1) add_joint(def, a, b, DistanceServo{ball.anchor_a, ball.anchor_b, length, ball.spring, {}});
+        else if (kind == 2) add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring});
+        else if (kind == 3) add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring});
+        else add_joint(def, a, b, ball);
     };
     const auto add = [&](BodyType type) {
         const float radius = random.between(0.1f, 0.3f);
@@ -324,6 +342,17 @@ TEST_CASE("iterations over all joints at once come to what a dense solve says, w
     }
 }
 
+TEST_CASE("rods among ball sockets come to what a dense solve says") {
+    Draws random(static_cast<std::uint32_t>(seeded(45)));
+    for (int round = 0; round < sampled(20); ++round) {
+        CAPTURE(round);
+        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 1 + static_cast<std::uint32_t>(random.below(8)), true);
+        def.solver.rig_solver = RigSolver::jacobi;
+        def.solver.rig_iterations = kMaxRigIterations;
+        check_moves_as_dense(def, 2e-3);
+    }
+}
+
 TEST_CASE("a chain by itself is solved as a dense solve in double precision solves it") {
     Draws random(static_cast<std::uint32_t>(seeded(41)));
     for (int round = 0; round < sampled(40); ++round) {
@@ -380,7 +409,7 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
         std::vector<Joint> joints;
         for (const BodyDef& body : scene.bodies) add_body(bodies, test::sphere_spec(body.pose.position, kRadius));
         for (const JointDef& joint : scene.joints)
-            joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, std::get<BallSocket>(joint.constraint)));
+            joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, joint.constraint));
         Rigs rigs;
         find_rigs({scene.rigs, scene.solver}, bodies, joints, rigs);
         return rigs;
@@ -413,6 +442,19 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     def.solver.rig_solver = RigSolver::jacobi;
     CHECK(rigs_of(def).rigs.size() == 2);
     CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
+    def.solver.rig_solver = RigSolver::automatic;
+    def.joints.back().constraint = CenterDistance{};  // what was the ring is a chain with a rod
+    loopy = rigs_of(def);
+    CHECK(loopy.rigs[0].method == RigMethod::jacobi);
+    CHECK(loopy.rigs[0].links == 11);
+    for (const Constraint& rod : {Constraint(DistanceServo{}), Constraint(DistanceLimit{{}, {}, 1.0f, 1.0f, {}}), Constraint(CenterDistanceLimit{1.0f, 1.0f, {}})})
+        CHECK(rig_link(rod).has_value());
+    for (const Constraint& other : {Constraint(DistanceServo{{}, {}, 1.0f, {}, {2.0f, 0.0f, kNoLimit}}), Constraint(DistanceLimit{{}, {}, 0.5f, 1.0f, {}}),
+                                    Constraint(CenterDistanceLimit{0.0f, 0.0f, {}}), Constraint(Weld{})})
+        CHECK(!rig_link(other).has_value());
+    def.joints.back().constraint = Weld{};
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::chain);
+    def.joints.back().constraint = ball;
 
     WorldDef hub = rope_world();
     add_body(hub, 0, {});
