@@ -56,6 +56,7 @@ struct HingeBundle {
     Vec3Rows axis, row_u, row_v;
     LdltRows<5> mass;
     Row bias[5];             // m/s, rad/s
+    Row coupling[5];         // what an impulse of one of the five does to the limit's speed: c
     Row give[5];             // what the five give way to an impulse of the limit: K^-1 c
     Row response, relief;    // of the limit's speed to its own impulse, and what of that the five take back: c . K^-1 c
 };
@@ -172,7 +173,7 @@ struct HingeFunctions {
         solve_ldlt(mass, give);
         F relief = coupling[0] * give[0];
         for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * give[i];
-        for (int i = 0; i < 5; ++i) put(bundle.give[i], lane, give[i]);
+        for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.give[i], lane, give[i]);
         put(bundle.response, lane, dot(axis, turn));
         put(bundle.relief, lane, relief);
         refresh_limit(bundle.limit, lane, step, angle, get<F>(bundle.limited, lane));
@@ -212,20 +213,18 @@ struct HingeFunctions {
         F old[5], change[5];
         for (int i = 0; i < 5; ++i) old[i] = get<F>(bundle.impulse[i], lane);
         soft_change(get<F>(bundle.mass, lane), spring, speed, held.row, old, change);
-        for (int i = 0; i < 5; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
-        apply(bundle, lane, change, va, vb);
         const MaskOf<F> limited = get<F>(bundle.limited, lane) > F(0.0f);
-        if (!any(limited)) return;
-
-        const F response = get<F>(bundle.response, lane), left = response - get<F>(bundle.relief, lane) * spring.mass_scale;
-        const MaskOf<F> usable = limited & (left > response * F(kSmallestPivot));
-        const F mass = select(usable, F(1.0f) / select(usable, left, F(1.0f)), F(0.0f));
-        const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, dot(axis, vb.angular - va.angular), mass);
-        for (int i = 0; i < 5; ++i) {
-            change[i] = -(get<F>(bundle.give[i], lane) * spring.mass_scale * turn);
-            put(bundle.impulse[i], lane, get<F>(bundle.impulse[i], lane) + change[i]);
+        if (any(limited)) {
+            F turning = dot(axis, spin);
+            for (int i = 0; i < 5; ++i) turning = turning + get<F>(bundle.coupling[i], lane) * change[i];
+            const F response = get<F>(bundle.response, lane), left = response - get<F>(bundle.relief, lane) * spring.mass_scale;
+            const MaskOf<F> usable = limited & (left > response * F(kSmallestPivot));
+            const F mass = select(usable, F(1.0f) / select(usable, left, F(1.0f)), F(0.0f));
+            const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, turning, mass), share = turn * spring.mass_scale;
+            for (int i = 0; i < 5; ++i) change[i] = change[i] - get<F>(bundle.give[i], lane) * share;
+            apply_limit(bundle, lane, turn, va, vb);
         }
-        apply_limit(bundle, lane, turn, va, vb);
+        for (int i = 0; i < 5; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
         apply(bundle, lane, change, va, vb);
     }
 
