@@ -1,8 +1,16 @@
 # Compile and link flags of every Orrery target. They are PRIVATE: a project that links the installed
 # libraries inherits none of them.
 
-include(CheckPIESupported)
-check_pie_supported()
+# Programs of WebAssembly have neither addresses to hide nor return addresses in reach: nothing to harden.
+set(ORRERY_NATIVE TRUE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^wasm")
+  set(ORRERY_NATIVE FALSE)
+endif()
+
+if(ORRERY_NATIVE)
+  include(CheckPIESupported)
+  check_pie_supported()
+endif()
 find_package(Threads REQUIRED)
 find_package(hwy CONFIG REQUIRED)
 
@@ -27,22 +35,24 @@ function(orrery_flags target)
   set_target_properties(${target} PROPERTIES
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
-    POSITION_INDEPENDENT_CODE ON
+    POSITION_INDEPENDENT_CODE ${ORRERY_NATIVE}
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 
   target_compile_options(${target} PRIVATE
-    ${ORRERY_FLOAT_FLAGS} -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas -fstack-protector-strong
+    ${ORRERY_FLOAT_FLAGS} -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas $<$<BOOL:${ORRERY_NATIVE}>:-fstack-protector-strong>
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
     # g++ 12 sees overlaps and bounds overstepped inside std::string's own copies, and where it inlines less, unset members.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
       -Wno-maybe-uninitialized>
     # Masks are combined by & and |, which for a lane of plain float are those of bool: a branch-free form is meant.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-bitwise-instead-of-logical -Wno-unknown-warning-option>
+    # Of Highway's regions, which name a target's instructions: WebAssembly has but one set.
+    $<$<NOT:$<BOOL:${ORRERY_NATIVE}>>:-Wno-pragma-clang-attribute>
     $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
   if(arg_OPTIMISE)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${arg_OPTIMISE}>)
   endif()
-  target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
+  target_link_options(${target} PRIVATE $<$<BOOL:${ORRERY_NATIVE}>:-Wl,-z,relro -Wl,-z,now>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
 
   if(arg_NO_EXCEPTIONS)

@@ -15,7 +15,7 @@ class FpEnvironment {
     FpEnvironment& operator=(const FpEnvironment&) = delete;
 
   private:
-    std::uint64_t saved_ = 0;
+    [[maybe_unused]] std::uint64_t saved_ = 0;
 };
 
 }  // namespace orrery::sim

@@ -44,7 +44,7 @@ struct Available {
 };
 
 Available find_available() {
-    const std::int64_t supported = hwy::SupportedTargets() & (HWY_TARGETS);
+    const std::int64_t supported = HWY_SUPPORTED_TARGETS & (HWY_TARGETS);
     Available found;
     for (const Entry& entry : kEntries) {
         if (entry.highway_bit == 0 || (supported & entry.highway_bit) != 0) found.targets[found.count++] = entry.target;

@@ -11,9 +11,10 @@ using namespace orrery;
 
 namespace {
 
+// The scenes' folder and ending: JSON, or made of it by flatc where JSON is not read.
 std::vector<std::uint8_t> read_scene(const std::string& name) {
-    std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/deploy/scenes/" + name + ".json", std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    const std::string text = test::read_text(ORRERY_SCENES "/" + name + ORRERY_SCENE_ENDING).value_or("");
+    return {text.begin(), text.end()};
 }
 
 std::vector<sim::Command> player(std::uint64_t tick) {

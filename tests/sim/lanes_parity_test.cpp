@@ -45,6 +45,9 @@ std::span<const LaneOp> ops_of(Target target) {
 #if HWY_TARGETS & HWY_NEON
         case Target::neon: return N_NEON::lane_ops();
 #endif
+#if HWY_TARGETS & HWY_WASM
+        case Target::wasm: return N_WASM::lane_ops();
+#endif
         default: return {};
     }
 }

@@ -1,0 +1,97 @@
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "server/room/rig_module.h"
+
+namespace orrery::server {
+
+namespace {
+
+constexpr char kModuleFile[] = "liborrery_jacobi_cuda.so";
+
+// Ropes that swing, one more link each.
+sim::WorldDef trial() {
+    sim::WorldDef def;
+    def.solver.rig_joints = 2;
+    def.shapes.push_back({"bead", sim::ShapeType::sphere, 0.1f, 0.0f, {}});
+    for (std::uint32_t rope = 0; rope < 20; ++rope) {
+        for (std::uint32_t k = 0; k < rope + 2; ++k) {
+            sim::BodyDef bead;
+            bead.shape = 0;
+            bead.mask = 0;
+            bead.pose.position = {0.25f * static_cast<float>(k), 0.0f, static_cast<float>(rope)};
+            bead.angular_velocity = {1.0f, 2.0f, 3.0f};
+            sim::JointDef joint;
+            joint.body_b = static_cast<std::uint32_t>(def.bodies.size());
+            joint.body_a = k == 0 ? sim::kNone : joint.body_b - 1;
+            sim::BallSocket ball;
+            ball.anchor_a = k == 0 ? sim::Vec3{-0.125f, 0.0f, static_cast<float>(rope)} : sim::Vec3{0.125f, 0.0f, 0.0f};
+            ball.anchor_b = {-0.125f, 0.0f, 0.0f};
+            joint.constraint = ball;
+            def.bodies.push_back(bead);
+            def.joints.push_back(joint);
+        }
+    }
+    return def;
+}
+
+// Empty, or what is wrong with it.
+std::string try_out(const sim::RigModule& module) {
+    std::string problem;
+    ModuleRigDevice::Settings settings;
+    settings.least_beads = settings.least_chains = 1;
+    settings.on_lost = [&problem](const std::string& why) { problem = why; };
+    ModuleRigDevice device(module, settings);
+    const sim::WorldDef def = trial();
+    const auto there = sim::World::create(def, {.rig_device = &device}), here = sim::World::create(def);
+    if (!there.ok() || !here.ok()) return "the trial's world cannot be made";
+    for (int tick = 0; tick < 30; ++tick) (*there)->step(), (*here)->step();
+    if (problem.empty() && (*there)->hash().root != (*here)->hash().root) problem = "its bits are not the CPU's";
+    return problem;
+}
+
+std::vector<std::string> places() {
+    if (const char* named = std::getenv("ORRERY_JACOBI_MODULE"); named != nullptr && *named != '\0') return {named};
+    std::vector<std::string> out;
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) {
+        for (const std::filesystem::path& folder : {program.parent_path(), program.parent_path().parent_path() / "lib"}) {
+            const std::filesystem::path file = folder / kModuleFile;
+            if (std::filesystem::exists(file, error)) out.push_back(file.string());
+        }
+    }
+    out.emplace_back(kModuleFile);
+    return out;
+}
+
+}  // namespace
+
+RigModuleFound find_rig_module() {
+    void* library = nullptr;
+    std::string why;
+    for (const std::string& place : places()) {
+        library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library != nullptr) break;
+        const char* const error = dlerror();
+        if (why.empty() && error != nullptr) why = error;  // of a file that is there, if any is
+    }
+    if (library == nullptr)
+        return {nullptr, "no CUDA module: " + why + " (it is built where nvcc 12 or newer is; ORRERY_JACOBI_MODULE names one elsewhere)"};
+    const auto entry = reinterpret_cast<sim::RigModuleEntry>(dlsym(library, sim::kRigModuleSymbol));
+    const sim::RigModule* const module = entry != nullptr ? entry() : nullptr;
+    if (module == nullptr || module->layout != sim::rig_module_layout() || module->engine_version != sim::kEngineVersion)
+        return {nullptr, std::string(kModuleFile) + " is of another build than this program; build both of the same sources"};
+    sim::RigModuleText text{};
+    if (!module->find(&text)) return {nullptr, text.text};
+    const std::string problem = try_out(*module);
+    if (!problem.empty()) return {nullptr, std::string(text.text) + " is not used: " + problem};
+    return {module, text.text};
+}
+
+}  // namespace orrery::server
