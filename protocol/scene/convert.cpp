@@ -209,6 +209,14 @@ sim::BodyType convert_type(BodyType type) {
     }
 }
 
+sim::CollisionMode convert_mode(Reader& reader, const BodyT& from, const Path& where) {
+    if (from.continuous) reader.fail(where / "continuous", "is no longer a field; write \"collision_mode\": \"continuous\"");
+    const auto i = static_cast<std::uint8_t>(from.collision_mode);
+    if (i < sim::kCollisionModeCount) return static_cast<sim::CollisionMode>(i);
+    reader.fail(where / "collision_mode", "is none of discrete, passive, continuous");
+    return sim::CollisionMode::discrete;
+}
+
 void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library,
                      const Path& where) {
     if (to.shape == sim::kNone) {
@@ -254,7 +262,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.user_data = from.user_data;
     to.sensor = from.sensor;
     to.can_sleep = from.can_sleep;
-    to.continuous = from.continuous;
+    to.collision_mode = convert_mode(reader, from, where);
     if (reader.ok()) check_shape_use(reader, from, to, library, where);
     scope.bodies->push_back(std::move(to));
 }

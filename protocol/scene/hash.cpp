@@ -263,6 +263,7 @@ static void walk(HashSink& sink, const BodyT& t) {
     sink.scalar(17, t.sensor, base.sensor);
     sink.scalar(18, t.can_sleep, base.can_sleep);
     sink.scalar(19, t.continuous, base.continuous);
+    sink.scalar(20, static_cast<std::uint8_t>(t.collision_mode), static_cast<std::uint8_t>(base.collision_mode));
     sink.end();
 }
 

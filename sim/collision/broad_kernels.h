@@ -2,10 +2,12 @@
 // box_tree.cpp and broad_phase.cpp own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "orrery/sim.hpp"
 #include "sim/collision/manifold.h"
+#include "sim/collision/narrow_kernels.h"
 
 namespace orrery::sim {
 
@@ -13,11 +15,11 @@ inline constexpr std::uint32_t kBoundsLanes = 16;
 
 struct alignas(32) BoundsRecord {
     float min[3] = {};
-    float zero_a = 0.0f;
+    float zero = 0.0f;
     float max[3] = {};
-    float zero_b = 0.0f;
+    float growth = 0.0f;  // of tight bounds: by turning, and at least half the margin, on all sides, m; never below `zero`
 };
-static_assert(sizeof(BoundsRecord) == 32);
+static_assert(sizeof(BoundsRecord) == 32 && offsetof(BoundsRecord, growth) == kGrowthInBounds * sizeof(float));
 
 // A shape as lanes gather it.
 struct alignas(32) ShapeRecord {
@@ -28,6 +30,8 @@ struct alignas(32) ShapeRecord {
 };
 static_assert(sizeof(ShapeRecord) == 32);
 
+inline constexpr float kWholeArc_m = 1e9f;    // more than any arc
+
 struct ExpandInput {
     const float* pose = nullptr;
     const float* velocity = nullptr;
@@ -35,6 +39,7 @@ struct ExpandInput {
     const std::uint32_t* shape_of = nullptr;  // by body
     float dt_s = 0.0f;                        // 0 for bodies that do not move
     float margin_m = 0.0f;
+    const float* passive_growth = nullptr;    // by body: kWholeArc_m of passive and continuous ones, else 0; null: there are none
     float* tight = nullptr;                   // written, by body
     const float* fat = nullptr;               // by body
 };

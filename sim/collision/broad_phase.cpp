@@ -162,6 +162,13 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
+    any_passive_ = false;
+    for (const std::uint32_t i : moving_) {
+        if (bodies.info[i].collision_mode == CollisionMode::discrete) continue;
+        if (!any_passive_) passive_growth_.assign(known, 0.0f);
+        passive_growth_[i] = kWholeArc_m;
+        any_passive_ = true;
+    }
     std::fill(std::begin(moving_of_), std::end(moving_of_), 0u);
     std::fill(std::begin(fixed_of_), std::end(fixed_of_), 0u);
     for (const std::uint32_t i : moving_) ++moving_of_[class_of_[i]];
@@ -170,7 +177,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
 
 ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
     return {bodies.pose.data()->position, bodies.velocity.data()->linear, &shape_table_.data()->radius, shape_of_.data(), dt_s, margin_m_,
-            tight_.data()->min,           fat_.data()->min};
+            any_passive_ ? passive_growth_.data() : nullptr, tight_.data()->min, fat_.data()->min};
 }
 
 void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
@@ -209,6 +216,7 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
 
     tight_.resize(identity_.size());
     fat_.resize(identity_.size());
+    for (const std::uint32_t plane : planes_) tight_[plane].growth = 0.0f;  // it may have been another body's
     expand_rows(expand_input(bodies, dt_s), shapes, moving_, kernels, executor, escaped_moving_);
 
     fixed_pose_.resize(identity_.size());

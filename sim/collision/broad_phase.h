@@ -38,8 +38,10 @@ class BroadPhase {
     bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs,
                     std::uint32_t max_pairs = kMaxPairs);
 
-    // Of the last update. Bounds of a body that takes no part, or of a plane, mean nothing.
+    // Of the last update. Bounds of a body that takes no part mean nothing; of a plane's the growth alone, 0.
     std::span<const BoundsRecord> bounds() const { return tight_; }
+    // Whether bounds may be grown by more than the margin: some body that moves is passive or continuous.
+    bool any_passive() const { return any_passive_; }
     bool takes_part(std::uint32_t body) const { return body < identity_.size() && identity_[body].kind != Kind::none; }
     // For the narrow phase: shape records, and by body which of them and of which type.
     std::span<const ShapeRecord> shape_table() const { return shape_table_; }
@@ -106,6 +108,8 @@ class BroadPhase {
     std::vector<ShapeType> type_of_;               // by body
     std::vector<ShapeRecord> shape_table_;
     std::vector<std::uint32_t> moving_, fixed_, planes_;  // bodies of each kind, ascending
+    std::vector<float> passive_growth_;            // by body, as ExpandInput has it
+    bool any_passive_ = false;
     std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for
     std::vector<BoundsRecord> tight_, fat_;        // by body
     std::vector<std::uint8_t> renewed_;            // by body: its fat bounds are to be made anew

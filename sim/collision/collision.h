@@ -24,8 +24,8 @@ class Collision {
     // To be told when bodies were replaced other than one by one, each by one of another generation.
     void forget_bodies();
 
-    // Tight bounds of every body with a shape, 16 at a time: swept by its whole linear motion of the tick, grown by the angular arc
-    // up to the speculative margin, at least by half of it (bounds-inl.h says why this is enough). Fixed bodies do not
+    // Tight bounds of every body with a shape, 16 at a time: swept by its whole linear motion of the tick, grown by the angular arc,
+    // of discrete ones up to the speculative margin, at least by half of it (bounds-inl.h says why this is enough). Fixed bodies do not
     // move, whatever their velocity record says. To be called first in a tick: the other two work on the bodies, shapes and
     // dt_s of the last update.
     void update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m,
@@ -38,7 +38,8 @@ class Collision {
 
     // One manifold a touching pair, of meshes and compounds one for each two parts that touch, sorted by (a, b, child_a,
     // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
-    // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives.
+    // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
+    // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
                  Target target, Executor& executor, std::vector<Manifold>& manifolds);

@@ -17,6 +17,11 @@ struct PairFrame {
     double margin;
 };
 
+double margin_of(const GeneralInput& in, Pair pair) {
+    const double margin = in.margin_m;
+    return in.grown.empty() ? margin : larger(margin, larger(in.grown[pair.a].growth, in.grown[pair.b].growth));
+}
+
 // By the spheres around them, which spares most pairs of bodies whose boxes overlap at a corner.
 bool out_of_reach(const GeneralInput& in, Pair pair, const Shape& a, const Shape& b) {
     if (has_no_mass(a.type) || has_no_mass(b.type)) return false;
@@ -26,7 +31,7 @@ bool out_of_reach(const GeneralInput& in, Pair pair, const Shape& a, const Shape
                  double(pb.position[2]) - pa.position[2]};
     const D3 motion{double(va.linear[0]) - vb.linear[0], double(va.linear[1]) - vb.linear[1],
                     double(va.linear[2]) - vb.linear[2]};
-    const double reach = (double(a.bounding_radius) + b.bounding_radius) + (in.margin_m + length(motion) * in.dt_s);
+    const double reach = (double(a.bounding_radius) + b.bounding_radius) + (margin_of(in, pair) + length(motion) * in.dt_s);
     return dot(way, way) > reach * reach;
 }
 
@@ -39,7 +44,7 @@ PairFrame frame_of(const GeneralInput& in, Pair pair) {
     return {{{}, axes_of({qa[0], qa[1], qa[2], qa[3]})},
             {at_b - at_a, axes_of({qb[0], qb[1], qb[2], qb[3]})},
             (moves_a - moves_b) * static_cast<double>(in.dt_s),
-            in.margin_m};
+            margin_of(in, pair)};
 }
 
 // Features are unique inside a manifold: of two alike the later is renamed.

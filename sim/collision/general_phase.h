@@ -19,6 +19,7 @@ struct GeneralInput {
     std::span<const Shape> shapes;
     std::span<const Pair> pairs;
     std::span<const std::uint32_t> which;  // of the pairs
+    std::span<const BoundsRecord> grown;   // by body, as NarrowInput::bounds; empty: none is grown by more than the margin
     float dt_s = 0.0f, margin_m = 0.0f;
     const BroadKernels& kernels;  // for the trees of meshes and compounds
 };

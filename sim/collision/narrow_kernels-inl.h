@@ -39,6 +39,16 @@ inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batc
             Number(in.margin_m)};
 }
 
+// A call of its own, which worlds without passive bodies never pay for.
+ORRERY_ONCE inline void widen_margin(const NarrowInput& in, const PairBatch& batch, std::size_t lane, PairInput<Number>& pairs) {
+    float first[kPairLanes], second[kPairLanes];
+    for (std::size_t k = 0; k < lanes<Number>(); ++k) {
+        first[k] = in.bounds[batch.first[lane + k] * kRecordFloats + kGrowthInBounds];
+        second[k] = in.bounds[batch.second[lane + k] * kRecordFloats + kGrowthInBounds];
+    }
+    pairs.margin = max(pairs.margin, max(load<Number>(first), load<Number>(second)));
+}
+
 // Back to the pair's own A and B: the normal turns round, points count from A's centre.
 inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& in, const PairBatch& batch, ContactBatch& out,
                            std::size_t lane) {
@@ -64,7 +74,8 @@ template <Contacts<Number> (*Function)(const PairInput<Number>&)>
 void collide_batch(const NarrowInput& in, const PairBatch& batch, ContactBatch& out) {
     for (std::uint32_t& bits : out.exists) bits = 0;
     for (std::size_t lane = 0; lane < batch.count; lane += lanes<Number>()) {
-        const PairInput<Number> pairs = load_pairs(in, batch, lane);
+        PairInput<Number> pairs = load_pairs(in, batch, lane);
+        if (in.bounds != nullptr) widen_margin(in, batch, lane, pairs);
         store_contacts(Function(pairs), pairs, batch, out, lane);
     }
 }

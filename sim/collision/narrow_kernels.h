@@ -9,6 +9,8 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kPairLanes = 16;
 
+inline constexpr std::uint32_t kGrowthInBounds = 7;  // where a BoundsRecord has it
+
 // Body records (bodies.h) and shape records (shape_table.h) as floats, eight a record.
 struct NarrowInput {
     const float* pose = nullptr;
@@ -16,6 +18,9 @@ struct NarrowInput {
     const float* shape = nullptr;
     float dt_s = 0.0f;
     float margin_m = 0.0f;
+    // BoundsRecords by body: contacts are kept as far away as one of the two is grown, where that is more than the margin. Null: it
+    // is of none.
+    const float* bounds = nullptr;
 };
 
 // Up to 16 pairs of one type. All 16 rows are read: fill the unused with a copy of one that is used.

@@ -108,12 +108,14 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     sort_by_type(broad, pairs);
     points_.assign(count, 0);
     if (touches_.size() < count) touches_.resize(count);
-    const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m};
+    const std::span<const BoundsRecord> grown = broad.any_passive() ? broad.bounds() : std::span<const BoundsRecord>{};
+    const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
+                            grown.empty() ? nullptr : grown.data()->min};
     for_chunks(executor, static_cast<std::uint32_t>(batches_.size()), kBatchesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels);
     });
 
-    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, dt_s, margin_m, tree_kernels};
+    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels};
     if (!general_pairs_.empty() && !general_.collide(general_input, executor)) return false;
 
     std::uint32_t touching = 0, general = 0;

@@ -88,14 +88,15 @@ void expand_posed(const Shape& shape, const ExpandInput& in, std::uint32_t body,
         *lows[k] = static_cast<float>(extents.low[k] - rounding);
         *highs[k] = static_cast<float>(extents.high[k] + rounding);
     }
-    const float growth = turning_growth(Vec3T<float>{velocity[3], velocity[4], velocity[5]}, in.dt_s, in.margin_m,
+    const float most = in.passive_growth == nullptr ? in.margin_m : max(in.margin_m, in.passive_growth[body]);
+    const float growth = turning_growth(Vec3T<float>{velocity[3], velocity[4], velocity[5]}, in.dt_s, in.margin_m, most,
                                         shape.bounding_radius, shape.inner_radius);
     const BoundsT<float> box =
         swept_bounds(Vec3T<float>{pose[0], pose[1], pose[2]}, low, high,
                      Vec3T<float>{velocity[0] * in.dt_s, velocity[1] * in.dt_s, velocity[2] * in.dt_s}, growth);
     float* tight = in.tight + body * kRecordFloats;
     tight[0] = box.min.x, tight[1] = box.min.y, tight[2] = box.min.z;
-    tight[4] = box.max.x, tight[5] = box.max.y, tight[6] = box.max.z;
+    tight[4] = box.max.x, tight[5] = box.max.y, tight[6] = box.max.z, tight[7] = box.growth;
     bool inside = true;
     for (int k = 0; k < 3; ++k) inside = inside && fat[k] <= tight[k] && tight[k + 4] <= fat[k + 4];
     escaped = inside ? 0 : 1;

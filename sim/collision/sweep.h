@@ -1,7 +1,8 @@
 // Continuous bodies: what keeps a thin and fast body from passing a fixed one within a tick.
 //
-// Speculative contacts reach as far as a body flies, and stop what comes straight. They miss what arrives by turning, such as
-// the end of a spinning rod, and what is pushed aside by another contact in the same tick. So when the solver is done, the way
+// Speculative contacts reach as far as a body flies and, of passive and continuous bodies, as it turns: they stop what comes
+// straight, and of what turns what does not turn by much. They miss what arrives by the rest of a turn, such as the end of a rod that
+// spins fast, and what is pushed aside by another contact in the same tick. So when the solver is done, the way
 // of a continuous body from the tick's first pose to its last is walked again, and the body is left where it would begin to
 // pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough for an ordinary contact.
 //

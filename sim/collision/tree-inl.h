@@ -138,7 +138,7 @@ ORRERY_FN bool overlaps(const BoundsRecord& a, const BoundsRecord& b) {
 ORRERY_FN bool overlaps(const BoundsRecord& a, const BoundsRecord& b) {
     const hn::CappedTag<float, 4> d;
     const auto ab = hn::Le(hn::Load(d, a.min), hn::Load(d, b.max)), ba = hn::Le(hn::Load(d, b.min), hn::Load(d, a.max));
-    return hn::AllTrue(d, hn::And(ab, ba));  // the fourth lane is 0 <= 0
+    return hn::AllTrue(d, hn::And(ab, ba));  // the fourth lane is 0 <= growth
 }
 #endif
 

@@ -56,7 +56,7 @@ struct BodyInfo {                       // cold: what a solver does not read
     std::uint16_t slot = 0xffff;
     bool sensor = false;                // these of its definition
     bool can_sleep = true;
-    bool continuous = false;
+    CollisionMode collision_mode = CollisionMode::discrete;
     std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
 };
 

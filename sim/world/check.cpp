@@ -152,6 +152,8 @@ std::string fault_of(Constraint& constraint, float tolerance) {
 Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDef& body, const Place& place) {
     Checker check(&place);
     if (body.type > BodyType::dynamic) check.fail("type", "is not a body type; use fixed, kinematic or dynamic");
+    if (body.collision_mode > CollisionMode::continuous)
+        check.fail("collision_mode", "is not a collision mode; use discrete, passive or continuous");
     if (body.shape != kNone) check.index("shape", body.shape, def.shapes.size(), "shapes");
     check.index("material", body.material, def.materials.size(), "materials");
     check.pose("pose", body.pose);

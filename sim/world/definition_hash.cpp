@@ -63,7 +63,7 @@ void put(HashWriter& out, const BodyDef& b) {
     out.put(b.locks);
     out.put(b.can_sleep);
     out.put(b.sensor);
-    out.put(b.continuous);
+    out.put(static_cast<std::uint8_t>(b.collision_mode));
     out.put(b.category);
     out.put(b.mask);
     out.put(b.user_data);

@@ -143,7 +143,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     info.user_data = body.user_data;
     info.sensor = body.sensor;
     info.can_sleep = body.can_sleep;
-    info.continuous = body.continuous;
+    info.collision_mode = body.collision_mode;
     info.definition = origin.prefab == kNone ? origin.index : kNone;
 }
 
@@ -217,7 +217,7 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
         joints[i] = add_joint(core, make_joint(prefab.joints[i], bodies, &pose, slot));
     add_actuators(core, prefab.actuators, prefab_index, bodies, joints, slot);
     if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(),
-                    [](const BodyDef& body) { return body.sensor || body.continuous; }))
+                    [](const BodyDef& body) { return body.sensor || body.collision_mode == CollisionMode::continuous; }))
         list_special_bodies(core);
 }
 
@@ -342,7 +342,8 @@ void list_special_bodies(Core& core) {
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!body_alive(core.state, i)) continue;
         if (bodies.info[i].sensor) core.sensors.push_back(i);
-        else if (bodies.info[i].continuous && bodies.info[i].shape != kNone && bodies.dynamic(i)) core.continuous.push_back(i);
+        else if (bodies.info[i].collision_mode == CollisionMode::continuous && bodies.info[i].shape != kNone && bodies.dynamic(i))
+            core.continuous.push_back(i);
     }
 }
 

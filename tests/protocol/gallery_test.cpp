@@ -126,6 +126,14 @@ constexpr Bound kBounds[] = {
     {"rolling", "spins", What::spin_y, -0.01, 0.01, 10},
     {"rolling", "rests", What::x, 0.03, 0.04, 0},
     {"rolling", "goes", What::x, 6, 9.5, 20},
+    {"modes", "rod_discrete", What::spin_z, -23.6, -23.5, 0},
+    {"modes", "rod_passive", What::turn_z_deg, 0, 80, 0},
+    {"modes", "rod_passive", What::spin_z, -0.01, 0.01, 1},
+    {"modes", "rod_continuous", What::turn_z_deg, 1, 80, 0},
+    {"modes", "rod_continuous", What::spin_z, -0.01, 0.01, 1},
+    {"modes", "ball_discrete", What::x, 3, 5.9, 0},
+    {"modes", "ball_passive", What::x, 3, 5.9, 0},
+    {"modes", "ball_continuous", What::x, 3, 5.9, 0},
 };
 
 std::set<std::string> scenes_with_bounds() {

@@ -1,5 +1,6 @@
 // A scene gives one hash and one world in both forms; what is wrong in it is named with its place.
 #include <doctest/doctest.h>
+#include <flatbuffers/idl.h>
 
 #include <cmath>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "protocol/scene/scene.h"
 #include "protocol/scene/scene_generated.h"
+#include "protocol/scene/schema_text.h"
 
 using namespace orrery;
 using protocol::load_scene;
@@ -51,7 +53,7 @@ const char* const kEverything = R"({
     {"name": "floor", "type": "static", "shape": "ground", "material": "ice"},
     {"name": "one", "shape": "crate", "position": [1, 2, 3], "rotation_deg": [0, 90, 0], "linear_velocity": [1, 0, 0],
      "angular_velocity": [0, 2, 0], "mass_kg": 5, "linear_damping": 0.1, "angular_damping": 0.2, "gravity_scale": 0.5,
-     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true, "can_sleep": false, "continuous": true},
+     "locks": "linear_z angular_x", "category": 2, "mask": 3, "user_data": 18446744073709551615, "sensor": true, "can_sleep": false, "collision_mode": "passive"},
     {"name": "two", "shape": "ball", "position": [2, 2, 3], "orientation": [0, 0, 0.6, 0.8]},
     {"name": "lift", "type": "kinematic", "shape": "pill", "position": [4, 1, 0]},
     {"name": "ghost", "mass_kg": 2, "position": [0, 5, 0]}],
@@ -127,7 +129,8 @@ TEST_CASE("a scene that uses everything becomes the world it describes") {
     CHECK(world.bodies[1].locks == (sim::kLockLinearZ | sim::kLockAngularX));
     CHECK(world.bodies[1].user_data == std::numeric_limits<std::uint64_t>::max());
     CHECK(world.bodies[1].sensor);
-    CHECK(world.bodies[1].continuous);
+    CHECK(world.bodies[1].collision_mode == sim::CollisionMode::passive);
+    CHECK(world.bodies[2].collision_mode == sim::CollisionMode::discrete);
     CHECK(world.bodies[1].pose.orientation.y == doctest::Approx(std::sqrt(0.5)));
     CHECK(world.bodies[5].name == "g[0]");
     const auto& ball = std::get<sim::BallSocket>(world.joints[2 * 5 + 9 + 8 + 0].constraint);
@@ -172,6 +175,36 @@ TEST_CASE("JSON and binary forms of a scene give one hash and one binary form ag
         std::memcpy(shifted.data() + 1, from_text->binary.data(), from_text->binary.size());
         CHECK(load_scene(std::span(shifted).subspan(1), "x")->scene_hash == from_text->scene_hash);
     }
+}
+
+TEST_CASE("collision modes come through JSON, binary and JSON again") {
+    const Result<LoadedScene> loaded = load_text(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+        "bodies": [{"shape": "s"}, {"shape": "s", "collision_mode": "discrete"}, {"shape": "s", "collision_mode": "passive"},
+                   {"shape": "s", "collision_mode": "continuous"}]})");
+    REQUIRE(loaded.ok());
+    flatbuffers::IDLOptions options;
+    options.strict_json = true;
+    flatbuffers::Parser parser(options);
+    REQUIRE(parser.Parse(protocol::scene::scene_schema_text()));
+    std::string text;
+    REQUIRE(flatbuffers::GenerateText(parser, loaded->binary.data(), &text));
+    const Result<LoadedScene> again = load_text(text);
+    REQUIRE_MESSAGE(again.ok(), error_of(text));
+    CHECK(again->scene_hash == loaded->scene_hash);
+    CHECK(again->binary == loaded->binary);
+    using enum sim::CollisionMode;
+    const sim::CollisionMode modes[] = {discrete, discrete, passive, continuous};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(again->world.bodies[i].collision_mode == modes[i]);
+}
+
+TEST_CASE("the old key of continuous bodies is refused with what to write in its place, unknown modes with the known") {
+    const auto error_with = [](const std::string& field) {
+        return error_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "bodies": [{"shape": "s", )" + field + "}]}");
+    };
+    CHECK(error_with("\"continuous\": true").find("write \"collision_mode\": \"continuous\"") != std::string::npos);
+    CHECK(error_with("\"continuous\": false") == "no error");
+    CHECK(error_with("\"collision_mode\": 7") != "no error");
+    CHECK(error_with("\"collision_mode\": \"fast\"") != "no error");
 }
 
 TEST_CASE("every value of a scene is in its hash, its spelling is not") {
@@ -256,6 +289,7 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(world.bodies[0].gravity_scale == body.gravity_scale);
     CHECK(world.bodies[0].type == body.type);
     CHECK(world.bodies[0].can_sleep == body.can_sleep);
+    CHECK(world.bodies[0].collision_mode == body.collision_mode);
 }
 
 TEST_CASE("overrides are part of the effective scene") {

@@ -196,7 +196,8 @@ BodyDef some_body(Chance& chance, float spread) {
     if (chance.one_in(6)) body.gravity_scale = chance.between(-3.0f, 3.0f);
     if (chance.one_in(10)) body.can_sleep = false;
     if (chance.one_in(10)) body.sensor = body.shape != kNone;
-    if (chance.one_in(6)) body.continuous = true;
+    const std::uint32_t mode = chance.below(6);
+    body.collision_mode = mode == 0 ? CollisionMode::continuous : mode <= 2 ? CollisionMode::passive : CollisionMode::discrete;
     if (chance.one_in(10)) body.mask = 0;
     return body;
 }

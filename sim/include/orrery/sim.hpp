@@ -148,6 +148,26 @@ enum AxisLock : std::uint8_t {                    // world axes
     kLockAngularX = 8, kLockAngularY = 16, kLockAngularZ = 32,
 };
 
+// How far ahead a body looks for what it will meet within the tick. In every mode its straight flight is followed whole, so that
+// what flies at something stops there at any speed; the modes differ in turning. Of two bodies the one that looks farther counts.
+enum class CollisionMode : std::uint8_t {
+    // Turning is followed as far as the speculative margin (SolverSettings). A thin body that turns fast can pass a thin one.
+    discrete,
+    // Turning is followed whole: contacts are made as far ahead as turning can take any point of the body within the tick. It costs
+    // larger bounds, and so more pairs; none where nothing turns. For dynamic and kinematic bodies. No guarantee: a contact takes the
+    // turn for a straight motion along its normal at the tick's start, so that what turns by much in a tick can still pass, and so
+    // can what another contact throws aside. Of rods of 1 m and 1 cm thickness that turn at a plate of 1 cm, in ticks of 1/60 s,
+    // these shares sweep through: at 10 rad/s 1 % (discrete: 16 %), at 20 14 % (63 %), at 30 28 % (75 %), at 50 64 % (75 %). Of what
+    // comes at 300 m/s at a wall of 1 cm and tumbles, by up to 30 rad/s an axis: at most 2 % of compact bodies, 4 to 8 % of rods
+    // (discrete: 4 to 9 %).
+    passive,
+    // Passive; and a dynamic body passes no fixed one, however thin, whatever the shapes of both (a mesh or height field: from its
+    // front). Where a tick would take it through, it is left where that begins, with its velocity. Other bodies it may pass as a
+    // passive one may.
+    continuous,
+};
+inline constexpr std::size_t kCollisionModeCount = 3;
+
 struct BodyDef {
     std::string name;
     BodyType type = BodyType::dynamic;
@@ -166,11 +186,7 @@ struct BodyDef {
     // tick; not fixed ones, not other sensors, and none that a joint keeps from colliding with it. Else a body like any other:
     // it moves, falls and has mass, as its type is. Category and mask count as between colliding bodies.
     bool sensor = false;
-    // Passes no fixed body, however thin, whatever the shapes of both (a mesh or height field: from its front), whether it turns
-    // fast or is thrown aside. Where a tick would take it through, it is left where that begins, with its velocity. Needed by thin
-    // and fast turning bodies alone: what flies straight meets what is in its way, at any speed. For dynamic bodies; others ignore
-    // it.
-    bool continuous = false;
+    CollisionMode collision_mode = CollisionMode::discrete;  // of fixed bodies without effect
 };
 
 struct JointDef {
