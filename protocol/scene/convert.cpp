@@ -71,7 +71,7 @@ void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Sc
         to.solver = rig_solver(reader, rig.solver, where / "solver");
         to.compliance = reader.number(rig.compliance, where / "compliance", 0.0f, sim::kMaxRigCompliance);
         to.iterations = iterations(reader, rig.iterations, where / "iterations");
-        if (rig.bodies.empty()) reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
+        if (rig.bodies.empty()) reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets or rods hold");
         for (std::size_t k = 0; k < rig.bodies.size() && reader.ok(); ++k) {
             const Path place = where.element("bodies", k);
             const std::uint32_t body = scope.find_body(reader, rig.bodies[k], place);

@@ -8,7 +8,7 @@
 //             keeps speculative contacts as far away as the box is grown. (continuous.cpp is what continuous bodies have beside.)
 //   at least  half the margin on every side. Shapes nearer to each other than the margin have points whose coordinates differ by
 //             less than it, so halves on both sides make the boxes overlap: two bodies at rest find their speculative contacts.
-//             So do a passive body and what is nearer than its arc, by the passive body's growth alone.
+//             So do a passive body and what is nearer than its arc, by the passive body's growth.
 //
 // The arc: a point at radius r turned by angle a moves r sqrt(2 (1 - cos a)); more than pi/3 is not needed, for no point can leave the
 // bounding sphere, nor the box grow by more than bounding radius less inner radius. The cosine is its series up to x^6, below

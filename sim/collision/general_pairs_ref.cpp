@@ -19,7 +19,8 @@ struct PairFrame {
 
 double margin_of(const GeneralInput& in, Pair pair) {
     const double margin = in.margin_m;
-    return in.grown.empty() ? margin : larger(margin, larger(in.grown[pair.a].growth, in.grown[pair.b].growth));
+    if (in.grown.empty()) return margin;
+    return margin + (larger(in.grown[pair.a].growth - margin, 0.0) + larger(in.grown[pair.b].growth - margin, 0.0));
 }
 
 // By the spheres around them, which spares most pairs of bodies whose boxes overlap at a corner.

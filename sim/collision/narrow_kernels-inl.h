@@ -46,7 +46,8 @@ ORRERY_ONCE inline void widen_margin(const NarrowInput& in, const PairBatch& bat
         first[k] = in.bounds[batch.first[lane + k] * kRecordFloats + kGrowthInBounds];
         second[k] = in.bounds[batch.second[lane + k] * kRecordFloats + kGrowthInBounds];
     }
-    pairs.margin = max(pairs.margin, max(load<Number>(first), load<Number>(second)));
+    const Number zero(0.0f), margin = pairs.margin;
+    pairs.margin = margin + (max(load<Number>(first) - margin, zero) + max(load<Number>(second) - margin, zero));
 }
 
 // Back to the pair's own A and B: the normal turns round, points count from A's centre.

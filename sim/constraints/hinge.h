@@ -120,6 +120,7 @@ ORRERY_LANES_BEGIN
 //   theta'(v + what the block alone would do) + (a . M^-1 a - s c . K^-1 c) d
 struct HingeFunctions {
     using Bundle = HingeBundle;
+    static constexpr float kLeastLeft = 1.0e-5f;
 
     template <class F>
     struct Bias {
@@ -166,17 +167,19 @@ struct HingeFunctions {
         for (int i = 0; i < 5; ++i) put(bundle.bias[i], lane, bias[i]);
 
         const F angle = atan2(dot(cross(u, normal), axis), dot(u, normal));
-        const Vec3T<F> of_a = a.inverse_inertia * axis, of_b = b.inverse_inertia * axis, turn = of_a + of_b;
-        const Vec3T<F> lever = cross(of_a, ra) + cross(of_b, rb);
-        const F coupling[5] = {lever.x, lever.y, lever.z, dot(turn, rows[0]), dot(turn, rows[1])};
-        F give[5] = {coupling[0], coupling[1], coupling[2], coupling[3], coupling[4]};
-        solve_ldlt(mass, give);
-        F relief = coupling[0] * give[0];
-        for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * give[i];
-        for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.give[i], lane, give[i]);
-        put(bundle.response, lane, dot(axis, turn));
-        put(bundle.relief, lane, relief);
-        refresh_limit(bundle.limit, lane, step, angle, get<F>(bundle.limited, lane));
+        if (any(get<F>(bundle.limited, lane) > F(0.0f))) {
+            const Vec3T<F> of_a = a.inverse_inertia * axis, of_b = b.inverse_inertia * axis, turn = of_a + of_b;
+            const Vec3T<F> lever = cross(of_a, ra) + cross(of_b, rb);
+            const F coupling[5] = {lever.x, lever.y, lever.z, dot(turn, rows[0]), dot(turn, rows[1])};
+            F give[5] = {coupling[0], coupling[1], coupling[2], coupling[3], coupling[4]};
+            solve_ldlt(mass, give);
+            F relief = coupling[0] * give[0];
+            for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * give[i];
+            for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.give[i], lane, give[i]);
+            put(bundle.response, lane, dot(axis, turn));
+            put(bundle.relief, lane, relief);
+        }
+        refresh_limit(bundle.limit, lane, step, angle, F(0.0f));  // its mass is made with the block's, when it is solved
     }
 
     template <class F>
@@ -217,12 +220,17 @@ struct HingeFunctions {
         if (any(limited)) {
             F turning = dot(axis, spin);
             for (int i = 0; i < 5; ++i) turning = turning + get<F>(bundle.coupling[i], lane) * change[i];
-            const F response = get<F>(bundle.response, lane), left = response - get<F>(bundle.relief, lane) * spring.mass_scale;
-            const MaskOf<F> usable = limited & (left > response * F(kSmallestPivot));
-            const F mass = select(usable, F(1.0f) / select(usable, left, F(1.0f)), F(0.0f));
+            // On a lever hundreds of times the body's size rounding would be the most of what is left.
+            const F response = get<F>(bundle.response, lane);
+            const F left = max(response - get<F>(bundle.relief, lane) * spring.mass_scale, response * F(kLeastLeft));
+            const F mass = select(limited, inverse_or_zero(left), F(0.0f));
             const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, turning, mass), share = turn * spring.mass_scale;
-            for (int i = 0; i < 5; ++i) change[i] = change[i] - get<F>(bundle.give[i], lane) * share;
-            apply_limit(bundle, lane, turn, va, vb);
+            // Others keep their bits, the sign of a zero too: whether they come this way depends on their neighbours.
+            for (int i = 0; i < 5; ++i) change[i] = select(limited, change[i] - get<F>(bundle.give[i], lane) * share, change[i]);
+            VelocityT<F> a = va, b = vb;
+            apply_limit(bundle, lane, turn, a, b);
+            va.angular = select<F>(limited, a.angular, va.angular);
+            vb.angular = select<F>(limited, b.angular, vb.angular);
         }
         for (int i = 0; i < 5; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
         apply(bundle, lane, change, va, vb);

@@ -167,8 +167,15 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
         const Vec3T<F> impulse = get<F>(j->impulse, lane);
         write3(g.change, g.change_stride, change_of(g, j, lane), impulse);
         if (j->rods == 0) continue;
-        const F length_m = get<F>(j->length, lane);
-        store(g.change + 3 * g.change_stride + change_of(g, j, lane), length(impulse) * inverse_or_zero(length_m));
+        const AtHome<F> at_home(j->home + lane);
+        const AtEnds<F> at_other(j->other, j->run, lane);
+        const float* const position = g.plane + kGraphPose * g.stride;
+        Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
+        if (j->turns != 0)
+            apart = apart + (rotate(read_pose<F>(g, at_home).orientation, get<F>(j->at_home, lane)) -
+                             rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane)));
+        const F pulled = max(-dot(impulse, apart), zero) * inverse_or_zero(dot(apart, apart));
+        store(g.change + 3 * g.change_stride + change_of(g, j, lane), select(get<F>(j->rod, lane) > zero, pulled, zero));
     }
     ORRERY_FOR_EACH_BODY_VECTOR {
         const std::size_t place = place_of(g, b, lane);
@@ -241,6 +248,9 @@ ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
             const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
             const Sym3T<F> along = squared(n);
             apart = select<F>(rod, n * (dot(n, apart) - get<F>(j->length, lane)), apart);
+            // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
+            const Vec3T<F> impulse = get<F>(j->impulse, lane);
+            put(j->impulse, lane, select<F>(rod, n * dot(n, impulse), impulse));
             soft = select_sym<F>(rod, along * dot(n, soft * n), soft);
             inverse = along * inverse_or_zero(dot(n, split * n));
             if (!all(rod)) inverse = select_sym<F>(rod, inverse, inverse_or_zero(split));

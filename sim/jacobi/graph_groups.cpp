@@ -38,12 +38,17 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.first_own = static_cast<std::uint32_t>(own_.size());
     graph.first_plane = planes_.size();
     graph.first_change = changes_.size();
-    graph.first_step = static_cast<std::uint32_t>(steps_.size());
     graph.steps = rig.iterations;
     graph.compliance = rig.compliance;
     graph.warm = rig.method == RigMethod::block_jacobi;
-    steps_.resize(steps_.size() + graph.steps);
-    ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
+    const auto alike = [&](const Graph& g) { return g.steps == graph.steps && g.compliance == graph.compliance && g.warm == graph.warm; };
+    if (!graphs_.empty() && alike(graphs_.back())) {
+        graph.first_step = graphs_.back().first_step;
+    } else {
+        graph.first_step = static_cast<std::uint32_t>(steps_.size());
+        steps_.resize(steps_.size() + graph.steps);
+        ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
+    }
 
     place_bodies(graph, rigs, joints);
     place_joints(graph, joints);

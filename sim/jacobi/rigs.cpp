@@ -17,7 +17,8 @@ struct Component {
     std::uint32_t start = kNone;                      // the first joint with an end of the chain at one side
     std::uint32_t hook = kNone;                       // the first joint on something that is not dynamic
     const RigDef* named = nullptr;
-    bool rods = false;
+    std::uint32_t rods = 0, sockets = 0;              // sockets: between two dynamic bodies
+    bool loop = false;                                // of sockets alone
     bool placed = false;
 };
 
@@ -34,7 +35,13 @@ class Finder {
         out_.coloured.clear();
         out_.rig_of_body.assign(bodies_.size(), kNone);
         taken_.assign(joints_.size(), false);
-        if (!choice_.named.empty() || choice_.settings.rig_joints > 0) find_components();
+        if (!choice_.named.empty() || choice_.settings.rig_joints > 0) {
+            find_components();
+            if (leave_rods_out()) find_components();
+            for (const Joint& joint : joints_) {
+                if (links(joint)) place(root(joint));
+            }
+        }
         for (std::uint32_t i = 0; i < joints_.size(); ++i) {
             if (joints_[i].alive && !taken_[i]) out_.coloured.push_back(i);
         }
@@ -44,7 +51,8 @@ class Finder {
   private:
     bool dynamic(std::uint32_t body) const { return bodies_.dynamic(body); }
     bool links(const Joint& joint) const {
-        return joint.alive && (dynamic(joint.a) || dynamic(joint.b)) && rig_link(joint.constraint).has_value();
+        return joint.alive && (dynamic(joint.a) || dynamic(joint.b)) && rig_link(joint.constraint).has_value() &&
+               (left_out_.empty() || !left_out_[static_cast<std::size_t>(&joint - joints_.data())]);
     }
     std::uint32_t root(std::uint32_t body) {
         while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
@@ -84,7 +92,9 @@ class Finder {
             Component& component = components_[root(joint)];
             const bool inner = dynamic(joint.a) && dynamic(joint.b);
             ++component.joints;
-            component.rods = component.rods || !std::holds_alternative<BallSocket>(joint.constraint);
+            const bool socket = std::holds_alternative<BallSocket>(joint.constraint);
+            component.rods += socket ? 0 : 1;
+            component.sockets += socket && inner ? 1 : 0;
             component.inner += inner ? 1 : 0;
             if (component.hook == kNone && !inner) component.hook = i;
             if (component.start == kNone && (is_end(joint.a) || is_end(joint.b))) component.start = i;
@@ -103,9 +113,37 @@ class Finder {
                 if (component.named == nullptr) component.named = &def;
             }
         }
+    }
+
+    // Rods that join what at least as many ball sockets hold together as chains and trees, so that these are solved exactly. True
+    // if some do.
+    bool leave_rods_out() {
+        if (std::none_of(components_.begin(), components_.end(), [](const Component& c) { return c.rods > 0 && c.sockets >= c.rods; })) return false;
+        std::vector<std::uint32_t> held(bodies_.size());  // roots of what sockets hold
+        std::iota(held.begin(), held.end(), 0u);
+        const auto end = [&](std::uint32_t body) {
+            while (held[body] != body) body = held[body] = held[held[body]];
+            return body;
+        };
+        const auto is_rod = [](const Joint& joint) { return !std::holds_alternative<BallSocket>(joint.constraint); };
         for (const Joint& joint : joints_) {
-            if (links(joint)) place(root(joint));
+            if (!links(joint) || is_rod(joint) || !dynamic(joint.a) || !dynamic(joint.b)) continue;
+            const std::uint32_t a = end(joint.a), b = end(joint.b);
+            if (a == b) components_[root(joint)].loop = true;
+            held[std::max(a, b)] = std::min(a, b);
         }
+        std::vector<bool> out(joints_.size());
+        bool any = false;
+        for (std::uint32_t i = 0; i < joints_.size(); ++i) {
+            if (!links(joints_[i]) || !is_rod(joints_[i])) continue;
+            const Component& component = components_[root(joints_[i])];
+            const RigSolver solver = component.named ? component.named->solver : choice_.settings.rig_solver;
+            const bool iterated = solver == RigSolver::jacobi || solver == RigSolver::block_jacobi;
+            out[i] = component.sockets >= component.rods && !component.loop && !iterated;
+            any = any || out[i];
+        }
+        left_out_ = std::move(out);
+        return any;
     }
 
     void place(std::uint32_t lowest) {
@@ -116,7 +154,7 @@ class Finder {
         if (component.named == nullptr && (settings.rig_joints == 0 || component.joints < settings.rig_joints)) return;
         const RigSolver solver = component.named ? component.named->solver : settings.rig_solver;
         if (solver == RigSolver::coloured) return;
-        const bool loop = component.rods || component.inner + 1 != component.bodies;
+        const bool loop = component.rods > 0 || component.inner + 1 != component.bodies;
         Rig rig;
         rig.kind = loop ? RigClass::loopy : component.most > 2 ? RigClass::tree : RigClass::chain;
         if (solver == RigSolver::direct && loop) return;  // the coloured solver's
@@ -153,16 +191,23 @@ class Finder {
     bool afford(const Rig& rig, const Component& component) {
         if (rig.method != RigMethod::exact) {
             if (component.most > kMaxGraphSides) return false;
-            std::vector<std::uint32_t> rank(bodies_.size(), kNone);
-            for (std::uint32_t k = 0; k < rig.members; ++k) rank[out_.bodies[rig.first_body + k]] = k;
+            rank_.resize(bodies_.size(), kNone);
+            for (std::uint32_t k = 0; k < rig.members; ++k) rank_[out_.bodies[rig.first_body + k]] = k;
             std::vector<GraphLink> links;
+            std::uint32_t outer = 0;
             for (std::uint32_t k = 0; k < rig.links; ++k) {
                 const Joint& joint = joints_[out_.joints[rig.first + k]];
-                links.push_back({rank[joint.a], rank[joint.b]});
+                links.push_back({rank_[joint.a], rank_[joint.b]});
+                outer += links.back().a == kNone || links.back().b == kNone ? 1 : 0;
             }
+            for (std::uint32_t k = 0; k < rig.members; ++k) rank_[out_.bodies[rig.first_body + k]] = kNone;
             const GraphShape shape = shape_graph(links, rig.members);
             const std::uint32_t groups = shape.joint_groups, side_groups = shape.side_groups;
-            if (groups > kMaxGraphGroups - groups_ || side_groups > kMaxGraphSideGroups - side_groups_) return false;
+            const std::uint32_t body_groups = rig.members / kBundleLanes + outer / kBundleLanes + 4;  // and the rows around them
+            if (groups > kMaxGraphGroups - groups_ || side_groups > kMaxGraphSideGroups - side_groups_ ||
+                body_groups > kMaxGraphBodyGroups - body_groups_)
+                return false;
+            body_groups_ += body_groups;
             groups_ += groups;
             side_groups_ += side_groups;
         } else if (rig.kind == RigClass::tree) {
@@ -284,7 +329,9 @@ class Finder {
     std::vector<Component> components_;                  // by root
     std::vector<bool> taken_;                            // by joint
     std::map<std::vector<std::uint32_t>, std::uint32_t> alike_;  // trees of each shape
-    std::uint32_t tree_slots_ = 0, groups_ = 0, side_groups_ = 0;  // of what was taken
+    std::vector<std::uint32_t> rank_;                    // by body, while a rig's shape is found: among its members
+    std::vector<bool> left_out_;                         // by joint: rods that are no links
+    std::uint32_t tree_slots_ = 0, groups_ = 0, side_groups_ = 0, body_groups_ = 0;  // of what was taken
 };
 
 }  // namespace
@@ -293,14 +340,16 @@ std::optional<RigLink> rig_link(const Constraint& constraint) {
     const auto unlimited = [](const Servo& servo) {
         return servo.max_speed == kNoLimit && servo.base_speed == 0.0f && servo.max_force == kNoLimit;
     };
+    // Between points that are to coincide a rod has no direction.
+    const auto above_0 = [](const RigLink& rod) { return rod.length_m > 0.0f ? std::optional(rod) : std::nullopt; };
     if (const auto* ball = std::get_if<BallSocket>(&constraint)) return RigLink{ball->anchor_a, ball->anchor_b, ball->spring};
-    if (const auto* rod = std::get_if<CenterDistance>(&constraint)) return RigLink{{}, {}, rod->spring, true, rod->target_m};
+    if (const auto* rod = std::get_if<CenterDistance>(&constraint)) return above_0(RigLink{{}, {}, rod->spring, true, rod->target_m});
     if (const auto* rod = std::get_if<DistanceServo>(&constraint); rod != nullptr && unlimited(rod->servo))
-        return RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->target_m};
-    if (const auto* rod = std::get_if<DistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m && rod->min_m > 0.0f)
-        return RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->min_m};
-    if (const auto* rod = std::get_if<CenterDistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m && rod->min_m > 0.0f)
-        return RigLink{{}, {}, rod->spring, true, rod->min_m};
+        return above_0(RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->target_m});
+    if (const auto* rod = std::get_if<DistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m)
+        return above_0(RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->min_m});
+    if (const auto* rod = std::get_if<CenterDistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m)
+        return above_0(RigLink{{}, {}, rod->spring, true, rod->min_m});
     return std::nullopt;
 }
 

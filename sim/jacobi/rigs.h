@@ -1,14 +1,14 @@
 // Which joints are a rig's, and what it looks like.
 //
 // A rig is a connected component, through dynamic bodies, of ball sockets and rods that the scene names or that has as many of them
-// as the scene states. A rod is what holds a distance: a CenterDistance, a DistanceServo that nothing limits, and limits whose ends
-// meet above 0. Contacts and other joints have no say in it: those of its members stay with the coloured solver. Its class changes
+// as the scene states. A rod is what holds a distance above 0: a CenterDistance, a DistanceServo that nothing limits, and limits whose ends
+// meet. Rods that join what at least as many sockets make chains and trees of are no links, where these are solved exactly. Contacts and other joints have no say in it: those of its members stay with the coloured solver. Its class changes
 // only when a joint or a body comes, goes, breaks or is set anew:
 //
 //   chain  no body has more than two of its joints, and no loop: body, joint, body, joint, ... Either end may be fixed, kinematic
 //          or the world
 //   tree   no loop: fixed and kinematic bodies do not close one
-//   loopy  all else, and whatever has rods
+//   loopy  all else, and whatever has rods as links
 //
 // A function of the definition, the bodies' types and the joints alone.
 #pragma once
@@ -26,12 +26,13 @@
 namespace orrery::sim {
 
 enum class RigClass : std::uint8_t { chain, tree, loopy };
-// What cannot be kept within these is the coloured solver's. Together they bound the memory of rigs to about a GiB; counts and
+// What cannot be kept within these is the coloured solver's. Together they bound the memory of rigs to about 1.5 GiB; counts and
 // not bytes, for who is solved how must not depend on how a struct is laid out.
 inline constexpr std::uint32_t kMaxGraphSides = 1024;             // joints of one body, where a rig is solved by iterations
 inline constexpr std::uint32_t kMaxTreeSlots = 65'536;            // of bundles of trees
 inline constexpr std::uint32_t kMaxGraphGroups = 131'072;         // joints at home at sixteen bodies of one rig, one at each
 inline constexpr std::uint32_t kMaxGraphSideGroups = 524'288;     // joints at home elsewhere, one at each of sixteen bodies
+inline constexpr std::uint32_t kMaxGraphBodyGroups = 262'144;     // sixteen bodies of one rig, and what holds it
 
 enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 

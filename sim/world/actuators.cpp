@@ -11,8 +11,9 @@ constexpr std::array<float, kControlChannels> kNobody{};
 
 void turn_motor(Core& core, std::uint32_t index, ActuatorKind kind, float value) {
     Joint& joint = core.state.joints[index];
+    const Constraint before = joint.constraint;
     if (!ref::set_target(joint.constraint, kind, value)) return;
-    core.rig_targets_changed = true;
+    note_target(core, before, joint.constraint);
     wake(core, joint);
     core.state.joint_digest[index] = digest_of(joint);
 }

@@ -392,7 +392,7 @@ Result<Ok> check_rigs(const WorldDef& def) {
         Checker check(&place);
         check.number("compliance", def.rigs[i].compliance, 0.0f, kMaxRigCompliance);
         check_iterations(check, "iterations", def.rigs[i].iterations);
-        if (def.rigs[i].bodies.empty()) check.fail("bodies", "is empty; name a dynamic body that the rig's ball sockets hold");
+        if (def.rigs[i].bodies.empty()) check.fail("bodies", "is empty; name a dynamic body that the rig's ball sockets or rods hold");
         for (const std::uint32_t body : def.rigs[i].bodies) {
             if (!check.index("bodies", body, def.bodies.size(), "bodies")) break;
             if (def.bodies[body].type != BodyType::dynamic)

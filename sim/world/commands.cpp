@@ -175,8 +175,8 @@ class Applier {
         if (!finite(c.value)) return EventCause::not_finite;
         ref::set_target(constraint, ActuatorKind::motor, c.value);
         if (!ref::is_target(constraint, ActuatorKind::motor, c.value)) return EventCause::out_of_range;
+        note_target(core_, state_.joints[c.joint.index].constraint, constraint);
         state_.joints[c.joint.index].constraint = constraint;
-        core_.rig_targets_changed = true;
         wake(core_, state_.joints[c.joint.index]);
         state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
         return EventCause::none;

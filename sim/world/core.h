@@ -145,7 +145,8 @@ void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
 void list_joints(Core& core);                                 // excluded, breakable
-void find_rigs(Core& core);                                   // if something changed since
+void find_rigs(Core& core);
+void note_target(Core& core, const Constraint& before, const Constraint& after);  // of a joint: for the rigs                                   // if something changed since
 void list_special_bodies(Core& core);                         // sensors, continuous
 
 // ---- commands.cpp, actuators.cpp

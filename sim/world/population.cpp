@@ -369,6 +369,12 @@ void list_joints(Core& core) {
     core.joints_changed = false;
 }
 
+void note_target(Core& core, const Constraint& before, const Constraint& after) {
+    const std::optional<RigLink> was = rig_link(before), is = rig_link(after);
+    if (was.has_value() != is.has_value()) core.rigs_changed = true;
+    else if (is && is->rod) core.rig_targets_changed = true;
+}
+
 void find_rigs(Core& core) {
     if (core.rig_targets_changed && !core.rigs_changed) core.rigs.read_targets(core.state.joints);
     core.rig_targets_changed = false;

@@ -43,9 +43,8 @@ WorldDef graph_world() {
 }
 
 // Nets of both kinds that fall on a ball, a hub whose spokes are held by many bodies and by springs, and rods among ball sockets.
-WorldDef many_graphs(bool block_jacobi) {
+WorldDef many_graphs() {
     WorldDef def = graph_world();
-    if (block_jacobi) def.solver.rig_solver = RigSolver::block_jacobi;
     const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.8f, -0.7f, 0.8f});
     def.bodies[ball].type = BodyType::fixed;
     for (const bool rods : {false, true}) {
@@ -55,18 +54,45 @@ WorldDef many_graphs(bool block_jacobi) {
     }
     const auto hub = add_body(def, 0, {5.0f, 0.0f, 0.0f});
     for (std::uint32_t k = 0; k < 24; ++k) {
-        const float angle = 0.26f * static_cast<float>(k), c = std::cos(angle), s = std::sin(angle);
-        const auto spoke = add_body(def, 0, {5.0f + c, 0.0f, s}), hook = add_body(def, 0, {5.0f + 2.0f * c, 0.3f, 2.0f * s});
+        const float c = 0.2f * static_cast<float>(k % 5) - 0.4f, s = 0.2f * static_cast<float>(k / 5) - 0.4f;
+        const auto spoke = add_body(def, 0, {5.0f + c, 0.4f, s}), hook = add_body(def, 0, {5.0f + 2.0f * c, 0.7f, 2.0f * s});
         def.bodies[hook].type = k % 2 == 0 ? BodyType::fixed : BodyType::kinematic;
         def.bodies[hook].mask = def.bodies[spoke].mask = 0;
         BallSocket inner;
-        inner.anchor_b = {-c, 0.0f, -s};
+        inner.anchor_b = {-c, -0.4f, -s};
         if (k % 3 == 0) inner.spring = {6.0f, 0.7f};
         if (k % 2 == 0) add_joint(def, hub, spoke, inner);
         else add_joint(def, spoke, hub, BallSocket{inner.anchor_b, {}, inner.spring});
-        add_joint(def, spoke, hook, DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, 1.0f, 1.0f, {}});
+        add_joint(def, spoke, hook, DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, 0.5f, 0.5f, {}});
+    }
+    def.rigs.push_back({"hub", {hub}, RigSolver::jacobi});
+    return def;
+}
+
+// Chains, all that block Jacobi converges on: of sockets and rods in turn, held at one end, a spring here and there.
+WorldDef many_chains() {
+    WorldDef def = graph_world();
+    def.solver.rig_solver = RigSolver::block_jacobi;
+    for (std::uint32_t chain = 0; chain < 6; ++chain) {
+        std::uint32_t before = kNone;
+        for (std::uint32_t k = 0; k < 6 + 2 * chain; ++k) {
+            const Vec3 at{kGap * static_cast<float>(k), 0.0f, static_cast<float>(chain)};
+            const auto bead = add_body(def, 0, at);
+            def.bodies[bead].mask = 0;
+            const Spring spring = k % 5 == 3 ? Spring{8.0f, 0.6f} : Spring{};
+            if ((k + chain) % 2 == 0 && before != kNone) add_joint(def, before, bead, DistanceServo{{}, {}, kGap, spring, {}});
+            else add_joint(def, before, bead, BallSocket{before == kNone ? at : Vec3{kGap, 0.0f, 0.0f}, {}, spring});
+            before = bead;
+        }
     }
     return def;
+}
+
+bool any_quarantined(const World& world, const WorldDef& def) {
+    for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
+        if (def.bodies[i].type == BodyType::dynamic && state_of(world, i).type != BodyType::dynamic) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -98,7 +124,7 @@ TEST_CASE("the joints of a net lie in runs, two groups to sixteen bodies") {
     CHECK(std::all_of(rows.row.begin(), rows.row.end(), [](std::uint32_t row) { return row < 2; }));
 }
 
-TEST_CASE("whatever the links, each lies in one row of its lane, and the homes take no more room than all at the B do") {
+TEST_CASE("whatever the links, each lies in one row of its lane, and a star's homes are its spokes") {
     Lcg random(static_cast<std::uint32_t>(seeded(91)));
     const auto below = [&](std::uint32_t count) { return static_cast<std::uint32_t>(random.unit() * static_cast<float>(count)); };
     for (int round = 0; round < sampled(200); ++round) {
@@ -132,28 +158,107 @@ TEST_CASE("whatever the links, each lies in one row of its lane, and the homes t
 
 TEST_CASE("a rod that is given another length by a command or an actuator goes there") {
     for (const bool rig : {false, true}) {
+        for (const bool actuated : {false, true}) {
+            CAPTURE(rig);
+            CAPTURE(actuated);
+            WorldDef def = graph_world();
+            def.gravity = {};
+            def.solver.rig_joints = rig ? 8 : 0;
+            add_net(def, 0, 4, 3, {}, true);
+            if (actuated) {
+                for (std::uint32_t k = 0; k < def.joints.size(); ++k) {
+                    ActuatorDef motor;
+                    motor.kind = ActuatorKind::motor;
+                    motor.joint = k;
+                    motor.weights[0] = 0.1f;
+                    motor.offset = 0.25f;
+                    def.actuators.push_back(motor);
+                }
+                def.slots.emplace_back();
+            }
+            auto world = make_world(def);
+            run(*world, 5);
+            std::vector<Command> commands;
+            if (actuated) {
+                commands.push_back(command(CommandKind::join));
+                commands.push_back(command(CommandKind::control));
+                commands.back().channels[0] = 1.0f;
+            }
+            for (std::uint32_t k = 0; k < def.joints.size() && !actuated; ++k) {
+                commands.push_back(command(CommandKind::motor_target));
+                commands.back().joint = {k, 0};
+                commands.back().value = 0.35f;
+            }
+            REQUIRE(world->step(commands, nullptr) == StepStatus::ok);
+            run(*world, 120);
+            const Vec3 a = state_of(*world, 0).pose.position, b = state_of(*world, 1).pose.position;
+            CHECK(std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) == doctest::Approx(0.35).epsilon(0.01));
+        }
+    }
+}
+
+TEST_CASE("a bead that circles at the end of a rod keeps its speed, by every solver") {
+    for (const RigSolver solver : {RigSolver::coloured, RigSolver::jacobi, RigSolver::block_jacobi}) {
+        CAPTURE(std::string(rig_solver_name(solver)));
         WorldDef def = graph_world();
         def.gravity = {};
-        def.solver.rig_joints = rig ? 8 : 0;
-        add_net(def, 0, 4, 3, {}, true);
+        def.solver.rig_joints = 1;
+        def.solver.rig_solver = solver;
+        const auto bead = add_body(def, 0, {1.0f, 0.0f, 0.0f});
+        def.bodies[bead].linear_velocity = {0.0f, 5.0f, 0.0f};
+        add_joint(def, kNone, bead, CenterDistance{1.0f, {}});
         auto world = make_world(def);
-        run(*world, 5);
-        std::vector<Command> commands;
-        for (std::uint32_t k = 0; k < def.joints.size(); ++k) {
-            commands.push_back(command(CommandKind::motor_target));
-            commands.back().joint = {k, 0};
-            commands.back().value = 0.35f;
+        double fastest = 0.0, slowest = 1e9, farthest = 0.0;
+        for (int n = 0; n < 600; ++n) {
+            world->step();
+            const BodyState state = state_of(*world, bead);
+            const Vec3 v = state.linear_velocity, p = state.pose.position;
+            const double speed = std::hypot(v.x, v.y, v.z);
+            fastest = std::max(fastest, speed), slowest = std::min(slowest, speed);
+            farthest = std::max(farthest, std::fabs(std::hypot(p.x, p.y, p.z) - 1.0));
         }
-        REQUIRE(world->step(commands, nullptr) == StepStatus::ok);
-        run(*world, 120);
-        const Vec3 a = state_of(*world, 0).pose.position, b = state_of(*world, 1).pose.position;
-        CHECK(std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) == doctest::Approx(0.35).epsilon(0.01));
+        CHECK(fastest < 5.01);
+        CHECK(slowest > 4.8);
+        CHECK(farthest < 0.01);
+    }
+}
+
+TEST_CASE("a net of rods that hangs by a corner comes to rest at its length, and its hook bears its weight") {
+    for (const float share : {0.8f, 1.25f}) {
+        WorldDef def = graph_world();
+        const std::uint32_t first = add_net(def, 0, 4, 4, {}, true);
+        for (BodyDef& body : def.bodies) body.linear_damping = 0.5f, body.mass_kg = 2.0f, body.mask = 0;
+        for (JointDef& joint : def.joints) std::get<DistanceServo>(joint.constraint).spring = {};
+        const std::uint32_t hook = add_joint(def, kNone, first, DistanceLimit{{0.0f, 0.2f, 0.0f}, {}, 0.2f, 0.2f, {}});
+        auto world = make_world(def);
+        run(*world, 1200);
+        double worst = 0.0;
+        std::vector<JointState> joints;
+        world->read_joints(joints);
+        for (const JointState& joint : joints) {
+            if (!joint.a.valid()) continue;
+            const Vec3 a = world->body(joint.a).pose.position, b = world->body(joint.b).pose.position;
+            worst = std::max(worst, std::fabs(std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) - double(kGap)));
+        }
+        MESSAGE("rods off by at most " << worst * 1e3 << " mm");
+        CHECK(worst < 0.002);
+        CHECK(!any_quarantined(*world, def));
+        // A threshold is made known only now, when nothing swings any more: the hook bears all sixteen beads.
+        CHECK(joints.size() == def.joints.size());
+        def.joints[hook].break_force_n = share * 16.0f * 2.0f * 10.0f;
+        std::vector<BodyState> rest;
+        world->read_bodies(rest);
+        for (std::uint32_t i = 0; i < def.bodies.size(); ++i) def.bodies[i].pose = rest[i].pose;
+        world = make_world(def);
+        run(*world, 60);
+        world->read_joints(joints);
+        CHECK(joints.size() == def.joints.size() - (share < 1.0f ? 1 : 0));
     }
 }
 
 TEST_CASE("graphs have the same bits for every target, thread count and way through save and restore") {
-    for (const bool block_jacobi : {false, true}) {
-        const WorldDef def = many_graphs(block_jacobi);
+    for (const WorldDef& def : {many_graphs(), many_chains()}) {
+        const bool nets = !def.rigs.empty();
         const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
             orrery::server::ThreadPool pool(threads);
             auto world = make_world(def, target);
@@ -166,18 +271,25 @@ TEST_CASE("graphs have the same bits for every target, thread count and way thro
                     REQUIRE(world->restore(saved).ok());
                 }
                 std::vector<Command> commands;
-                if (n % 8 == 5) {
+                if (nets && n % 8 == 5) {
                     commands.push_back(command(CommandKind::motor_target));
                     commands.back().joint = {73 + static_cast<std::uint32_t>(n), 0};
                     commands.back().value = 0.2f + 0.002f * static_cast<float>(n);
+                }
+                if (nets && (n == 20 || n == 30)) {  // a rod is let go, and is one again
+                    commands.push_back(command(CommandKind::set_joint));
+                    commands.back().joint = {static_cast<std::uint32_t>(def.joints.size() - 1), 0};
+                    commands.back().order.constraint = DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, n == 20 ? 0.0f : 0.5f, 0.5f, {}};
                 }
                 if (n == 40) {
                     commands.push_back(command(CommandKind::remove_joint));
                     commands.back().joint = {20, 0};
                 }
                 REQUIRE(world->step(commands, threads == 1 ? nullptr : &pool) == StepStatus::ok);
+                for (const Event& event : world->events()) CHECK(event.kind != EventKind::command_rejected);
                 roots.push_back(world->hash().root);
             }
+            CHECK(!any_quarantined(*world, def));
             return roots;
         };
         const auto reference = hashes(Target::scalar, 1, false);

@@ -443,14 +443,26 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(rigs_of(def).rigs.size() == 2);
     CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
     def.solver.rig_solver = RigSolver::automatic;
-    def.joints.back().constraint = CenterDistance{};  // what was the ring is a chain with a rod
+    def.joints.back().constraint = CenterDistance{};  // what was the ring is a chain with a rod, which keeps it no chain
+    const Rigs with_rod = rigs_of(def);
+    CHECK(with_rod.rigs[0].kind == RigClass::chain);
+    CHECK(with_rod.rigs[0].links == 10);
+    CHECK(with_rod.rigs[0].always_coupled);
+    CHECK(with_rod.coloured.back() + 1 == def.joints.size());
+    def.solver.rig_solver = RigSolver::jacobi;
     loopy = rigs_of(def);
     CHECK(loopy.rigs[0].method == RigMethod::jacobi);
     CHECK(loopy.rigs[0].links == 11);
+    def.solver.rig_solver = RigSolver::automatic;
+    add_joint(def, 0, 2, ball);  // a loop of sockets: now the rod is part of it
+    loopy = rigs_of(def);
+    CHECK(loopy.rigs[0].method == RigMethod::jacobi);
+    CHECK(loopy.rigs[0].links == 12);
+    def.joints.pop_back();
     for (const Constraint& rod : {Constraint(DistanceServo{}), Constraint(DistanceLimit{{}, {}, 1.0f, 1.0f, {}}), Constraint(CenterDistanceLimit{1.0f, 1.0f, {}})})
         CHECK(rig_link(rod).has_value());
     for (const Constraint& other : {Constraint(DistanceServo{{}, {}, 1.0f, {}, {2.0f, 0.0f, kNoLimit}}), Constraint(DistanceLimit{{}, {}, 0.5f, 1.0f, {}}),
-                                    Constraint(CenterDistanceLimit{0.0f, 0.0f, {}}), Constraint(Weld{})})
+                                    Constraint(CenterDistanceLimit{0.0f, 0.0f, {}}), Constraint(CenterDistance{0.0f, {}}), Constraint(Weld{})})
         CHECK(!rig_link(other).has_value());
     def.joints.back().constraint = Weld{};
     CHECK(rigs_of(def).rigs[0].kind == RigClass::chain);

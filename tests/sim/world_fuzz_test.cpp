@@ -22,9 +22,10 @@ int ticks_wanted() { return test_seed() == 1 ? sampled(20'000) : 100'000; }
 
 class Chance {
   public:
-    explicit Chance(std::uint64_t seed) : state_(seed * 0x9e37'79b9'7f4a'7c15u + 1), lcg_(static_cast<std::uint32_t>(next())) {}
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9e37'79b9'7f4a'7c15u;
+    // Mixed first: states that lie one step apart would give neighbouring seeds the same numbers, one place on.
+    explicit Chance(std::uint64_t seed) : state_(mixed(seed + 0x9e37'79b9'7f4a'7c15u)), lcg_(static_cast<std::uint32_t>(next())) {}
+    std::uint64_t next() { return mixed(state_ += 0x9e37'79b9'7f4a'7c15u); }
+    static std::uint64_t mixed(std::uint64_t z) {
         z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
         z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
         return z ^ (z >> 31);

@@ -77,6 +77,68 @@ WorldDef belt_and_rollers() {
     return def;
 }
 
+// Two nets, of ball sockets and of rods, that fall on a ball, and a hub held by rods to many bodies that stand.
+WorldDef nets_and_hub() {
+    WorldDef def;
+    def.solver.rig_joints = 8;
+    const auto bead = add_sphere_shape(def, 0.1f);
+    const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.8f, -0.7f, 0.8f});
+    def.bodies[ball].type = BodyType::fixed;
+    constexpr float kGap = 0.25f;
+    for (const bool rods : {false, true}) {
+        const auto first = static_cast<std::uint32_t>(def.bodies.size());
+        for (std::uint32_t k = 0; k < 42; ++k) {
+            const float x = kGap * static_cast<float>(k % 7), z = kGap * static_cast<float>(k / 7);
+            const auto here = add_body(def, bead, {x, rods ? 0.6f : 0.0f, z});
+            const auto hold = [&](std::uint32_t to, Vec3 half) {
+                if (rods) add_joint(def, to, here, DistanceLimit{{}, {}, kGap, kGap, {}});
+                else add_joint(def, to, here, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
+            };
+            if (k % 7 > 0) hold(here - 1, {kGap / 2, 0.0f, 0.0f});
+            if (k >= 7) hold(here - 7, {0.0f, 0.0f, kGap / 2});
+        }
+        add_joint(def, kNone, first, BallSocket{def.bodies[first].pose.position, {}, {}});
+    }
+    const auto hub = add_body(def, bead, {5.0f, 0.0f, 0.0f});
+    for (std::uint32_t k = 0; k < 20; ++k) {
+        const float x = 0.3f * static_cast<float>(k % 5) - 0.6f, z = 0.3f * static_cast<float>(k / 5) - 0.45f;
+        const auto spoke = add_body(def, bead, {5.0f + x, 0.4f, z}), hook = add_body(def, bead, {5.0f + x, 1.0f, 2.0f * z});
+        def.bodies[hook].type = BodyType::fixed;
+        def.bodies[hook].mask = def.bodies[spoke].mask = 0;
+        add_joint(def, hub, spoke, BallSocket{{}, {-x, -0.4f, -z}, k % 3 == 0 ? Spring{6.0f, 0.7f} : Spring{}});
+        add_joint(def, spoke, hook, DistanceServo{{}, {0.0f, -0.1f, 0.0f}, 0.5f, {}, {}});
+    }
+    def.rigs.push_back({"hub", {hub}, RigSolver::jacobi});
+    return def;
+}
+
+// Flaps whose hinges strike their limits, and thin rods of each collision mode that turn and fly at a thin wall.
+WorldDef limits_and_modes() {
+    WorldDef def;
+    add_ground(def);
+    const auto flap = add_box_shape(def, {0.4f, 0.05f, 0.3f}), rod = add_box_shape(def, {0.5f, 0.02f, 0.02f}),
+               wall = add_body(def, add_box_shape(def, {0.01f, 1.0f, 6.0f}), {6.0f, 1.5f, 0.0f});
+    def.bodies[wall].type = BodyType::fixed;
+    for (std::uint32_t k = 0; k < 12; ++k) {
+        const float z = 0.8f * static_cast<float>(k) - 4.4f;
+        const auto upper = add_body(def, flap, {0.0f, 3.0f, z}), lower = add_body(def, flap, {0.8f, 3.0f, z});
+        Hinge hinge;
+        hinge.axis_a = hinge.axis_b = {0.0f, 0.0f, 1.0f};
+        hinge.limited = true;
+        hinge.min_angle_rad = -0.2f - 0.1f * static_cast<float>(k), hinge.max_angle_rad = 0.3f;
+        hinge.anchor_a = {-0.4f, 3.0f, z}, hinge.anchor_b = {-0.4f, 0.0f, 0.0f};
+        add_joint(def, kNone, upper, hinge);
+        hinge.anchor_a = {0.4f, 0.0f, 0.0f};
+        if (k % 4 == 3) hinge.limit_spring = {4.0f, 0.3f};
+        add_joint(def, upper, lower, hinge);
+        const auto thin = add_body(def, rod, {5.0f, 1.2f, z});
+        def.bodies[thin].collision_mode = static_cast<CollisionMode>(k % 3);
+        def.bodies[thin].angular_velocity = {0.0f, 10.0f + 3.0f * static_cast<float>(k), 5.0f};
+        def.bodies[thin].linear_velocity = {k < 6 ? 2.0f : 200.0f, 0.0f, 0.0f};
+    }
+    return def;
+}
+
 struct GoldenScene {
     const char* name;
     WorldDef def;
@@ -118,6 +180,8 @@ TEST_CASE("golden hashes of this engine version hold on every target and thread 
     for (const GoldenScene& scene : {GoldenScene{"wall_and_ball", wall_and_ball(), false},
                                      GoldenScene{"swinging_chain", swinging_chain(), false},
                                      GoldenScene{"belt_and_rollers", belt_and_rollers(), false},
+                                     GoldenScene{"nets_and_hub", nets_and_hub(), false},
+                                     GoldenScene{"limits_and_modes", limits_and_modes(), false},
                                      GoldenScene{"varied", varied_world(), true}}) {
         CAPTURE(std::string(scene.name));
         const std::string reference = course_of(scene, Target::scalar, 1, Way::straight);

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 4;
+inline constexpr std::uint32_t kEngineVersion = 5;
 
 // ---------------------------------------------------------------- limits
 
@@ -149,12 +149,12 @@ enum AxisLock : std::uint8_t {                    // world axes
 };
 
 // How far ahead a body looks for what it will meet within the tick. In every mode its straight flight is followed whole, so that
-// what flies at something stops there at any speed; the modes differ in turning. Of two bodies the one that looks farther counts.
+// what flies at something stops there at any speed; the modes differ in turning. What two bodies look ahead adds up.
 enum class CollisionMode : std::uint8_t {
     // Turning is followed as far as the speculative margin (SolverSettings). A thin body that turns fast can pass a thin one.
     discrete,
     // Turning is followed whole: contacts are made as far ahead as turning can take any point of the body within the tick. It costs
-    // larger bounds, and so more pairs; none where nothing turns. For dynamic and kinematic bodies. No guarantee: a contact takes the
+    // larger bounds, and so more pairs, and keeps awake what is within its reach; none where nothing turns. For dynamic and kinematic bodies. No guarantee: a contact takes the
     // turn for a straight motion along its normal at the tick's start, so that what turns by much in a tick can still pass, and so
     // can what another contact throws aside. Of rods of 1 m and 1 cm thickness that turn at a plate of 1 cm, in ticks of 1/60 s,
     // these shares sweep through: at 10 rad/s 1 % (discrete: 16 %), at 20 14 % (63 %), at 30 28 % (75 %), at 50 64 % (75 %). Of what
@@ -261,7 +261,11 @@ struct SlotDef {
     Pose pose;
 };
 
-// How the ball sockets of a rig are solved. A rig that the named solver cannot take is the coloured solver's.
+// How the ball sockets and rods of a rig are solved. A rod is what holds a distance above 0: a CenterDistance, a DistanceServo whose
+// Servo limits nothing, a DistanceLimit or CenterDistanceLimit whose ends meet. Rods that join what at least as many sockets make chains
+// and trees of stay with the coloured solver, unless iterations are named; all others are solved by iterations. Where rods are so taut that
+// steps could not follow how they swing, their bodies count as up to four times as heavy. A rig that the named solver cannot take is
+// the coloured solver's.
 enum class RigSolver : std::uint8_t {
     automatic,     // by its class: chains and trees exactly, others by jacobi
     coloured,      // as if it were none
@@ -294,7 +298,7 @@ struct SolverSettings {                           // one set of defaults for all
     bool sleep = true;
     float sleep_speed_mps = 0.05f;
     float sleep_time_s = 0.5f;                    // at most kMaxSleepTime_s
-    // Ball sockets that connect dynamic bodies into a component of at least so many are a rig without being named; 0: none is.
+    // Ball sockets and rods that connect dynamic bodies into a component of at least so many are a rig without being named; 0: none is.
     std::uint32_t rig_joints = 0;
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
@@ -302,7 +306,7 @@ struct SolverSettings {                           // one set of defaults for all
     std::uint32_t coupling_iterations = 2;        // of a solve pass, where something else touches a rig: 1 to kMaxCouplingIterations
 };
 
-// A rig by name: the connected component, through dynamic bodies, of ball sockets that hold any of `bodies`. Where two rigs are
+// A rig by name: the connected component, through dynamic bodies, of ball sockets and rods that hold any of `bodies`. Where two rigs are
 // one, the first counts. Rigid joints of rigs keep to SolverSettings::joint_recovery_speed; Spring::max_recovery_speed is not looked
 // at in them.
 struct RigDef {
