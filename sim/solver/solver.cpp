@@ -93,6 +93,21 @@ struct Solver::Impl {
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
 
+    // What the layout was built of, where it had no contacts.
+    std::uint64_t built_epoch = 0;            // 0: of something else
+    std::vector<std::uint32_t> built_joints;
+    std::vector<std::uint8_t> built_flags;
+
+    bool built_of(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) const {
+        return epoch != 0 && epoch == built_epoch && std::ranges::equal(taken, built_joints) && std::ranges::equal(bodies.flags, built_flags);
+    }
+    void remember(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) {
+        built_epoch = manifolds.empty() ? epoch : 0;
+        if (built_epoch == 0) return;
+        built_joints.assign(taken.begin(), taken.end());
+        built_flags.assign(bodies.flags.begin(), bodies.flags.end());
+    }
+
     void load(Kind kind, void* bundle);
     void store(Kind kind, const void* bundle);
 
@@ -227,8 +242,10 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     };
 
     stage(Stage::colouring, [&] {
+        if (manifolds.empty() && s.built_of(input.joint_epoch, bodies, taken)) return;
         colour_constraints(bodies, joints, taken, manifolds, s.colouring);
         s.layout.build(bodies, joints, taken, manifolds, input.surfaces, s.colouring);
+        s.remember(input.joint_epoch, bodies, taken);
     });
     stage(Stage::prepare, [&] {
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);

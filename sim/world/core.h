@@ -39,6 +39,7 @@ struct Core {
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
+    std::uint64_t joint_epoch = 1;                        // another one after every joint that comes or goes
     bool rigs_changed = true;                             // since the rigs were found
     bool rig_targets_changed = false;                     // joints' targets, since the rigs read them
     std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts

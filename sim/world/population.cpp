@@ -255,6 +255,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     state.joint_digest[index] = digest_of(state.joints[index]);
     if (may_have_rigs(core.def)) state.rig_force.resize(state.joints.size() + 1);
     core.joints_changed = core.rigs_changed = true;
+    ++core.joint_epoch;
     wake(core, joint);
     return index;
 }
@@ -263,6 +264,7 @@ void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
     const std::uint32_t generation = std::max(1u, joint.generation + 1);
     core.joints_changed = core.rigs_changed = true;
+    ++core.joint_epoch;
     wake(core, joint);
     if (!core.state.rig_force.empty()) core.state.rig_force[force_row(index)] = {};
     joint = Joint{};

@@ -448,6 +448,7 @@ void settle_state(Core& core) {
     core.disturbed.clear();
     core.halted = false;
     core.joints_changed = core.rigs_changed = true;
+    ++core.joint_epoch;
     rebuild_free_lists(core);
     list_joints(core);
     list_special_bodies(core);

@@ -58,6 +58,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.executor = &executor;
     input.observer = observer;
     input.impulses = core.state.joint_impulse;
+    input.joint_epoch = core.joint_epoch;
     input.surfaces = core.surfaces;
     if (!core.pushed.empty()) {
         input.force = core.force;

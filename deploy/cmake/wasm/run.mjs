@@ -6,4 +6,4 @@ import { WASI } from 'node:wasi';
 const args = process.argv.slice(2);
 const wasi = new WASI({ version: 'preview1', args, env: process.env, preopens: { '/': '/' }, returnOnExit: true });
 const program = new WebAssembly.Module(readFileSync(args[0]));
-process.exitCode = wasi.start(new WebAssembly.Instance(program, wasi.getImportObject()));
+process.exitCode = wasi.start(new WebAssembly.Instance(program, { wasi_snapshot_preview1: wasi.wasiImport }));
