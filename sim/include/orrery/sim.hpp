@@ -149,7 +149,8 @@ enum AxisLock : std::uint8_t {                    // world axes
 };
 
 // How far ahead a body looks for what it will meet within the tick. In every mode its straight flight is followed whole: a
-// ball stops at what it flies at, at any speed, and of other shapes all but few do; the modes differ in turning. What two bodies look ahead adds up.
+// ball stops at what it flies at, at any speed, and of other shapes all but few do; the modes differ in turning. What two
+// bodies look ahead adds up.
 enum class CollisionMode : std::uint8_t {
     // Turning is followed as far as the speculative margin (SolverSettings). A thin body that turns fast can pass a thin one.
     discrete,
