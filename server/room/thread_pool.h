@@ -1,5 +1,6 @@
 // Worker threads that rooms share: the Executor a world's step runs on. A step makes many short calls, so that workers
-// spin a little between them and sleep when none comes.
+// spin a little between them and sleep when none comes. Each worker begins with its own share of a call, the same from call to
+// call, so that what lay in its cache serves it again; who has done his share takes from the others'.
 #pragma once
 
 #include <atomic>
@@ -28,15 +29,19 @@ class ThreadPool final : public sim::Executor {
     void run(std::uint32_t count, Task task, void* context) override;
 
   private:
-    void work();
-    void take_tasks();
+    // The tasks [begin, end) of one word: begin in the low half. The owner takes from the front, others from the back.
+    struct alignas(64) Share {
+        std::atomic<std::uint64_t> range{0};
+    };
+
+    void work(std::uint32_t self);
+    void take_tasks(std::uint32_t self);
 
     // The call in progress, written before it is opened and read only by workers that joined it.
     Task task_ = nullptr;
     void* context_ = nullptr;
-    std::uint32_t count_ = 0;
+    std::vector<Share> shares_;  // by worker, the calling thread's first
 
-    alignas(64) std::atomic<std::uint32_t> next_{0};     // the first task not taken
     // kOpen while the call may be joined, and the workers in it. One word, so that a worker joins and learns whether it may
     // in one step, and nobody can slip in after the last look.
     alignas(64) std::atomic<std::uint32_t> call_{0};

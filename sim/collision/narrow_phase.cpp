@@ -102,8 +102,10 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, Executor& executor,
                           std::vector<Manifold>& manifolds) {
-    manifolds.clear();
-    if (pairs.empty()) return true;
+    if (pairs.empty()) {
+        manifolds.clear();
+        return true;
+    }
     const auto count = static_cast<std::uint32_t>(pairs.size());
     sort_by_type(broad, pairs);
     points_.assign(count, 0);

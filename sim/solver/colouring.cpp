@@ -1,6 +1,5 @@
 #include "sim/solver/colouring.h"
 
-
 #include <algorithm>
 #include <bit>
 
@@ -11,62 +10,71 @@ namespace {
 // send all of them to overflow.
 constexpr std::uint32_t kColoursForFixed = 8;
 
-struct Greedy {
-    const Bodies& bodies;
-    std::vector<std::uint64_t>& used;
-    std::uint32_t colours = 0;
-
-    // The lowest colour from `lowest` on that none of the dynamic ones among the bodies has.
-    template <class... Body>
-    std::uint8_t take(std::uint32_t lowest, Body... body) {
-        if (!(bodies.dynamic(body) || ...)) return kNoColour;
-        const std::uint64_t taken = ((bodies.dynamic(body) ? used[body] : 0) | ...);
-        const std::uint64_t free = ~taken & (~std::uint64_t{0} << lowest);
-        if (free == 0) return kOverflowColour;
-        const std::uint64_t bit = free & (~free + 1);
-        ((bodies.dynamic(body) ? void(used[body] |= bit) : void()), ...);
-        const auto colour = static_cast<std::uint32_t>(std::countr_zero(free));
-        colours = std::max(colours, colour + 1);
-        return static_cast<std::uint8_t>(colour);
-    }
-    std::uint8_t take(const Joint& joint) {
-        if (joint.c == kWorldBody && joint.d == kWorldBody) return take(0, joint.a, joint.b);
-        return take(0, joint.a, joint.b, joint.c, joint.d);
-    }
-};
+// The lowest colour from `lowest` on that is not in `taken`, or overflow.
+std::uint8_t lowest_free(std::uint64_t taken, std::uint32_t lowest, std::uint32_t& colours) {
+    const std::uint64_t free = ~taken & (~std::uint64_t{0} << lowest);
+    if (free == 0) return kOverflowColour;
+    const auto colour = static_cast<std::uint32_t>(std::countr_zero(free));
+    colours = std::max(colours, colour + 1);
+    return static_cast<std::uint8_t>(colour);
+}
 
 }  // namespace
 
-void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                        std::span<const Manifold> manifolds, Colouring& colouring) {
-    colouring.used.assign(bodies.size(), 0);
+void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, Colouring& colouring) {
+    std::vector<std::uint64_t>& used = colouring.used_by_joints;
+    used.assign(bodies.size(), 0);
     colouring.joints.resize(taken.size());
-    colouring.manifolds.resize(manifolds.size());
-    Greedy greedy{bodies, colouring.used};
-
-    const auto sleeps = [&](const Joint& joint) {
-        const auto joined = joint.bodies();
-        return std::any_of(joined.begin(), joined.end(), [&](std::uint32_t body) { return bodies.asleep(body); });
-    };
+    colouring.joint_colours = 0;
     for (std::size_t k = 0; k < taken.size(); ++k) {
         const Joint& joint = joints[taken[k]];
-        colouring.joints[k] = joint.alive && !sleeps(joint) ? greedy.take(joint) : kNoColour;
-    }
-    bool against_fixed = false;
-    for (std::size_t i = 0; i < manifolds.size(); ++i) {
-        const Manifold& m = manifolds[i];
-        const bool both = bodies.dynamic(m.a) && bodies.dynamic(m.b);
-        against_fixed |= !both;
-        colouring.manifolds[i] = both ? greedy.take(0, m.a, m.b) : kNoColour;
-    }
-    if (against_fixed) {
-        const std::uint32_t lowest = greedy.colours + kColoursForFixed <= kMaxColours ? greedy.colours : 0;
-        for (std::size_t i = 0; i < manifolds.size(); ++i) {
-            const Manifold& m = manifolds[i];
-            if (!(bodies.dynamic(m.a) && bodies.dynamic(m.b))) colouring.manifolds[i] = greedy.take(lowest, m.a, m.b);
+        colouring.joints[k] = kNoColour;
+        if (!joint.alive) continue;
+        const auto joined = joint.bodies();
+        std::uint64_t there = 0;
+        bool any_dynamic = false, any_asleep = false;
+        for (const std::uint32_t body : joined) {
+            any_asleep |= bodies.asleep(body);
+            if (!bodies.dynamic(body)) continue;
+            any_dynamic = true;
+            there |= used[body];
+        }
+        if (any_asleep || !any_dynamic) continue;
+        const std::uint8_t colour = colouring.joints[k] = lowest_free(there, 0, colouring.joint_colours);
+        if (colour == kOverflowColour) continue;
+        for (const std::uint32_t body : joined) {
+            if (bodies.dynamic(body)) used[body] |= std::uint64_t{1} << colour;
         }
     }
-    colouring.colours = greedy.colours;
+}
+
+void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
+    colouring.contacts.resize(contacts.size());
+    colouring.colours = colouring.joint_colours;
+    colouring.used.assign(colouring.used_by_joints.begin(), colouring.used_by_joints.end());
+    std::uint64_t* const used = colouring.used.data();
+    bool against_fixed = false;
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const Contact& c = contacts[i];
+        colouring.contacts[i] = kNoColour;
+        if (!(c.dynamic_a && c.dynamic_b)) {
+            against_fixed = true;
+            continue;
+        }
+        const std::uint8_t colour = colouring.contacts[i] = lowest_free(used[c.a] | used[c.b], 0, colouring.colours);
+        if (colour == kOverflowColour) continue;
+        used[c.a] |= std::uint64_t{1} << colour;
+        used[c.b] |= std::uint64_t{1} << colour;
+    }
+    if (!against_fixed) return;
+    const std::uint32_t lowest = colouring.colours + kColoursForFixed <= kMaxColours ? colouring.colours : 0;
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const Contact& c = contacts[i];
+        if (c.dynamic_a == c.dynamic_b) continue;
+        const std::uint32_t body = c.dynamic_a ? c.a : c.b;
+        const std::uint8_t colour = colouring.contacts[i] = lowest_free(used[body], lowest, colouring.colours);
+        if (colour != kOverflowColour) used[body] |= std::uint64_t{1} << colour;
+    }
 }
 
 }  // namespace orrery::sim

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
 #include "sim/world/bodies.h"
 
@@ -15,17 +14,27 @@ inline constexpr std::uint32_t kMaxColours = 64;      // a bit each in a body's 
 inline constexpr std::uint8_t kOverflowColour = 64;   // more constraints on a body than colours: solved serially
 inline constexpr std::uint8_t kNoColour = 0xff;       // no dynamic body, or not alive: not solved
 
-struct Colouring {
-    std::vector<std::uint8_t> joints, manifolds;  // by place in `taken`, by index
-    std::uint32_t colours = 0;                    // in use, overflow left out
-    std::vector<std::uint64_t> used;              // by body: scratch
+// What colouring and layout read of a manifold, side by side: a manifold is too long to be walked over again and again.
+struct Contact {
+    std::uint32_t a = 0, b = 0;
+    std::uint8_t points = 0;
+    bool dynamic_a = false, dynamic_b = false;
+    bool surface : 1 = false, bounces : 1 = false;  // has a ContactSurface that is not plain; restitution
 };
 
-// Greedy, the lowest free colour, in canonical order: joints by index, then manifolds between two dynamic bodies in order,
+struct Colouring {
+    std::vector<std::uint8_t> joints, contacts;  // by place in `taken`, by index
+    std::uint32_t colours = 0;                   // in use, overflow left out
+    std::uint32_t joint_colours = 0;             // of these by joints
+    std::vector<std::uint64_t> used_by_joints;   // by body, a bit a colour
+    std::vector<std::uint64_t> used;             // scratch
+};
+
+// Greedy, the lowest free colour, in canonical order: joints by index, then contacts between two dynamic bodies in order,
 // then those against a fixed or kinematic body, whose colours come after all others: the ground has the last word in a
 // pass, and a push from it is not undone by what is solved later. Colours are a function of the arguments alone.
-// `taken` are the joints to colour, ascending.
-void colour_constraints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                        std::span<const Manifold> manifolds, Colouring& colouring);
+// `taken` are the joints to colour, ascending. Contacts find what the joints left.
+void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, Colouring& colouring);
+void colour_contacts(std::span<const Contact> contacts, Colouring& colouring);
 
 }  // namespace orrery::sim

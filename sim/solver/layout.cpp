@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
+
+#include "sim/collision/parallel.h"
 
 namespace orrery::sim {
 
 namespace {
 
-Kind contact_kind(std::span<const ContactSurface> surfaces, std::size_t manifold) {
-    return surfaces.empty() || surfaces[manifold].plain() ? Kind::contact : Kind::surface_contact;
-}
+constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
+
+Kind kind_of(const Contact& contact) { return contact.surface ? Kind::surface_contact : Kind::contact; }
+std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
+std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
 
 }  // namespace
 
@@ -44,105 +49,141 @@ BundleLayout::Plan& BundleLayout::plan(Kind kind) {
     return plans_[known - 1u];
 }
 
+BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::span<const Joint> joints, std::span<const Contact> contacts) {
+    if (kind >= Kind::contact) return {kind, source, {contacts[source].a, contacts[source].b, kWorldBody, kWorldBody}};
+    const Joint& joint = joints[source];
+    return {kind, source, {joint.a, joint.b, joint.c, joint.d}};
+}
+
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                         std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces,
-                         const Colouring& colouring) {
-    constraints_ = 0;
+                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor) {
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
-    count(joints, taken, manifolds, surfaces, colouring);
-    reserve();
-    for (std::size_t k = 0; k < taken.size(); ++k) {
-        const std::uint8_t colour = colouring.joints[k];
-        if (colour == kNoColour) continue;
-        const std::uint32_t i = taken[k];
-        const Joint& joint = joints[i];
-        const Member constraint{kind_of(joint), i, {joint.a, joint.b, joint.c, joint.d}};
-        if (colour < kMaxColours) place(0, colour, constraint, bodies);
-        else overflow_.push_back(constraint);
-    }
-    for (std::uint32_t i = 0; i < manifolds.size(); ++i) {
-        const std::uint8_t colour = colouring.manifolds[i];
-        if (colour == kNoColour) continue;
-        const Manifold& m = manifolds[i];
-        const Member constraint{contact_kind(surfaces, i), i, {m.a, m.b, kWorldBody, kWorldBody}};
-        if (colour < kMaxColours) place(kMaxManifoldPoints - m.count, colour, constraint, bodies);
-        else overflow_.push_back(constraint);
-    }
-    place_overflow(bodies);
-    finish_heads(manifolds);
+    forget_plans(keep_joints);
+    if (!keep_joints) place_joints(joints, taken, colouring);
+    overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
+    place_contacts(contacts, colouring);
     make_blocks();
+    for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        for (std::uint32_t k = begin; k < end; ++k) {
+            if (!keep_joints || blocks_[k].kind >= Kind::contact) fill(blocks_[k], bodies, joints, contacts);
+        }
+    });
+    place_overflow(bodies, contacts);
+    blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
+    constraints_ = overflow_constraints_;
+    for (const Plan& p : plans_) constraints_ += std::accumulate(p.lanes, p.lanes + colours_, 0u);
 }
 
-void BundleLayout::count(std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Manifold> manifolds,
-                         std::span<const ContactSurface> surfaces, const Colouring& colouring) {
-    for (Store& store : stores_) store.size = 0;
+void BundleLayout::forget_plans(bool keep_joints) {
+    std::erase_if(plans_, [&](const Plan& p) { return !keep_joints || p.kind >= Kind::contact; });
     plan_of_ = {};
-    plans_.clear();
+    sort_plans();
+    for (std::size_t kind = keep_joints ? index_of(Kind::contact) : 0; kind < kKindCount; ++kind) stores_[kind].size = 0;
+}
+
+// What was counted comes in the order of Kind.
+void BundleLayout::sort_plans() {
+    std::sort(plans_.begin(), plans_.end(), [](const Plan& x, const Plan& y) { return x.kind < y.kind; });
+    for (std::size_t p = 0; p < plans_.size(); ++p) plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
+}
+
+// Gives each colour of a kind its bundles and turns counts into the first slot of each bucket.
+void BundleLayout::reserve(Plan& p) {
+    std::uint32_t next = 0;
+    for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+        std::uint32_t slot = next * kBundleLanes;
+        p.lanes[colour] = 0;
+        for (std::uint32_t& bucket : p.counts[colour]) {
+            const std::uint32_t here = bucket;
+            bucket = slot;
+            slot += here, p.lanes[colour] += here;
+        }
+        p.first[colour] = next;
+        next += bundles_of(p.lanes[colour]);
+    }
+    resize(p.kind, next);
+    stores_[index_of(p.kind)].source.resize(std::size_t(next) * kBundleLanes);
+}
+
+void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring) {
     for (std::size_t k = 0; k < taken.size(); ++k) {
         const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
         Plan& of_kind = plan(kind_of(joints[taken[k]]));
         if (colour < kMaxColours) ++of_kind.counts[colour][0];
     }
-    for (std::size_t i = 0; i < manifolds.size(); ++i) {
-        const std::uint8_t colour = colouring.manifolds[i];
+    sort_plans();
+    for (Plan& p : plans_) reserve(p);
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+        const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
-        Plan& of_kind = plan(contact_kind(surfaces, i));
-        if (colour < kMaxColours) ++of_kind.counts[colour][kMaxManifoldPoints - manifolds[i].count];
-    }
-    std::sort(plans_.begin(), plans_.end(), [](const Plan& x, const Plan& y) { return x.kind < y.kind; });
-    for (std::size_t p = 0; p < plans_.size(); ++p) plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
-}
-
-// Gives each (kind, colour) its bundles and turns counts into the first slot of each bucket.
-void BundleLayout::reserve() {
-    for (Plan& p : plans_) {
-        std::uint32_t next = 0;
-        for (std::uint32_t colour = 0; colour < colours_; ++colour) {
-            std::uint32_t slot = next * kBundleLanes, sum = 0;
-            for (std::uint32_t& bucket : p.counts[colour]) {
-                const std::uint32_t here = bucket;
-                bucket = slot;
-                slot += here, sum += here;
-            }
-            p.first[colour] = next;
-            p.size[colour] = (sum + kBundleLanes - 1) / kBundleLanes;
-            next += p.size[colour];
-        }
-        resize(p.kind, next);
-        for (std::uint32_t k = 0; k < next; ++k) std::memset(bundle(p.kind, k), 0, kHeadBytes[index_of(p.kind)]);
+        const Kind kind = kind_of(joints[taken[k]]);
+        if (colour == kOverflowColour) overflow_.push_back(member(kind, taken[k], joints, {}));
+        else stores_[index_of(kind)].source[plan(kind).counts[colour][0]++] = taken[k];
     }
 }
 
-void BundleLayout::put(std::uint32_t bundle_index, std::uint32_t lane, const Member& constraint, const Bodies& bodies) {
+void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring) {
+    if (contacts.empty()) return;
+    Plan* plans[2] = {};
+    for (const Kind kind : {Kind::contact, Kind::surface_contact}) plan(kind);
+    for (const Kind kind : {Kind::contact, Kind::surface_contact}) plans[kind == Kind::surface_contact] = &plan(kind);
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const std::uint8_t colour = colouring.contacts[i];
+        if (colour < kMaxColours) ++plans[contacts[i].surface]->counts[colour][bucket_of(contacts[i])];
+    }
+    std::uint32_t* source[2] = {};
+    for (std::size_t k = 0; k < 2; ++k) {
+        reserve(*plans[k]);
+        source[k] = stores_[index_of(plans[k]->kind)].source.data();
+    }
+    for (std::uint32_t i = 0; i < contacts.size(); ++i) {
+        const std::uint8_t colour = colouring.contacts[i];
+        if (colour == kNoColour) continue;
+        const Contact& c = contacts[i];
+        if (colour == kOverflowColour) overflow_.push_back(member(kind_of(c), i, {}, contacts));
+        else source[c.surface][plans[c.surface]->counts[colour][bucket_of(c)]++] = i;
+    }
+}
+
+void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts) {
     const auto& body = constraint.body;
-    BundleHead& to = head(constraint.kind, bundle_index);
     ++to.count;
-    ++constraints_;
     const auto bit = [&](std::uint32_t k) { return (bodies.dynamic(body[k]) ? 1u : 0u) << lane; };
     to.source[lane] = constraint.source;
     to.body_a[lane] = body[0];
     to.body_b[lane] = body[1];
     to.write_a |= bit(0);
     to.write_b |= bit(1);
+    if (constraint.kind >= Kind::contact) {
+        const Contact& contact = contacts[constraint.source];
+        to.points = std::max<std::uint32_t>(to.points, contact.points);
+        to.bounces |= contact.bounces ? 1u : 0u;
+    }
     if (kBundleBodies[index_of(constraint.kind)] <= 2) return;
-    auto& many = *static_cast<ManyHead*>(bundle(constraint.kind, bundle_index));
+    auto& many = reinterpret_cast<ManyHead&>(to);
     many.body_c[lane] = body[2];
     many.body_d[lane] = body[3];
     many.write_c |= bit(2);
     many.write_d |= bit(3);
 }
 
-void BundleLayout::place(std::uint32_t bucket, std::uint8_t colour, const Member& constraint, const Bodies& bodies) {
-    const std::uint32_t slot = plan(constraint.kind).counts[colour][bucket]++;
-    put(slot / kBundleLanes, slot % kBundleLanes, constraint, bodies);
+// The heads of a block's bundles.
+void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts) {
+    const std::uint32_t* source = stores_[index_of(block.kind)].source.data() + std::size_t(block.first) * kBundleLanes;
+    for (std::uint32_t k = 0; k < block.count; ++k) {
+        BundleHead& to = head(block.kind, block.first + k);
+        std::memset(&to, 0, kHeadBytes[index_of(block.kind)]);
+        const std::uint32_t lanes = std::min(kBundleLanes, block.lanes - k * kBundleLanes);
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) put(to, lane, member(block.kind, *source++, joints, contacts), bodies, contacts);
+    }
 }
 
 // Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its place. So
 // even a crowd that is all overflow fills its bundles.
-void BundleLayout::place_overflow(const Bodies& bodies) {
+void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact> contacts) {
     overflow_constraints_ = static_cast<std::uint32_t>(overflow_.size());
     while (!overflow_.empty()) {
         used_.assign(bodies.size(), 0);
@@ -165,24 +206,12 @@ void BundleLayout::place_overflow(const Bodies& bodies) {
                 open = stores_[index_of(o.kind)].size;
                 resize(o.kind, open + 1);
                 std::memset(bundle(o.kind, open), 0, kHeadBytes[index_of(o.kind)]);
-                overflow_blocks_.push_back({o.kind, open, 1});
+                overflow_blocks_.push_back({o.kind, open, 1, 0});
             }
-            put(open, head(o.kind, open).count, o, bodies);
+            BundleHead& to = head(o.kind, open);
+            put(to, to.count, o, bodies, contacts);
         }
         overflow_.swap(left_);
-    }
-}
-
-void BundleLayout::finish_heads(std::span<const Manifold> manifolds) {
-    for (const Kind kind : {Kind::contact, Kind::surface_contact}) {
-        for (std::uint32_t k = 0; k < stores_[index_of(kind)].size; ++k) {
-            BundleHead& h = head(kind, k);
-            for (std::uint32_t lane = 0; lane < h.count; ++lane) {
-                const Manifold& m = manifolds[h.source[lane]];
-                h.points = std::max(h.points, m.count);
-                if (m.restitution > 0.0f) h.bounces = 1;
-            }
-        }
     }
 }
 
@@ -190,15 +219,17 @@ void BundleLayout::make_blocks() {
     blocks_.clear();
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         colour_begin_[colour] = static_cast<std::uint32_t>(blocks_.size());
+        std::uint32_t bundles = 0;
+        for (const Plan& p : plans_) bundles += bundles_of(p.lanes[colour]);
+        const std::uint32_t size = std::clamp(bundles / kBlocksPerColour, 1u, kMaxBlockBundles);
         for (const Plan& p : plans_) {
-            for (std::uint32_t done = 0; done < p.size[colour]; done += kBlockBundles) {
-                const std::uint32_t count = std::min(kBlockBundles, p.size[colour] - done);
-                blocks_.push_back({p.kind, p.first[colour] + done, count});
-            }
+            const std::uint32_t all = bundles_of(p.lanes[colour]);
+            for (std::uint32_t done = 0; done < all; done += size)
+                blocks_.push_back({p.kind, p.first[colour] + done, std::min(size, all - done),
+                                   std::min(size * kBundleLanes, p.lanes[colour] - done * kBundleLanes)});
         }
     }
     colour_begin_[colours_] = static_cast<std::uint32_t>(blocks_.size());
-    blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
 }
 
 }  // namespace orrery::sim

@@ -3,7 +3,7 @@
 //   colour 0:  [kind 0 bundles][kind 1 bundles]...  |  colour 1: ...      bundles of a colour may run at the same time
 //   overflow:  one bundle after the other, in canonical order of their constraints
 //
-// A function of the colouring, the joints and the manifolds alone; storage is reused from tick to tick.
+// A function of the colouring, the joints and the contacts alone; storage is reused from tick to tick.
 #pragma once
 
 #include <array>
@@ -18,19 +18,24 @@
 
 namespace orrery::sim {
 
-// The unit of work that a worker takes. Small enough to spread a colour over workers, large enough to outweigh the hand-out.
-inline constexpr std::uint32_t kBlockBundles = 8;
+// The unit of work that a worker takes is a share of a colour: small enough to spread it over workers, large enough to outweigh the
+// hand-out.
+inline constexpr std::uint32_t kBlocksPerColour = 32, kMaxBlockBundles = 8;
 
 struct Block {
     Kind kind = Kind::contact;
     std::uint32_t first = 0, count = 0;  // bundles of that kind
+    std::uint32_t lanes = 0;             // in use, in all of them
 };
 
 class BundleLayout {
   public:
-    // `taken` as it was coloured; `surfaces` by manifold, or none.
-    void build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-               std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces, const Colouring& colouring);
+    // `taken` as it was coloured. keep_joints: they are those of the last build, and so are the bodies' flags and the colours; their
+    // bundles stay as they are.
+    void build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Contact> contacts,
+               const Colouring& colouring, bool keep_joints, Executor& executor);
+    // Whether the joints may be kept: none of them is among the overflow.
+    bool joints_may_stay() const { return overflow_joints_ == 0; }
 
     // Blocks of a colour are blocks()[colour_begin(c) .. colour_begin(c + 1)); after the last colour come the overflow ones.
     std::span<const Block> blocks() const { return blocks_; }
@@ -54,12 +59,13 @@ class BundleLayout {
     struct Store {
         std::unique_ptr<std::byte[], Release> data;
         std::uint32_t size = 0, capacity = 0;  // bundles
+        std::vector<std::uint32_t> source;     // by slot, while bundles are laid out
     };
     // Of a kind that the tick has any of.
     struct Plan {
         Kind kind = Kind::contact;
         std::uint32_t counts[kMaxColours + 1][kBuckets] = {};      // of constraints; then the next slot of each
-        std::uint32_t first[kMaxColours] = {}, size[kMaxColours] = {};  // bundles by colour
+        std::uint32_t first[kMaxColours] = {}, lanes[kMaxColours] = {};  // by colour: its first bundle, lanes in use
         std::uint32_t open[kMaxColours] = {};                      // overflow: the bundle to fill, of this layer
     };
     struct Member {
@@ -68,14 +74,16 @@ class BundleLayout {
         std::uint32_t body[4];
     };
 
+    static Member member(Kind kind, std::uint32_t source, std::span<const Joint> joints, std::span<const Contact> contacts);
     Plan& plan(Kind kind);
-    void count(std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Manifold> manifolds,
-               std::span<const ContactSurface> surfaces, const Colouring& colouring);
-    void reserve();
-    void place(std::uint32_t bucket, std::uint8_t colour, const Member& constraint, const Bodies& bodies);
-    void place_overflow(const Bodies& bodies);
-    void put(std::uint32_t bundle, std::uint32_t lane, const Member& constraint, const Bodies& bodies);
-    void finish_heads(std::span<const Manifold> manifolds);
+    void forget_plans(bool keep_joints);
+    void sort_plans();
+    void reserve(Plan& plan);
+    void place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring);
+    void place_contacts(std::span<const Contact> contacts, const Colouring& colouring);
+    void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
+    void place_overflow(const Bodies& bodies, std::span<const Contact> contacts);
+    void put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts);
     void make_blocks();
     void resize(Kind kind, std::uint32_t bundles);
 
@@ -86,7 +94,7 @@ class BundleLayout {
     std::vector<Member> overflow_, left_;           // in canonical order
     std::vector<std::uint64_t> used_;                 // by body
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
-    std::uint32_t constraints_ = 0, colours_ = 0, overflow_constraints_ = 0;
+    std::uint32_t constraints_ = 0, colours_ = 0, overflow_constraints_ = 0, overflow_joints_ = 0;
 };
 
 }  // namespace orrery::sim

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sim/collision/parallel.h"
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
@@ -14,7 +15,9 @@
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kBodyBlock = 512;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
+constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
+constexpr std::uint32_t kSharedFrom = 4;   // blocks: fewer are done sooner than workers have been told of them
+constexpr std::uint32_t kContactsPerTask = 1024, kPosesPerTask = 2048;
 static_assert(kBodyBlock % kBundleLanes == 0);
 
 // Rows that nobody fills must not hold what an earlier tick left there.
@@ -69,12 +72,19 @@ void store_contacts(const void* untyped, std::span<Manifold> manifolds, std::spa
     }
 }
 
-// How a kind of joint gets into its bundles and out of them.
+template <class Description>
+void clear_force(void* untyped) {
+    JointForceRows& force = static_cast<typename BundleFor<Description>::type*>(untyped)->force;
+    force.linear = force.angular = {};
+}
+
+// How a kind of joint gets into its bundles, stays there for another tick, and gets out of them.
 struct JointMoves {
     void (*load)(void* bundle, std::span<const Joint> joints, std::span<const JointImpulse> impulses);
+    void (*clear_force)(void* bundle);
     void (*store)(const void* bundle, std::span<Joint> joints, std::span<JointImpulse> impulses);
 };
-#define ORRERY_CONSTRAINT(T, name) {load_joints<T>, store_joints<T>},
+#define ORRERY_CONSTRAINT(T, name) {load_joints<T>, clear_force<T>, store_joints<T>},
 constexpr JointMoves kJointMoves[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
 #undef ORRERY_CONSTRAINT
 
@@ -92,20 +102,61 @@ struct Solver::Impl {
     Executor* executor = nullptr;
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
+    std::vector<Contact> contacts;            // by manifold
 
-    // What the layout was built of, where it had no contacts.
-    std::uint64_t built_epoch = 0;            // 0: of something else
+    // What the joints' bundles were built of.
+    std::uint64_t built_epoch = 0;            // 0: not to be kept
     std::vector<std::uint32_t> built_joints;
     std::vector<std::uint8_t> built_flags;
+    // The bundles hold what the last step left: all but what has news, and is refreshed for all but what has moved since.
+    bool joints_stay = false;
+    StepConstants last_step{};
+    std::vector<PoseRecord> last_pose;
+    std::vector<std::uint8_t> moved;          // by body
+    std::span<std::uint8_t> joint_news;
 
     bool built_of(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) const {
         return epoch != 0 && epoch == built_epoch && std::ranges::equal(taken, built_joints) && std::ranges::equal(bodies.flags, built_flags);
     }
     void remember(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) {
-        built_epoch = manifolds.empty() ? epoch : 0;
+        built_epoch = layout.joints_may_stay() ? epoch : 0;
         if (built_epoch == 0) return;
         built_joints.assign(taken.begin(), taken.end());
         built_flags.assign(bodies.flags.begin(), bodies.flags.end());
+    }
+
+    void read_contacts(const Bodies& bodies) {
+        contacts.resize(manifolds.size());
+        for_chunks(*executor, static_cast<std::uint32_t>(manifolds.size()), kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            for (std::uint32_t i = begin; i < end; ++i) {
+                const Manifold& m = manifolds[i];
+                contacts[i] = {m.a, m.b, static_cast<std::uint8_t>(m.count), bodies.dynamic(m.a), bodies.dynamic(m.b),
+                               !surfaces.empty() && !surfaces[i].plain(), m.restitution > 0.0f};
+            }
+        });
+    }
+    // Which bodies are not where the last step left them.
+    void find_moved(const Bodies& bodies) {
+        moved.resize(bodies.size());
+        for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            for (std::uint32_t i = begin; i < end; ++i) moved[i] = std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
+        });
+    }
+    void remember_poses(const Bodies& bodies) {
+        last_pose.resize(bodies.size());
+        for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            std::copy(bodies.pose.begin() + begin, bodies.pose.begin() + end, last_pose.begin() + begin);
+        });
+    }
+    // Whether a bundle of joints is as prepare would make it.
+    bool stands(Kind kind, const BundleHead& head) const {
+        for (std::uint32_t lane = 0; lane < head.count; ++lane)
+            if ((joint_news[head.source[lane]] | moved[head.body_a[lane]] | moved[head.body_b[lane]]) != 0) return false;
+        if (kBundleBodies[index_of(kind)] <= 2) return true;
+        const auto& many = reinterpret_cast<const ManyHead&>(head);
+        for (std::uint32_t lane = 0; lane < head.count; ++lane)
+            if ((moved[many.body_c[lane]] | moved[many.body_d[lane]]) != 0) return false;
+        return true;
     }
 
     void load(Kind kind, void* bundle);
@@ -121,13 +172,12 @@ struct Solver::Impl {
         BodyKernel body_pass;
     };
     static void run_task(void* context, std::uint32_t index) {
-        const FpEnvironment environment;
         const Job& job = *static_cast<const Job*>(context);
         (job.impl->*job.work)(job.first + index, job);
     }
     void run(std::uint32_t begin, std::uint32_t end, Job job) {
         job.first = begin;
-        if (end - begin > 1 && executor->worker_count() > 1) {
+        if (end - begin >= kSharedFrom && executor->worker_count() > 1) {
             executor->run(end - begin, run_task, &job);
             return;
         }
@@ -144,6 +194,10 @@ struct Solver::Impl {
         const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->prepare;
         for (std::uint32_t k = 0; k < block.count; ++k) {
             void* bundle = layout.bundle(block.kind, block.first + k);
+            if (joints_stay && block.kind < Kind::contact && stands(block.kind, layout.head(block.kind, block.first + k))) {
+                kJointMoves[index_of(block.kind)].clear_force(bundle);
+                continue;
+            }
             load(block.kind, bundle);
             kernel(context, bundle, 1, kBundleBytes[index_of(block.kind)]);
         }
@@ -227,6 +281,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.manifolds = manifolds;
     s.surfaces = input.surfaces;
     s.executor = input.executor;
+    s.joint_news = input.joint_news;
     s.context = make_step_context(input, bodies);
     s.find_busy_blocks();
     if (input.joints == nullptr) {
@@ -242,13 +297,18 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     };
 
     stage(Stage::colouring, [&] {
-        if (manifolds.empty() && s.built_of(input.joint_epoch, bodies, taken)) return;
-        colour_constraints(bodies, joints, taken, manifolds, s.colouring);
-        s.layout.build(bodies, joints, taken, manifolds, input.surfaces, s.colouring);
-        s.remember(input.joint_epoch, bodies, taken);
+        const bool built = s.built_of(input.joint_epoch, bodies, taken), were_contacts = !s.contacts.empty();
+        s.joints_stay = built && !taken.empty() && !input.joint_news.empty() && std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
+        s.read_contacts(bodies);
+        if (built && s.contacts.empty() && !were_contacts) return;
+        if (!built) colour_joints(bodies, joints, taken, s.colouring);
+        colour_contacts(s.contacts, s.colouring);
+        s.layout.build(bodies, joints, taken, s.contacts, s.colouring, built, *s.executor);
+        if (!built) s.remember(input.joint_epoch, bodies, taken);
     });
     stage(Stage::prepare, [&] {
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);
+        if (s.joints_stay) s.find_moved(bodies);
         s.all_blocks(&Impl::prepare_work);
         if (last) last->prepare(s.context);
     });
@@ -273,6 +333,9 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
     stage(Stage::store, [&] {
         s.all_blocks(&Impl::store_work);
+        s.last_step = s.context.step;
+        if (s.built_epoch != 0 && !taken.empty()) s.remember_poses(bodies);
+        std::ranges::fill(input.joint_news, std::uint8_t{0});
         if (last) last->finish(s.context);
     });
     return {s.layout.constraint_count(), s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};

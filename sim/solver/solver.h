@@ -23,9 +23,10 @@ struct StepInput {
     StageObserver* observer = nullptr;   // may be null
     std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
     std::span<const std::uint8_t> flags; // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
-    // Changes whenever a joint comes or goes, or may have: while it, the bodies' flags and `joints` stay, and nothing touches, bundles
-    // lie as they lay in the last step. 0: unknown.
+    // Changes whenever a joint comes or goes, or may have: while it, the bodies' flags and `joints` stay, the joints' bundles are those
+    // of the last step. 0: unknown.
     std::uint64_t joint_epoch = 0;
+    std::span<std::uint8_t> joint_news;  // by joint: its description or impulse changed since the last step; cleared. Empty: all did
     const std::vector<std::uint32_t>* joints = nullptr;  // which of the joints, ascending; null: all
     std::span<JointImpulse> impulses;    // by joint
     std::span<ContactSurface> surfaces;  // by manifold; empty: all are plain

@@ -15,7 +15,7 @@ void turn_motor(Core& core, std::uint32_t index, ActuatorKind kind, float value)
     if (!ref::set_target(joint.constraint, kind, value)) return;
     note_target(core, before, joint.constraint);
     wake(core, joint);
-    core.state.joint_digest[index] = digest_of(joint);
+    renew_joint(core, index);
 }
 
 void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {

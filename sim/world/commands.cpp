@@ -178,7 +178,7 @@ class Applier {
         note_target(core_, state_.joints[c.joint.index].constraint, constraint);
         state_.joints[c.joint.index].constraint = constraint;
         wake(core_, state_.joints[c.joint.index]);
-        state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
+        renew_joint(core_, c.joint.index);
         return EventCause::none;
     }
 
@@ -254,7 +254,7 @@ class Applier {
         // What a gear remembers belongs to its old settings: it begins anew as its wheels stand.
         JointImpulse& impulse = state_.joint_impulse[c.joint.index];
         std::fill(std::begin(impulse.row) + first_state(wanted), std::end(impulse.row), 0.0f);
-        state_.joint_digest[c.joint.index] = digest_of(joint);
+        renew_joint(core_, c.joint.index);
         return EventCause::none;
     }
 
@@ -282,7 +282,7 @@ class Applier {
         if (!ref::within(c.linear, kMaxCoordinate_m)) return EventCause::too_far;
         servo->target = c.linear;
         wake(core_, state_.joints[c.joint.index]);
-        state_.joint_digest[c.joint.index] = digest_of(state_.joints[c.joint.index]);
+        renew_joint(core_, c.joint.index);
         return EventCause::none;
     }
 
@@ -367,6 +367,7 @@ void apply_commands(Core& core, std::span<const Command> commands) {
             });
             if (!cold) continue;
             core.state.joint_impulse[i] = {};
+            note_joint(core, static_cast<std::uint32_t>(i));
             if (!core.state.rig_force.empty()) core.state.rig_force[force_row(static_cast<std::uint32_t>(i))] = {};
         }
     }

@@ -40,6 +40,7 @@ struct Core {
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
     std::uint64_t joint_epoch = 1;                        // another one after every joint that comes or goes
+    std::vector<std::uint8_t> joint_news;                 // by joint: changed since the solver read it; those of an epoch all are
     bool rigs_changed = true;                             // since the rigs were found
     bool rig_targets_changed = false;                     // joints' targets, since the rigs read them
     std::uint64_t sleeping_digest = 0;                    // XXH3-64 of state.sleeping_contacts
@@ -146,8 +147,13 @@ void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
 void list_joints(Core& core);                                 // excluded, breakable
-void find_rigs(Core& core);
-void note_target(Core& core, const Constraint& before, const Constraint& after);  // of a joint: for the rigs                                   // if something changed since
+void find_rigs(Core& core);                                   // if something changed since
+void note_target(Core& core, const Constraint& before, const Constraint& after);  // of a joint: for the rigs
+// After a change of a joint's impulse by anyone but the solver; after one of its description.
+inline void note_joint(Core& core, std::uint32_t index) {
+    if (index < core.joint_news.size()) core.joint_news[index] = 1;
+}
+void renew_joint(Core& core, std::uint32_t index);
 void list_special_bodies(Core& core);                         // sensors, continuous
 
 // ---- commands.cpp, actuators.cpp

@@ -260,6 +260,11 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     return index;
 }
 
+void renew_joint(Core& core, std::uint32_t index) {
+    core.state.joint_digest[index] = digest_of(core.state.joints[index]);
+    note_joint(core, index);
+}
+
 void remove_joint(Core& core, std::uint32_t index) {
     Joint& joint = core.state.joints[index];
     const std::uint32_t generation = std::max(1u, joint.generation + 1);
@@ -383,6 +388,7 @@ void find_rigs(Core& core) {
     if (!core.rigs_changed) return;
     core.rigs_changed = false;
     if (!may_have_rigs(core.def)) return;
+    ++core.joint_epoch;  // joints that were links may have lost their impulses
     core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
 }
 

@@ -122,7 +122,10 @@ void quarantine_lost_bodies(Core& core) {
         const Joint& joint = state.joints[i];
         const auto of_joint = joint.bodies();
         const bool of_lost = joint.alive && std::any_of(of_joint.begin(), of_joint.end(), lost);
-        if (of_lost || !sound(state.joint_impulse[i])) state.joint_impulse[i] = {};
+        if (of_lost || !sound(state.joint_impulse[i])) {
+            state.joint_impulse[i] = {};
+            note_joint(core, static_cast<std::uint32_t>(i));
+        }
         if (state.rig_force.empty()) continue;
         RigForce& force = state.rig_force[force_row(static_cast<std::uint32_t>(i))];
         if (of_lost || !sound(force)) force = {};

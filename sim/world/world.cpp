@@ -59,6 +59,8 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.observer = observer;
     input.impulses = core.state.joint_impulse;
     input.joint_epoch = core.joint_epoch;
+    core.joint_news.resize(core.state.joints.size());
+    input.joint_news = core.joint_news;
     input.surfaces = core.surfaces;
     if (!core.pushed.empty()) {
         input.force = core.force;

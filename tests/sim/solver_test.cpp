@@ -142,7 +142,11 @@ TEST_CASE("no two constraints of a colour share a dynamic body, and colours depe
     Colouring colouring;
     std::vector<std::uint32_t> every(joints.size());
     std::iota(every.begin(), every.end(), 0u);
-    colour_constraints(bodies, joints, every, manifolds, colouring);
+    std::vector<Contact> contacts;
+    for (const Manifold& m : manifolds)
+        contacts.push_back({m.a, m.b, static_cast<std::uint8_t>(m.count), bodies.dynamic(m.a), bodies.dynamic(m.b)});
+    colour_joints(bodies, joints, every, colouring);
+    colour_contacts(contacts, colouring);
     std::vector<std::vector<int>> seen(kMaxColours, std::vector<int>(bodies.size()));
     bool valid = true;
     std::uint32_t highest_between = 0, lowest_fixed = kMaxColours;
@@ -159,11 +163,11 @@ TEST_CASE("no two constraints of a colour share a dynamic body, and colours depe
     for (std::size_t k = 0; k < joints.size(); ++k) check(colouring.joints[k], joints[k].a, joints[k].b);
     for (std::size_t k = 0; k < manifolds.size(); ++k) {
         const Manifold& m = manifolds[k];
-        check(colouring.manifolds[k], m.a, m.b);
+        check(colouring.contacts[k], m.a, m.b);
         if (bodies.dynamic(m.a) && bodies.dynamic(m.b)) {
-            highest_between = std::max<std::uint32_t>(highest_between, colouring.manifolds[k]);
-        } else if (colouring.manifolds[k] != kNoColour) {
-            lowest_fixed = std::min<std::uint32_t>(lowest_fixed, colouring.manifolds[k]);
+            highest_between = std::max<std::uint32_t>(highest_between, colouring.contacts[k]);
+        } else if (colouring.contacts[k] != kNoColour) {
+            lowest_fixed = std::min<std::uint32_t>(lowest_fixed, colouring.contacts[k]);
         }
     }
     CHECK(valid);
