@@ -13,7 +13,11 @@ namespace {
 // About 200 us: longer than the serial stretches between the calls of a step, far shorter than the time between steps.
 constexpr std::uint32_t kIdleSpins = 8'000;
 constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then the caller sleeps
-constexpr std::uint32_t kOpen = 1u << 31;
+
+// Of a desk. Who opens a call closes it again where its worker has not joined, and waits for those who have.
+enum Phase : std::uint32_t { kIdle, kOpen, kJoined, kStop };
+constexpr std::uint32_t kPhases = 4;
+constexpr Phase phase_of(std::uint32_t state) { return static_cast<Phase>(state % kPhases); }
 
 void pause() {
 #if defined(__x86_64__)
@@ -34,15 +38,16 @@ ThreadPool::ThreadPool(std::uint32_t threads) {
     if (threads == 0) threads = cores;
     threads = std::min(threads, kMaxThreads);
     idle_spins_ = threads <= cores ? kIdleSpins : 0;  // spinning would take a core from a thread with work
-    shares_ = std::vector<Share>(threads);
+    desks_ = std::vector<Desk>(threads);
     workers_.reserve(threads - 1);
     for (std::uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
 }
 
 ThreadPool::~ThreadPool() {
-    stop_.store(true);
-    calls_.fetch_add(1);
-    calls_.notify_all();
+    for (std::size_t i = 1; i < desks_.size(); ++i) {
+        desks_[i].state.store(kStop);
+        desks_[i].state.notify_one();
+    }
     for (std::thread& worker : workers_) worker.join();
 }
 
@@ -51,65 +56,75 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         for (std::uint32_t i = 0; i < count; ++i) task(context, i);
         return;
     }
-    task_ = task;
-    context_ = context;
-    const std::uint64_t all = count, parts = shares_.size();
-    for (std::uint64_t i = 0; i < parts; ++i)
-        shares_[i].range.store(range(all * i / parts, all * (i + 1) / parts), std::memory_order_relaxed);
-    call_.fetch_or(kOpen);
-    calls_.fetch_add(1);
-    calls_.notify_all();  // a system call only if someone sleeps
+    call_ += kPhases;
+    const std::uint64_t all = count, parts = desks_.size();
+    for (std::uint64_t i = 0; i < parts; ++i) {
+        Desk& desk = desks_[i];
+        desk.task = task;
+        desk.context = context;
+        desk.share.store(range(all * i / parts, all * (i + 1) / parts), std::memory_order_relaxed);
+        if (i == 0) continue;
+        desk.state.store(call_ | kOpen);
+        desk.state.notify_one();  // a system call only if he sleeps
+    }
 
     take_tasks(0);
 
-    // Closed first: who joins from now on is sent away. Then asleep rather than yielding: a loop of sched_yield can keep the
-    // very worker that it waits for off its core, for good where a scheduler (Linux 6.18) miscounts what yielding threads ran.
-    std::uint32_t inside = call_.fetch_and(~kOpen) & ~kOpen;
-    for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; inside != 0; inside = call_.load()) {
-        if (spins > 0) {
-            --spins;
-            pause();
-        } else {
-            call_.wait(inside);
+    for (std::size_t i = 1; i < parts; ++i) {
+        std::atomic<std::uint32_t>& state = desks_[i].state;
+        std::uint32_t now = call_ | kOpen;
+        if (state.compare_exchange_strong(now, call_ | kIdle)) continue;
+        // Asleep rather than yielding: a loop of sched_yield can keep the very worker that it waits for off its core, for good where a
+        // scheduler (Linux 6.18) miscounts what yielding threads ran.
+        for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; phase_of(now) == kJoined; now = state.load()) {
+            if (spins > 0) {
+                --spins;
+                pause();
+            } else {
+                state.wait(now);
+            }
         }
     }
     busy_.clear(std::memory_order_release);
 }
 
 void ThreadPool::take_tasks(std::uint32_t self) {
-    const auto parts = static_cast<std::uint32_t>(shares_.size());
-    std::atomic<std::uint64_t>& own = shares_[self].range;
+    const Task task = desks_[self].task;
+    void* const context = desks_[self].context;
+    const auto parts = static_cast<std::uint32_t>(desks_.size());
+    std::atomic<std::uint64_t>& own = desks_[self].share;
     for (std::uint64_t left = own.load(std::memory_order_relaxed); begin_of(left) < end_of(left);) {
         if (!own.compare_exchange_weak(left, left + 1, std::memory_order_relaxed)) continue;
-        task_(context_, begin_of(left));
+        task(context, begin_of(left));
         left = own.load(std::memory_order_relaxed);
     }
     for (std::uint32_t k = 1; k < parts; ++k) {
-        std::atomic<std::uint64_t>& other = shares_[(self + k) % parts].range;
+        std::atomic<std::uint64_t>& other = desks_[(self + k) % parts].share;
         for (std::uint64_t left = other.load(std::memory_order_relaxed); begin_of(left) < end_of(left);) {
             if (!other.compare_exchange_weak(left, range(begin_of(left), end_of(left) - 1), std::memory_order_relaxed)) continue;
-            task_(context_, end_of(left) - 1);
+            task(context, end_of(left) - 1);
             left = other.load(std::memory_order_relaxed);
         }
     }
 }
 
 void ThreadPool::work(std::uint32_t self) {
-    std::uint32_t seen = 0;
+    std::atomic<std::uint32_t>& state = desks_[self].state;
     for (;;) {
-        std::uint32_t calls = calls_.load();
-        for (std::uint32_t spins = 0; calls == seen && spins < idle_spins_; ++spins) {
+        std::uint32_t now = state.load();
+        for (std::uint32_t spins = 0; phase_of(now) == kIdle && spins < idle_spins_; ++spins) {
             pause();
-            calls = calls_.load();
+            now = state.load();
         }
-        if (calls == seen) {
-            calls_.wait(seen);
+        if (phase_of(now) == kStop) return;
+        if (phase_of(now) == kIdle) {
+            state.wait(now);
             continue;
         }
-        seen = calls;
-        if (stop_.load()) return;
-        if (call_.fetch_add(1) & kOpen) take_tasks(self);
-        if (call_.fetch_sub(1) == 1) call_.notify_one();  // the last out of a closed call
+        if (!state.compare_exchange_strong(now, now - kOpen + kJoined)) continue;
+        take_tasks(self);
+        state.store(now - kOpen + kIdle);
+        state.notify_one();
     }
 }
 

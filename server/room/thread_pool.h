@@ -29,24 +29,19 @@ class ThreadPool final : public sim::Executor {
     void run(std::uint32_t count, Task task, void* context) override;
 
   private:
-    // The tasks [begin, end) of one word: begin in the low half. The owner takes from the front, others from the back.
-    struct alignas(64) Share {
-        std::atomic<std::uint64_t> range{0};
+    // What one worker is told, in one cache line: written before the call is opened, read by him once he has joined it.
+    struct alignas(64) Desk {
+        std::atomic<std::uint32_t> state{0};  // the call's number and a Phase
+        std::atomic<std::uint64_t> share{0};  // tasks left: [low half, high half). Its owner takes the first, others the last
+        Task task = nullptr;
+        void* context = nullptr;
     };
 
     void work(std::uint32_t self);
     void take_tasks(std::uint32_t self);
 
-    // The call in progress, written before it is opened and read only by workers that joined it.
-    Task task_ = nullptr;
-    void* context_ = nullptr;
-    std::vector<Share> shares_;  // by worker, the calling thread's first
-
-    // kOpen while the call may be joined, and the workers in it. One word, so that a worker joins and learns whether it may
-    // in one step, and nobody can slip in after the last look.
-    alignas(64) std::atomic<std::uint32_t> call_{0};
-    alignas(64) std::atomic<std::uint32_t> calls_{0};    // grows with every call: what idle workers watch
-    std::atomic<bool> stop_{false};
+    std::vector<Desk> desks_;      // the calling thread's first
+    std::uint32_t call_ = 0;       // its number, in place
     alignas(64) std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
     std::uint32_t idle_spins_ = 0;
     std::vector<std::thread> workers_;
