@@ -1,11 +1,14 @@
 #include "sim/collision/narrow_phase.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "sim/collision/parallel.h"
 
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 2048;
+constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 1024;
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 
 // [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
@@ -22,30 +25,61 @@ PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ?
 
 }  // namespace
 
-void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs) {
+// A counting sort: each chunk counts its own, learns where its own begin, and puts them there.
+void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor) {
     const std::span<const ShapeType> type_of = broad.type_of();
-    std::uint32_t start[kPairTypes + 1] = {};
-    type_.resize(pairs.size());
-    general_pairs_.clear();
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
-        const PairType type = a <= b ? type_of_pair(a, b) : type_of_pair(b, a);
-        type_[i] = static_cast<std::uint8_t>(type >= kPairTypes ? type : type | (a <= b ? 0 : kSwappedBit));
-        if (type < kPairTypes) ++start[type + 1];
-        if (type == kGeneralPair) general_pairs_.push_back(static_cast<std::uint32_t>(i));
-    }
-    for (std::uint32_t t = 0; t < kPairTypes; ++t) start[t + 1] += start[t];
-    order_.resize(start[kPairTypes]);
-    batches_.clear();
-    for (std::uint32_t t = 0; t < kPairTypes; ++t) {
-        for (std::uint32_t i = start[t]; i < start[t + 1]; i += kPairLanes) {
-            const std::uint32_t left = start[t + 1] - i;
-            batches_.push_back({static_cast<PairType>(t), i, left < kPairLanes ? left : kPairLanes});
+    const auto count = static_cast<std::uint32_t>(pairs.size());
+    type_.resize(count);
+    points_.resize(count);
+    chunks_.assign(chunk_count(count, kPairsPerTask), {});
+    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        Chunk& chunk = chunks_[index];
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
+            const PairType type = a <= b ? type_of_pair(a, b) : type_of_pair(b, a);
+            type_[i] = static_cast<std::uint8_t>(type >= kPairTypes ? type : type | (a <= b ? 0 : kSwappedBit));
+            points_[i] = 0;
+            if (type < kPairTypes) ++chunk.type[type];
+            if (type == kGeneralPair) ++chunk.type[kPairTypes];
         }
+    });
+    batches_.clear();
+    std::uint32_t next = 0;
+    for (std::uint32_t t = 0; t < kPairTypes; ++t) {
+        const std::uint32_t first = next;
+        for (Chunk& chunk : chunks_) next += std::exchange(chunk.type[t], next);
+        for (std::uint32_t i = first; i < next; i += kPairLanes) batches_.push_back({static_cast<PairType>(t), i, std::min(next - i, kPairLanes)});
     }
-    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-        if ((type_[i] & kTypeBits) < kPairTypes) order_[start[type_[i] & kTypeBits]++] = i;
+    order_.resize(next);
+    next = 0;
+    for (Chunk& chunk : chunks_) {
+        chunk.general = next;
+        next += std::exchange(chunk.type[kPairTypes], next);
     }
+    general_pairs_.resize(next);
+    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        Chunk& chunk = chunks_[index];
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (type_[i] == kGeneralPair) general_pairs_[chunk.type[kPairTypes]++] = i;
+            else if ((type_[i] & kTypeBits) < kPairTypes) order_[chunk.type[type_[i] & kTypeBits]++] = i;
+        }
+    });
+}
+
+// Of all pairs; each chunk learns where its own begin.
+std::uint32_t NarrowPhase::count_manifolds(std::uint32_t pairs, Executor& executor) {
+    for_chunks(executor, pairs, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        Chunk& chunk = chunks_[index];
+        std::uint32_t general = chunk.general, sum = 0;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (type_[i] == kGeneralPair) sum += static_cast<std::uint32_t>(general_.of(general++).size());
+            else sum += points_[i] != 0 ? 1u : 0u;
+        }
+        chunk.manifold = sum;
+    });
+    std::uint32_t next = 0;
+    for (Chunk& chunk : chunks_) next += std::exchange(chunk.manifold, next);
+    return next;
 }
 
 void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count) {
@@ -107,8 +141,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         return true;
     }
     const auto count = static_cast<std::uint32_t>(pairs.size());
-    sort_by_type(broad, pairs);
-    points_.assign(count, 0);
+    sort_by_type(broad, pairs, executor);
     if (touches_.size() < count) touches_.resize(count);
     const std::span<const BoundsRecord> grown = broad.any_passive() ? broad.bounds() : std::span<const BoundsRecord>{};
     const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
@@ -120,17 +153,11 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels};
     if (!general_pairs_.empty() && !general_.collide(general_input, executor)) return false;
 
-    std::uint32_t touching = 0, general = 0;
-    chunk_start_.clear();
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (i % kPairsPerTask == 0) chunk_start_.push_back({touching, general});
-        if (type_[i] == kGeneralPair) touching += static_cast<std::uint32_t>(general_.of(general++).size());
-        else touching += points_[i] != 0 ? 1u : 0u;
-    }
+    const std::uint32_t touching = count_manifolds(count, executor);
     if (touching > kMaxPairs) return false;
     manifolds.resize(touching);  // all of them are written whole
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t next = chunk_start_[index].manifold, next_general = chunk_start_[index].general;
+        std::uint32_t next = chunks_[index].manifold, next_general = chunks_[index].general;
         for (std::uint32_t i = begin; i < end; ++i) {
             if (type_[i] == kGeneralPair) {
                 for (const Manifold& manifold : general_.of(next_general++)) manifolds[next++] = manifold;

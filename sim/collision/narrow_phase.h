@@ -32,7 +32,8 @@ class NarrowPhase {
             std::uint32_t feature;
         } points[kMaxManifoldPoints];
     };
-    void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs);
+    void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor);
+    std::uint32_t count_manifolds(std::uint32_t pairs, Executor& executor);
     void run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels);
     void keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count);
     void write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const;
@@ -44,10 +45,11 @@ class NarrowPhase {
     std::vector<Touch> touches_;                 // by pair
     GeneralPhase general_;
     std::vector<std::uint32_t> general_pairs_;   // which pairs it has
-    struct ChunkStart {
-        std::uint32_t manifold = 0, general = 0;
+    struct Chunk {                               // of pairs: first how many it has of each, then where they begin
+        std::uint32_t type[kPairTypes + 1] = {}; // in order_; after all types the general ones, in general_pairs_
+        std::uint32_t general = 0, manifold = 0; // what type[kPairTypes] was when it began; in the list of manifolds
     };
-    std::vector<ChunkStart> chunk_start_;        // where a chunk of pairs begins, in manifolds and in general_pairs_
+    std::vector<Chunk> chunks_;
 };
 
 }  // namespace orrery::sim

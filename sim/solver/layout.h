@@ -20,7 +20,7 @@ namespace orrery::sim {
 
 // The unit of work that a worker takes is a share of a colour: small enough to spread it over workers, large enough to outweigh the
 // hand-out.
-inline constexpr std::uint32_t kBlocksPerColour = 32, kMaxBlockBundles = 8;
+inline constexpr std::uint32_t kBlocksPerColour = 16, kMaxBlockBundles = 8;
 
 struct Block {
     Kind kind = Kind::contact;
