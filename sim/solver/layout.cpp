@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 #include "sim/collision/parallel.h"
 
@@ -64,7 +65,7 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     if (!keep_joints) place_joints(joints, taken, colouring);
     overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
     place_contacts(contacts, colouring);
-    make_blocks();
+    make_blocks(joints, contacts);
     for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t k = begin; k < end; ++k) {
             if (!keep_joints || blocks_[k].kind >= Kind::contact) fill(blocks_[k], bodies, joints, contacts);
@@ -206,7 +207,7 @@ void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact>
                 open = stores_[index_of(o.kind)].size;
                 resize(o.kind, open + 1);
                 std::memset(bundle(o.kind, open), 0, kHeadBytes[index_of(o.kind)]);
-                overflow_blocks_.push_back({o.kind, open, 1, 0});
+                overflow_blocks_.push_back({o.kind, open, 1, 0, 0});
             }
             BundleHead& to = head(o.kind, open);
             put(to, to.count, o, bodies, contacts);
@@ -215,7 +216,9 @@ void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact>
     }
 }
 
-void BundleLayout::make_blocks() {
+// Blocks of a colour stand in the order of the bodies in them, whatever their kinds: so a worker meets the same bodies in every colour,
+// and they stay in its cache.
+void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Contact> contacts) {
     blocks_.clear();
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         colour_begin_[colour] = static_cast<std::uint32_t>(blocks_.size());
@@ -224,10 +227,16 @@ void BundleLayout::make_blocks() {
         const std::uint32_t size = std::clamp(bundles / kBlocksPerColour, 1u, kMaxBlockBundles);
         for (const Plan& p : plans_) {
             const std::uint32_t all = bundles_of(p.lanes[colour]);
-            for (std::uint32_t done = 0; done < all; done += size)
-                blocks_.push_back({p.kind, p.first[colour] + done, std::min(size, all - done),
-                                   std::min(size * kBundleLanes, p.lanes[colour] - done * kBundleLanes)});
+            for (std::uint32_t done = 0; done < all; done += size) {
+                Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour] + done, std::min(size, all - done),
+                                                          std::min(size * kBundleLanes, p.lanes[colour] - done * kBundleLanes), 0});
+                const std::uint32_t source = stores_[index_of(p.kind)].source[std::size_t(block.first) * kBundleLanes + block.lanes / 2];
+                block.place = p.kind >= Kind::contact ? contacts[source].b : joints[source].b;
+            }
         }
+        std::sort(blocks_.begin() + colour_begin_[colour], blocks_.end(), [](const Block& x, const Block& y) {
+            return std::tie(x.place, x.kind, x.first) < std::tie(y.place, y.kind, y.first);
+        });
     }
     colour_begin_[colours_] = static_cast<std::uint32_t>(blocks_.size());
 }

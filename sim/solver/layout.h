@@ -26,6 +26,7 @@ struct Block {
     Kind kind = Kind::contact;
     std::uint32_t first = 0, count = 0;  // bundles of that kind
     std::uint32_t lanes = 0;             // in use, in all of them
+    std::uint32_t place = 0;             // a body in their midst
 };
 
 class BundleLayout {
@@ -84,7 +85,7 @@ class BundleLayout {
     void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
     void place_overflow(const Bodies& bodies, std::span<const Contact> contacts);
     void put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts);
-    void make_blocks();
+    void make_blocks(std::span<const Joint> joints, std::span<const Contact> contacts);
     void resize(Kind kind, std::uint32_t bundles);
 
     std::array<Store, kKindCount> stores_;
