@@ -36,6 +36,7 @@ struct ContactBundle {
     Vec3Rows world_friction;    // carried friction impulse until prepare, the one to carry after finish
     Row total;                  // after finish: N s over all points and substeps
     ContactPointRows points[kMaxManifoldPoints];
+    Row coupling[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2];  // 1/kg: what a unit of one point's impulse does to the speed at another
 };
 
 // Contacts with a ContactSurface that is not plain lie in bundles of their own, so that others neither hold nor solve it.
@@ -46,6 +47,8 @@ struct SurfaceContactBundle : ContactBundle {
     LdltRows<3> rolling_mass;  // kg m^2
     Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes
 };
+
+constexpr std::uint32_t coupling_index(std::uint32_t k, std::uint32_t j) { return k * (k - 1) / 2 + j; }  // j < k
 
 inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f, 3.0f, 4.0f};
 
@@ -188,7 +191,13 @@ struct ContactFunctions {
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
             const Vec3T<F> ra = get<F>(rows.angular_a, lane), rb = ra + to_b;
             const Vec3T<F> ja = cross(ra, n), jb = cross(rb, n);
-            const F response = (linear + dot(ja, a.inverse_inertia * ja)) + dot(jb, b.inverse_inertia * jb);
+            const Vec3T<F> turn_a = a.inverse_inertia * ja, turn_b = b.inverse_inertia * jb;
+            const F response = (linear + dot(ja, turn_a)) + dot(jb, turn_b);
+            for (std::uint32_t j = 0; j < k; ++j) {
+                const ContactPointRows& other = bundle.points[j];
+                put(bundle.coupling[coupling_index(k, j)], lane,
+                    (linear + dot(get<F>(other.angular_a, lane), turn_a)) + dot(get<F>(other.angular_b, lane), turn_b));
+            }
             put(rows.angular_a, lane, ja);
             put(rows.angular_b, lane, jb);
             put(rows.separation, lane, -get<F>(rows.separation, lane));
@@ -229,10 +238,8 @@ struct ContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void solve_rolling(SurfaceContactBundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
+    ORRERY_FN static void solve_rolling(SurfaceContactBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, VelocityT<F>& va,
                                         VelocityT<F>& vb) {
-        F normal(0.0f);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) normal += get<F>(bundle.points[k].impulse, lane);
         const Vec3T<F> spin = vb.angular - va.angular;
         F change[3] = {spin.x, spin.y, spin.z};
         solve_ldlt(get<F>(bundle.rolling_mass, lane), change);
@@ -245,14 +252,8 @@ struct ContactFunctions {
     }
 
     template <class F, class AnyBundle>
-    ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, VelocityT<F>& va,
+    ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, F levered, VelocityT<F>& va,
                                          VelocityT<F>& vb) {
-        F normal(0.0f), levered(0.0f);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            const F impulse = get<F>(bundle.points[k].impulse, lane);
-            normal += impulse;
-            levered += impulse * get<F>(bundle.points[k].lever, lane);
-        }
         const F mu = get<F>(bundle.friction, lane);
 
         const F twist = get<F>(bundle.twist_impulse, lane), twist_limit = mu * levered;
@@ -279,39 +280,74 @@ struct ContactFunctions {
         add_impulse(vb, f.b, push, cross(arm_b, push));
     }
 
+    // What the points of a pass are solved with, and what they sum up to.
+    template <class F>
+    struct Points {
+        F approach, moved;             // along the normal: the centres' speed, their displacement since the tick began
+        F rate, soft_mass, soft_impulse;
+        F push, levered, change[kMaxManifoldPoints];
+        Vec3T<F> turn_a, turn_b;
+        F normal;
+        ORRERY_FN Points() : turn_a{F(0.0f), F(0.0f), F(0.0f)}, turn_b{F(0.0f), F(0.0f), F(0.0f)} {}
+    };
+
+    // Point K, and those after it: Gauss-Seidel over the impulses, for what one does to the speed at another is known.
+    template <bool kRelax, std::uint32_t K, std::uint32_t N, class F>
+    ORRERY_FN static void solve_points(ContactBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+                                       const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb, Points<F>& p) {
+        const F zero(0.0f);
+        ContactPointRows& rows = bundle.points[K];
+        const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
+        const F s = ((get<F>(rows.separation, lane) + p.moved) + dot(jb, db.angular)) - dot(ja, da.angular);
+        const MaskOf<F> apart = s > zero;
+        F bias = select(apart, s * F(step.inverse_h), zero);
+        F mass_scale(1.0f), impulse_scale(0.0f);
+        if constexpr (!kRelax) {
+            const F pull = max(p.rate * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
+            bias = select(apart, bias, pull);
+            mass_scale = select(apart, mass_scale, p.soft_mass);
+            impulse_scale = select(apart, impulse_scale, p.soft_impulse);
+        }
+        F speed = (p.approach + dot(jb, vb.angular)) - dot(ja, va.angular);
+        for (std::uint32_t j = 0; j < K; ++j) speed = speed + get<F>(bundle.coupling[coupling_index(K, j)], lane) * p.change[j];
+        const F old = get<F>(rows.impulse, lane);
+        const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
+        const F now = max(old - change, zero);
+        put(rows.impulse, lane, now);
+        if constexpr (kRelax) {
+            put(rows.total, lane, get<F>(rows.total, lane) + now);
+            p.normal = p.normal + now;
+            p.levered = p.levered + now * get<F>(rows.lever, lane);
+        }
+        p.change[K] = now - old;
+        p.push = p.push + p.change[K];
+        p.turn_a = p.turn_a + ja * p.change[K];
+        p.turn_b = p.turn_b + jb * p.change[K];
+        if constexpr (K + 1 < N) solve_points<kRelax, K + 1, N>(bundle, lane, step, da, db, va, vb, p);
+    }
+
     // da, db: displacement since the tick began.
     template <bool kRelax, class F, class AnyBundle>
     ORRERY_FN static void solve(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
                                 const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
-
-        const F zero(0.0f), inverse_h(step.inverse_h);
-        const F rate = get<F>(bundle.rate, lane), soft_mass = get<F>(bundle.mass_scale, lane);
-        const F soft_impulse = get<F>(bundle.impulse_scale, lane);
-        const F moved = dot(f.n, db.linear - da.linear);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            ContactPointRows& rows = bundle.points[k];
-            const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
-            const F s = ((get<F>(rows.separation, lane) + moved) + dot(jb, db.angular)) - dot(ja, da.angular);
-            const MaskOf<F> apart = s > zero;
-            F bias = select(apart, s * inverse_h, zero);
-            F mass_scale(1.0f), impulse_scale(0.0f);
-            if constexpr (!kRelax) {
-                const F pull = max(rate * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
-                bias = select(apart, bias, pull);
-                mass_scale = select(apart, mass_scale, soft_mass);
-                impulse_scale = select(apart, impulse_scale, soft_impulse);
-            }
-            const F speed = normal_speed(f.n, ja, jb, va, vb);
-            const F old = get<F>(rows.impulse, lane);
-            const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
-            const F now = max(old - change, zero);
-            put(rows.impulse, lane, now);
-            if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
-            apply_normal(f, ja, jb, now - old, va, vb);
+        const F zero(0.0f);
+        Points<F> p;
+        p.approach = dot(f.n, vb.linear - va.linear);
+        p.moved = dot(f.n, db.linear - da.linear);
+        p.rate = get<F>(bundle.rate, lane), p.soft_mass = get<F>(bundle.mass_scale, lane);
+        p.soft_impulse = get<F>(bundle.impulse_scale, lane);
+        p.push = p.normal = p.levered = zero;
+        switch (bundle.head.points) {
+        case 1: solve_points<kRelax, 0, 1>(bundle, lane, step, da, db, va, vb, p); break;
+        case 2: solve_points<kRelax, 0, 2>(bundle, lane, step, da, db, va, vb, p); break;
+        case 3: solve_points<kRelax, 0, 3>(bundle, lane, step, da, db, va, vb, p); break;
+        default: solve_points<kRelax, 0, 4>(bundle, lane, step, da, db, va, vb, p); break;
         }
-        if constexpr (kRelax && AnyBundle::kSurface) solve_rolling(bundle, lane, f, va, vb);
-        if constexpr (kRelax) solve_friction(bundle, lane, f, va, vb);
+        subtract_impulse(va, f.a, f.n * p.push, p.turn_a);
+        add_impulse(vb, f.b, f.n * p.push, p.turn_b);
+        if constexpr (kRelax && AnyBundle::kSurface) solve_rolling(bundle, lane, f, p.normal, va, vb);
+        if constexpr (kRelax) solve_friction(bundle, lane, f, p.normal, p.levered, va, vb);
     }
 
     template <class F>

@@ -7,6 +7,9 @@
 #define ORRERY_SOLVER_INTEGRATE_INL_H_
 #endif
 
+#include <bit>
+#include <cstring>
+
 #include "sim/constraints/bundle-inl.h"
 #include "sim/solver/kernels.h"
 
@@ -25,16 +28,24 @@ struct BodyGroup {
     std::uint32_t dynamic_bits = 0, moving_bits = 0;  // awake; moving: dynamic or kinematic
 
     ORRERY_FN BodyGroup(const StepContext& context, std::uint32_t first) {
-        for (std::uint32_t k = 0; k < kBundleLanes; ++k) {
-            const std::uint32_t body = first + k;
-            const bool inside = body < context.body_count;
-            const std::uint8_t flags = inside ? context.flags[body] : std::uint8_t{0};
-            rows[k] = inside ? body : kWorldBody;
-            mass_rows[k] = rows[k] * 2;
-            const bool awake = (flags & kBodyAsleep) == 0;
-            dynamic_bits |= (awake && (flags & kBodyDynamic) != 0 ? 1u : 0u) << k;
-            moving_bits |= (awake && (flags & (kBodyDynamic | kBodyKinematic)) != 0 ? 1u : 0u) << k;
+        const std::uint32_t count = context.body_count - first < kBundleLanes ? context.body_count - first : kBundleLanes;
+        for (std::uint32_t k = 0; k < kBundleLanes; ++k) rows[k] = k < count ? first + k : kWorldBody;
+        for (std::uint32_t k = 0; k < kBundleLanes; ++k) mass_rows[k] = rows[k] * 2;
+        std::uint64_t flags[kBundleLanes / 8] = {};  // a byte a body; bit 0 of each is looked at
+        std::memcpy(flags, context.flags + first, count);
+        for (std::uint32_t k = 0; k < kBundleLanes / 8; ++k) {
+            const std::uint64_t awake = ~flags[k] >> kAsleepBit, dynamic = flags[k] >> kDynamicBit, kinematic = flags[k] >> kKinematicBit;
+            dynamic_bits |= lowest_bits(awake & dynamic) << (8 * k);
+            moving_bits |= lowest_bits(awake & (dynamic | kinematic)) << (8 * k);
         }
+    }
+
+  private:
+    static constexpr int kAsleepBit = std::countr_zero(std::uint8_t{kBodyAsleep}), kDynamicBit = std::countr_zero(std::uint8_t{kBodyDynamic}),
+                         kKinematicBit = std::countr_zero(std::uint8_t{kBodyKinematic});
+    // Bit 0 of each byte, side by side: no two of the partial products fall on the same place.
+    ORRERY_FN static std::uint32_t lowest_bits(std::uint64_t bytes) {
+        return static_cast<std::uint32_t>(((bytes & 0x0101010101010101u) * 0x0102040810204080u) >> 56);
     }
 };
 

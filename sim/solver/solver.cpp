@@ -165,20 +165,23 @@ struct Solver::Impl {
     // ---- work, spread over workers or done here; which, depends on nothing that a bit depends on
 
     struct Job {
-        Impl* impl;
-        std::uint32_t first;
         void (Impl::*work)(std::uint32_t index, const Job& job);
         BundleKernel KindKernels::*pass;
         BodyKernel body_pass;
     };
+    struct Share {
+        Impl& impl;
+        const Job& job;
+        std::uint32_t first;
+    };
     static void run_task(void* context, std::uint32_t index) {
-        const Job& job = *static_cast<const Job*>(context);
-        (job.impl->*job.work)(job.first + index, job);
+        const Share& share = *static_cast<const Share*>(context);
+        (share.impl.*share.job.work)(share.first + index, share.job);
     }
-    void run(std::uint32_t begin, std::uint32_t end, Job job) {
-        job.first = begin;
+    void run(std::uint32_t begin, std::uint32_t end, const Job& job) {
         if (end - begin >= kSharedFrom && executor->worker_count() > 1) {
-            executor->run(end - begin, run_task, &job);
+            Share share{*this, job, begin};
+            executor->run(end - begin, run_task, &share);
             return;
         }
         for (std::uint32_t k = begin; k < end; ++k) (this->*job.work)(k, job);
@@ -223,16 +226,16 @@ struct Solver::Impl {
 
     // Overflow first, one bundle after the other; then colour by colour.
     void pass(BundleKernel KindKernels::*pass) {
-        const Job job{this, 0, &Impl::block_work, pass, nullptr};
+        const Job job{&Impl::block_work, pass, nullptr};
         const auto all = static_cast<std::uint32_t>(layout.blocks().size());
         for (std::uint32_t k = layout.overflow_begin(); k < all; ++k) block_work(k, job);
         for (std::uint32_t c = 0; c < layout.colours(); ++c) run(layout.colour_begin(c), layout.colour_begin(c + 1), job);
     }
     void all_blocks(void (Impl::*work)(std::uint32_t, const Job&)) {
-        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {this, 0, work, nullptr, nullptr});
+        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {work, nullptr, nullptr});
     }
     void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
-        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {this, 0, work, nullptr, kernel});
+        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {work, nullptr, kernel});
     }
     void find_busy_blocks() {
         busy_blocks.clear();
