@@ -32,7 +32,6 @@ struct GraphView {
     GraphJoints* joints;
     GraphBodies* bodies;
     GraphSides* sides;
-    const std::uint32_t* own;  // groups of joints, by the bodies' groups
     float* plane;              // kGraphPlanes of them, `stride` floats apart
     std::size_t stride;
     float* change;             // kGraphChanges, of this iteration, N s on the body at home
