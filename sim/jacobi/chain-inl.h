@@ -214,10 +214,23 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, A
     }
 }
 
+// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one. A NaN is.
 template <class F>
-ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+ORRERY_FN MaskOf<F> far_from_limits(const AloneSlot& w, std::size_t lane) {
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
+                    kFastTurn = kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
+    return ((length_squared(get<F>(w.position, lane)) < F(kFar)) & ((q.x * q.x + q.y * q.y) + (q.z * q.z + q.w * q.w) < F(2.0f))) &
+           ((length_squared(get<F>(w.linear, lane)) < F(kFast)) & (length_squared(get<F>(w.angular, lane)) < F(kFastTurn)));
+}
+
+// Whether all that it stores is far from the limits.
+template <class F>
+ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+    MaskOf<F> far = first_lanes<F>(lanes<F>());
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
         AloneSlot& w = work[s];
+        far = far & far_from_limits<F>(w, lane);
         const std::uint32_t* rows = chains.slots[s].body + lane;
         const std::uint32_t bits = vector_bits<F>(chains.slots[s].dynamic & chains.bundle->alone, lane);
         scatter_pose<F>(context.pose->position, rows, bits, {get<F>(w.position, lane), get<F>(w.orientation, lane)});
@@ -225,6 +238,7 @@ ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, 
         store_force<F>(chains, s, lane, vector_bits<F>(chains.slots[s].jointed & chains.bundle->alone, lane),
                        get<F>(w.force, lane), get<F>(w.total, lane), context.step);
     }
+    return all(far);
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
@@ -238,7 +252,7 @@ ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, c
 
 // `next`: slots whose bodies are to be read ahead, or null.
 template <class F>
-ORRERY_FN void solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                                  const ChainSlot* next, std::size_t lane) {
     const std::uint32_t links = chains.bundle->links;
     const F zero(0.0f);
@@ -253,17 +267,19 @@ ORRERY_FN void solve_alone_lanes(const StepContext& context, std::uint32_t subst
         Vec3T<F> after{zero, zero, zero};
         for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
     }
-    store_alone<F>(context, chains, work, lane);
+    return store_alone<F>(context, chains, work, lane);
 }
 
 template <class F>
-void solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+bool solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                  const ChainSlot* next) {
+    bool far = true;
     for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
         if (vector_bits<F>(chains.bundle->alone, lane) == 0) continue;
-        solve_alone_lanes<F>(context, substeps, chains, work, next, lane);
+        far = solve_alone_lanes<F>(context, substeps, chains, work, next, lane) && far;
         next = nullptr;
     }
+    return far;
 }
 
 // ---- coupled: any bodies, a pass at a time, the state in the body store

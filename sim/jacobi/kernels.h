@@ -48,7 +48,8 @@ struct CoupledKernels {
 
 struct RigKernels {
     // `next`: slots that are likely to follow, links + 1 of them, or null: their bodies are fetched meanwhile.
-    void (*alone)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work, const ChainSlot* next);
+    // True: every number of their bodies is far from the limits of quarantine_lost_bodies.
+    bool (*alone)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work, const ChainSlot* next);
     void (*prepare)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*warm_start)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);

@@ -211,6 +211,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     joints_ = joints;
     force_ = force;
     elsewhere_ = 0;
+    far_ = false;
     if (alone_.empty() || solve_elsewhere(input, bodies)) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
@@ -226,6 +227,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
         const StepContext& context;
         std::uint32_t substeps;
         std::atomic<std::uint32_t> next{0};
+        std::atomic<bool> far{true};
     } job{*this, context, input.substeps};
     const auto work = [](void* opaque, std::uint32_t worker) {
         const FpEnvironment guarded;
@@ -236,12 +238,13 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
             // Of a shorter one what comes after it is fetched, too.
             const std::size_t ahead = k + 1 < r.alone_.size() ? r.bundles_[r.alone_[k + 1]].slot : r.slots_.size();
             const ChainSlot* const next = ahead + bundle.links < r.slots_.size() ? r.slots_.data() + ahead : nullptr;
-            r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next);
+            if (!r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next)) j.far = false;
             r.note_breaks(bundle, bundle.alone);
         }
     };
     if (workers == 1) work(&job, 0);
     else input.executor->run(workers, work, &job);
+    far_ = job.far;
 }
 
 void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs) {
