@@ -224,13 +224,10 @@ ORRERY_FN MaskOf<F> far_from_limits(const AloneSlot& w, std::size_t lane) {
            ((length_squared(get<F>(w.linear, lane)) < F(kFast)) & (length_squared(get<F>(w.angular, lane)) < F(kFastTurn)));
 }
 
-// Whether all that it stores is far from the limits.
 template <class F>
-ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
-    MaskOf<F> far = first_lanes<F>(lanes<F>());
+ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
         AloneSlot& w = work[s];
-        far = far & far_from_limits<F>(w, lane);
         const std::uint32_t* rows = chains.slots[s].body + lane;
         const std::uint32_t bits = vector_bits<F>(chains.slots[s].dynamic & chains.bundle->alone, lane);
         scatter_pose<F>(context.pose->position, rows, bits, {get<F>(w.position, lane), get<F>(w.orientation, lane)});
@@ -238,7 +235,21 @@ ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, 
         store_force<F>(chains, s, lane, vector_bits<F>(chains.slots[s].jointed & chains.bundle->alone, lane),
                        get<F>(w.force, lane), get<F>(w.total, lane), context.step);
     }
-    return all(far);
+}
+
+// For quarantine_lost_bodies. Whether it may have work.
+template <class F>
+ORRERY_ONCE bool keep_start_poses(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::size_t lane) {
+    MaskOf<F> far = first_lanes<F>(lanes<F>());
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) far = far & far_from_limits<F>(work[s], lane);
+    if (all(far)) return false;
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        const ChainSlot& slot = chains.slots[s];
+        for (std::size_t k = lane; k < lane + lanes<F>(); ++k) {
+            if (((slot.dynamic & chains.bundle->alone) >> k & 1u) != 0) chains.start_pose[slot.body[k]] = context.pose[slot.body[k]];
+        }
+    }
+    return true;
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
@@ -267,19 +278,21 @@ ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t subst
         Vec3T<F> after{zero, zero, zero};
         for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
     }
-    return store_alone<F>(context, chains, work, lane);
+    const bool lost = chains.start_pose != nullptr && keep_start_poses<F>(context, chains, work, lane);
+    store_alone<F>(context, chains, work, lane);
+    return lost;
 }
 
 template <class F>
 bool solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                  const ChainSlot* next) {
-    bool far = true;
+    bool lost = false;
     for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
         if (vector_bits<F>(chains.bundle->alone, lane) == 0) continue;
-        far = solve_alone_lanes<F>(context, substeps, chains, work, next, lane) && far;
+        lost = solve_alone_lanes<F>(context, substeps, chains, work, next, lane) || lost;
         next = nullptr;
     }
-    return far;
+    return lost;
 }
 
 // ---- coupled: any bodies, a pass at a time, the state in the body store
