@@ -214,6 +214,16 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, A
     }
 }
 
+// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one. A NaN is.
+template <class F>
+ORRERY_FN MaskOf<F> far_from_limits(const AloneSlot& w, std::size_t lane) {
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
+                    kFastTurn = kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
+    return ((length_squared(get<F>(w.position, lane)) < F(kFar)) & ((q.x * q.x + q.y * q.y) + (q.z * q.z + q.w * q.w) < F(2.0f))) &
+           ((length_squared(get<F>(w.linear, lane)) < F(kFast)) & (length_squared(get<F>(w.angular, lane)) < F(kFastTurn)));
+}
+
 template <class F>
 ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
@@ -227,6 +237,21 @@ ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, 
     }
 }
 
+// For quarantine_lost_bodies. Whether it may have work.
+template <class F>
+ORRERY_ONCE bool keep_start_poses(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::size_t lane) {
+    MaskOf<F> far = first_lanes<F>(lanes<F>());
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) far = far & far_from_limits<F>(work[s], lane);
+    if (all(far)) return false;
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        const ChainSlot& slot = chains.slots[s];
+        for (std::size_t k = lane; k < lane + lanes<F>(); ++k) {
+            if (((slot.dynamic & chains.bundle->alone) >> k & 1u) != 0) chains.start_pose[slot.body[k]] = context.pose[slot.body[k]];
+        }
+    }
+    return true;
+}
+
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
 ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, const ChainSlot& slot) {
     for (std::size_t k = 0; k < kBundleLanes; ++k) {
@@ -238,7 +263,7 @@ ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, c
 
 // `next`: slots whose bodies are to be read ahead, or null.
 template <class F>
-ORRERY_FN void solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                                  const ChainSlot* next, std::size_t lane) {
     const std::uint32_t links = chains.bundle->links;
     const F zero(0.0f);
@@ -253,17 +278,21 @@ ORRERY_FN void solve_alone_lanes(const StepContext& context, std::uint32_t subst
         Vec3T<F> after{zero, zero, zero};
         for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
     }
+    const bool lost = chains.start_pose != nullptr && keep_start_poses<F>(context, chains, work, lane);
     store_alone<F>(context, chains, work, lane);
+    return lost;
 }
 
 template <class F>
-void solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+bool solve_alone(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                  const ChainSlot* next) {
+    bool lost = false;
     for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
         if (vector_bits<F>(chains.bundle->alone, lane) == 0) continue;
-        solve_alone_lanes<F>(context, substeps, chains, work, next, lane);
+        lost = solve_alone_lanes<F>(context, substeps, chains, work, next, lane) || lost;
         next = nullptr;
     }
+    return lost;
 }
 
 // ---- coupled: any bodies, a pass at a time, the state in the body store

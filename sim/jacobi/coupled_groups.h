@@ -46,7 +46,8 @@ class GraphGroups {
   private:
     // A joint of the graph being packed, and where it comes to lie.
     struct Placed {
-        std::uint32_t joint, home, other, row = 0;  // places; a group of the graph's joints
+        std::uint32_t joint, home, other;  // places
+        std::uint32_t group = 0;           // of the graph's joints
         bool home_is_b = false;
     };
     void fill(const Rigs& rigs, std::uint32_t rig, std::span<const Joint> joints);
@@ -59,7 +60,6 @@ class GraphGroups {
     std::vector<GraphJoints> joints_;
     std::vector<GraphBodies> bodies_;
     std::vector<GraphSides> sides_;
-    std::vector<std::uint32_t> own_;
     std::vector<GraphStep> steps_;
     std::vector<Row> planes_, changes_;
     std::vector<std::uint32_t> awake_;      // of a tick

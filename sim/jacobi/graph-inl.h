@@ -88,14 +88,14 @@ ORRERY_FN PoseT<F> read_pose(const GraphView& g, const At& at) {
 inline std::size_t place_of(const GraphView& g, const GraphBodies* b, std::size_t lane) {
     return (1 + static_cast<std::size_t>(b - g.bodies)) * kBundleLanes + lane;
 }
-inline std::size_t change_of(const GraphView& g, const GraphJoints* j, std::size_t lane) {
-    return (1 + static_cast<std::size_t>(j - g.joints)) * kBundleLanes + lane;
-}
 template <class F>
 ORRERY_FN Vec3T<F> where_used(const Row& used, std::size_t lane, Vec3T<F> v) {
     const F zero(0.0f);
     return select<F>(get<F>(used, lane) > zero, v, Vec3T<F>{zero, zero, zero});
 }
+
+template <class F>
+ORRERY_FN bool all_lanes(std::uint32_t mask, std::size_t lane) { return vector_bits<F>(mask, lane) == (1u << lanes<F>()) - 1u; }
 
 // Velocities of all places from the bodies, and of the dynamic ones back.
 template <class F>
@@ -120,31 +120,35 @@ ORRERY_ONCE void unload_graph(const StepContext& context, const GraphView& g) {
 
 // v += M^-1 J^T d
 template <class F>
-ORRERY_ONCE void push_graph(const GraphView& g) {
+ORRERY_FN void push_bodies(const GraphView& g, const GraphBodies* begin, const GraphBodies* end) {
     const F zero(0.0f);
-    const std::size_t s = g.stride;
-    ORRERY_FOR_EACH_BODY_VECTOR {
-        Vec3T<F> linear{zero, zero, zero}, angular = linear;
-        std::uint32_t turns = 0;
-        for (std::uint32_t k = 0; k < b->own; ++k) {
-            const GraphJoints* const j = g.joints + g.own[b->first_own + k];
-            const Vec3T<F> change = read3<F>(g.change, g.change_stride, AtHome<F>(change_of(g, j, lane)));
-            linear = linear + change;
-            turns |= j->turns;
-            if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
+    const std::size_t s = g.stride, t = g.change_stride;
+    for (const GraphBodies* b = begin; b != end; ++b) {
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            if (vector_bits<F>(b->dynamic, lane) == 0) continue;
+            Vec3T<F> linear{zero, zero, zero}, angular = linear;
+            std::uint32_t turns = 0;
+            const GraphJoints* const own = g.joints + b->first_own;
+            for (const GraphJoints* j = own; j != own + b->own; ++j) {
+                const Vec3T<F> change = read3<F>(g.change, t, AtHome<F>(j->change + lane));
+                linear = linear + change;
+                turns |= j->turns;
+                if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
+            }
+            const GraphSides* const sides = g.sides + b->first_side;
+            for (const GraphSides* side = sides; side != sides + b->sides; ++side) {
+                Vec3T<F> change = read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane));
+                if (!all_lanes<F>(side->jointed, lane)) change = where_used(side->used, lane, change);
+                linear = linear - change;
+                turns |= side->turns;
+                if (side->turns != 0) angular = angular - cross(get<F>(side->arm, lane), change);
+            }
+            const std::size_t place = place_of(g, b, lane);
+            float* const v = g.plane + kGraphVelocity * s;
+            const AtHome<F> at(place);
+            write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
+            if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
         }
-        for (std::uint32_t k = 0; k < b->sides; ++k) {
-            const GraphSides& side = g.sides[b->first_side + k];
-            const Vec3T<F> change = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
-            linear = linear - change;
-            turns |= side.turns;
-            if (side.turns != 0) angular = angular - cross(get<F>(side.arm, lane), change);
-        }
-        const std::size_t place = place_of(g, b, lane);
-        float* const v = g.plane + kGraphVelocity * s;
-        const AtHome<F> at(place);
-        write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
-        if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
     }
 }
 
@@ -165,7 +169,7 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
     const float* const taut = g.change + 3 * g.change_stride;
     ORRERY_FOR_EACH_JOINT_VECTOR {
         const Vec3T<F> impulse = get<F>(j->impulse, lane);
-        write3(g.change, g.change_stride, change_of(g, j, lane), impulse);
+        write3(g.change, g.change_stride, j->change + lane, impulse);
         if (j->rods == 0) continue;
         const AtHome<F> at_home(j->home + lane);
         const AtEnds<F> at_other(j->other, j->run, lane);
@@ -175,7 +179,7 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
             apart = apart + (rotate(read_pose<F>(g, at_home).orientation, get<F>(j->at_home, lane)) -
                              rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane)));
         const F pulled = max(-dot(impulse, apart), zero) * inverse_or_zero(dot(apart, apart));
-        store(g.change + 3 * g.change_stride + change_of(g, j, lane), select(get<F>(j->rod, lane) > zero, pulled, zero));
+        store(g.change + 3 * g.change_stride + j->change + lane, select(get<F>(j->rod, lane) > zero, pulled, zero));
     }
     ORRERY_FOR_EACH_BODY_VECTOR {
         const std::size_t place = place_of(g, b, lane);
@@ -183,8 +187,8 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
         InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
         F stiffness = zero, across = zero;
         for (std::uint32_t k = 0; k < b->own; ++k) {
-            GraphJoints& j = g.joints[g.own[b->first_own + k]];
-            if (j.rods != 0) across = across + load<F>(taut + change_of(g, &j, lane));
+            GraphJoints& j = g.joints[b->first_own + k];
+            if (j.rods != 0) across = across + load<F>(taut + j.change + lane);
             if (j.turns == 0) continue;
             const Vec3T<F> arm = rotate(pose.orientation, get<F>(j.at_home, lane));
             put(j.arm_home, lane, arm);
@@ -264,30 +268,69 @@ ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
     }
 }
 
-template <class F>
-ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g, bool relax) {
-    const F zero(0.0f), one(1.0f);
-    const std::size_t t = g.change_stride;
-    load_graph<F>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR write3(g.change, t, change_of(g, j, lane), Vec3T<F>{zero, zero, zero});
-    for (std::uint32_t n = 0; n < g.graph->steps; ++n) {
-        const F keep_change(g.graph->step[n].keep), step(g.graph->step[n].step);
-        ORRERY_FOR_EACH_JOINT_VECTOR {
-            const std::size_t at = change_of(g, j, lane);
-            const bool turns = j->turns != 0;
-            const VelocityT<F> home = read_velocity<F>(g, AtHome<F>(j->home + lane), turns),
-                               other = read_velocity<F>(g, AtEnds<F>(j->other, j->run, lane), turns);
-            const F keep = relax ? get<F>(j->keep, lane) : one;
+struct GraphTile {
+    const GraphBodies *bodies, *bodies_end;
+    GraphJoints* joints;
+    const GraphJoints* joints_end;
+};
+inline GraphTile tile_of(const GraphView& g, std::int64_t index) {
+    const GraphBodies* const begin = g.bodies + index * kGraphTile;
+    const GraphBodies* const last = g.bodies + (g.graph->bodies - 1);
+    const GraphBodies* const end = last - begin < kGraphTile ? last + 1 : begin + kGraphTile;
+    return {begin, end, g.joints + begin->first_own, g.joints + (end - 1)->first_own + (end - 1)->own};
+}
+
+// One step of a range of joints. The first of a pass finds no change before it.
+template <class F, bool kRelax>
+ORRERY_FN void step_joints(const GraphView& g, GraphJoints* begin, const GraphJoints* end, GraphStep by, bool first) {
+    const F zero(0.0f), keep_change(by.keep), step(by.step);
+    const std::size_t s = g.stride, t = g.change_stride;
+    for (GraphJoints* j = begin; j != end; ++j) {
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
+            if (vector_bits<F>(j->jointed, lane) == 0) continue;
+            const AtHome<F> at_home(j->home + lane), at_change(j->change + lane);
+            const AtEnds<F> at_other(j->other, j->run, lane);
+            const float* const velocity = g.plane + kGraphVelocity * s;
+            Vec3T<F> rest = read3<F>(velocity, s, at_home) - read3<F>(velocity, s, at_other);
+            if (j->turns != 0)
+                rest = rest + (cross(read3<F>(velocity + 3 * s, s, at_home), get<F>(j->arm_home, lane)) -
+                               cross(read3<F>(velocity + 3 * s, s, at_other), get<F>(j->arm_other, lane)));
             const Vec3T<F> impulse = get<F>(j->impulse, lane);
-            const Vec3T<F> held = get<F>(relax ? j->held_bias : j->bias, lane) + (get<F>(j->soft_block, lane) * impulse) * keep;
-            Vec3T<F> rest = home.linear - other.linear;
-            if (turns) rest = rest + (cross(home.angular, get<F>(j->arm_home, lane)) - cross(other.angular, get<F>(j->arm_other, lane)));
+            Vec3T<F> soft = get<F>(j->soft_block, lane) * impulse;
+            if constexpr (kRelax) soft = soft * get<F>(j->keep, lane);
+            const Vec3T<F> held = get<F>(kRelax ? j->held_bias : j->bias, lane) + soft;
             const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
-            const Vec3T<F> change = where_used(j->used, lane, read3<F>(g.change, t, AtHome<F>(at)) * keep_change + wanted * step);
+            const Vec3T<F> before = first ? Vec3T<F>{zero, zero, zero} : read3<F>(g.change, t, at_change);
+            Vec3T<F> change = before * keep_change + wanted * step;
+            if (!all_lanes<F>(j->jointed, lane)) change = where_used(j->used, lane, change);
             put(j->impulse, lane, impulse + change);
-            write3(g.change, t, at, change);
+            write3(g.change, t, at_change.place, change);
         }
-        push_graph<F>(g);
+    }
+}
+
+// Several iterations go over the tiles one behind the other, each as soon as what it reads is of the iteration before: of a large
+// graph what lies between the first and the last stays in the cache.
+template <class F, bool kRelax>
+ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g) {
+    load_graph<F>(context, g);
+    const Graph& graph = *g.graph;
+    const std::int64_t tiles = (graph.bodies + kGraphTile - 1) / kGraphTile, ahead = graph.ahead, lag = graph.lag;
+    for (std::uint32_t first = 0; first < graph.steps; first += graph.depth) {
+        const std::uint32_t end = first + graph.depth < graph.steps ? first + graph.depth : graph.steps;
+        for (std::int64_t front = 0; front < tiles + ahead + (end - first - 1) * lag; ++front) {
+            std::int64_t at = front;
+            for (std::uint32_t n = first; n < end && at >= 0; ++n, at -= lag) {
+                if (at < tiles) {
+                    const GraphTile tile = tile_of(g, graph.backwards ? tiles - 1 - at : at);
+                    step_joints<F, kRelax>(g, tile.joints, tile.joints_end, graph.step[n], n == 0);
+                }
+                if (const std::int64_t behind = at - ahead; behind >= 0 && behind < tiles) {
+                    const GraphTile tile = tile_of(g, graph.backwards ? tiles - 1 - behind : behind);
+                    push_bodies<F>(g, tile.bodies, tile.bodies_end);
+                }
+            }
+        }
     }
     unload_graph<F>(context, g);
 }
@@ -317,19 +360,19 @@ void warm_start_graph(const StepContext& context, const GraphView& g) {
         return;
     }
     load_graph<F>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR write3(g.change, g.change_stride, change_of(g, j, lane), get<F>(j->impulse, lane));
-    push_graph<F>(g);
+    ORRERY_FOR_EACH_JOINT_VECTOR write3(g.change, g.change_stride, j->change + lane, get<F>(j->impulse, lane));
+    push_bodies<F>(g, g.bodies, g.bodies + g.graph->bodies);
     unload_graph<F>(context, g);
 }
 
 template <class F>
-void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<F>(context, g, false); }
+void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<F, false>(context, g); }
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 void relax_graph(const StepContext& context, const GraphView& g) {
     refresh_graph<F>(context, g);
-    iterate_graph<F>(context, g, true);
+    iterate_graph<F, true>(context, g);
     ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
 }
 

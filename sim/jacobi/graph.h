@@ -23,29 +23,33 @@ struct alignas(64) GraphEnds {
 
 struct alignas(64) GraphJoints {
     GraphEnds other;                     // places
-    std::uint32_t force[kBundleLanes];   // force_row; 0: no joint
     std::uint32_t home;                  // place of the first lane
+    std::uint32_t change;                // its index into the planes of changes
     std::uint32_t jointed;               // a bit a lane
     std::uint32_t run;                   // 1: the other ends are one
     std::uint32_t turns;                 // 1: some joint holds a body beside its centre
     std::uint32_t rods;                  // 1: some are rods
     Row used;                            // 1 where there is a joint, else 0
+    // Of a tick; side by side what each iteration reads:
+    Vec3Rows arm_home, arm_other;
+    Sym3Rows soft_block, inverse;        // e D; that with split masses and softness
+    Vec3Rows impulse;                    // N s of a substep, on the body at home
+    Vec3Rows bias, held_bias;            // m/s; held: of the poses before the last move, where the user's spring keeps it
+    Row keep, softness, rate;
+    Vec3Rows total;                      // N s of the tick
+    // Of the rig:
     Row sign;                            // 1 where the joint's B is at home here, -1 where its A is
     Row rod, length;                     // 1 where the joint holds a distance, and which, m
     Vec3Rows at_home, at_other;          // anchors, in the bodies' frames
     Row split_home, split_other;         // by how many joints a body's inverse mass is multiplied
     Row frequency_hz, damping_ratio;     // of the user's spring; frequency 0: none
-    // Of a tick:
-    Vec3Rows arm_home, arm_other;
-    Row softness, rate, keep;
-    Sym3Rows soft_block, inverse;        // e D; that with split masses and softness
-    Vec3Rows bias, held_bias;            // m/s; held: of the poses before the last move, where the user's spring keeps it
-    Vec3Rows impulse, total;             // N s, on the body at home: of a substep, of the tick
+    std::uint32_t force[kBundleLanes];   // force_row; 0: no joint
 };
 
 // What sixteen bodies get from joints that are at home elsewhere, one a body.
 struct alignas(64) GraphSides {
     GraphEnds change;                    // into the planes of changes; 0: none
+    std::uint32_t jointed;               // a bit a lane
     std::uint32_t run, turns, rods;
     Row used;
     Vec3Rows at, arm;                    // anchor in the body's frame, and in the world's axes
@@ -53,7 +57,7 @@ struct alignas(64) GraphSides {
 
 struct alignas(64) GraphBodies {
     std::uint32_t body[kBundleLanes];
-    std::uint32_t first_own, own;        // of GraphView::own: the groups of joints that are at home here
+    std::uint32_t first_own, own;        // the groups of joints that are at home here
     std::uint32_t first_side, sides;
     std::uint32_t dynamic;               // a bit a lane
 };
@@ -61,6 +65,11 @@ struct alignas(64) GraphBodies {
 struct GraphStep {
     float keep, step;  // of the last change, and of what the residual asks for
 };
+
+// Iterations go over a graph by tiles of so many groups of bodies; so many groups of joints, about 2 KB each, lie at most between
+// those that go together, which a core's second cache holds.
+inline constexpr std::uint32_t kGraphTile = 8;
+inline constexpr std::size_t kGraphAtOnce = 256;
 
 // Planes of bodies, and those of changes: what an iteration adds to the joints' impulses, and of rods pull over length.
 inline constexpr std::size_t kGraphVelocity = 0, kGraphInertia = 6, kGraphPose = 13, kGraphPlanes = 20, kGraphChanges = 4;
@@ -70,10 +79,14 @@ struct Graph {
     std::uint32_t first_joints = 0, joints = 0;  // groups
     std::uint32_t first_bodies = 0, bodies = 0;  // groups of members
     std::uint32_t outer = 0;                     // groups of others, after them
-    std::uint32_t first_side = 0, first_own = 0;
+    std::uint32_t first_side = 0;
     std::size_t first_plane = 0, first_change = 0;  // rows; in front of a plane and behind it lies one that is zero
     std::uint32_t first_step = 0, steps = 0;
     const GraphStep* step = nullptr;
+    // The order in which iterations go over the tiles, how many tiles joints are ahead of bodies and an iteration of the next, and
+    // how many iterations go together.
+    bool backwards = false;
+    std::uint32_t ahead = 0, lag = 0, depth = 1;
     float compliance = 0.0f;
     bool warm = false;       // begins a substep with the impulses of the last
     bool breakable = false;

@@ -6,6 +6,7 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t groups(std::size_t count) { return static_cast<std::uint32_t>((count + kBundleLanes - 1) / kBundleLanes); }
+constexpr std::uint32_t tiles(std::uint32_t groups) { return (groups + kGraphTile - 1) / kGraphTile; }
 bool beside_centre(Vec3 anchor) { return anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f; }
 constexpr std::uint32_t kFirstPlace = kBundleLanes;  // behind the row that is zero
 
@@ -16,7 +17,6 @@ void GraphGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const J
     joints_.clear();
     bodies_.clear();
     sides_.clear();
-    own_.clear();
     steps_.clear();
     planes_.clear();
     changes_.clear();
@@ -35,7 +35,6 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.first_joints = static_cast<std::uint32_t>(joints_.size());
     graph.first_bodies = static_cast<std::uint32_t>(bodies_.size());
     graph.first_side = static_cast<std::uint32_t>(sides_.size());
-    graph.first_own = static_cast<std::uint32_t>(own_.size());
     graph.first_plane = planes_.size();
     graph.first_change = changes_.size();
     graph.steps = rig.iterations;
@@ -53,11 +52,24 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     place_bodies(graph, rigs, joints);
     place_joints(graph, joints);
     place_sides(graph, joints);
+    std::uint32_t back = 0, ahead = 0;  // groups from a joint's home to its other body, at most
     for (const Placed& placed : placed_) {
+        const std::uint32_t home = (placed.home - kFirstPlace) / kBundleLanes, other = (placed.other - kFirstPlace) / kBundleLanes;
+        if (other < graph.bodies) {
+            back = std::max(back, home - std::min(home, other));
+            ahead = std::max(ahead, other - std::min(home, other));
+        }
         write(graph, placed, rig, joints);
         graph.breakable = graph.breakable || joints[placed.joint].break_force_n != kNoLimit;
         graph.rods = graph.rods || rig_link(joints[placed.joint].constraint)->rod;
     }
+    // Joints read velocities, and bodies changes, up to so far: towards where bodies have to wait for less.
+    graph.backwards = back > ahead;
+    graph.ahead = tiles(std::min(back, ahead));
+    graph.lag = graph.ahead + tiles(std::max(back, ahead));
+    const std::size_t between = std::size_t(graph.lag) * kGraphTile * graph.joints / graph.bodies;
+    const std::size_t depth = kGraphAtOnce / std::max<std::size_t>(between, 1);
+    graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.steps));
     planes_.resize(planes_.size() + kGraphPlanes * graph.plane_rows(), Row{});
     changes_.resize(changes_.size() + kGraphChanges * graph.change_rows(), Row{});
     for (const Placed& placed : placed_) {
@@ -109,11 +121,11 @@ void GraphGroups::place_bodies(Graph& graph, const Rigs& rigs, std::span<const J
     }
 }
 
-// The first joint of each group of bodies, then the second: what a run of bodies has lies side by side, too.
+// Groups of joints lie by that of their home. Their changes: the first joint of each group of bodies, then the second, so that
+// what a run of bodies has lies side by side, too.
 void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
     std::vector<std::vector<std::uint32_t>> at(graph.bodies);  // joints by the group of their home
     for (std::uint32_t k = 0; k < placed_.size(); ++k) at[(placed_[k].home - kFirstPlace) / kBundleLanes].push_back(k);
-    std::vector<std::vector<std::int64_t>> runs(graph.bodies);
     std::uint32_t most = 0;
     for (std::uint32_t g = 0; g < graph.bodies; ++g) {
         rows_.things.clear();
@@ -123,32 +135,32 @@ void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
         }
         // By how far the other body lies from home, so that the rows of all groups come in one order.
         rows_.lay();
-        for (std::size_t k = 0; k < at[g].size(); ++k) placed_[at[g][k]].row = rows_.row[k];
-        runs[g] = rows_.run;
-        most = std::max(most, static_cast<std::uint32_t>(runs[g].size()));
-    }
-    std::vector<std::vector<std::uint32_t>> group_of(graph.bodies);  // by row
-    for (std::uint32_t row = 0; row < most; ++row) {
-        for (std::uint32_t g = 0; g < graph.bodies; ++g) {
-            if (row >= runs[g].size()) continue;
-            group_of[g].push_back(graph.joints++);
+        GraphBodies& group = bodies_[graph.first_bodies + g];
+        group.first_own = graph.joints;
+        group.own = static_cast<std::uint32_t>(rows_.run.size());
+        for (std::size_t k = 0; k < at[g].size(); ++k) placed_[at[g][k]].group = graph.joints + rows_.row[k];
+        for (const std::int64_t run : rows_.run) {
             GraphJoints& made = joints_.emplace_back();
             made.home = kFirstPlace + g * kBundleLanes;
-            made.run = runs[g][row] != LaneRows::kNoRun ? 1 : 0;
-            for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane)
-                made.other.at[lane] = made.run != 0 ? static_cast<std::uint32_t>(runs[g][row]) + lane : 0;
+            made.run = run != LaneRows::kNoRun ? 1 : 0;
+            for (std::uint32_t lane = 0; made.run != 0 && lane < kBundleLanes; ++lane)
+                made.other.at[lane] = static_cast<std::uint32_t>(run) + lane;
+        }
+        graph.joints += group.own;
+        most = std::max(most, group.own);
+    }
+    std::uint32_t change = kFirstPlace;
+    for (std::uint32_t row = 0; row < most; ++row) {
+        for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+            const GraphBodies& group = bodies_[graph.first_bodies + g];
+            if (row >= group.own) continue;
+            joints_[graph.first_joints + group.first_own + row].change = change;
+            change += kBundleLanes;
         }
     }
-    for (std::uint32_t g = 0; g < graph.bodies; ++g) {
-        GraphBodies& group = bodies_[graph.first_bodies + g];
-        group.first_own = static_cast<std::uint32_t>(own_.size()) - graph.first_own;
-        group.own = static_cast<std::uint32_t>(group_of[g].size());
-        own_.insert(own_.end(), group_of[g].begin(), group_of[g].end());
-    }
-    for (Placed& placed : placed_) {
-        placed.row = group_of[(placed.home - kFirstPlace) / kBundleLanes][placed.row];
+    for (const Placed& placed : placed_) {
         const RigLink link = *rig_link(joints[placed.joint].constraint);
-        if (beside_centre(link.anchor_a) || beside_centre(link.anchor_b)) joints_[graph.first_joints + placed.row].turns = 1;
+        if (beside_centre(link.anchor_a) || beside_centre(link.anchor_b)) joints_[graph.first_joints + placed.group].turns = 1;
     }
 }
 
@@ -161,7 +173,7 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
     for (std::uint32_t g = 0; g < graph.bodies; ++g) {
         rows_.things.clear();
         for (const std::uint32_t k : at[g]) {
-            const std::uint32_t change = (1 + placed_[k].row) * kBundleLanes + placed_[k].home % kBundleLanes,
+            const std::uint32_t change = joints_[graph.first_joints + placed_[k].group].change + placed_[k].home % kBundleLanes,
                                 lane = placed_[k].other % kBundleLanes;
             rows_.things.push_back({lane, std::int64_t(change) - lane, k});
         }
@@ -183,7 +195,8 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
             const Vec3 anchor = placed.home_is_b ? link.anchor_a : link.anchor_b;
             side.change.at[thing.lane] = static_cast<std::uint32_t>(thing.key + thing.lane);
             side.used.lane[thing.lane] = 1.0f;
-            side.turns |= joints_[graph.first_joints + placed.row].turns;
+            side.jointed |= 1u << thing.lane;
+            side.turns |= joints_[graph.first_joints + placed.group].turns;
             side.rods |= link.rod ? 1u : 0u;
             set_lane(side.at, thing.lane, anchor);
         }
@@ -193,7 +206,7 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
 void GraphGroups::write(const Graph& graph, const Placed& placed, const Rig& rig, std::span<const Joint> joints) {
     const Joint& joint = joints[placed.joint];
     const RigLink link = *rig_link(joint.constraint);
-    GraphJoints& group = joints_[graph.first_joints + placed.row];
+    GraphJoints& group = joints_[graph.first_joints + placed.group];
     const std::uint32_t lane = placed.home % kBundleLanes, first_outer = kFirstPlace + graph.bodies * kBundleLanes;
     const auto split = [&](std::uint32_t place) {
         if (place >= first_outer) return 0.0f;
@@ -240,7 +253,6 @@ GraphView GraphGroups::view(std::uint32_t index, RigForce* force, float* mean_n)
             joints_.data() + graph.first_joints,
             bodies_.data() + graph.first_bodies,
             sides_.data() + graph.first_side,
-            own_.data() + graph.first_own,
             planes_[graph.first_plane].lane,
             graph.plane_rows() * kBundleLanes,
             changes_[graph.first_change].lane,

@@ -20,6 +20,7 @@ struct ChainView {
     const ChainSlot* slots;
     const ChainExtras* extras;
     RigForces forces;
+    PoseRecord* start_pose;  // by body; null: of no use
 };
 struct RigTreeView {
     const TreeBundle* bundle;
@@ -32,7 +33,6 @@ struct GraphView {
     GraphJoints* joints;
     GraphBodies* bodies;
     GraphSides* sides;
-    const std::uint32_t* own;  // groups of joints, by the bodies' groups
     float* plane;              // kGraphPlanes of them, `stride` floats apart
     std::size_t stride;
     float* change;             // kGraphChanges, of this iteration, N s on the body at home
@@ -49,7 +49,8 @@ struct CoupledKernels {
 
 struct RigKernels {
     // `next`: slots that are likely to follow, links + 1 of them, or null: their bodies are fetched meanwhile.
-    void (*alone)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work, const ChainSlot* next);
+    // True: some number is not far from the limits of quarantine_lost_bodies, and the poses that the bodies had are in start_pose.
+    bool (*alone)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work, const ChainSlot* next);
     void (*prepare)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*warm_start)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);

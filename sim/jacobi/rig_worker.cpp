@@ -159,7 +159,8 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
 }
 
 ChainView RigWorker::view(const ChainBundle& bundle) {
-    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, {force_.data(), mean_n_.data(), bundle.breakable}};
+    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, {force_.data(), mean_n_.data(), bundle.breakable},
+            start_pose_.data()};
 }
 
 void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
@@ -205,12 +206,15 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
 }
 
 // Bundles go to whichever worker is free, each with memory of its own: neither has an effect on the outcome.
-void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force) {
+void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force,
+                           std::span<PoseRecord> start_pose) {
     kernels_ = &rig_kernels(input.target);
     executor_ = input.executor;
     joints_ = joints;
     force_ = force;
     elsewhere_ = 0;
+    start_pose_ = start_pose;
+    lost_ = true;
     if (alone_.empty() || solve_elsewhere(input, bodies)) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
@@ -226,6 +230,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
         const StepContext& context;
         std::uint32_t substeps;
         std::atomic<std::uint32_t> next{0};
+        std::atomic<bool> lost{false};
     } job{*this, context, input.substeps};
     const auto work = [](void* opaque, std::uint32_t worker) {
         const FpEnvironment guarded;
@@ -236,12 +241,13 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
             // Of a shorter one what comes after it is fetched, too.
             const std::size_t ahead = k + 1 < r.alone_.size() ? r.bundles_[r.alone_[k + 1]].slot : r.slots_.size();
             const ChainSlot* const next = ahead + bundle.links < r.slots_.size() ? r.slots_.data() + ahead : nullptr;
-            r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next);
+            if (r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next)) j.lost = true;
             r.note_breaks(bundle, bundle.alone);
         }
     };
     if (workers == 1) work(&job, 0);
     else input.executor->run(workers, work, &job);
+    lost_ = job.lost;
 }
 
 void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs) {

@@ -36,9 +36,16 @@ class RigWorker final : public LastColour {
     std::span<const std::uint8_t> flags() const { return flags_; }
     bool any_coupled() const { return !coupled_.empty() || trees_.awake() + graphs_.awake() > 0; }
 
+    // Whether quarantine_lost_bodies has to look at bodies whose flags() are 0.
+    bool may_have_lost() const { return lost_; }
+    // Whether step_alone writes the poses of such bodies before it where they may be lost; else they must have been kept.
+    bool keeps_start_poses() const { return !device_; }
+
     std::uint32_t solved_elsewhere() const { return elsewhere_; }  // rigs, in the last step_alone
 
-    void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force);
+    // `start_pose` by body.
+    void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force,
+                    std::span<PoseRecord> start_pose);
 
     void prepare(const StepContext& context) override;
     void warm_start(const StepContext& context) override;
@@ -74,6 +81,8 @@ class RigWorker final : public LastColour {
     std::span<Joint> joints_;
     std::span<RigForce> force_;
     std::uint32_t elsewhere_ = 0;
+    std::span<PoseRecord> start_pose_;
+    bool lost_ = false;
     std::vector<std::uint8_t> touched_;           // by rig
     std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
     std::vector<std::uint32_t> alone_, coupled_;  // bundles

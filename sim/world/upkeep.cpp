@@ -107,8 +107,11 @@ void quarantine_lost_bodies(Core& core) {
     State& state = core.state;
     Bodies& bodies = state.bodies;
     bool any = false;
+    // Whoever stored the bodies of chains that were solved by themselves has looked already.
+    const bool looked = !core.rigs.flags().empty() && !core.rigs.may_have_lost();
+    const std::uint8_t* const flags = looked ? core.rigs.flags().data() : bodies.flags.data();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
+        if ((flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
         if (within_limits(bodies.pose[i], bodies.velocity[i])) continue;
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
         if (cause == EventCause::none) continue;

@@ -47,6 +47,21 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     return true;
 }
 
+// What may be read of them later: nothing of a chain that is solved by itself but what step_alone writes, and continuous bodies.
+void keep_start_poses(Core& core) {
+    const Bodies& bodies = core.state.bodies;
+    const std::span<const std::uint8_t> flags = core.rigs.flags();
+    if (flags.empty() || !core.rigs.keeps_start_poses()) {
+        core.start_pose.assign(bodies.pose.begin(), bodies.pose.end());
+        return;
+    }
+    core.start_pose.resize(bodies.size());
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
+        if (flags[i] != 0) core.start_pose[i] = bodies.pose[i];
+    }
+    for (const std::uint32_t i : core.continuous) core.start_pose[i] = bodies.pose[i];
+}
+
 void solve(Core& core, Executor& executor, StageObserver* observer) {
     find_rigs(core);
     StepInput input;
@@ -70,11 +85,14 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     if (!rigs.empty()) {
         const StageScope stage(observer, Stage::rigs);
         rigs.begin_tick(core.state.bodies, core.manifolds, core.pushed);
-        rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force);
+        keep_start_poses(core);
+        rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force, core.start_pose);
         input.flags = rigs.flags();
         input.joints = &rigs.rigs().coloured;
         if (rigs.any_coupled()) input.last = &rigs;
         input.coupling_iterations = core.def.solver.coupling_iterations;
+    } else {
+        keep_start_poses(core);
     }
     core.stats.rigs = rigs.count();
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
@@ -168,7 +186,6 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         apply_commands(core, commands);
         drive_actuators(core);
         wake_islands(core);
-        core.start_pose.assign(core.state.bodies.pose.begin(), core.state.bodies.pose.end());
     }
     if (!find_contacts(core, workers, observer)) {
         core.halted = true;

@@ -49,7 +49,7 @@ __global__ void solve_alone_kernel(AloneLaunch launch) {
                                                        : on_chip + (threadIdx.x / kBundleLanes) * launch.work_bytes;
     RigForces forces = launch.forces;
     forces.breakable = bundle.breakable;
-    const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces};
+    const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces, nullptr};
     solve_alone_lanes<float>(launch.context, launch.substeps, chains, reinterpret_cast<AloneSlot*>(work), nullptr, lane);
 }
 
