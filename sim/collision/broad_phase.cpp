@@ -12,7 +12,7 @@
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 8192;
+constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 2048;
 constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
 constexpr std::size_t kSlotsAtOnce = 256;
 constexpr std::uint32_t kFewSearches = 32;     // in a tree: sorting it costs more than it saves
@@ -21,6 +21,20 @@ constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
     return i < j ? (std::uint64_t(i) << 32) | j : (std::uint64_t(j) << 32) | i;
+}
+
+// Leaves out the excluded ones of what lies in order; what stays comes in front, and its end is given.
+template <class It, class PairOf>
+It leave_out(PairFilter excluded, It begin, It end, PairOf pair_of) {
+    if (excluded.empty() || begin == end) return end;
+    auto next = std::lower_bound(excluded.begin(), excluded.end(), pair_of(*begin));
+    It kept = begin;
+    for (It it = begin; it != end; ++it) {
+        const Pair pair = pair_of(*it);
+        while (next != excluded.end() && *next < pair) ++next;
+        if (next == excluded.end() || *next != pair) *kept++ = *it;
+    }
+    return kept;
 }
 
 }  // namespace
@@ -320,6 +334,7 @@ void BroadPhase::keep_overlapping(Chunk& chunk, std::size_t from, const BroadKer
 }
 
 void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
+    if (std::is_sorted(keys.begin(), keys.end())) return;
     if (keys.size() < kComparisonSort) {
         std::sort(keys.begin(), keys.end());  // a pair occurs once
         return;
@@ -430,24 +445,30 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
     return within;
 }
 
-void BroadPhase::filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
+// Gives how many pairs there are with those that are excluded.
+std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
     const std::uint32_t chunks = chunk_count(count, kFilterChunk);
     pairs.resize(count + 1);  // the kernel writes a candidate before it knows whether it stays
     counts_.resize(chunks);
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        counts_[index] = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, pairs.data() + begin);
+        const auto first = pairs.begin() + begin;
+        const std::uint32_t overlapping = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, &*first);
+        counts_[index] = {overlapping, static_cast<std::uint32_t>(leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; }) - first)};
     });
-    std::uint32_t kept = 0;
+    std::uint32_t kept = 0, overlapping = 0;
     for (std::uint32_t i = 0; i < chunks; ++i) {
         const Pair* from = pairs.data() + std::size_t(i) * kFilterChunk;
-        if (kept != i * kFilterChunk) std::memmove(pairs.data() + kept, from, counts_[i] * sizeof(Pair));
-        kept += counts_[i];
+        if (kept != i * kFilterChunk) std::memmove(pairs.data() + kept, from, counts_[i].kept * sizeof(Pair));
+        overlapping += counts_[i].overlapping;
+        kept += counts_[i].kept;
     }
     pairs.resize(kept);
+    return overlapping;
 }
 
-bool BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t max_pairs) {
+// False: the planes' pairs are more than `most`.
+bool BroadPhase::add_planes(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most) {
     found_.clear();
     const auto count = static_cast<std::uint32_t>(moving_.size());
     flags_.resize(count);
@@ -456,13 +477,15 @@ bool BroadPhase::add_planes(const Bodies& bodies, const BroadKernels& kernels, s
         for (std::uint32_t i = 0; i < count; ++i) {
             if (flags_[i] != 0 && may_meet(plane, moving_[i])) found_.push_back(pair_key(plane, moving_[i]));
         }
-        if (pairs.size() + found_.size() > max_pairs) return false;
+        if (found_.size() > most) return false;
     }
     sort_keys(found_);
+    const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
+    found_.erase(leave_out(excluded, found_.begin(), found_.end(), pair_of), found_.end());
     merged_pairs_.clear();
     std::size_t next = 0;
     for (const std::uint64_t key : found_) {
-        const Pair pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+        const Pair pair = pair_of(key);
         while (next < pairs.size() && pairs[next] < pair) merged_pairs_.push_back(pairs[next++]);
         merged_pairs_.push_back(pair);
     }
@@ -475,18 +498,9 @@ bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const Bro
                             std::vector<Pair>& pairs, std::uint32_t max_pairs) {
     const bool stale = uncached_ || !gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty();
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
-    filter(kernels, executor, pairs);
-    if (pairs.size() > max_pairs) return false;
-    if (!planes_.empty() && !moving_.empty() && !add_planes(bodies, kernels, pairs, max_pairs)) return false;
-    if (excluded.empty()) return true;
-    std::size_t kept = 0, next = 0;
-    for (const Pair pair : pairs) {
-        while (next < excluded.size() && excluded[next] < pair) ++next;
-        if (next < excluded.size() && excluded[next] == pair) continue;
-        pairs[kept++] = pair;
-    }
-    pairs.resize(kept);
-    return true;
+    const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);
+    if (overlapping > max_pairs) return false;
+    return planes_.empty() || moving_.empty() || add_planes(bodies, excluded, kernels, pairs, max_pairs - overlapping);
 }
 
 }  // namespace orrery::sim

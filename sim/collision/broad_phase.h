@@ -99,8 +99,8 @@ class BroadPhase {
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
     void merge_found();
-    void filter(const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
-    bool add_planes(const Bodies& bodies, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t max_pairs);
+    std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
+    bool add_planes(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most);
     void sort_keys(std::vector<std::uint64_t>& keys);
 
     std::vector<Identity> identity_;               // by body
@@ -133,7 +133,10 @@ class BroadPhase {
     std::vector<bool> kinematic_active_;
     std::vector<std::uint64_t> candidates_, found_, scratch_;
     std::vector<Chunk> chunks_;
-    std::vector<std::uint32_t> counts_;            // scratch, by chunk
+    struct Count {
+        std::uint32_t overlapping = 0, kept = 0;
+    };
+    std::vector<Count> counts_;                    // scratch, by chunk
     std::vector<Pair> merged_pairs_;
 };
 
