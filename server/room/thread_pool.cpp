@@ -14,9 +14,10 @@ namespace {
 constexpr std::uint32_t kIdleSpins = 8'000;
 constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then the caller sleeps
 
-// Of a desk. Who opens a call closes it again where its worker has not joined, and waits for those who have.
-enum Phase : std::uint32_t { kIdle, kOpen, kJoined, kStop };
-constexpr std::uint32_t kPhases = 4;
+// Of a desk. Who opens a call closes it again where its worker has not joined, and waits for those who have. Who goes to sleep says
+// so, and only then is he woken: what the library counts of sleepers, all desks share.
+enum Phase : std::uint32_t { kIdle, kAsleep, kOpen, kJoined, kAwaited, kStop };
+constexpr std::uint32_t kPhases = 8;
 constexpr Phase phase_of(std::uint32_t state) { return static_cast<Phase>(state % kPhases); }
 
 void pause() {
@@ -57,15 +58,14 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         return;
     }
     call_ += kPhases;
-    const std::uint64_t all = count, parts = desks_.size();
+    const std::uint64_t all = count, parts = std::min<std::uint64_t>(all, desks_.size());  // the others' shares are empty
     for (std::uint64_t i = 0; i < parts; ++i) {
         Desk& desk = desks_[i];
         desk.task = task;
         desk.context = context;
         desk.share.store(range(all * i / parts, all * (i + 1) / parts), std::memory_order_relaxed);
         if (i == 0) continue;
-        desk.state.store(call_ | kOpen);
-        desk.state.notify_one();  // a system call only if he sleeps
+        if (phase_of(desk.state.exchange(call_ | kOpen)) == kAsleep) desk.state.notify_one();
     }
 
     take_tasks(0);
@@ -76,12 +76,13 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         if (state.compare_exchange_strong(now, call_ | kIdle)) continue;
         // Asleep rather than yielding: a loop of sched_yield can keep the very worker that it waits for off its core, for good where a
         // scheduler (Linux 6.18) miscounts what yielding threads ran.
-        for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; phase_of(now) == kJoined; now = state.load()) {
+        const auto inside = [](std::uint32_t of_desk) { return phase_of(of_desk) == kJoined || phase_of(of_desk) == kAwaited; };
+        for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; inside(now); now = state.load()) {
             if (spins > 0) {
                 --spins;
                 pause();
-            } else {
-                state.wait(now);
+            } else if (phase_of(now) == kAwaited || state.compare_exchange_strong(now, call_ | kAwaited)) {
+                state.wait(call_ | kAwaited);
             }
         }
     }
@@ -117,14 +118,14 @@ void ThreadPool::work(std::uint32_t self) {
             now = state.load();
         }
         if (phase_of(now) == kStop) return;
-        if (phase_of(now) == kIdle) {
-            state.wait(now);
+        const std::uint32_t call = now - phase_of(now);
+        if (phase_of(now) == kAsleep || (phase_of(now) == kIdle && state.compare_exchange_strong(now, call | kAsleep))) {
+            state.wait(call | kAsleep);
             continue;
         }
-        if (!state.compare_exchange_strong(now, now - kOpen + kJoined)) continue;
+        if (phase_of(now) != kOpen || !state.compare_exchange_strong(now, call | kJoined)) continue;
         take_tasks(self);
-        state.store(now - kOpen + kIdle);
-        state.notify_one();
+        if (phase_of(state.exchange(call | kIdle)) == kAwaited) state.notify_one();
     }
 }
 

@@ -454,7 +454,8 @@ std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernel
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         const auto first = pairs.begin() + begin;
         const std::uint32_t overlapping = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, &*first);
-        counts_[index] = {overlapping, static_cast<std::uint32_t>(leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; }) - first)};
+        const auto kept = leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; });
+        counts_[index] = {overlapping, static_cast<std::uint32_t>(kept - first)};
     });
     std::uint32_t kept = 0, overlapping = 0;
     for (std::uint32_t i = 0; i < chunks; ++i) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "sim/constraints/settings.h"
 #include "sim/lanes/types.h"
@@ -81,6 +82,8 @@ struct ManyHead {
     std::uint32_t body_c[kBundleLanes], body_d[kBundleLanes];
     std::uint32_t write_c, write_d;
 };
+
+static_assert(std::is_standard_layout_v<ManyHead> && offsetof(ManyHead, head) == 0);
 
 // Plain moves between descriptions and one lane of the rows: no arithmetic.
 inline void set_lane(Row& row, std::uint32_t lane, float value) { row.lane[lane] = value; }

@@ -103,6 +103,12 @@ ORRERY_LANES_BEGIN
 //   C' = n . (vb + wb x rb - va - wa x ra) = n . vb + (rb x n) . wb - n . va - (ra x n) . wa
 //   J  = [-n, -(ra x n), n, rb x n]          m_eff = 1 / (J M^-1 J^T)
 //
+// Points are solved one after the other. What the impulse at j does to the speed at k is known beforehand,
+//
+//   J_k M^-1 J_j^T = 1/ma + 1/mb + (ra x n)_k . Ia^-1 (ra x n)_j + (rb x n)_k . Ib^-1 (rb x n)_j
+//
+// so that the bodies' velocities are read and written once for all of them.
+//
 // Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of the
 // velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap that is
 // not there; the linear form is exact for spheres and needs no rotation at all.

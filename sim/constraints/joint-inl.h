@@ -6,6 +6,10 @@
 //   solve       one Gauss-Seidel step on the velocities; kRelax without the default rigidity's bias
 //   accumulate  after a substep: adds its impulse to the tick's
 //   finish      after the tick: the impulse to carry in canonical form
+//
+// Bundles stay from tick to tick, and the solver leaves prepare and refresh out where nothing changed: so both depend on description,
+// persisted impulse, poses, inertias and StepConstants alone, refresh changes nothing at the poses that it has seen, and of a tick's own
+// there is nothing but the force rows.
 
 #if defined(ORRERY_CONSTRAINTS_JOINT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_JOINT_INL_H_

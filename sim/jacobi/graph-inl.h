@@ -276,7 +276,7 @@ struct GraphTile {
 inline GraphTile tile_of(const GraphView& g, std::int64_t index) {
     const GraphBodies* const begin = g.bodies + index * kGraphTile;
     const GraphBodies* const last = g.bodies + (g.graph->bodies - 1);
-    const GraphBodies* const end = last - begin < kGraphTile ? last + 1 : begin + kGraphTile;
+    const GraphBodies* const end = last - begin < std::ptrdiff_t{kGraphTile} ? last + 1 : begin + kGraphTile;
     return {begin, end, g.joints + begin->first_own, g.joints + (end - 1)->first_own + (end - 1)->own};
 }
 

@@ -6,7 +6,8 @@
 
 namespace orrery::sim {
 
-// Saves the calling thread's environment, sets ours, restores the saved one when it goes out of scope.
+// Saves the calling thread's environment, sets ours, restores the saved one when it goes out of scope. Where it is ours already,
+// nothing is written, and what the scope's arithmetic raised of exception flags stays.
 class FpEnvironment {
   public:
     FpEnvironment();

@@ -11,7 +11,7 @@ class LastColour {
     virtual void prepare(const StepContext& context) = 0;     // once a tick, after the colours' own
     virtual void warm_start(const StepContext& context) = 0;
     virtual void solve(const StepContext& context) = 0;
-    virtual void relax(const StepContext& context) = 0;       // the poses have moved
+    virtual void relax(const StepContext& context) = 0;       // the poses have moved; no pass here moves them
     virtual void finish(const StepContext& context) = 0;      // impulses to the joints
 };
 

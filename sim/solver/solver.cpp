@@ -127,7 +127,8 @@ struct Solver::Impl {
 
     void read_contacts(const Bodies& bodies) {
         contacts.resize(manifolds.size());
-        for_chunks(*executor, static_cast<std::uint32_t>(manifolds.size()), kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        const auto count = static_cast<std::uint32_t>(manifolds.size());
+        for_chunks(*executor, count, kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
             for (std::uint32_t i = begin; i < end; ++i) {
                 const Manifold& m = manifolds[i];
                 contacts[i] = {m.a, m.b, static_cast<std::uint8_t>(m.count), bodies.dynamic(m.a), bodies.dynamic(m.b),
@@ -301,7 +302,8 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
 
     stage(Stage::colouring, [&] {
         const bool built = s.built_of(input.joint_epoch, bodies, taken), were_contacts = !s.contacts.empty();
-        s.joints_stay = built && !taken.empty() && !input.joint_news.empty() && std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
+        const bool same_step = std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
+        s.joints_stay = built && same_step && !taken.empty() && !input.joint_news.empty();
         s.read_contacts(bodies);
         if (built && s.contacts.empty() && !were_contacts) return;
         if (!built) colour_joints(bodies, joints, taken, s.colouring);

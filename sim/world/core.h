@@ -39,7 +39,9 @@ struct Core {
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
-    std::uint64_t joint_epoch = 1;                        // another one after every joint that comes or goes
+    // Another one after every joint that comes or goes. What else a joint's bundle holds is told by joint_news, flags and poses; a body's
+    // mass changes with these only.
+    std::uint64_t joint_epoch = 1;
     std::vector<std::uint8_t> joint_news;                 // by joint: changed since the solver read it; those of an epoch all are
     bool rigs_changed = true;                             // since the rigs were found
     bool rig_targets_changed = false;                     // joints' targets, since the rigs read them

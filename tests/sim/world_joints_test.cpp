@@ -198,3 +198,54 @@ TEST_CASE("numbers that overflow end in quarantine, the same on every target, an
         CHECK(course == reference);
     }
 }
+
+// More joints on a hub than there are colours, then fewer; contacts beside them; every tick also from a save.
+TEST_CASE("joints that stay as they were solved go on like those of a world that was just restored, whatever is done to them") {
+    WorldDef def;
+    def.solver.sleep = false;
+    add_ground(def);
+    const auto hub = add_body(def, add_box_shape(def, {3.0f, 0.3f, 3.0f}), {0.0f, 4.0f, 0.0f});
+    const auto arm = add_box_shape(def, {0.1f, 0.4f, 0.1f});
+    std::vector<JointId> joints;
+    std::uint32_t last = 0;
+    for (int k = 0; k < 70; ++k) {
+        const Vec3 top{-2.7f + 0.6f * static_cast<float>(k % 10), 3.7f, -2.7f + 0.9f * static_cast<float>(k / 10)};
+        last = add_body(def, arm, {top.x, top.y - 0.4f, top.z});
+        Hinge hinge;
+        hinge.anchor_a = {top.x, -0.3f, top.z}, hinge.anchor_b = {0.0f, 0.4f, 0.0f};
+        joints.push_back({add_joint(def, hub, last, hinge), 0});
+    }
+    const auto world = make_world(def);
+    std::vector<std::uint8_t> saved;
+    std::uint32_t most_overflow = 0;
+    for (int tick = 0; tick < 160; ++tick) {
+        world->save(saved);
+        const auto fresh = make_world(def);
+        REQUIRE(fresh->restore(saved).ok());
+        std::vector<Command> orders;
+        if (tick >= 50 && tick < 70) {
+            orders.push_back(command(CommandKind::remove_joint));
+            orders.back().joint = joints[static_cast<std::size_t>(tick)];
+        }
+        if (tick % 20 == 15) {  // to where it is: its impulses are forgotten all the same
+            orders.push_back(command(CommandKind::teleport));
+            orders.back().body = {last + 1, 0};
+            orders.back().pose = state_of(*world, last).pose;
+        }
+        if (tick % 20 == 7) {
+            orders.push_back(command(CommandKind::set_joint));
+            orders.back().joint = joints[3];
+            Hinge other = std::get<Hinge>(world->joint(joints[3]).constraint);
+            other.spring = {static_cast<float>(tick), 1.0f};
+            orders.back().order.constraint = other;
+        }
+        REQUIRE(world->step(orders) == StepStatus::ok);
+        REQUIRE(fresh->step(orders) == StepStatus::ok);
+        CHECK(count_events(*world, EventKind::command_rejected) == 0);
+        CHECK(world->hash() == fresh->hash());
+        most_overflow = std::max(most_overflow, world->stats().overflow_constraints);
+    }
+    CHECK(most_overflow > 0);
+    CHECK(world->stats().overflow_constraints == 0);
+    CHECK(world->stats().touching_pairs > 0);
+}
