@@ -136,7 +136,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             error.place = settings.scene + ": " + error.place;
             return error;
         }
-        quality.sample(world);
+        if (settings.quality) quality.sample(world);
         if (profiled) {
             const sim::WorldStats stats = world.stats();
             solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;

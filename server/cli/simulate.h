@@ -20,6 +20,7 @@ struct SimulateSettings {
     std::uint64_t ticks = 0;
     std::uint64_t window_begin = 0;  // times count from the tick after this one
     bool profile = false;
+    bool quality = true;                      // measured after every step, which leaves little of the world in the caches
     bool time_going_back = false;             // at the end: what Standing says of time
     double energy_scale_j = 0.0;              // of the energy figure; 0: none
     std::uint32_t tracked_body = sim::kNone;  // of the displacement figure

@@ -56,28 +56,14 @@ ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t
 
 // ---- alone: round bodies, all substeps of a tick
 
-// A body and the joint before it, as the next slot needs them.
+// Of a body, what the next slot needs and its row does not hold.
 template <class F>
 struct BodyBefore {
     Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity
-    Vec3T<F> in_arm, out_arm;
-    Sym3T<F> response;  // of that point: m E + i [q]x [q]x^T
-    F inertia, alpha;
-    Sym3T<F> inverse;
-    Vec3T<F> reduced;
+    Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
     // Spelled out because an implicit one would be compiled without the target's instructions.
-    ORRERY_FN BodyBefore()
-        : point(zero3()),
-          speed(zero3()),
-          in_arm(zero3()),
-          out_arm(zero3()),
-          response(zero6()),
-          inertia(0.0f),
-          alpha(0.0f),
-          inverse(zero6()),
-          reduced(zero3()) {}
+    ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
     ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
-    ORRERY_FN static Sym3T<F> zero6() { return {F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)}; }
 };
 
 // m E + i [r]x [r]x^T, with [r]x [r]x^T = r.r E - r r^T.
@@ -112,18 +98,15 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     v = next;
 }
 
+// The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
 template <class F>
-ORRERY_FN void eliminate_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
-                               const StepConstants& step, BodyBefore<F>& before) {
+ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+                               BodyBefore<F>& before) {
     const ChainSlot& slot = chains.slots[s];
     AloneSlot& w = work[s];
     const bool last = s == chains.bundle->links;
     const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
-    VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
-    integrate_alone(chains, s, lane, step, v);
-    put(w.linear, lane, v.linear);
-    put(w.angular, lane, v.angular);
-
+    const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> x = get<F>(w.position, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
@@ -135,8 +118,8 @@ ORRERY_FN void eliminate_alone(const ChainView& chains, AloneSlot* work, std::ui
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
     put(w.inertia, lane, i);
+    put(w.alpha, lane, m + i * dot(in, out));
 
-    BodyBefore<F> here;
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = (before.response + round_response(m, i, in)) * (F(1.0f) + spring.softness);
@@ -144,39 +127,35 @@ ORRERY_FN void eliminate_alone(const ChainView& chains, AloneSlot* work, std::ui
         const Vec3T<F> error = (x + in) - before.point;
         Vec3T<F> reduced = -(speed + joint_bias(error, spring, step));
         if (s > 1) {
-            const Vec3T<F> p = before.in_arm * before.inertia, u = before.inverse * before.out_arm;
-            const Vec3T<F> z = u * before.alpha - p * (dot(before.out_arm, u) * F(0.5f));
-            const F a = before.alpha * before.alpha;
-            const Sym3T<F>& n = before.inverse;
+            const AloneSlot& b = work[s - 1];
+            const Vec3T<F> p = get<F>(b.in_arm, lane) * get<F>(b.inertia, lane), out_before = get<F>(b.out_arm, lane);
+            const Sym3T<F> n = get<F>(b.inverse, lane);
+            const F alpha = get<F>(b.alpha, lane), a = alpha * alpha;
+            const Vec3T<F> u = n * out_before;
+            const Vec3T<F> z = u * alpha - p * (dot(out_before, u) * F(0.5f));
             const F xx = z.x * p.x, yy = z.y * p.y, zz = z.z * p.z;
             block =
                 block -
                 Sym3T<F>{a * n.xx - (xx + xx), a * n.xy - (z.x * p.y + z.y * p.x), a * n.xz - (z.x * p.z + z.z * p.x),
                          a * n.yy - (yy + yy), a * n.yz - (z.y * p.z + z.z * p.y), a * n.zz - (zz + zz)};
-            const Vec3T<F> y = n * before.reduced;
-            reduced = reduced + (y * before.alpha - p * dot(before.out_arm, y));
+            const Vec3T<F> y = n * get<F>(b.reduced, lane);
+            reduced = reduced + (y * alpha - p * dot(out_before, y));
         }
-        here.inverse = inverse_or_zero(block);
-        if (chains.bundle->ragged) here.inverse = here.inverse * get<F>(chains.extras[s].active, lane);
-        here.reduced = reduced;
-        put(w.inverse, lane, here.inverse);
-        put(w.reduced, lane, here.reduced);
+        Sym3T<F> inverse = inverse_or_zero(block);
+        if (chains.bundle->ragged) inverse = inverse * get<F>(chains.extras[s].active, lane);
+        put(w.inverse, lane, inverse);
+        put(w.reduced, lane, reduced);
     }
-    here.in_arm = in;
-    here.out_arm = out;
-    here.point = x + out;
-    here.speed = v.linear + cross(v.angular, out);
-    here.response = round_response(m, i, out);
-    here.inertia = i;
-    here.alpha = m + i * dot(in, out);
-    put(w.alpha, lane, here.alpha);
-    before = here;
+    before.point = x + out;
+    before.speed = v.linear + cross(v.angular, out);
+    before.response = round_response(m, i, out);
 }
 
-// Impulses, velocities and poses; `after` is the impulse of the joint after the body.
-template <class F>
-ORRERY_FN void substitute_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
-                                const StepConstants& step, Vec3T<F>& after) {
+// Impulses, velocities and poses; but in the tick's last substep velocities go on to the next one. `after` is the impulse of the
+// joint after the body.
+template <bool kLast, class F>
+ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s,
+                                std::size_t lane, Vec3T<F>& after) {
     const ChainSlot& slot = chains.slots[s];
     AloneSlot& w = work[s];
     const F zero(0.0f), h(step.h_s), m = get<F>(slot.inverse_mass, lane), i = get<F>(w.inertia, lane);
@@ -188,13 +167,14 @@ ORRERY_FN void substitute_alone(const ChainView& chains, AloneSlot* work, std::u
         put(w.force, lane, impulse * F(step.inverse_h));
         if (chains.forces.breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
     }
-    const Vec3T<F> linear = get<F>(w.linear, lane) + (impulse - after) * m;
-    const Vec3T<F> angular = get<F>(w.angular, lane) + (cross(in, impulse) - cross(out, after)) * i;
-    put(w.linear, lane, linear);
-    put(w.angular, lane, angular);
-    put(w.position, lane, get<F>(w.position, lane) + linear * h);
-    put(w.orientation, lane, integrate(get<F>(w.orientation, lane), angular * h));
+    VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m,
+                   get<F>(w.angular, lane) + (cross(in, impulse) - cross(out, after)) * i};
     after = impulse;
+    put(w.position, lane, get<F>(w.position, lane) + v.linear * h);
+    put(w.orientation, lane, integrate(get<F>(w.orientation, lane), v.angular * h));
+    if constexpr (!kLast) integrate_alone(chains, s, lane, step, v);
+    put(w.linear, lane, v.linear);
+    put(w.angular, lane, v.angular);
 }
 
 template <class F>
@@ -204,52 +184,15 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, A
         AloneSlot& w = work[s];
         const std::uint32_t* rows = chains.slots[s].body + lane;
         const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
-        const VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
+        VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
+        integrate_alone(chains, s, lane, context.step, velocity);
         put(w.position, lane, pose.position);
         put(w.orientation, lane, pose.orientation);
         put(w.linear, lane, velocity.linear);
         put(w.angular, lane, velocity.angular);
         put(w.force, lane, load_force<F>(chains, s, lane));
-        put(w.total, lane, Vec3T<F>{zero, zero, zero});
+        if (chains.forces.breakable) put(w.total, lane, Vec3T<F>{zero, zero, zero});
     }
-}
-
-// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one. A NaN is.
-template <class F>
-ORRERY_FN MaskOf<F> far_from_limits(const AloneSlot& w, std::size_t lane) {
-    const QuatT<F> q = get<F>(w.orientation, lane);
-    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
-                    kFastTurn = kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
-    return ((length_squared(get<F>(w.position, lane)) < F(kFar)) & ((q.x * q.x + q.y * q.y) + (q.z * q.z + q.w * q.w) < F(2.0f))) &
-           ((length_squared(get<F>(w.linear, lane)) < F(kFast)) & (length_squared(get<F>(w.angular, lane)) < F(kFastTurn)));
-}
-
-template <class F>
-ORRERY_FN void store_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
-    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
-        AloneSlot& w = work[s];
-        const std::uint32_t* rows = chains.slots[s].body + lane;
-        const std::uint32_t bits = vector_bits<F>(chains.slots[s].dynamic & chains.bundle->alone, lane);
-        scatter_pose<F>(context.pose->position, rows, bits, {get<F>(w.position, lane), get<F>(w.orientation, lane)});
-        scatter_velocity<F>(context.velocity->linear, rows, bits, {get<F>(w.linear, lane), get<F>(w.angular, lane)});
-        store_force<F>(chains, s, lane, vector_bits<F>(chains.slots[s].jointed & chains.bundle->alone, lane),
-                       get<F>(w.force, lane), get<F>(w.total, lane), context.step);
-    }
-}
-
-// For quarantine_lost_bodies. Whether it may have work.
-template <class F>
-ORRERY_ONCE bool keep_start_poses(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::size_t lane) {
-    MaskOf<F> far = first_lanes<F>(lanes<F>());
-    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) far = far & far_from_limits<F>(work[s], lane);
-    if (all(far)) return false;
-    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
-        const ChainSlot& slot = chains.slots[s];
-        for (std::size_t k = lane; k < lane + lanes<F>(); ++k) {
-            if (((slot.dynamic & chains.bundle->alone) >> k & 1u) != 0) chains.start_pose[slot.body[k]] = context.pose[slot.body[k]];
-        }
-    }
-    return true;
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
@@ -261,26 +204,75 @@ ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, c
     }
 }
 
+// The sweeps are functions of their own: together they would need more registers than there are.
 // `next`: slots whose bodies are to be read ahead, or null.
+template <class F>
+ORRERY_ONCE void eliminate_all_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, const ChainSlot* next,
+                                     std::size_t lane) {
+    BodyBefore<F> before;
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        if (next != nullptr) fetch_slot(context, chains, next[s]);
+        eliminate_alone<F>(context.step, chains, work, s, lane, before);
+    }
+}
+template <bool kLast, class F>
+ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+    const F zero(0.0f);
+    Vec3T<F> after{zero, zero, zero};
+    for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
+}
+
+// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one. A NaN is.
+template <class F>
+ORRERY_FN MaskOf<F> far_from_limits(const PoseT<F>& pose, const VelocityT<F>& v) {
+    const QuatT<F> q = pose.orientation;
+    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
+                    kFastTurn = kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
+    return ((length_squared(pose.position) < F(kFar)) & ((q.x * q.x + q.y * q.y) + (q.z * q.z + q.w * q.w) < F(2.0f))) &
+           ((length_squared(v.linear) < F(kFast)) & (length_squared(v.angular) < F(kFastTurn)));
+}
+
+// For quarantine_lost_bodies: where the bodies of a slot were.
+template <class F>
+ORRERY_ONCE void keep_start_poses(const StepContext& context, const ChainView& chains, std::uint32_t s, std::size_t lane) {
+    const ChainSlot& slot = chains.slots[s];
+    for (std::size_t k = lane; k < lane + lanes<F>(); ++k) {
+        if (((slot.dynamic & chains.bundle->alone) >> k & 1u) != 0) chains.start_pose[slot.body[k]] = context.pose[slot.body[k]];
+    }
+}
+
+// Whether a body may be lost.
+template <class F>
+ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::size_t lane) {
+    bool any_lost = false;
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        const AloneSlot& w = work[s];
+        const ChainSlot& slot = chains.slots[s];
+        const PoseT<F> pose{get<F>(w.position, lane), get<F>(w.orientation, lane)};
+        const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
+        const bool lost = chains.start_pose != nullptr && !all(far_from_limits(pose, v));
+        if (lost) keep_start_poses<F>(context, chains, s, lane);
+        any_lost = any_lost || lost;
+        const std::uint32_t bits = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
+        scatter_pose<F>(context.pose->position, slot.body + lane, bits, pose);
+        scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits, v);
+        store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane),
+                       get<F>(w.total, lane), context.step);
+    }
+    return any_lost;
+}
+
 template <class F>
 ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                                  const ChainSlot* next, std::size_t lane) {
-    const std::uint32_t links = chains.bundle->links;
-    const F zero(0.0f);
     load_alone<F>(context, chains, work, lane);
-    for (std::uint32_t substep = 0; substep < substeps; ++substep) {
-        BodyBefore<F> before;
-        for (std::uint32_t s = 0; s <= links; ++s) {
-            if (next != nullptr) fetch_slot(context, chains, next[s]);
-            eliminate_alone(chains, work, s, lane, context.step, before);
-        }
-        next = nullptr;
-        Vec3T<F> after{zero, zero, zero};
-        for (std::uint32_t s = links + 1; s-- > 0;) substitute_alone(chains, work, s, lane, context.step, after);
+    eliminate_all_alone<F>(context, chains, work, next, lane);
+    for (std::uint32_t substep = 1; substep < substeps; ++substep) {
+        substitute_all_alone<false, F>(context.step, chains, work, lane);
+        eliminate_all_alone<F>(context, chains, work, nullptr, lane);
     }
-    const bool lost = chains.start_pose != nullptr && keep_start_poses<F>(context, chains, work, lane);
-    store_alone<F>(context, chains, work, lane);
-    return lost;
+    substitute_all_alone<true, F>(context.step, chains, work, lane);
+    return store_alone<F>(context, chains, work, lane);
 }
 
 template <class F>
