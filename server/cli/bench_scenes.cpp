@@ -145,6 +145,8 @@ double apart_m(const SimulateReport& report) { return report.quality.max_separat
 double gained(const SimulateReport& report) { return report.quality.energy_drift.value_or(0.0); }
 double hinge_deg(const SimulateReport& report) { return report.quality.hinge_error_deg.value_or(0.0); }
 double cone_deg(const SimulateReport& report) { return report.quality.cone_error_deg.value_or(0.0); }
+double mean_hinge_deg(const SimulateReport& report) { return report.quality.mean_hinge_error_deg.value_or(0.0); }
+double mean_cone_deg(const SimulateReport& report) { return report.quality.mean_cone_error_deg.value_or(0.0); }
 double median_ms(const SimulateReport& report) { return report.ms_median; }
 double save_ms(const SimulateReport& report) { return report.standing.save_ms; }
 double restore_ms(const SimulateReport& report) { return report.standing.restore_ms; }
@@ -163,8 +165,16 @@ constexpr BenchTarget kChainTargets[] = {{"joints apart at tick 60, mm", apart_a
 constexpr BenchTarget kPyramid20Targets[] = {{"top box displaced, m", top_m, 0.031}};
 constexpr BenchTarget kPyramid40Targets[] = {{"top box displaced, m", top_m, 0.122}};
 constexpr BenchTarget kPyramid60Targets[] = {{"top box displaced, m", top_m, 0.271}};
-constexpr BenchTarget kRagdollTargets[] = {{"beyond a hinge's limit, degrees", hinge_deg, 7.9},
-                                           {"beyond a cone, degrees", cone_deg, 7.0}};
+// Box3D's figures: of means with 4 substeps, of the one worst limit the worst that it gives with 3 to 6, for which it is depends on
+// chance.
+constexpr BenchTarget kRagdolls100Targets[] = {{"beyond hinges' limits on average, degrees", mean_hinge_deg, 0.147},
+                                               {"beyond cones on average, degrees", mean_cone_deg, 0.195},
+                                               {"beyond a hinge's limit, degrees", hinge_deg, 12.1},
+                                               {"beyond a cone, degrees", cone_deg, 5.5}};
+constexpr BenchTarget kRagdolls400Targets[] = {{"beyond hinges' limits on average, degrees", mean_hinge_deg, 0.171},
+                                               {"beyond cones on average, degrees", mean_cone_deg, 0.231},
+                                               {"beyond a hinge's limit, degrees", hinge_deg, 11.5},
+                                               {"beyond a cone, degrees", cone_deg, 10.6}};
 constexpr BenchTarget kNetTargets[] = {{"joints apart at any tick, m", apart_m, 0.4}, {"energy gained", gained, 0.0}};
 constexpr BenchTarget kYardTargets[] = {{"median tick on AVX2 or wider, ms", median_ms, 0.060}};
 constexpr BenchTarget kRainTargets[] = {{"save, ms", save_ms, 1.0},
@@ -183,8 +193,8 @@ constexpr BenchScene kScenes[] = {
     {"S3_1000", rain, 1000, 600, true, nullptr, false, {}},
     {"S3_4000", rain, 4000, 600, true, nullptr, false, {}},
     {"S3_10000", rain, 10000, 600, true, nullptr, false, kRainTargets},
-    {"S4_100", ragdolls, 100, 600, true, nullptr, false, {}},
-    {"S4_400", ragdolls, 400, 600, true, nullptr, false, kRagdollTargets},
+    {"S4_100", ragdolls, 100, 600, true, nullptr, false, kRagdolls100Targets},
+    {"S4_400", ragdolls, 400, 600, true, nullptr, false, kRagdolls400Targets},
     {"S5_ball", ball_net, 100, 300, false, net_energy_j, false, kNetTargets},
     {"S5_dist", distance_net, 100, 300, false, net_energy_j, false, kNetTargets},
     {"joint_grid", joint_grid, 100, 100, false, nullptr, false, {}},

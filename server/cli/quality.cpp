@@ -86,6 +86,8 @@ JsonLine quality_json(const Quality& quality) {
         .number("top_displacement_m", quality.top_displacement_m)
         .number("hinge_error_deg", quality.hinge_error_deg)
         .number("cone_error_deg", quality.cone_error_deg)
+        .number("mean_hinge_error_deg", quality.mean_hinge_error_deg)
+        .number("mean_cone_error_deg", quality.mean_cone_error_deg)
         .number("quarantined", quality.quarantined);
     return line;
 }
@@ -125,7 +127,8 @@ void QualityMeter::measure_joints(const sim::World& world) {
     };
     double sum = 0.0, most = 0.0;
     std::size_t count = 0;
-    quality_.hinge_error_deg = quality_.cone_error_deg = std::nullopt;
+    beyond_hinge_rad_.clear();
+    beyond_cone_rad_.clear();
     for (const sim::JointState& joint : joints_) {
         measure_angles(joint, find(joint.a), find(joint.b));
         const std::optional<double> apart = separation(joint, world_point, find(joint.a), find(joint.b));
@@ -134,6 +137,7 @@ void QualityMeter::measure_joints(const sim::World& world) {
         ++count;
         most = std::max(most, *apart);
     }
+    measure_limits();
     if (count == 0) return;
     quality_.max_separation_m = std::max(most, quality_.max_separation_m.value_or(0.0));
     const std::uint64_t tick = world.tick();
@@ -144,20 +148,33 @@ void QualityMeter::measure_joints(const sim::World& world) {
 }
 
 void QualityMeter::measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b) {
-    const auto worst = [](std::optional<double>& figure, double beyond_rad) {
-        figure = std::max(figure.value_or(0.0), beyond_rad * 180.0 / kPi);
-    };
     if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint); hinge && hinge->limited) {
         const DVec axis = world_direction(a, hinge->axis_a), from = world_direction(a, hinge->normal_a),
                    to = world_direction(b, hinge->normal_b);
         const double angle = std::atan2(dot(cross(from, to), axis), dot(from, to));
-        worst(quality_.hinge_error_deg, std::max(angle - static_cast<double>(hinge->max_angle_rad),
-                                                 static_cast<double>(hinge->min_angle_rad) - angle));
+        beyond_hinge_rad_.push_back(
+            std::max(angle - static_cast<double>(hinge->max_angle_rad), static_cast<double>(hinge->min_angle_rad) - angle));
     }
     if (const auto* cone = std::get_if<sim::SwingLimit>(&joint.constraint)) {
         const DVec from = world_direction(a, cone->axis_a), to = world_direction(b, cone->axis_b);
-        worst(quality_.cone_error_deg, std::atan2(length(cross(from, to)), dot(from, to)) - static_cast<double>(cone->max_angle_rad));
+        beyond_cone_rad_.push_back(std::atan2(length(cross(from, to)), dot(from, to)) - static_cast<double>(cone->max_angle_rad));
     }
+}
+
+void QualityMeter::measure_limits() {
+    const auto measure = [](const std::vector<double>& beyond_rad, std::optional<double>& worst_deg, std::optional<double>& mean_deg) {
+        worst_deg = mean_deg = std::nullopt;
+        if (beyond_rad.empty()) return;
+        double most = 0.0, sum = 0.0;
+        for (const double beyond : beyond_rad) {
+            most = std::max(most, beyond);
+            sum += std::max(beyond, 0.0);
+        }
+        worst_deg = most * 180.0 / kPi;
+        mean_deg = sum / static_cast<double>(beyond_rad.size()) * 180.0 / kPi;
+    };
+    measure(beyond_hinge_rad_, quality_.hinge_error_deg, quality_.mean_hinge_error_deg);
+    measure(beyond_cone_rad_, quality_.cone_error_deg, quality_.mean_cone_error_deg);
 }
 
 double QualityMeter::energy(const sim::World& world) const {

@@ -20,6 +20,8 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> max_penetration_m;   // of any contact, over all ticks
     std::optional<double> hinge_error_deg;     // the worst angle beyond a hinge's limits, at the last tick
     std::optional<double> cone_error_deg;      // the same of swing limits
+    // Means over all such limits, one that holds counting as 0.
+    std::optional<double> mean_hinge_error_deg, mean_cone_error_deg;
     std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
     std::uint64_t quarantined = 0;             // bodies, over all ticks: whose state was no longer a number or out of bounds
 };
@@ -38,6 +40,7 @@ class QualityMeter {
     double energy(const sim::World& world) const;
     void measure_joints(const sim::World& world);
     void measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b);
+    void measure_limits();
 
     double energy_scale_j_;
     double start_energy_j_ = 0.0;
@@ -45,6 +48,7 @@ class QualityMeter {
     std::vector<sim::BodyState> bodies_;     // of the tick at hand; kept for their memory
     std::vector<std::uint32_t> place_;       // body index to place in bodies_
     std::vector<sim::JointState> joints_;
+    std::vector<double> beyond_hinge_rad_, beyond_cone_rad_;  // of the tick at hand, negative within
     bool has_contacts_ = false;
     Quality quality_;
 };

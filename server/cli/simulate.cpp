@@ -241,6 +241,7 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     if (quality.hinge_error_deg && quality.cone_error_deg) {
         text += text_number("\n           at most %.2f degrees beyond a hinge's limit", *quality.hinge_error_deg);
         text += text_number(", %.2f beyond a cone", *quality.cone_error_deg);
+        text += text_number("; on average %.3f", *quality.mean_hinge_error_deg) + text_number(" and %.3f", *quality.mean_cone_error_deg);
     }
     if (quality.top_displacement_m)
         text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m);
