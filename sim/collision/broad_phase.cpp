@@ -8,6 +8,7 @@
 #include "sim/collision/parallel.h"
 #include "sim/collision/posed_bounds.h"
 #include "sim/collision/radix_sort.h"
+#include "sim/growth.h"
 
 namespace orrery::sim {
 namespace {
@@ -449,7 +450,7 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
 std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
     const std::uint32_t chunks = chunk_count(count, kFilterChunk);
-    pairs.resize(count + 1);  // the kernel writes a candidate before it knows whether it stays
+    resize_sparingly(pairs, count + 1);  // the kernel writes a candidate before it knows whether it stays
     counts_.resize(chunks);
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         const auto first = pairs.begin() + begin;

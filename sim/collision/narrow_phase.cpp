@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/collision/parallel.h"
+#include "sim/growth.h"
 
 namespace orrery::sim {
 namespace {
@@ -29,8 +30,8 @@ PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ?
 void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor) {
     const std::span<const ShapeType> type_of = broad.type_of();
     const auto count = static_cast<std::uint32_t>(pairs.size());
-    type_.resize(count);
-    points_.resize(count);
+    resize_sparingly(type_, count);
+    resize_sparingly(points_, count);
     chunks_.assign(chunk_count(count, kPairsPerTask), {});
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Chunk& chunk = chunks_[index];
@@ -50,13 +51,13 @@ void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pa
         for (Chunk& chunk : chunks_) next += std::exchange(chunk.type[t], next);
         for (std::uint32_t i = first; i < next; i += kPairLanes) batches_.push_back({static_cast<PairType>(t), i, std::min(next - i, kPairLanes)});
     }
-    order_.resize(next);
+    resize_sparingly(order_, next);
     next = 0;
     for (Chunk& chunk : chunks_) {
         chunk.general = next;
         next += std::exchange(chunk.type[kPairTypes], next);
     }
-    general_pairs_.resize(next);
+    resize_sparingly(general_pairs_, next);
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Chunk& chunk = chunks_[index];
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -142,7 +143,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     }
     const auto count = static_cast<std::uint32_t>(pairs.size());
     sort_by_type(broad, pairs, executor);
-    if (touches_.size() < count) touches_.resize(count);
+    if (touches_.size() < count) resize_sparingly(touches_, count);
     const std::span<const BoundsRecord> grown = broad.any_passive() ? broad.bounds() : std::span<const BoundsRecord>{};
     const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
                             grown.empty() ? nullptr : grown.data()->min};
@@ -155,7 +156,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
 
     const std::uint32_t touching = count_manifolds(count, executor);
     if (touching > kMaxPairs) return false;
-    manifolds.resize(touching);  // all of them are written whole
+    resize_sparingly(manifolds, touching);  // all of them are written whole
     for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t next = chunks_[index].manifold, next_general = chunks_[index].general;
         for (std::uint32_t i = begin; i < end; ++i) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sim/collision/parallel.h"
+#include "sim/growth.h"
 
 namespace orrery::sim {
 
@@ -24,7 +25,7 @@ std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - co
 void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
     Store& store = stores_[index_of(kind)];
     if (store.capacity < bundles) {
-        const std::uint32_t capacity = bundles + bundles / 4;
+        const std::uint32_t capacity = bundles + bundles / 8;
         const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
         std::unique_ptr<std::byte[], Release> data(new (std::align_val_t{alignof(Row)}) std::byte[capacity * bytes]);
         if (kept != 0) std::memcpy(data.get(), store.data.get(), kept);
@@ -105,7 +106,7 @@ void BundleLayout::reserve(Plan& p) {
         next += bundles_of(p.lanes[colour]);
     }
     resize(p.kind, next);
-    stores_[index_of(p.kind)].source.resize(std::size_t(next) * kBundleLanes);
+    resize_sparingly(stores_[index_of(p.kind)].source, std::size_t(next) * kBundleLanes);
 }
 
 void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/shapes/compound.h"
+#include "sim/growth.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -115,8 +116,8 @@ void end_contacts(Core& core, std::size_t first, std::size_t last) {
 
 void warm_start_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
-    core.matched.resize(count);
-    if (core.any_surfaces) core.surfaces.resize(count);
+    resize_sparingly(core.matched, count);
+    if (core.any_surfaces) resize_sparingly(core.surfaces, count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
         Core& inner = *static_cast<Core*>(context);
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
@@ -127,8 +128,8 @@ void warm_start_contacts(Core& core, Executor& executor) {
 void keep_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     const std::uint32_t tasks = (count + kManifoldsPerTask - 1) / kManifoldsPerTask;
-    core.next_contacts.resize(count);
-    core.contact_news.resize(count);
+    resize_sparingly(core.next_contacts, count);
+    resize_sparingly(core.contact_news, count);
     core.contact_totals.assign(tasks, {});
     executor.run(tasks, [](void* context, std::uint32_t task) {
         Core& inner = *static_cast<Core*>(context);

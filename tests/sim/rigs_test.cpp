@@ -362,10 +362,14 @@ TEST_CASE("a chain by itself is solved as a dense solve in double precision solv
             auto world = make_world(def, target);
             const auto expected = dense_step(*world, world->definition(), 1.0 / 60.0);
             world->step();
+            // Of the fastest: a body's impulses are those of all.
+            double speed = 1.0, spin = 1.0;
+            for (const auto& v : expected) {
+                speed = std::max(speed, 1.0 + std::hypot(v[0], v[1], v[2]));
+                spin = std::max(spin, 1.0 + std::hypot(v[3], v[4], v[5]));
+            }
             for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
                 const BodyState body = state_of(*world, i);
-                const double speed = 1.0 + std::hypot(expected[i][0], expected[i][1], expected[i][2]);
-                const double spin = 1.0 + std::hypot(expected[i][3], expected[i][4], expected[i][5]);
                 CHECK(size(minus(d(body.linear_velocity), {expected[i][0], expected[i][1], expected[i][2]})) < 5e-4 * speed);
                 CHECK(size(minus(d(body.angular_velocity), {expected[i][3], expected[i][4], expected[i][5]})) < 2e-4 * spin);
             }
