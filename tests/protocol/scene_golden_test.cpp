@@ -3,6 +3,7 @@
 
 #include <iomanip>
 #include <sstream>
+#include <utility>
 
 #include "protocol/scene/scene.h"
 #include "tests/support/golden.h"
@@ -25,21 +26,68 @@ std::vector<sim::Command> player(std::uint64_t tick) {
     return {control};
 }
 
-std::string course_of(const sim::WorldDef& def, sim::Target target, std::uint64_t ticks) {
+// What threads may do to the order of tasks, where there are none.
+class BackwardTasks final : public sim::Executor {
+  public:
+    std::uint32_t worker_count() const override { return 3; }
+    void run(std::uint32_t count, Task task, void* context) override {
+        for (std::uint32_t i = count; i-- > 0;) task(context, i);
+    }
+};
+
+struct Course {
+    std::uint64_t ticks;
+    sim::Target target = sim::Target::scalar;
+    bool backward = false;  // tasks
+    bool restored = false;  // half way, in another world
+};
+
+std::unique_ptr<sim::World> created(const sim::WorldDef& def, sim::Target target) {
     auto world = sim::World::create(def, {target});
     REQUIRE(world.ok());
+    return std::move(*world);
+}
+
+std::string course_of(const sim::WorldDef& def, const Course& course) {
+    BackwardTasks backward;
+    auto world = created(def, course.target);
     std::ostringstream text;
-    for (std::uint64_t tick = 0; tick < ticks; ++tick) {
-        (*world)->step(def.slots.empty() ? std::vector<sim::Command>{} : player(tick));
+    for (std::uint64_t tick = 0; tick < course.ticks; ++tick) {
+        if (course.restored && tick == course.ticks / 2) {
+            std::vector<std::uint8_t> saved;
+            world->save(saved);
+            world = created(def, course.target);
+            REQUIRE(world->restore(saved).ok());
+        }
+        world->step(def.slots.empty() ? std::vector<sim::Command>{} : player(tick), course.backward ? &backward : nullptr);
         if ((tick + 1) % 30 != 0) continue;
-        text << tick + 1 << ' ' << std::hex << std::setw(16) << std::setfill('0') << (*world)->hash().root << std::dec << '\n';
+        text << tick + 1 << ' ' << std::hex << std::setw(16) << std::setfill('0') << world->hash().root << std::dec << '\n';
     }
     return text.str();
 }
 
+// The course that all of them have.
+std::string one_course(const sim::WorldDef& def, std::uint64_t ticks) {
+    const std::string reference = course_of(def, {ticks});
+    for (const sim::Target target : sim::available_targets()) {
+        CAPTURE(std::string(sim::target_name(target)));
+        CHECK(course_of(def, {ticks, target}) == reference);
+    }
+    CHECK(course_of(def, {ticks, sim::Target::automatic, true, true}) == reference);
+    return reference;
+}
+
+constexpr const char* kGallery[] = {
+    "angular_axis_gear_motor", "angular_axis_motor", "angular_hinge", "angular_motor", "angular_servo", "angular_swivel_hinge",
+    "area", "ball_socket", "ball_socket_motor", "ball_socket_servo", "center_distance", "center_distance_limit", "character",
+    "conveyor", "cylinders", "distance_limit", "distance_servo", "gear", "hinge", "hulls", "linear_axis_limit",
+    "linear_axis_motor", "linear_axis_servo", "modes", "one_body_angular_motor", "one_body_angular_servo",
+    "one_body_linear_motor", "one_body_linear_servo", "point_on_line_servo", "pulley", "rack_and_pinion", "rigs", "rolling",
+    "slider", "swing_limit", "swivel_hinge", "terrain", "twist_limit", "twist_motor", "twist_servo", "volume", "weld", "wheel"};
+
 }  // namespace
 
-TEST_CASE("golden hashes of the scenes that ship hold on every target") {
+TEST_CASE("golden hashes of the scenes that ship hold on every target, whatever the order of tasks, and through a restore") {
     struct Shipped {
         std::string name;
         std::uint64_t ticks;
@@ -51,11 +99,17 @@ TEST_CASE("golden hashes of the scenes that ship hold on every target") {
         CAPTURE(name);
         const auto scene = protocol::load_scene(read_scene(name), name);
         REQUIRE(scene.ok());
-        const std::string reference = course_of(scene->world, sim::Target::scalar, ticks);
-        for (const sim::Target target : sim::available_targets()) {
-            CAPTURE(std::string(sim::target_name(target)));
-            CHECK(course_of(scene->world, target, ticks) == reference);
-        }
-        test::check_golden("scene_" + name, reference);
+        test::check_golden("scene_" + name, one_course(scene->world, ticks));
     }
+}
+
+TEST_CASE("golden hashes of the gallery hold on every target, whatever the order of tasks, and through a restore") {
+    std::string all;
+    for (const char* name : kGallery) {
+        CAPTURE(name);
+        const auto scene = protocol::load_scene(read_scene(std::string("gallery/") + name), name);
+        REQUIRE(scene.ok());
+        all += std::string(name) + '\n' + one_course(scene->world, 60);
+    }
+    test::check_golden("gallery", all);
 }
