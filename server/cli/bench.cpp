@@ -107,7 +107,7 @@ bool one_hash(const Outcome& outcome) {
 // Ratios to other engines' times need those engines beside; what is held here are hashes and the scenes' own figures.
 int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
     int exit = kExitGood;
-    const bool own_terms = !options.ticks && !options.substeps && options.solver == "auto";
+    const bool own_terms = !options.ticks && !options.substeps && (options.solver == "auto" || options.solver == "coloured");
     for (Outcome& outcome : outcomes) {
         const char* scene = outcome.scene->name;
         const bool same = one_hash(outcome);
@@ -115,7 +115,7 @@ int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
         if (!same) exit = kExitFalse;
         if (outcome.scene->targets.empty()) std::fprintf(stderr, "check %s: no target is stated for this scene\n", scene);
         else if (!own_terms)
-            std::fprintf(stderr, "check %s: its targets are stated for its own ticks, substeps and solver; leave out --ticks, --substeps and --solver\n", scene);
+            std::fprintf(stderr, "check %s: its targets are stated for its own ticks and substeps, by the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n", scene);
         else {
             const SimulateReport& report = median_run(outcome);
             for (const BenchTarget& target : outcome.scene->targets) {

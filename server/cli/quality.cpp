@@ -82,6 +82,7 @@ JsonLine quality_json(const Quality& quality) {
     line.number("max_separation_m", quality.max_separation_m)
         .number("mean_separation_m", quality.mean_separation_m)
         .number("energy_drift", quality.energy_drift)
+        .number("max_energy_drift", quality.max_energy_drift)
         .number("max_penetration_m", quality.max_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
         .number("hinge_error_deg", quality.hinge_error_deg)
@@ -110,7 +111,11 @@ void QualityMeter::sample(const sim::World& world) {
         quality_.max_penetration_m =
             std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
     }
-    if (energy_scale_j_ > 0.0) quality_.energy_drift = (energy(world) - start_energy_j_) / energy_scale_j_;
+    if (energy_scale_j_ > 0.0) {
+        const double drift = (energy(world) - start_energy_j_) / energy_scale_j_;
+        quality_.energy_drift = drift;
+        quality_.max_energy_drift = std::max(drift, quality_.max_energy_drift.value_or(drift));
+    }
     if (tracked_) {
         const sim::BodyState now = world.body(tracked_->id);
         quality_.top_displacement_m = length(to_double(now.pose.position) - to_double(tracked_->pose.position));

@@ -17,6 +17,7 @@ struct Quality {                             // an absent figure does not apply 
     std::vector<std::pair<std::uint64_t, double>> separation_at_m;
     std::optional<double> mean_separation_m;   // over all joints, at the last tick
     std::optional<double> energy_drift;        // energy gained since the start over `energy_scale_j`, at the last tick
+    std::optional<double> max_energy_drift;    // the most of it after any tick: above 0, energy has grown
     std::optional<double> max_penetration_m;   // of any contact, over all ticks
     std::optional<double> hinge_error_deg;     // the worst angle beyond a hinge's limits, at the last tick
     std::optional<double> cone_error_deg;      // the same of swing limits

@@ -235,7 +235,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     }
     if (quality.quarantined != 0)
         text += "\n           " + std::to_string(quality.quarantined) + " bodies quarantined: the scene flew apart, and its other figures mean nothing";
-    if (quality.energy_drift) text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0);
+    if (quality.energy_drift) {
+        text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0) +
+                text_number(", after any tick at most %.3f %%", *quality.max_energy_drift * 100.0);
+    }
     if (quality.max_penetration_m)
         text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
     if (quality.hinge_error_deg && quality.cone_error_deg) {
