@@ -311,6 +311,9 @@ TEST_CASE("doctor lists the targets and says what gpu there is") {
     CHECK(has(doctor.out, "\"gpu\": \"none: no CUDA module: "));
     CHECK(has(doctor.out, "\"udp_loopback\": "));
     CHECK(field(doctor.out, "pairs_per_tick_max") == std::to_string(sim::kMaxPairs));
+    CHECK(field(doctor.out, "hull_vertices_max") == std::to_string(sim::kMaxHullVertices));
+    CHECK(field(doctor.out, "mesh_triangles_max") == std::to_string(sim::kMaxMeshTriangles));
+    CHECK(field(doctor.out, "history_ticks_max") == std::to_string(sim::kMaxHistoryTicks));
     CHECK(field(doctor.out, "key_frame_max_bytes") == std::to_string(protocol::kMaxKeyFrameBytes));
     CHECK(field(doctor.out, "engine_version") == std::to_string(sim::kEngineVersion));
     for (const sim::Target target : sim::available_targets()) {
