@@ -83,7 +83,9 @@ JsonLine quality_json(const Quality& quality) {
         .number("mean_separation_m", quality.mean_separation_m)
         .number("energy_drift", quality.energy_drift)
         .number("max_energy_drift", quality.max_energy_drift)
+        .number("kinetic_j", quality.kinetic_j)
         .number("max_penetration_m", quality.max_penetration_m)
+        .number("end_penetration_m", quality.end_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
         .number("hinge_error_deg", quality.hinge_error_deg)
         .number("cone_error_deg", quality.cone_error_deg)
@@ -96,7 +98,7 @@ JsonLine quality_json(const Quality& quality) {
 QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::uint32_t tracked)
     : energy_scale_j_(energy_scale_j) {
     world.read_bodies(bodies_);
-    if (energy_scale_j_ > 0.0) start_energy_j_ = energy(world);
+    if (energy_scale_j_ > 0.0) start_energy_j_ = energy(world).total_j;
     // Bodies of a definition are made in its order, before any other.
     if (tracked != sim::kNone && tracked < bodies_.size()) tracked_ = bodies_[tracked];
 }
@@ -108,11 +110,14 @@ void QualityMeter::sample(const sim::World& world) {
     const sim::WorldStats stats = world.stats();
     has_contacts_ = has_contacts_ || stats.contact_points > 0;
     if (has_contacts_) {
+        quality_.end_penetration_m = static_cast<double>(stats.max_penetration_m);
         quality_.max_penetration_m =
             std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
     }
+    const Energy held = energy(world);
+    if (held.bodies > 0) quality_.kinetic_j = held.kinetic_j / static_cast<double>(held.bodies);
     if (energy_scale_j_ > 0.0) {
-        const double drift = (energy(world) - start_energy_j_) / energy_scale_j_;
+        const double drift = (held.total_j - start_energy_j_) / energy_scale_j_;
         quality_.energy_drift = drift;
         quality_.max_energy_drift = std::max(drift, quality_.max_energy_drift.value_or(drift));
     }
@@ -182,21 +187,25 @@ void QualityMeter::measure_limits() {
     measure(beyond_cone_rad_, quality_.cone_error_deg, quality_.mean_cone_error_deg);
 }
 
-double QualityMeter::energy(const sim::World& world) const {
+QualityMeter::Energy QualityMeter::energy(const sim::World& world) const {
     const sim::WorldDef& def = world.definition();
     const DVec gravity = to_double(def.gravity);
-    double total = 0.0;
+    Energy sum;
     for (const sim::BodyState& body : bodies_) {
         if (!(body.inverse_mass > 0.0f)) continue;
         const double mass = 1.0 / static_cast<double>(body.inverse_mass);
         const DVec velocity = to_double(body.linear_velocity);
-        total += mass * (0.5 * dot(velocity, velocity) - dot(gravity, to_double(body.pose.position)));
-        if (body.shape == sim::kNone) continue;
-        const DVec spin = rotate(conjugate(to_double(body.pose.orientation)), to_double(body.angular_velocity));
-        const DVec inertia = inertia_by_mass(def.shapes[body.shape]);
-        total += 0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
+        double kinetic = 0.5 * mass * dot(velocity, velocity);
+        if (body.shape != sim::kNone) {
+            const DVec spin = rotate(conjugate(to_double(body.pose.orientation)), to_double(body.angular_velocity));
+            const DVec inertia = inertia_by_mass(def.shapes[body.shape]);
+            kinetic += 0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
+        }
+        sum.kinetic_j += kinetic;
+        sum.total_j += kinetic - mass * dot(gravity, to_double(body.pose.position));
+        ++sum.bodies;
     }
-    return total;
+    return sum;
 }
 
 }  // namespace orrery::server

@@ -18,7 +18,9 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> mean_separation_m;   // over all joints, at the last tick
     std::optional<double> energy_drift;        // energy gained since the start over `energy_scale_j`, at the last tick
     std::optional<double> max_energy_drift;    // the most of it after any tick: above 0, energy has grown
+    std::optional<double> kinetic_j;           // of a dynamic body on average, at the last tick
     std::optional<double> max_penetration_m;   // of any contact, over all ticks
+    std::optional<double> end_penetration_m;   // of any contact, at the last tick
     std::optional<double> hinge_error_deg;     // the worst angle beyond a hinge's limits, at the last tick
     std::optional<double> cone_error_deg;      // the same of swing limits
     // Means over all such limits, one that holds counting as 0.
@@ -38,7 +40,11 @@ class QualityMeter {
     const Quality& figures() const { return quality_; }
 
   private:
-    double energy(const sim::World& world) const;
+    struct Energy {
+        double total_j = 0.0, kinetic_j = 0.0;
+        std::uint64_t bodies = 0;  // that move
+    };
+    Energy energy(const sim::World& world) const;
     void measure_joints(const sim::World& world);
     void measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b);
     void measure_limits();

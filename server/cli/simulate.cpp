@@ -240,7 +240,9 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
                 text_number(", after any tick at most %.3f %%", *quality.max_energy_drift * 100.0);
     }
     if (quality.max_penetration_m)
-        text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3);
+        text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3) +
+                text_number(", at the end %.2f mm", *quality.end_penetration_m * 1e3);
+    if (quality.kinetic_j) text += text_number("\n           kinetic energy of a body at the end %.4f J", *quality.kinetic_j);
     if (quality.hinge_error_deg && quality.cone_error_deg) {
         text += text_number("\n           at most %.2f degrees beyond a hinge's limit", *quality.hinge_error_deg);
         text += text_number(", %.2f beyond a cone", *quality.cone_error_deg);
