@@ -38,7 +38,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
         return Error{ErrorCode::limit_reached, scene.name + ": shapes",
                      "clients take at most " + std::to_string(kMaxShapes) + " shapes: let bodies share them"};
     }
-    auto world = sim::World::create(scene.world, {.target = config.target, .rig_device = config.rig_device});
+    auto world = sim::World::create(scene.world, {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
     if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);

@@ -33,6 +33,7 @@ struct RoomConfig {
     sim::Target target = sim::Target::automatic;
     sim::Executor* executor = nullptr;      // outlives the room
     sim::RigDevice* rig_device = nullptr;   // likewise; see sim::WorldConfig
+    std::uint32_t history_ticks = 0;        // that a director's queries may go back; see sim::WorldConfig
 };
 
 struct RoomStats {
@@ -65,7 +66,8 @@ class RoomObserver {
 };
 
 // What a host that links this library adds to a room: orders to the world, beside those of its players. They are
-// recorded as all commands are, so that a replay is verified without the director.
+// recorded as all commands are, so that a replay is verified without the director. It may ask the world what a player saw: queries
+// go back RoomConfig::history_ticks.
 class Director {
   public:
     // Before the step from world.tick() to the next. What it appends to `orders`, from spawn to remove_joint, applies

@@ -54,6 +54,35 @@ class Juggler final : public server::Director {
     int given = 0, despawned = 0, rejected = 0;
 };
 
+// Asks where a body was, kLag ticks ago, of which it kept notes.
+class Judge final : public server::Director {
+  public:
+    static constexpr std::uint64_t kLag = 20;
+    void on_tick(const sim::World& world, std::vector<Command>&) override {
+        std::vector<sim::BodyState> bodies;
+        world.read_bodies(bodies);
+        for (const sim::BodyState& body : bodies) {
+            if (body.type != sim::BodyType::dynamic) continue;
+            who = body.id;
+            seen.push_back(body.pose.position);
+            break;
+        }
+        if (seen.size() <= kLag) return;
+        sim::Overlap there;
+        there.shape.radius = 0.01f;
+        there.pose.position = seen[seen.size() - 1 - kLag];
+        there.tick = world.tick() - kLag;
+        const sim::QueryStatus status = world.overlap(there, hits);
+        if (status == sim::QueryStatus::tick_not_kept) ++not_kept;
+        if (std::any_of(hits.begin(), hits.end(), [&](const sim::QueryHit& hit) { return hit.body == who; })) ++hit_then;
+        ++asked;
+    }
+    sim::BodyId who;
+    std::vector<sim::Vec3> seen;
+    std::vector<sim::QueryHit> hits;
+    int asked = 0, hit_then = 0, not_kept = 0;
+};
+
 class Flood final : public server::Director {
   public:
     void on_tick(const sim::World&, std::vector<Command>& orders) override {
@@ -101,4 +130,21 @@ TEST_CASE("more orders than a tick takes are dropped and counted, and the room g
     CHECK(sim.room->world().tick() >= 5);
     CHECK_FALSE(sim.room->halted());
     CHECK(sim.room->stats().orders_dropped == sim.room->world().tick() * 5);
+}
+
+TEST_CASE("a director asks what was where, as far back as the room keeps") {
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    Judge judge;
+    SimRoom sim(scene, {.history_ticks = 30});
+    sim.room->set_director(&judge);
+    sim.run(1.0);
+    CHECK(judge.asked > 30);
+    CHECK(judge.hit_then == judge.asked);
+
+    Judge denied;
+    SimRoom forgetful(scene, {});
+    forgetful.room->set_director(&denied);
+    forgetful.run(1.0);
+    CHECK(denied.asked > 30);
+    CHECK(denied.not_kept == denied.asked);
 }

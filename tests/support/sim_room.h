@@ -131,6 +131,7 @@ struct SimRoomOptions {
     std::uint32_t max_clients = 8;
     std::unique_ptr<server::Recorder> recorder{};
     bool insecure_public = false;
+    std::uint32_t history_ticks = 0;
 };
 
 class SimRoom {
@@ -156,6 +157,7 @@ class SimRoom {
         if (options.insecure_public)
             config.netcode.public_addresses = {protocol::Address::ipv4(127, 0, 0, 1, 7770), server_address_};
         config.netcode.max_clients = options.max_clients;
+        config.history_ticks = options.history_ticks;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();
