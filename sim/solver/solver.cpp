@@ -299,6 +299,9 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         const StageScope scope(input.observer, name);
         work();
     };
+    const auto rigs = [&](void (LastColour::*pass)(const StepContext&)) {
+        if (last) stage(Stage::rigs, [&] { (last->*pass)(s.context); });
+    };
 
     stage(Stage::colouring, [&] {
         const bool built = s.built_of(input.joint_epoch, bodies, taken), were_contacts = !s.contacts.empty();
@@ -315,25 +318,19 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);
         if (s.joints_stay) s.find_moved(bodies);
         s.all_blocks(&Impl::prepare_work);
-        if (last) last->prepare(s.context);
     });
+    rigs(&LastColour::prepare);
     for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
         stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
-        stage(Stage::warm_start, [&] {
-            s.pass(&KindKernels::warm_start);
-            if (last) last->warm_start(s.context);
-        });
-        stage(Stage::solve, [&] {
-            for (std::uint32_t k = 0; k < iterations; ++k) {
-                s.pass(&KindKernels::solve);
-                if (last) last->solve(s.context);
-            }
-        });
+        stage(Stage::warm_start, [&] { s.pass(&KindKernels::warm_start); });
+        rigs(&LastColour::warm_start);
+        for (std::uint32_t k = 0; k < iterations; ++k) {
+            stage(Stage::solve, [&] { s.pass(&KindKernels::solve); });
+            rigs(&LastColour::solve);
+        }
         stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
-        stage(Stage::relax, [&] {
-            s.pass(&KindKernels::relax);
-            if (last) last->relax(s.context);
-        });
+        stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
+        rigs(&LastColour::relax);
     }
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
     stage(Stage::store, [&] {
@@ -341,8 +338,8 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         s.last_step = s.context.step;
         if (s.built_epoch != 0 && !taken.empty()) s.remember_poses(bodies);
         std::ranges::fill(input.joint_news, std::uint8_t{0});
-        if (last) last->finish(s.context);
     });
+    rigs(&LastColour::finish);
     return {s.layout.constraint_count(), s.layout.colours(), s.layout.bundle_count(), s.layout.overflow_constraints()};
 }
 

@@ -439,6 +439,7 @@ class Executor {
     virtual void run(std::uint32_t count, Task task, void* context) = 0;
 };
 
+// `rigs` is all that is done of rigs: by themselves, and in the passes that they share with the coloured solver.
 enum class Stage : std::uint8_t {
     commands, bounds, pairs, narrow_phase, rigs, colouring, prepare, integrate_velocities, warm_start, solve, relax,
     integrate_poses, restitution, store, events, sleep, hash,
