@@ -49,7 +49,7 @@ struct ChannelConfig {
     // Reliable, complete or not, and not yet popped; never less than one message and a window.
     std::size_t receive_queue_bytes = 256u << 10;
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
-    double bandwidth_bytes_per_s = 256.0 * 1024;     // what the reliable stream may use up, packets' heads included
+    double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable stream may use up, packets' heads included
 };
 ChannelConfig server_channel_config();
 ChannelConfig client_channel_config();
