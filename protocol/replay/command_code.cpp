@@ -121,9 +121,11 @@ struct ReadFields : sim::FieldVisitor<ReadFields> {
     void value(sim::Quat& q) { q.x = in.f32(), q.y = in.f32(), q.z = in.f32(), q.w = in.f32(); }
 };
 
+constexpr std::uint8_t kCollides = 1, kBreakStays = 2;  // in one byte
+
 void write_order(ByteWriter& out, const sim::JointOrder& order) {
     for (const sim::BodyId& id : {order.a, order.b, order.c, order.d}) write_id(out, id);
-    out.u8(order.collide_connected ? 1 : 0);
+    out.u8(static_cast<std::uint8_t>((order.collide_connected ? kCollides : 0) | (order.break_removes ? 0 : kBreakStays)));
     out.f32(order.break_force_n);
     out.f32(order.break_torque_nm);
     out.u8(static_cast<std::uint8_t>(order.constraint.index()));
@@ -144,8 +146,10 @@ void read_constraint(ByteReader& in, std::size_t type, sim::Constraint& constrai
 
 void read_order(ByteReader& in, sim::JointOrder& order) {
     for (sim::BodyId* id : {&order.a, &order.b, &order.c, &order.d}) *id = read_id<sim::BodyId>(in);
-    ReadFields fields(in);
-    fields.value(order.collide_connected);
+    const std::uint8_t settings = in.u8();
+    if ((settings & ~(kCollides | kBreakStays)) != 0) in.fail();
+    order.collide_connected = (settings & kCollides) != 0;
+    order.break_removes = (settings & kBreakStays) == 0;
     order.break_force_n = in.f32();
     order.break_torque_nm = in.f32();
     read_constraint(in, in.u8(), order.constraint);

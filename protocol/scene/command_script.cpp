@@ -125,6 +125,7 @@ class Resolver {
         to.collide_connected = joint.collide_connected;
         to.break_force_n = joint.break_force_n;
         to.break_torque_nm = joint.break_torque_nm;
+        to.break_removes = joint.break_removes;
         return to;
     }
 

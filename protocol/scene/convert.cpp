@@ -96,6 +96,9 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         to.restitution = reader.number(material.restitution, where / "restitution", 0.0f, 1.0f);
         to.density_kgpm3 = reader.number(material.density_kgpm3, where / "density_kgpm3", 1e-3f, 1e6f);
         to.rolling_resistance = reader.number(material.rolling_resistance, where / "rolling_resistance", 0.0f, 100.0f);
+        to.contact_frequency_hz = reader.number(material.contact_frequency_hz, where / "contact_frequency_hz", 0.0f, 1e4f);
+        to.contact_damping_ratio = reader.number(material.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
+        to.max_recovery_speed_mps = reader.number(material.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
         if (material.surface_velocity) {
             to.surface_velocity =
                 to_float(reader.vector(*material.surface_velocity, where / "surface_velocity", sim::kMaxLinearSpeed_mps));

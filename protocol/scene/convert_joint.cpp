@@ -675,6 +675,7 @@ void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope&
     to.collide_connected = from.collide_connected;
     to.break_force_n = limit_or_none(reader, from.break_force_n, where / "break_force_n");
     to.break_torque_nm = limit_or_none(reader, from.break_torque_nm, where / "break_torque_nm");
+    to.break_removes = from.break_removes;
     scope.joints->push_back(std::move(to));
 }
 

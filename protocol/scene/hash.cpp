@@ -165,6 +165,9 @@ static void walk(HashSink& sink, const MaterialT& t) {
     sink.scalar(3, t.density_kgpm3, base.density_kgpm3);
     sink.scalar(4, t.rolling_resistance, base.rolling_resistance);
     sink.part(5, t.surface_velocity);
+    sink.scalar(6, t.contact_frequency_hz, base.contact_frequency_hz);
+    sink.scalar(7, t.contact_damping_ratio, base.contact_damping_ratio);
+    sink.scalar(8, t.max_recovery_speed_mps, base.max_recovery_speed_mps);
     sink.end();
 }
 
@@ -638,6 +641,7 @@ static void walk(HashSink& sink, const JointT& t) {
 #undef ORRERY_CONSTRAINT
     sink.text(field++, t.c);
     sink.text(field++, t.d);
+    sink.scalar(field++, t.break_removes, base.break_removes);
     sink.end();
 }
 

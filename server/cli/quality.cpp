@@ -81,17 +81,22 @@ JsonLine quality_json(const Quality& quality) {
     JsonLine line;
     line.number("max_separation_m", quality.max_separation_m)
         .number("mean_separation_m", quality.mean_separation_m)
+        .number("mean_max_separation_m", quality.mean_max_separation_m)
         .number("energy_drift", quality.energy_drift)
         .number("max_energy_drift", quality.max_energy_drift)
         .number("kinetic_j", quality.kinetic_j)
         .number("max_penetration_m", quality.max_penetration_m)
         .number("end_penetration_m", quality.end_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
+        .number("max_displacement_m", quality.max_displacement_m)
         .number("hinge_error_deg", quality.hinge_error_deg)
         .number("cone_error_deg", quality.cone_error_deg)
         .number("mean_hinge_error_deg", quality.mean_hinge_error_deg)
         .number("mean_cone_error_deg", quality.mean_cone_error_deg)
         .number("quarantined", quality.quarantined);
+    JsonLine apart;
+    for (const auto& [tick, most] : quality.separation_at_m) apart.number(std::to_string(tick), std::optional<double>(most));
+    line.object("max_separation_at_tick_m", apart);
     return line;
 }
 
@@ -100,7 +105,9 @@ QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::
     world.read_bodies(bodies_);
     if (energy_scale_j_ > 0.0) start_energy_j_ = energy(world).total_j;
     // Bodies of a definition are made in its order, before any other.
-    if (tracked != sim::kNone && tracked < bodies_.size()) tracked_ = bodies_[tracked];
+    if (tracked == sim::kNone || tracked >= bodies_.size()) return;
+    tracked_ = bodies_[tracked];
+    start_ = bodies_;
 }
 
 void QualityMeter::sample(const sim::World& world) {
@@ -124,6 +131,12 @@ void QualityMeter::sample(const sim::World& world) {
     if (tracked_) {
         const sim::BodyState now = world.body(tracked_->id);
         quality_.top_displacement_m = length(to_double(now.pose.position) - to_double(tracked_->pose.position));
+        double most = 0.0;
+        for (std::size_t i = 0; i < std::min(start_.size(), bodies_.size()); ++i) {
+            if (bodies_[i].id != start_[i].id || bodies_[i].type != sim::BodyType::dynamic) continue;
+            most = std::max(most, length(to_double(bodies_[i].pose.position) - to_double(start_[i].pose.position)));
+        }
+        quality_.max_displacement_m = most;
     }
 }
 
@@ -150,6 +163,8 @@ void QualityMeter::measure_joints(const sim::World& world) {
     measure_limits();
     if (count == 0) return;
     quality_.max_separation_m = std::max(most, quality_.max_separation_m.value_or(0.0));
+    sum_of_largest_m_ += most;
+    quality_.mean_max_separation_m = sum_of_largest_m_ / static_cast<double>(++ticks_with_joints_);
     const std::uint64_t tick = world.tick();
     if (std::find(std::begin(kTableTicks), std::end(kTableTicks), tick) != std::end(kTableTicks)) {
         quality_.separation_at_m.emplace_back(tick, most);

@@ -16,6 +16,7 @@ struct Quality {                             // an absent figure does not apply 
     // Of that tick alone, at the ticks that the benchmarks' tables name.
     std::vector<std::pair<std::uint64_t, double>> separation_at_m;
     std::optional<double> mean_separation_m;   // over all joints, at the last tick
+    std::optional<double> mean_max_separation_m;  // of the largest of each tick, over all ticks
     std::optional<double> energy_drift;        // energy gained since the start over `energy_scale_j`, at the last tick
     std::optional<double> max_energy_drift;    // the most of it after any tick: above 0, energy has grown
     std::optional<double> kinetic_j;           // of a dynamic body on average, at the last tick
@@ -26,6 +27,7 @@ struct Quality {                             // an absent figure does not apply 
     // Means over all such limits, one that holds counting as 0.
     std::optional<double> mean_hinge_error_deg, mean_cone_error_deg;
     std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
+    std::optional<double> max_displacement_m;  // of any dynamic body, where one is tracked
     std::uint64_t quarantined = 0;             // bodies, over all ticks: whose state was no longer a number or out of bounds
 };
 
@@ -52,6 +54,9 @@ class QualityMeter {
     double energy_scale_j_;
     double start_energy_j_ = 0.0;
     std::optional<sim::BodyState> tracked_;  // as it was at the start
+    std::vector<sim::BodyState> start_;      // all bodies, where one is tracked
+    double sum_of_largest_m_ = 0.0;
+    std::uint64_t ticks_with_joints_ = 0;
     std::vector<sim::BodyState> bodies_;     // of the tick at hand; kept for their memory
     std::vector<std::uint32_t> place_;       // body index to place in bodies_
     std::vector<sim::JointState> joints_;

@@ -35,9 +35,8 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option(
         "--commands", options.commands,
         "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
-        "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, "
-        "spawn, "
-        "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control; fields as in "
+        "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, spawn, "
+        "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control, create_joint, set_joint; fields as in "
         "protocol/scene/command_script.fbs");
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")

@@ -228,6 +228,7 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
+                text_number(" (on average over ticks %.3f mm)", *quality.mean_max_separation_m * 1e3) +
                 text_number(", mean %.4f mm", *quality.mean_separation_m * 1e3);
         for (const auto& [tick, apart] : quality.separation_at_m) {
             text += ", at tick " + std::to_string(tick) + text_number(" %.3f mm", apart * 1e3);
@@ -249,7 +250,8 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         text += text_number("; on average %.3f", *quality.mean_hinge_error_deg) + text_number(" and %.3f", *quality.mean_cone_error_deg);
     }
     if (quality.top_displacement_m)
-        text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m);
+        text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m) +
+                text_number(", any by at most %.4f m", *quality.max_displacement_m);
     if (head.profile) {
         text += "\n           ms a tick:";
         for (std::size_t i = 0; i < sim::kStageCount; ++i) {

@@ -261,8 +261,10 @@ constexpr std::uint32_t kBetween = 0x8000'0000u,
 void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, double kept_to, ConvexContacts& out) {
     const D3 n = axis.normal;
     const Edge ea = edge_along(a, n), eb = edge_along(b, -n);
+    // What a point meets may be a face, of which any edge would do: then the point alone gives the name.
+    const std::uint32_t of_a = ea.point || !eb.point ? ea.number : 0, of_b = eb.point || !ea.point ? eb.number : 0;
     const std::uint32_t feature =
-        kBetween | (ea.number << 12) | (eb.number << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
+        kBetween | (of_a << 12) | (of_b << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
     out.normal = n;
     const D3 da = ea.q - ea.p, db = eb.q - eb.p, w = eb.p - ea.p;
     const double aa = dot(da, da), bb = dot(db, db), ab = dot(da, db), det = aa * bb - ab * ab;

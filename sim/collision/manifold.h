@@ -23,7 +23,8 @@ struct ManifoldPoint {
     float normal_impulse = 0.0f; // N s of one substep, accumulated: carried from tick to tick by feature
 };
 
-// One convex contact: at most four points that share a normal, friction at the depth-weighted centre.
+// One convex contact: at most four points that share a normal, friction at the depth-weighted centre. Of several of one point
+// between the same bodies the solver makes nonconvex contacts (sim/constraints/nonconvex_contact.h).
 struct Manifold {
     std::uint32_t a = 0, b = 0;  // body indices, a < b
     std::uint32_t child_a = 0, child_b = 0;
@@ -41,7 +42,9 @@ struct ContactSurface {
     Vec3 velocity;           // m/s, world, in the tangent plane: by which B's surface runs over B less A's over A
     float rolling_m = 0.0f;  // N m of resistance to relative rotation for each N that presses
     Vec3 rolling_impulse;    // N m s of one substep, on B, world: carried from tick to tick
-    bool plain() const { return rolling_m == 0.0f && velocity == Vec3{}; }
+    float frequency_hz = 0.0f, damping_ratio = 1.0f;  // of the contact's own spring; frequency 0: the solver's
+    float max_recovery_speed_mps = 0.0f;              // 0: the solver's
+    bool plain() const { return rolling_m == 0.0f && velocity == Vec3{} && frequency_hz == 0.0f && max_recovery_speed_mps == 0.0f; }
 };
 
 }  // namespace orrery::sim

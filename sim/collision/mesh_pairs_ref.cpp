@@ -14,6 +14,9 @@ constexpr double kBehind = 0.02;         // sine, a degree
 constexpr double kIsFront = 1.0 - 5e-5;  // cosine, half a degree
 constexpr double kAlongEdge = 0.9998;    // cosine, a degree, in the triangle's plane
 constexpr double kSlack = 5e-3;          // of the touching feature's size
+// Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies beyond both, by
+// half of it times the radius. On steeper ones the edge speaks for itself.
+constexpr double kCrest = 0.12;
 constexpr double kSame2 = 1e-8;          // m^2: two contacts of neighbours at one place
 constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
 
@@ -39,6 +42,16 @@ bool free_beyond(const Mesh& mesh, const MeshTriangle& triangle, const Front& f,
     return dot(n, into) <= kLeans;
 }
 
+// Whether the surface around a corner leaves n free: no edge there runs into it.
+bool free_around(const Mesh& mesh, std::uint32_t corner, D3 n) {
+    const std::uint32_t place = mesh.place[corner];
+    const D3 at = widened(mesh.vertex[place]);
+    for (std::uint32_t i = mesh.fan_begin[place]; i < mesh.fan_begin[place + 1]; ++i) {
+        if (dot(n, unit_or(widened(mesh.vertex[mesh.fan[i]]) - at, {})) > kLeans) return false;
+    }
+    return true;
+}
+
 // Whether n, which is not the front's normal, may part the shapes at the edge or corner of the triangle that lies farthest
 // along it.
 bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
@@ -53,7 +66,7 @@ bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     for (int k = 1; k < 3; ++k) {
         if (dot(f.corner[k], flat) > dot(f.corner[top], flat)) top = k;
     }
-    return free_beyond(mesh, triangle, f, top, n) && free_beyond(mesh, triangle, f, (top + 2) % 3, n);
+    return free_around(mesh, triangle.corner[top], n);
 }
 
 // A patch as a plane with coordinates: those of its lowest triangle.
@@ -83,9 +96,12 @@ class PatchClipper {
     PatchClipper(const Mesh& mesh, std::uint32_t t, const PatchPlane& plane, std::vector<MeshScratch::PatchPlace>& out)
         : triangle_(mesh.triangle[t]), t_(t), out_(out) {
         for (int k = 0; k < 3; ++k) corner_[k] = flat(plane, widened(mesh.vertex[triangle_.corner[k]]));
+        for (int k = 0; k < 3; ++k) fall_[k] = fall_beyond(mesh, plane, k);
     }
 
-    void clip(const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double kept_to) {
+    // `radius`: by which the outline lies within the shape; `roundness`: where that is a point or a line, its radius; `motion`: of the mesh,
+    // as the shape sees it.
+    void clip(const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
         kept_to_ = kept_to;
         Flat point[kMaxHullVertices];
         double size2 = 0.0;
@@ -96,19 +112,41 @@ class PatchClipper {
             size2 = larger(size2, dx * dx + dy * dy);
         }
         slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
+        const double rolls = outline.count <= 2 ? roundness : 0.0;
+        for (int k = 0; k < 3; ++k) over_[k] = slack_ + 0.5 * fall_[k] * rolls;
+        const D3 normal{dot(outline_normal, plane.u), dot(outline_normal, plane.v), dot(outline_normal, plane.n)};
+        clip_outline(point, outline, normal);
+        // And where the shape will be once it has come down to the plane: what it is about to run into begins ahead of it.
+        double lowest = point[0].z;
+        for (std::uint32_t i = 1; i < outline.count; ++i) lowest = smaller(lowest, point[i].z);
+        const double approach = dot(motion, plane.n);
+        if (lowest <= 0.0 || lowest >= approach) return;
+        ahead_x_ = -dot(motion, plane.u) * (lowest / approach);
+        ahead_y_ = -dot(motion, plane.v) * (lowest / approach);
+        if (ahead_x_ * ahead_x_ + ahead_y_ * ahead_y_ <= slack_ * slack_) return;
+        for (std::uint32_t i = 0; i < outline.count; ++i) point[i].x += ahead_x_, point[i].y += ahead_y_;
+        clip_outline(point, outline, normal);
+    }
+
+  private:
+    void clip_outline(const Flat* point, const Outline& outline, D3 outline_normal) {
         if (outline.count == 1) return edge(point[0], point[0], outline.number[0], false);
         const std::uint32_t edges = outline.count == 2 ? 1 : outline.count;
         for (std::uint32_t i = 0; i < edges; ++i)
             edge(point[i], point[i + 1 < outline.count ? i + 1 : 0], outline.number[i], outline.count == 2,
                  outline.count == 2 ? outline.number[1] : 0u);
-        if (outline.count > 2)
-            corners(point, outline.count,
-                    {dot(outline_normal, plane.u), dot(outline_normal, plane.v), dot(outline_normal, plane.n)});
+        if (outline.count > 2) corners(point, outline.count, outline_normal);
     }
-
-  private:
+    // How steeply the surface beyond edge k falls, a tangent; 0 where it is more than a crest, or rises.
+    double fall_beyond(const Mesh& mesh, const PatchPlane& plane, int k) const {
+        if (triangle_.opposite[k] == kNone) return 0.0;
+        const Flat a = corner_[k], b = corner_[(k + 1) % 3], o = flat(plane, widened(mesh.vertex[triangle_.opposite[k]]));
+        const double ex = b.x - a.x, ey = b.y - a.y, size = __builtin_sqrt(ex * ex + ey * ey);
+        const double out = (ey * (o.x - a.x) - ex * (o.y - a.y)) / size;
+        return o.z < 0.0 && -o.z <= kCrest * out ? -o.z / out : 0.0;
+    }
     void add(double x, double y, double z, std::uint32_t feature) {
-        if (z < kept_to_) out_.push_back({triangle_.patch, {x, y, z, feature}});
+        if (z < kept_to_) out_.push_back({triangle_.patch, {x - ahead_x_, y - ahead_y_, z, feature}});
     }
     // Where p -> q is inside the triangle; an end that a seam of the patch cuts is no end.
     void edge(Flat p, Flat q, std::uint32_t number, bool with_end, std::uint32_t end_number = 0) {
@@ -118,7 +156,7 @@ class PatchClipper {
         for (int k = 0; k < 3; ++k) {
             const Flat a = corner_[k], b = corner_[(k + 1) % 3];
             const double ex = b.x - a.x, ey = b.y - a.y, size = __builtin_sqrt(ex * ex + ey * ey);
-            const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + slack_ * size, change = ex * dy - ey * dx;
+            const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + over_[k] * size, change = ex * dy - ey * dx;
             if (change > 0.0) {
                 if (-inside / change > low) low = -inside / change, enters = k;
             } else if (change < 0.0) {
@@ -162,6 +200,8 @@ class PatchClipper {
     std::uint32_t t_;
     Flat corner_[3];
     double slack_ = 0.0, kept_to_ = 0.0;
+    double fall_[3], over_[3];               // over_: the slack across each edge
+    double ahead_x_ = 0.0, ahead_y_ = 0.0;             // of where the shape is now
     std::vector<MeshScratch::PatchPlace>& out_;
 };
 
@@ -223,8 +263,7 @@ void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, co
             MeshContact contact;
             contact.child = kMeshEdge | t;
             const bool touches = contacts_along(triangle, convex, axis, gap, motion, margin, contact.contacts);
-            if (!touches) continue;
-            if (dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
+            if (touches && dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
                 if (!told_already(edges, contact.contacts)) edges.push_back(contact);
                 continue;
             }
@@ -233,7 +272,8 @@ void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, co
         Outline outline;
         outline_along(convex, -plane.n, outline);
         PatchClipper(mesh, t, plane, scratch.places)
-            .clip(plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, kept_to);
+            .clip(plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim),
+                  motion, kept_to);
     }
     const std::size_t edge_count = edges.size();
     finish_patches(mesh, scratch);

@@ -103,6 +103,10 @@ inline Vec3 get_lane(const Vec3Rows& rows, std::uint32_t lane) {
     return {rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]};
 }
 
+// The lower end of a distance, which is never below 0: at 0 it holds nothing, and has no direction to hold it along. Where the upper
+// end is 0, too, they are one.
+inline float lower_end(float min_m, float max_m) { return min_m > 0.0f || !(max_m > min_m) ? min_m : -kNeverBeyond_m; }
+
 inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
     rows.rate.lane[lane] = spring.frequency_hz, rows.mass_scale.lane[lane] = spring.damping_ratio;
     rows.most.lane[lane] = spring.max_recovery_speed;

@@ -32,7 +32,7 @@ struct CenterDistanceLimitBundle : CentreRow {};
 
 inline void load_lane(CenterDistanceLimitBundle& bundle, std::uint32_t lane, const CenterDistanceLimit& joint,
                       const float* impulse) {
-    set_limit(bundle.drive, lane, joint.min_m, joint.max_m, joint.spring);
+    set_limit(bundle.drive, lane, lower_end(joint.min_m, joint.max_m), joint.max_m, joint.spring);
     load_impulses(bundle, lane, impulse);
 }
 

@@ -1,6 +1,6 @@
 // A convex contact of two bodies: one to four points with one normal, friction at their depth-weighted centre, twist
-// friction about the normal, restitution; a surface that runs and rolling resistance where the materials ask for them. Its
-// description is the Manifold, and the ContactSurface where there is one (sim/collision/manifold.h).
+// friction about the normal, restitution; a surface that runs, rolling resistance, and a spring and a recovery speed of its own where
+// the materials ask for them. Its description is the Manifold, and the ContactSurface where there is one (sim/collision/manifold.h).
 
 #if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_CONTACT_DATA_)
 #define ORRERY_CONSTRAINTS_CONTACT_DATA_
@@ -27,6 +27,7 @@ struct ContactBundle {
     InertiaRows a, b;
     Vec3Rows arm_a, arm_b;      // m, from each centre to the friction centre
     Sym2Rows friction_mass;     // kg
+    Row friction_least;         // its lesser eigenvalue
     Row twist_mass;             // kg m^2
     Row rate, mass_scale, impulse_scale;  // softness
     Row friction, restitution;
@@ -35,9 +36,10 @@ struct ContactBundle {
     Row twist_impulse;          // N m s
     Vec3Rows world_friction;    // carried friction impulse until prepare, the one to carry after finish
     Row total;                  // after finish: N s over all points and substeps
-    ContactPointRows points[kMaxManifoldPoints];
     Row coupling[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2];  // 1/kg: what a unit of one point's impulse does to the speed at another
+    ContactPointRows points[kMaxManifoldPoints];                      // last: where no lane has as many, memory ends before them
 };
+constexpr std::size_t contact_bundle_bytes(std::size_t points) { return offsetof(ContactBundle, points) + points * sizeof(ContactPointRows); }
 
 // Contacts with a ContactSurface that is not plain lie in bundles of their own, so that others neither hold nor solve it.
 struct SurfaceContactBundle : ContactBundle {
@@ -46,6 +48,8 @@ struct SurfaceContactBundle : ContactBundle {
     Row rolling;               // N m per N
     LdltRows<3> rolling_mass;  // kg m^2
     Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes
+    Row frequency_hz, damping_ratio;  // of the contact's own spring; frequency 0: the solver's
+    Row recovery;              // m/s; 0 until prepare: the solver's
 };
 
 constexpr std::uint32_t coupling_index(std::uint32_t k, std::uint32_t j) { return k * (k - 1) / 2 + j; }  // j < k
@@ -71,6 +75,9 @@ inline void load_surface(SurfaceContactBundle& bundle, std::uint32_t lane, const
     set_lane(bundle.runs, lane, surface.velocity);
     set_lane(bundle.rolling, lane, surface.rolling_m);
     set_lane(bundle.rolling_impulse, lane, surface.rolling_impulse);
+    set_lane(bundle.frequency_hz, lane, surface.frequency_hz);
+    set_lane(bundle.damping_ratio, lane, surface.damping_ratio);
+    set_lane(bundle.recovery, lane, surface.max_recovery_speed_mps);
 }
 inline void store_surface(const SurfaceContactBundle& bundle, std::uint32_t lane, ContactSurface& surface) {
     surface.rolling_impulse = get_lane(bundle.rolling_impulse, lane);
@@ -107,7 +114,9 @@ ORRERY_LANES_BEGIN
 //
 //   J_k M^-1 J_j^T = 1/ma + 1/mb + (ra x n)_k . Ia^-1 (ra x n)_j + (rb x n)_k . Ib^-1 (rb x n)_j
 //
-// so that the bodies' velocities are read and written once for all of them.
+// so that the bodies' velocities are read and written once for all of them. In the relax pass, whose velocities are kept, they are
+// gone through five times, up and down: after once a crate that is struck full in the face turns, and leaves by 3 % too fast. In the
+// solve pass more than once makes tall pyramids slower to come to rest.
 //
 // Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of the
 // velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap that is
@@ -131,6 +140,7 @@ ORRERY_LANES_BEGIN
 struct ContactFunctions {
     using Bundle = ContactBundle;
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
+    static constexpr int kMoreSweeps = 2;                 // down the points and up again, in the relax pass
 
     template <class F>
     struct Frame {
@@ -157,6 +167,16 @@ struct ContactFunctions {
         return (dot(n, b.linear - a.linear) + dot(angular_b, b.angular)) - dot(angular_a, a.angular);
     }
 
+    // Stiffer where one of the bodies does not give way.
+    template <class F, class AnyBundle>
+    ORRERY_FN static void put_softness(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const InertiaT<F>& a,
+                                       const InertiaT<F>& b) {
+        const MaskOf<F> fixed = (a.inverse_mass == F(0.0f)) | (b.inverse_mass == F(0.0f));
+        put(bundle.rate, lane, select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)));
+        put(bundle.mass_scale, lane, select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)));
+        put(bundle.impulse_scale, lane, select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale)));
+    }
+
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
                                   const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b,
@@ -167,10 +187,7 @@ struct ContactFunctions {
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
 
-        const MaskOf<F> fixed = (a.inverse_mass == zero) | (b.inverse_mass == zero);
-        put(bundle.rate, lane, select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)));
-        put(bundle.mass_scale, lane, select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)));
-        put(bundle.impulse_scale, lane, select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale)));
+        put_softness(bundle, lane, step, a, b);
 
         // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
         // depth of resting points would make the centre wander with every micrometre.
@@ -215,8 +232,9 @@ struct ContactFunctions {
 
         const Mat23T<F> fa{cross(arm_a, t), cross(arm_a, u)}, fb{cross(arm_b, t), cross(arm_b, u)};
         const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
-        put(bundle.friction_mass, lane,
-            inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy}));
+        const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
+        put(bundle.friction_mass, lane, friction_mass);
+        put(bundle.friction_least, lane, least_of(friction_mass));
         put(bundle.twist_mass, lane, inverse_or_zero(dot(n, (a.inverse_inertia + b.inverse_inertia) * n)));
         const Vec3T<F> carried = get<F>(bundle.world_friction, lane);
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
@@ -257,6 +275,28 @@ struct ContactFunctions {
         vb.angular = vb.angular + f.b.inverse_inertia * (now - old);
     }
 
+    // The least that a unit of speed along any tangent asks for: the lesser eigenvalue.
+    template <class F>
+    ORRERY_FN static F least_of(const Sym2T<F>& m) {
+        const F half(0.5f), mean = (m.xx + m.yy) * half, apart = (m.xx - m.yy) * half;
+        const F most = mean + sqrt(apart * apart + m.xy * m.xy);
+        return max((m.xx * m.yy - m.xy * m.xy) * inverse_or_zero(most), F(0.0f));
+    }
+    // What stops the slip, if the circle of `limit` holds it. Else friction is as large as it may be and points against the slip, along
+    // which the exact answer does not lie where one tangent moves the bodies more than the other: the step that turns it there is the same
+    // along both, and the longest that does not swing.
+    template <class F>
+    ORRERY_FN static Vec2T<F> coulomb(Vec2T<F> old, Vec2T<F> slip, const Sym2T<F>& mass, F least, F limit) {
+        const Vec2T<F> change = mass * slip;
+        const F x = old.x - change.x, y = old.y - change.y;
+        const MaskOf<F> slides = x * x + y * y > limit * limit;
+        const F ox = old.x - slip.x * least, oy = old.y - slip.y * least;
+        const F size = sqrt(ox * ox + oy * oy);
+        const MaskOf<F> some = size > F(0.0f);
+        const F scale = select(some, limit / select(some, size, F(1.0f)), F(1.0f));
+        return {select(slides, ox * scale, x), select(slides, oy * scale, y)};
+    }
+
     template <class F, class AnyBundle>
     ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, F levered, VelocityT<F>& va,
                                          VelocityT<F>& vb) {
@@ -273,63 +313,107 @@ struct ContactFunctions {
         const Vec3T<F> arm_a = get<F>(bundle.arm_a, lane), arm_b = get<F>(bundle.arm_b, lane);
         Vec3T<F> slip = (vb.linear + cross(vb.angular, arm_b)) - (va.linear + cross(va.angular, arm_a));
         if constexpr (AnyBundle::kSurface) slip = slip + get<F>(bundle.runs, lane);
-        const Vec2T<F> change = get<F>(bundle.friction_mass, lane) * Vec2T<F>{dot(slip, f.t), dot(slip, f.u)};
         const Vec2T<F> old = get<F>(bundle.friction_impulse, lane);
-        const F limit = mu * normal, x = old.x - change.x, y = old.y - change.y;
-        const F size = sqrt(x * x + y * y);
-        const MaskOf<F> slides = size > limit;
-        const F shrink = select(slides, limit / select(slides, size, F(1.0f)), F(1.0f));
-        const Vec2T<F> now{x * shrink, y * shrink};
+        const Vec2T<F> now = coulomb(old, Vec2T<F>{dot(slip, f.t), dot(slip, f.u)}, get<F>(bundle.friction_mass, lane),
+                                     get<F>(bundle.friction_least, lane), mu * normal);
         put(bundle.friction_impulse, lane, now);
         const Vec3T<F> push = f.t * (now.x - old.x) + f.u * (now.y - old.y);
         subtract_impulse(va, f.a, push, cross(arm_a, push));
         add_impulse(vb, f.b, push, cross(arm_b, push));
     }
 
-    // What the points of a pass are solved with, and what they sum up to.
+    // The points of a pass: what each would come to were the others left as they are, and what it has come to.
     template <class F>
     struct Points {
-        F approach, moved;             // along the normal: the centres' speed, their displacement since the tick began
+        F approach, moved;  // along the normal: the centres' speed, their displacement since the tick began
         F rate, soft_mass, soft_impulse;
-        F push, levered, change[kMaxManifoldPoints];
-        Vec3T<F> turn_a, turn_b;
-        F normal;
-        ORRERY_FN Points() : turn_a{F(0.0f), F(0.0f), F(0.0f)}, turn_b{F(0.0f), F(0.0f), F(0.0f)} {}
+        F old[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints], change[kMaxManifoldPoints];
+        ORRERY_FN Points() {}
     };
 
-    // Point K, and those after it: Gauss-Seidel over the impulses, for what one does to the speed at another is known.
-    template <bool kRelax, std::uint32_t K, std::uint32_t N, class F>
-    ORRERY_FN static void solve_points(ContactBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
-                                       const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb, Points<F>& p) {
+    template <bool kRelax, std::uint32_t K, std::uint32_t N, class F, class AnyBundle>
+    ORRERY_FN static void read_points(const AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+                                      const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb, Points<F>& p) {
         const F zero(0.0f);
-        ContactPointRows& rows = bundle.points[K];
+        const ContactPointRows& rows = bundle.points[K];
         const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
         const F s = ((get<F>(rows.separation, lane) + p.moved) + dot(jb, db.angular)) - dot(ja, da.angular);
         const MaskOf<F> apart = s > zero;
+        const F speed = (p.approach + dot(jb, vb.angular)) - dot(ja, va.angular);
         F bias = select(apart, s * F(step.inverse_h), zero);
-        F mass_scale(1.0f), impulse_scale(0.0f);
-        if constexpr (!kRelax) {
-            const F pull = max(p.rate * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
-            bias = select(apart, bias, pull);
-            mass_scale = select(apart, mass_scale, p.soft_mass);
-            impulse_scale = select(apart, impulse_scale, p.soft_impulse);
-        }
-        F speed = (p.approach + dot(jb, vb.angular)) - dot(ja, va.angular);
-        for (std::uint32_t j = 0; j < K; ++j) speed = speed + get<F>(bundle.coupling[coupling_index(K, j)], lane) * p.change[j];
-        const F old = get<F>(rows.impulse, lane);
-        const F change = get<F>(rows.mass, lane) * mass_scale * (speed + bias) + impulse_scale * old;
-        const F now = max(old - change, zero);
-        put(rows.impulse, lane, now);
+        const F old = get<F>(rows.impulse, lane), mass = get<F>(rows.mass, lane);
+        p.old[K] = old;
         if constexpr (kRelax) {
-            put(rows.total, lane, get<F>(rows.total, lane) + now);
-            p.normal = p.normal + now;
-            p.levered = p.levered + now * get<F>(rows.lever, lane);
+            p.mass[K] = mass;
+            p.alone[K] = old - mass * (speed + bias);
+        } else {
+            F most(step.max_recovery_speed_mps);
+            if constexpr (AnyBundle::kSurface) most = get<F>(bundle.recovery, lane);
+            const F pull = max(p.rate * min(s + F(step.slop_m), zero), -most);
+            bias = select(apart, bias, pull);
+            p.mass[K] = mass * select(apart, F(1.0f), p.soft_mass);
+            p.alone[K] = (old - p.mass[K] * (speed + bias)) - select(apart, zero, p.soft_impulse) * old;
         }
-        p.change[K] = now - old;
-        p.push = p.push + p.change[K];
-        p.turn_a = p.turn_a + ja * p.change[K];
-        p.turn_b = p.turn_b + jb * p.change[K];
-        if constexpr (K + 1 < N) solve_points<kRelax, K + 1, N>(bundle, lane, step, da, db, va, vb, p);
+        if constexpr (K + 1 < N) read_points<kRelax, K + 1, N>(bundle, lane, step, da, db, va, vb, p);
+    }
+
+    // Point K after what the others have come to: those before it alone where it is the first time.
+    template <std::uint32_t K, std::uint32_t N, bool kFirst, class F>
+    ORRERY_FN static void solve_point(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
+        F others(0.0f);
+        for (std::uint32_t j = 0; j < (kFirst ? K : N); ++j) {
+            if (j == K) continue;
+            others = others + get<F>(bundle.coupling[j < K ? coupling_index(K, j) : coupling_index(j, K)], lane) * p.change[j];
+        }
+        p.change[K] = max(p.alone[K] - p.mass[K] * others, F(0.0f)) - p.old[K];
+    }
+    template <std::uint32_t K, std::uint32_t N, bool kFirst, class F>
+    ORRERY_FN static void sweep_up(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
+        solve_point<K, N, kFirst>(bundle, lane, p);
+        if constexpr (K + 1 < N) sweep_up<K + 1, N, kFirst>(bundle, lane, p);
+    }
+    template <std::uint32_t K, std::uint32_t N, class F>
+    ORRERY_FN static void sweep_down(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
+        solve_point<K, N, false>(bundle, lane, p);
+        if constexpr (K > 0) sweep_down<K - 1, N>(bundle, lane, p);
+    }
+
+    template <bool kRelax, std::uint32_t N, class F, class AnyBundle>
+    ORRERY_FN static void solve_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f,
+                                       const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb, F& normal, F& levered) {
+        Points<F> p;
+        p.approach = dot(f.n, vb.linear - va.linear);
+        p.moved = dot(f.n, db.linear - da.linear);
+        if constexpr (!kRelax) {
+            p.rate = get<F>(bundle.rate, lane), p.soft_mass = get<F>(bundle.mass_scale, lane);
+            p.soft_impulse = get<F>(bundle.impulse_scale, lane);
+        }
+        read_points<kRelax, 0, N>(bundle, lane, step, da, db, va, vb, p);
+        sweep_up<0, N, true>(bundle, lane, p);
+        if constexpr (kRelax && N > 1) {
+            for (int k = 0; k < kMoreSweeps; ++k) {
+                sweep_down<N - 2, N>(bundle, lane, p);
+                sweep_up<1, N, false>(bundle, lane, p);
+            }
+        }
+        const F zero(0.0f);
+        F push = zero;
+        Vec3T<F> turn_a{zero, zero, zero}, turn_b = turn_a;
+        for (std::uint32_t k = 0; k < N; ++k) {
+            ContactPointRows& rows = bundle.points[k];
+            const F now = p.old[k] + p.change[k];
+            put(rows.impulse, lane, now);
+            if constexpr (kRelax) {
+                put(rows.total, lane, get<F>(rows.total, lane) + now);
+                normal = normal + now;
+                levered = levered + now * get<F>(rows.lever, lane);
+            }
+            push = push + p.change[k];
+            turn_a = turn_a + get<F>(rows.angular_a, lane) * p.change[k];
+            turn_b = turn_b + get<F>(rows.angular_b, lane) * p.change[k];
+        }
+        subtract_impulse(va, f.a, f.n * push, turn_a);
+        add_impulse(vb, f.b, f.n * push, turn_b);
     }
 
     // da, db: displacement since the tick began.
@@ -337,23 +421,15 @@ struct ContactFunctions {
     ORRERY_FN static void solve(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
                                 const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
-        const F zero(0.0f);
-        Points<F> p;
-        p.approach = dot(f.n, vb.linear - va.linear);
-        p.moved = dot(f.n, db.linear - da.linear);
-        p.rate = get<F>(bundle.rate, lane), p.soft_mass = get<F>(bundle.mass_scale, lane);
-        p.soft_impulse = get<F>(bundle.impulse_scale, lane);
-        p.push = p.normal = p.levered = zero;
+        F normal(0.0f), levered(0.0f);
         switch (bundle.head.points) {
-        case 1: solve_points<kRelax, 0, 1>(bundle, lane, step, da, db, va, vb, p); break;
-        case 2: solve_points<kRelax, 0, 2>(bundle, lane, step, da, db, va, vb, p); break;
-        case 3: solve_points<kRelax, 0, 3>(bundle, lane, step, da, db, va, vb, p); break;
-        default: solve_points<kRelax, 0, 4>(bundle, lane, step, da, db, va, vb, p); break;
+        case 1: solve_points<kRelax, 1>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
+        case 2: solve_points<kRelax, 2>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
+        case 3: solve_points<kRelax, 3>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
+        default: solve_points<kRelax, 4>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
         }
-        subtract_impulse(va, f.a, f.n * p.push, p.turn_a);
-        add_impulse(vb, f.b, f.n * p.push, p.turn_b);
-        if constexpr (kRelax && AnyBundle::kSurface) solve_rolling(bundle, lane, f, p.normal, va, vb);
-        if constexpr (kRelax) solve_friction(bundle, lane, f, p.normal, p.levered, va, vb);
+        if constexpr (kRelax && AnyBundle::kSurface) solve_rolling(bundle, lane, f, normal, va, vb);
+        if constexpr (kRelax) solve_friction(bundle, lane, f, normal, levered, va, vb);
     }
 
     template <class F>
@@ -413,6 +489,17 @@ struct SurfaceContactFunctions : ContactFunctions {
         k.v[0] = response.xx, k.v[1] = response.xy, k.v[2] = response.yy;
         k.v[3] = response.xz, k.v[4] = response.yz, k.v[5] = response.zz;
         put(bundle.rolling_mass, lane, factor_ldlt(k));
+    }
+    // A spring of the contact's own serves whatever it touches; at most a quarter of the substep rate, as the solver's.
+    template <class F>
+    ORRERY_FN static void prepare_spring(Bundle& bundle, std::size_t lane, const StepConstants& step) {
+        const F frequency = get<F>(bundle.frequency_hz, lane), recovery = get<F>(bundle.recovery, lane);
+        const MaskOf<F> own = frequency > F(0.0f);
+        const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)), get<F>(bundle.damping_ratio, lane), F(step.h_s));
+        put(bundle.rate, lane, select(own, soft.rate, get<F>(bundle.rate, lane)));
+        put(bundle.mass_scale, lane, select(own, soft.mass_scale, get<F>(bundle.mass_scale, lane)));
+        put(bundle.impulse_scale, lane, select(own, soft.impulse_scale, get<F>(bundle.impulse_scale, lane)));
+        put(bundle.recovery, lane, select(recovery > F(0.0f), recovery, F(step.max_recovery_speed_mps)));
     }
     template <class F>
     ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {

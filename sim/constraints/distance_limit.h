@@ -44,7 +44,7 @@ struct DistanceLimitBundle {
 inline void load_lane(DistanceLimitBundle& bundle, std::uint32_t lane, const DistanceLimit& joint, const float* impulse) {
     set_lane(bundle.anchor_a, lane, joint.anchor_a);
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
-    set_lane(bundle.limit.low, lane, joint.min_m);
+    set_lane(bundle.limit.low, lane, lower_end(joint.min_m, joint.max_m));
     set_lane(bundle.limit.high, lane, joint.max_m);
     set_lane(bundle.limit.spring, lane, joint.spring);
     set_lane(bundle.limit.impulse, lane, impulse[0]);

@@ -15,13 +15,13 @@ ORRERY_LANES_BEGIN
 
 template <class F>
 struct LimitBias {
-    F bias, beyond;
+    F bias, beyond, min_impulse, max_impulse;
     ORRERY_FN LimitBias() {}
-    ORRERY_FN LimitBias(F b, F o) : bias(b), beyond(o) {}
+    ORRERY_FN LimitBias(F b, F o, F low, F high) : bias(b), beyond(o), min_impulse(low), max_impulse(high) {}
 };
 template <class F>
 ORRERY_FN LimitBias<F> limit_bias(const LimitRows& rows, std::size_t lane) {
-    return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane)};
+    return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane), get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane)};
 }
 
 template <class F>
@@ -40,7 +40,7 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
 }
 
 // The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the solve
-// pass for a user's.
+// pass for a user's, at the end that was the nearer one then.
 template <bool kRelax, class F>
 ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass) {
     const F zero(0.0f), one(1.0f);
@@ -50,7 +50,8 @@ ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F
         keep = get<F>(rows.spring.keep, lane);
         const MaskOf<F> user = keep > zero;
         const LimitBias<F> fresh = limit_bias<F>(rows, lane);
-        now = {select(user, held.bias, fresh.bias), select(user, held.beyond, fresh.beyond)};
+        now = {select(user, held.bias, fresh.bias), select(user, held.beyond, fresh.beyond),
+               select(user, held.min_impulse, fresh.min_impulse), select(user, held.max_impulse, fresh.max_impulse)};
     }
     const MaskOf<F> beyond = now.beyond > zero, soft = beyond & (keep > zero);
     const F mass_scale = select(soft, get<F>(rows.spring.mass_scale, lane), one);
@@ -58,7 +59,7 @@ ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F
     const F bias = select(beyond, now.bias * keep, now.bias);
     const F old = get<F>(rows.impulse, lane);
     const F change = mass * mass_scale * (speed + bias) + impulse_scale * old;
-    const F total = clamp(old - change, get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane));
+    const F total = clamp(old - change, now.min_impulse, now.max_impulse);
     put(rows.impulse, lane, total);
     return total - old;
 }

@@ -93,6 +93,7 @@ struct OneBodyLinearServoFunctions {
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
         prepare_spring<F>(bundle.spring, lane, step);
+        put(bundle.spring.keep, lane, F(1.0f));  // what a servo wants is a speed, whatever its spring
         put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * F(step.h_s));
     }
 

@@ -59,7 +59,7 @@ ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t
 // Of a body, what the next slot needs and its row does not hold.
 template <class F>
 struct BodyBefore {
-    Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity
+    Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity as it counts here
     Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
     // Spelled out because an implicit one would be compiled without the target's instructions.
     ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
@@ -115,6 +115,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     F i = get<F>(slot.inverse_inertia, lane);
     const F stiffness = ((h * h) * pulls) * i;
     if (any(stiffness > F(kStiffest))) i = i * stiffened(stiffness);
+    const F curve = curving(v.angular, stiffness, h);
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
     put(w.inertia, lane, i);
@@ -123,7 +124,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = (before.response + round_response(m, i, in)) * (F(1.0f) + spring.softness);
-        const Vec3T<F> speed = (v.linear + cross(v.angular, in)) - before.speed;
+        const Vec3T<F> speed = (v.linear + point_turn(v.angular, in, curve)) - before.speed;
         const Vec3T<F> error = (x + in) - before.point;
         Vec3T<F> reduced = -(speed + joint_bias(error, spring, step));
         if (s > 1) {
@@ -147,7 +148,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
         put(w.reduced, lane, reduced);
     }
     before.point = x + out;
-    before.speed = v.linear + cross(v.angular, out);
+    before.speed = v.linear + point_turn(v.angular, out, curve);
     before.response = round_response(m, i, out);
 }
 
@@ -308,6 +309,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
         F stiffness = turn_back(get<F>(w.impulse, lane), in, mass.inverse_inertia);
         if (s < links) stiffness = stiffness + turn_back(-get<F>(work[s + 1].impulse, lane), out, mass.inverse_inertia);
         mass.inverse_inertia = mass.inverse_inertia * stiffened(h * stiffness);
+        put(w.stiffness, lane, h * stiffness);
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
         put(w.inertia, lane, mass);
@@ -355,17 +357,18 @@ ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chai
     for (std::uint32_t s = 0; s <= links; ++s) {
         CoupledSlot& w = work[s];
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
+        const F curve = relax ? zero : curving(v.angular, get<F>(w.stiffness, lane), F(context.step.h_s));
         if (s > 0) {
             const F keep = relax ? get<F>(w.keep, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-            const Vec3T<F> rest = (v.linear + cross(v.angular, get<F>(w.in_arm, lane))) - speed;
+            const Vec3T<F> rest = (v.linear + point_turn(v.angular, get<F>(w.in_arm, lane), curve)) - speed;
             const Vec3T<F> own = -(rest + held * keep);
             reduced =
                 s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
             put(w.reduced, lane, reduced);
         }
-        speed = v.linear + cross(v.angular, get<F>(w.out_arm, lane));
+        speed = v.linear + point_turn(v.angular, get<F>(w.out_arm, lane), curve);
     }
     Vec3T<F> after{zero, zero, zero};
     for (std::uint32_t s = links + 1; s-- > 0;) {

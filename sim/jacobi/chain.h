@@ -63,6 +63,7 @@ struct alignas(64) AloneSlot {
 struct alignas(64) CoupledSlot {
     Vec3Rows in_arm, out_arm;
     InertiaRows inertia;
+    Row stiffness;              // h^2 w^2, of what the joints hold it by
     Mat3Rows coupling;          // of the body's two joints
     Sym3Rows block, inverse;    // of the joint before the body: its own, and eliminated
     Row softness, rate, keep;   // of its spring

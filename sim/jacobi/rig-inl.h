@@ -8,6 +8,12 @@
 // Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
 // explicit rotation follows only where h w < 2. Where h^2 w^2 = x > 2 the solve takes I / (x - 1) for I: then it is 2
 // at most, and it changes without a jump.
+//
+// Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
+// A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
+// taken at the w before the solve: what is wanted then holds at the substep's end (as in SHAKE, whose energy does not drift, where tangents
+// lose it). Where a body turns far in a substep, in the crack of a whip, or is held so stiffly that it swings from substep to substep,
+// the w before says little, and energy would grow: the term fades, and is gone at h w = 1/8 or at x = 2, where inertia begins to grow.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_RIG_INL_H_
@@ -25,6 +31,9 @@ ORRERY_LANES_BEGIN
 
 inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
 inline constexpr float kStiffest = 2.0f;  // h^2 w^2 above which inertia grows
+inline constexpr float kCurve = 0.5f;     // Taylor's
+inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
+inline constexpr float kCurveStiffFade = 0.125f; // of h^2 w^2 of what holds it
 
 template <class F>
 ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
@@ -83,6 +92,18 @@ template <class F>
 ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
     if (!any(length_squared(v) > F(limit * limit))) return v;
     return at_most(v, limit);
+}
+
+// What w x (w x r) is multiplied with to count as speed, s. x: h^2 w^2 of the geometric stiffness.
+template <class F>
+ORRERY_FN F curving(Vec3T<F> angular, F x, F h) {
+    return h * max((F(kCurve) - (h * h) * length_squared(angular) * F(kCurveFade)) - (x * x) * F(kCurveStiffFade), F(0.0f));
+}
+// What a point at an arm moves by in a substep, less its centre, for each second of it.
+template <class F>
+ORRERY_FN Vec3T<F> point_turn(Vec3T<F> angular, Vec3T<F> arm, F curve) {
+    const Vec3T<F> tangent = cross(angular, arm);
+    return tangent + cross(angular, tangent) * curve;
 }
 
 template <class F>

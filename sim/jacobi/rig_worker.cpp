@@ -123,6 +123,11 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
     for (const std::uint32_t body : pushed) touch(body);
     trees_.begin_tick(rigs_, bodies);
     graphs_.begin_tick(rigs_, bodies);
+    caught_.clear();
+    for (std::uint32_t k = 0; k < graphs_.awake(); ++k) {
+        const Graph& graph = *graphs_.view(k, nullptr, nullptr).graph;
+        if (touched_[graph.rig] != 0 && !graph.warm) caught_.push_back(k);
+    }
 
     alone_.clear();
     coupled_.clear();
@@ -291,6 +296,27 @@ void RigWorker::prepare(const StepContext& context) {
 }
 void RigWorker::warm_start(const StepContext& context) {
     run(context, kernels_->warm_start, kernels_->trees.warm_start, kernels_->graphs.warm_start);
+    catch_graphs(context);
+}
+// A graph begins each substep without impulses. Contacts, which begin with theirs, would find it falling apart beneath them and take
+// back what they had: what touches it would sink in. So it is solved before them.
+void RigWorker::catch_graphs(const StepContext& context) {
+    struct Job {
+        RigWorker& rigs;
+        const StepContext& context;
+    } job{*this, context};
+    const auto work = [](void* opaque, std::uint32_t k) {
+        const FpEnvironment guarded;
+        const Job& j = *static_cast<const Job*>(opaque);
+        RigWorker& r = j.rigs;
+        r.kernels_->graphs.solve(j.context, r.graphs_.view(r.caught_[k], r.force_.data(), r.mean_n_.data()));
+    };
+    const auto count = static_cast<std::uint32_t>(caught_.size());
+    if (count > 1 && executor_->worker_count() > 1) {
+        executor_->run(count, work, &job);
+    } else {
+        for (std::uint32_t k = 0; k < count; ++k) work(&job, k);
+    }
 }
 void RigWorker::solve(const StepContext& context) {
     run(context, kernels_->solve, kernels_->trees.solve, kernels_->graphs.solve);

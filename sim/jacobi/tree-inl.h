@@ -144,7 +144,7 @@ ORRERY_FN void load_body(TreeWork& w, std::size_t lane, Vec3T<F> impulse, Vec3T<
 
 template <class F>
 ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, bool relax) {
-    const F zero(0.0f), one(1.0f);
+    const F zero(0.0f), one(1.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
     const std::uint32_t links = trees.bundle->links;
     TreeWork* const work = trees.work;
@@ -163,7 +163,9 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
         const F keep = relax ? get<F>(w.keep, lane) : one;
         const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                               (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-        const Vec3T<F> rest = (v.linear + cross(v.angular, in)) - (parent.linear + cross(parent.angular, out));
+        const F curve = relax ? zero : curving(v.angular, h * get<F>(w.stiffness, lane), h),
+                curve_above = relax ? zero : curving(parent.angular, h * get<F>(above.stiffness, lane), h);
+        const Vec3T<F> rest = (v.linear + point_turn(v.angular, in, curve)) - (parent.linear + point_turn(parent.angular, out, curve_above));
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
         const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);
         const Vec3T<F> reduced = (-(rest + held * keep) - own) + (up + cross(turn, out));

@@ -14,6 +14,10 @@
 ORRERY_LANES_BEGIN
 
 ORRERY_FN double select(bool mask, double yes, double no) { return mask ? yes : no; }
+// The templates of number-inl.h stand before these and would take the select of floats.
+ORRERY_FN double min(double a, double b) { return a < b ? a : b; }
+ORRERY_FN double max(double a, double b) { return b < a ? a : b; }
+ORRERY_FN double clamp(double x, double low, double high) { return min(max(x, low), high); }
 ORRERY_FN double sqrt(double x) { return __builtin_sqrt(x); }
 ORRERY_FN double abs(double x) { return __builtin_fabs(x); }
 ORRERY_FN double copy_sign(double magnitude, double sign) { return __builtin_copysign(magnitude, sign); }

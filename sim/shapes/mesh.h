@@ -23,6 +23,8 @@ struct MeshTriangle {
 struct Mesh {
     std::vector<Vec3> vertex;  // m, in the body's frame
     std::vector<MeshTriangle> triangle;
+    // The other ends of the edges at a vertex: fan[fan_begin[v]] to fan[fan_begin[v + 1]], v the first vertex at its place, place[] of it.
+    std::vector<std::uint32_t> place, fan_begin, fan;
     BoxTree tree;  // rows are triangles
 };
 

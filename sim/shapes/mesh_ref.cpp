@@ -51,7 +51,7 @@ std::vector<std::uint32_t> welded(const std::vector<Vec3>& vertex) {
 
 // Neighbours across edges that exactly two triangles share, running it in opposite directions.
 void find_neighbours(Mesh& mesh, std::vector<std::uint32_t>& neighbour) {
-    const std::vector<std::uint32_t> same = welded(mesh.vertex);
+    const std::vector<std::uint32_t>& same = mesh.place;
     struct Side {
         std::uint32_t low, high, edge;  // edge: 3 triangle + k
         bool forward;
@@ -79,6 +79,23 @@ void find_neighbours(Mesh& mesh, std::vector<std::uint32_t>& neighbour) {
             mesh.triangle[f / 3].opposite[f % 3] = mesh.triangle[e / 3].corner[(e % 3 + 2) % 3];
         }
         i = end;
+    }
+}
+
+void find_fans(Mesh& mesh) {
+    mesh.fan_begin.assign(mesh.vertex.size() + 1, 0);
+    for (const MeshTriangle& t : mesh.triangle) {
+        for (const std::uint32_t c : t.corner) mesh.fan_begin[mesh.place[c] + 1] += 2;
+    }
+    for (std::size_t v = 0; v < mesh.vertex.size(); ++v) mesh.fan_begin[v + 1] += mesh.fan_begin[v];
+    mesh.fan.resize(mesh.fan_begin.back());
+    std::vector<std::uint32_t> next(mesh.fan_begin.begin(), mesh.fan_begin.end() - 1);
+    for (const MeshTriangle& t : mesh.triangle) {
+        for (int k = 0; k < 3; ++k) {
+            std::uint32_t& at = next[mesh.place[t.corner[k]]];
+            mesh.fan[at++] = t.corner[(k + 1) % 3];
+            mesh.fan[at++] = t.corner[(k + 2) % 3];
+        }
     }
 }
 
@@ -148,6 +165,8 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
         bounding2 = larger(bounding2, dot(v, v));
         half = {larger(half.x, absolute(v.x)), larger(half.y, absolute(v.y)), larger(half.z, absolute(v.z))};
     }
+    mesh->place = welded(mesh->vertex);
+    find_fans(*mesh);
     std::vector<std::uint32_t> neighbour;
     find_neighbours(*mesh, neighbour);
     find_patches(*mesh, neighbour, larger(half.x, larger(half.y, half.z)));

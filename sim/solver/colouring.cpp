@@ -57,6 +57,7 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
+        if (c.points == 0) continue;
         if (!(c.dynamic_a && c.dynamic_b)) {
             against_fixed = true;
             continue;
@@ -70,7 +71,7 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     const std::uint32_t lowest = colouring.colours + kColoursForFixed <= kMaxColours ? colouring.colours : 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
-        if (c.dynamic_a == c.dynamic_b) continue;
+        if (c.points == 0 || c.dynamic_a == c.dynamic_b) continue;
         const std::uint32_t body = c.dynamic_a ? c.a : c.b;
         const std::uint8_t colour = colouring.contacts[i] = lowest_free(used[body], lowest, colouring.colours);
         if (colour != kOverflowColour) used[body] |= std::uint64_t{1} << colour;

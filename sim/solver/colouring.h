@@ -17,7 +17,8 @@ inline constexpr std::uint8_t kNoColour = 0xff;       // no dynamic body, or not
 // What colouring and layout read of a manifold, side by side: a manifold is too long to be walked over again and again.
 struct Contact {
     std::uint32_t a = 0, b = 0;
-    std::uint8_t points = 0;
+    std::uint8_t points = 0;     // of the contact; 0: it is part of the nonconvex one that begins before it
+    std::uint8_t manifolds = 1;  // that it is made of; more than one: nonconvex
     bool dynamic_a = false, dynamic_b = false;
     bool surface : 1 = false, bounces : 1 = false;  // has a ContactSurface that is not plain; restitution
 };

@@ -23,7 +23,8 @@ struct Joint {
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
     bool collide_connected = false;
     bool alive = false;
-    bool broken = false;                // set by the solver; the world then removes the joint and says so
+    bool break_removes = true;
+    bool broken = false;                // set by the solver; the world then removes the joint, if it is to be, and says so
     std::uint32_t generation = 0;
     float force_n = 0.0f, torque_nm = 0.0f;  // mean over the last tick
     std::uint16_t slot = 0xffff;

@@ -14,6 +14,7 @@ ORRERY_LANES_BEGIN
 
 inline constexpr KindKernels kContactKernels = contact_kernels<Number>();
 inline constexpr KindKernels kSurfaceContactKernels = surface_contact_kernels<Number>();
+inline constexpr KindKernels kNonconvexContactKernels = nonconvex_contact_kernels<Number>();
 
 // In the order of Kind.
 #define ORRERY_CONSTRAINT(T, name) &k##T##Kernels,
@@ -22,7 +23,8 @@ constexpr SolverKernels make_solver_kernels() {
     return {move_bodies<false, F>,
             integrate_velocities<F>,
             move_bodies<true, F>,
-            {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) &kContactKernels, &kSurfaceContactKernels}};
+            {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) &kContactKernels, &kContactKernels, &kContactKernels,
+             &kSurfaceContactKernels, &kNonconvexContactKernels}};
 }
 #undef ORRERY_CONSTRAINT
 

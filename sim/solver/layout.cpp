@@ -15,7 +15,11 @@ namespace {
 
 constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
 
-Kind kind_of(const Contact& contact) { return contact.surface ? Kind::surface_contact : Kind::contact; }
+Kind kind_of(const Contact& contact) {
+    if (contact.manifolds > 1) return Kind::nonconvex_contact;
+    return contact.surface ? Kind::surface_contact : Kind::contact;
+}
+std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::contact); }
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
 std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
 
@@ -27,9 +31,11 @@ void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
     if (store.capacity < bundles) {
         const std::uint32_t capacity = bundles + bundles / 8;
         const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
-        std::unique_ptr<std::byte[], Release> data(new (std::align_val_t{alignof(Row)}) std::byte[capacity * bytes]);
+        // Those that end early are read as whole ones: a compiler may read behind what is used.
+        const std::size_t all = capacity * bytes + (is_plain(kind) ? sizeof(ContactBundle) - bytes : 0);
+        std::unique_ptr<std::byte[], Release> data(new (std::align_val_t{alignof(Row)}) std::byte[all]);
         if (kept != 0) std::memcpy(data.get(), store.data.get(), kept);
-        std::memset(data.get() + kept, 0, capacity * bytes - kept);
+        std::memset(data.get() + kept, 0, all - kept);
         store.data = std::move(data);
         store.capacity = capacity;
     }
@@ -129,15 +135,26 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
 
 void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring) {
     if (contacts.empty()) return;
-    Plan* plans[2] = {};
-    for (const Kind kind : {Kind::contact, Kind::surface_contact}) plan(kind);
-    for (const Kind kind : {Kind::contact, Kind::surface_contact}) plans[kind == Kind::surface_contact] = &plan(kind);
+    constexpr Kind kKinds[kContactKinds] = {Kind::contact, Kind::contact_1, Kind::contact_2, Kind::surface_contact, Kind::nonconvex_contact};
+    for (const Kind kind : kKinds) plan(kind);
+    Plan* plans[kContactKinds];
+    for (const Kind kind : kKinds) plans[contact_kind(kind)] = &plan(kind);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const std::uint8_t colour = colouring.contacts[i];
-        if (colour < kMaxColours) ++plans[contacts[i].surface]->counts[colour][bucket_of(contacts[i])];
+        if (colour < kMaxColours) ++plans[contact_kind(kind_of(contacts[i]))]->counts[colour][bucket_of(contacts[i])];
     }
-    std::uint32_t* source[2] = {};
-    for (std::size_t k = 0; k < 2; ++k) {
+    // Of a colour's contacts of one point, and of two, as many as fill bundles.
+    std::uint32_t whole[kMaxColours][3] = {};
+    for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+        for (const std::uint32_t points : {1u, 2u}) {
+            std::uint32_t& all = plans[0]->counts[colour][kMaxManifoldPoints - points];
+            whole[colour][points] = all / kBundleLanes * kBundleLanes;
+            all -= whole[colour][points];
+            plans[points]->counts[colour][0] = whole[colour][points];
+        }
+    }
+    std::uint32_t* source[kContactKinds];
+    for (std::size_t k = 0; k < kContactKinds; ++k) {
         reserve(*plans[k]);
         source[k] = stores_[index_of(plans[k]->kind)].source.data();
     }
@@ -145,8 +162,16 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
         const std::uint8_t colour = colouring.contacts[i];
         if (colour == kNoColour) continue;
         const Contact& c = contacts[i];
-        if (colour == kOverflowColour) overflow_.push_back(member(kind_of(c), i, {}, contacts));
-        else source[c.surface][plans[c.surface]->counts[colour][bucket_of(c)]++] = i;
+        if (colour == kOverflowColour) {
+            overflow_.push_back(member(kind_of(c), i, {}, contacts));
+            continue;
+        }
+        std::size_t k = contact_kind(kind_of(c)), bucket = bucket_of(c);
+        if (k == 0 && c.points <= 2 && whole[colour][c.points] != 0) {
+            --whole[colour][c.points];
+            k = c.points, bucket = 0;
+        }
+        source[k][plans[k]->counts[colour][bucket]++] = i;
     }
 }
 

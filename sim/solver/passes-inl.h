@@ -12,6 +12,7 @@
 #define ORRERY_CONSTRAINT_FUNCTIONS
 #include "sim/constraints/contact.h"
 #include "sim/constraints/list.h"
+#include "sim/constraints/nonconvex_contact.h"
 #undef ORRERY_CONSTRAINT_FUNCTIONS
 
 ORRERY_LANES_BEGIN
@@ -216,42 +217,43 @@ void relax_crowds(const StepContext& context, void* bundles, std::uint32_t count
 
 // ---- contacts
 
-template <class F>
+template <class Functions, class F>
 void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = ContactBundle;
+    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
-        ContactFunctions::prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
-                                     pair.inertia_b(), pair.velocity_a(), pair.velocity_b());
+        Functions::template prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b(),
+                                       pair.velocity_a(), pair.velocity_b());
     }
 }
 
-template <bool kRelax, class Bundle, class F>
+template <bool kRelax, class Functions, class F>
 void solve_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        ContactFunctions::solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+        Functions::template solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
         pair.write(a, b);
     }
 }
 
-template <class F>
+template <class Functions, class F>
 void restitute_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = ContactBundle;
+    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         if (bundle->head.bounces == 0) continue;
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        ContactFunctions::restitute<F>(*bundle, lane, context.step, a, b);
+        Functions::template restitute<F>(*bundle, lane, context.step, a, b);
         pair.write(a, b);
     }
 }
 
-template <class F>
+template <class Functions, class F>
 void finish_contacts(const StepContext&, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = ContactBundle;
-    ORRERY_FOR_EACH_VECTOR { ContactFunctions::finish<F>(*bundle, lane); }
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR { Functions::template finish<F>(*bundle, lane); }
 }
 
 // ---- both
@@ -272,14 +274,17 @@ void warm_start(const StepContext& context, void* bundles, std::uint32_t count, 
 template <class F>
 void prepare_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = SurfaceContactBundle;
-    prepare_contacts<F>(context, bundles, count, stride);
-    ORRERY_FOR_EACH_VECTOR { SurfaceContactFunctions::prepare_rolling<F>(*bundle, lane); }
+    prepare_contacts<ContactFunctions, F>(context, bundles, count, stride);
+    ORRERY_FOR_EACH_VECTOR {
+        SurfaceContactFunctions::prepare_rolling<F>(*bundle, lane);
+        SurfaceContactFunctions::prepare_spring<F>(*bundle, lane, context.step);
+    }
 }
 
 template <class F>
 void finish_surface_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = SurfaceContactBundle;
-    finish_contacts<F>(context, bundles, count, stride);
+    finish_contacts<ContactFunctions, F>(context, bundles, count, stride);
     ORRERY_FOR_EACH_VECTOR { SurfaceContactFunctions::finish_rolling<F>(*bundle, lane); }
 }
 
@@ -300,15 +305,19 @@ constexpr KindKernels joint_kernels() {
                 nullptr, finish_joints<Functions, F>};
     }
 }
-template <class F>
-constexpr KindKernels contact_kernels() {
-    return {prepare_contacts<F>, warm_start<ContactFunctions, F>, solve_contacts<false, ContactBundle, F>,
-            solve_contacts<true, ContactBundle, F>, restitute_contacts<F>, finish_contacts<F>};
+template <class Functions, class F>
+constexpr KindKernels kernels_of_contacts() {
+    return {prepare_contacts<Functions, F>, warm_start<Functions, F>, solve_contacts<false, Functions, F>,
+            solve_contacts<true, Functions, F>, restitute_contacts<Functions, F>, finish_contacts<Functions, F>};
 }
 template <class F>
+constexpr KindKernels contact_kernels() { return kernels_of_contacts<ContactFunctions, F>(); }
+template <class F>
+constexpr KindKernels nonconvex_contact_kernels() { return kernels_of_contacts<NonconvexContactFunctions, F>(); }
+template <class F>
 constexpr KindKernels surface_contact_kernels() {
-    return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, ContactBundle, F>,
-            solve_contacts<true, SurfaceContactBundle, F>, restitute_contacts<F>, finish_surface_contacts<F>};
+    return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
+            solve_contacts<true, SurfaceContactFunctions, F>, restitute_contacts<ContactFunctions, F>, finish_surface_contacts<F>};
 }
 
 // The kernels of each joint: defined where its part of the list is compiled, per lane namespace.

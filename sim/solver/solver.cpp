@@ -22,9 +22,9 @@ static_assert(kBodyBlock % kBundleLanes == 0);
 
 // Rows that nobody fills must not hold what an earlier tick left there.
 template <class Bundle>
-void clear_padding(Bundle& bundle, std::size_t head_bytes) {
+void clear_padding(Bundle& bundle, std::size_t head_bytes, std::size_t bytes = sizeof(Bundle)) {
     if (bundle.head.count == kBundleLanes) return;
-    std::memset(reinterpret_cast<std::byte*>(&bundle) + head_bytes, 0, sizeof(Bundle) - head_bytes);
+    std::memset(reinterpret_cast<std::byte*>(&bundle) + head_bytes, 0, bytes - head_bytes);
 }
 
 template <class Description>
@@ -52,15 +52,34 @@ void store_joints(const void* untyped, std::span<Joint> joints, std::span<JointI
 }
 
 template <class Bundle>
-void load_contacts(void* untyped, std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces) {
+void load_contacts(Kind kind, void* untyped, std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces) {
     auto& bundle = *static_cast<Bundle*>(untyped);
-    clear_padding(bundle, sizeof(BundleHead));
+    clear_padding(bundle, sizeof(BundleHead), kBundleBytes[index_of(kind)]);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const std::uint32_t source = bundle.head.source[lane];
         load_lane(bundle, lane, manifolds[source]);
         if constexpr (Bundle::kSurface) load_surface(bundle, lane, surfaces[source]);
     }
 }
+
+void load_nonconvex(void* untyped, std::span<const Manifold> manifolds, std::span<const Contact> contacts) {
+    auto& bundle = *static_cast<NonconvexContactBundle*>(untyped);
+    clear_padding(bundle, sizeof(BundleHead));
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        const std::uint32_t source = bundle.head.source[lane];
+        load_lane(bundle, lane, manifolds.subspan(source, contacts[source].manifolds));
+    }
+}
+void store_nonconvex(const void* untyped, std::span<Manifold> manifolds, std::span<const Contact> contacts) {
+    const auto& bundle = *static_cast<const NonconvexContactBundle*>(untyped);
+    for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
+        const std::uint32_t source = bundle.head.source[lane];
+        store_lane(bundle, lane, manifolds.subspan(source, contacts[source].manifolds));
+    }
+}
+
+// Whether two manifolds, one behind the other, are points of the same nonconvex contacts.
+bool go_together(const Manifold& x, const Manifold& y) { return x.a == y.a && x.b == y.b && x.count == 1 && y.count == 1; }
 
 template <class Bundle>
 void store_contacts(const void* untyped, std::span<Manifold> manifolds, std::span<ContactSurface> surfaces) {
@@ -129,13 +148,24 @@ struct Solver::Impl {
         contacts.resize(manifolds.size());
         const auto count = static_cast<std::uint32_t>(manifolds.size());
         for_chunks(*executor, count, kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) {
+            const auto joined = [&](std::uint32_t i) {
+                return i > 0 && i < count && go_together(manifolds[i - 1], manifolds[i]) && !is_surface(i - 1) && !is_surface(i);
+            };
+            std::uint32_t place = 0;  // of a manifold among those that go together
+            while (joined(begin - place)) ++place;
+            for (std::uint32_t i = begin; i < end; ++i, ++place) {
                 const Manifold& m = manifolds[i];
-                contacts[i] = {m.a, m.b, static_cast<std::uint8_t>(m.count), bodies.dynamic(m.a), bodies.dynamic(m.b),
-                               !surfaces.empty() && !surfaces[i].plain(), m.restitution > 0.0f};
+                if (!joined(i)) place = 0;
+                std::uint8_t together = 1;
+                while (together < kMaxManifoldPoints && joined(i + together)) ++together;
+                const bool leads = place % kMaxManifoldPoints == 0;
+                const auto points = static_cast<std::uint8_t>(!leads ? 0 : together > 1 ? together : m.count);
+                contacts[i] = {m.a, m.b, points, leads ? together : std::uint8_t{1}, bodies.dynamic(m.a), bodies.dynamic(m.b),
+                               is_surface(i), m.restitution > 0.0f};
             }
         });
     }
+    bool is_surface(std::uint32_t manifold) const { return !surfaces.empty() && !surfaces[manifold].plain(); }
     // Which bodies are not where the last step left them.
     void find_moved(const Bodies& bodies) {
         moved.resize(bodies.size());
@@ -249,14 +279,16 @@ struct Solver::Impl {
 };
 
 void Solver::Impl::load(Kind kind, void* bundle) {
-    if (kind == Kind::contact) load_contacts<ContactBundle>(bundle, manifolds, surfaces);
-    else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
+    if (is_plain(kind)) load_contacts<ContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::nonconvex_contact) load_nonconvex(bundle, manifolds, contacts);
     else kJointMoves[index_of(kind)].load(bundle, joints, impulses);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    if (kind == Kind::contact) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
+    if (is_plain(kind)) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
     else if (kind == Kind::surface_contact) store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
+    else if (kind == Kind::nonconvex_contact) store_nonconvex(bundle, manifolds, contacts);
     else kJointMoves[index_of(kind)].store(bundle, joints, impulses);
 }
 

@@ -350,6 +350,9 @@ Result<Ok> check_materials(const WorldDef& def) {
         check.number("density_kgpm3", def.materials[i].density_kgpm3, kMinDensity_kgpm3, kMaxDensity_kgpm3);
         check.number("rolling_resistance", def.materials[i].rolling_resistance, 0.0f, kMaxFriction);
         check.vector("surface_velocity", def.materials[i].surface_velocity, kMaxLinearSpeed_mps);
+        check.number("contact_frequency_hz", def.materials[i].contact_frequency_hz, 0.0f, kMaxFrequency_hz);
+        check.number("contact_damping_ratio", def.materials[i].contact_damping_ratio, 0.0f, kMaxDampingRatio);
+        check.number("max_recovery_speed_mps", def.materials[i].max_recovery_speed_mps, 0.0f, kMaxLinearSpeed_mps);
         if (!check.ok()) return check.result();
     }
     return check_names(def.materials, nullptr, "materials");
@@ -421,6 +424,7 @@ bool bodies_fit(const Constraint& constraint, const std::array<bool, 4>& given) 
 bool any_surfaces(const WorldDef& def) {
     for (const MaterialDef& m : def.materials) {
         if (m.rolling_resistance != 0.0f || !ref::is_zero(m.surface_velocity)) return true;
+        if (m.contact_frequency_hz != 0.0f || m.max_recovery_speed_mps != 0.0f) return true;
     }
     return false;
 }

@@ -104,7 +104,7 @@ class Applier {
     // Numbers and room for a prefab; `pose` is unit already.
     EventCause check_spawn(std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular) const {
         if (prefab >= core_.def.prefabs.size()) return EventCause::out_of_range;
-        if (!prefab_fits(core_, core_.def.prefabs[prefab])) return EventCause::limit_reached;
+        if (const EventCause cause = room_for(core_, core_.def.prefabs[prefab]); cause != EventCause::none) return cause;
         return prefab_misplaced(core_.def.prefabs[prefab], pose, linear, angular);
     }
 
@@ -195,7 +195,7 @@ class Applier {
         joint.constraint = servo;
         joint.collide_connected = true;
         if (!check_constraint(joint.constraint).empty()) return EventCause::out_of_range;
-        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::limit_reached;
+        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::too_many_joints;
         Event event;
         event.kind = EventKind::joint_created;
         event.b = c.body;
@@ -228,10 +228,11 @@ class Applier {
         joint.collide_connected = order.collide_connected;
         joint.break_force_n = order.break_force_n;
         joint.break_torque_nm = order.break_torque_nm;
+        joint.break_removes = order.break_removes;
         if (const EventCause cause = check_settings(joint.constraint); cause != EventCause::none) return cause;
         if (!finite(order.break_force_n) || !finite(order.break_torque_nm)) return EventCause::not_finite;
         if (!ref::positive(order.break_force_n) || !ref::positive(order.break_torque_nm)) return EventCause::out_of_range;
-        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::limit_reached;
+        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::too_many_joints;
         Event event;
         event.kind = EventKind::joint_created;
         event.a = order.a;

@@ -29,7 +29,7 @@ struct Core {
     float dt_s = 0.0f;
     std::uint32_t sleep_ticks = 0;       // SolverSettings::sleep_time_s
     std::vector<Shape> shapes;
-    bool any_surfaces = false;           // some material has rolling resistance or runs
+    bool any_surfaces = false;           // some material asks for more than friction and restitution
 
     State state;
 
@@ -135,7 +135,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
 void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for a prefab within kMaxBodies and kMaxJoints.
-bool prefab_fits(const Core& core, const PrefabDef& prefab);
+EventCause room_for(const Core& core, const PrefabDef& prefab);
 // Why a prefab may not come into a world at `pose`, which is unit, with the added velocities; `none` if it may.
 EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular);
 void spawn_prefab(Core& core, std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,

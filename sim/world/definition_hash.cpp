@@ -76,6 +76,7 @@ void put(HashWriter& out, const JointDef& j) {
     out.put(j.collide_connected);
     out.put(j.break_force_n);
     out.put(j.break_torque_nm);
+    out.put(j.break_removes);
     put_more_bodies(out, j.constraint, j.body_c, j.body_d);
 }
 
@@ -153,6 +154,9 @@ std::uint64_t hash_definition(const WorldDef& def) {
         for (const MaterialDef& m : def.materials) {
             out.put(m.rolling_resistance);
             out.put(m.surface_velocity);
+            out.put(m.contact_frequency_hz);
+            out.put(m.contact_damping_ratio);
+            out.put(m.max_recovery_speed_mps);
         }
     }
     return out.digest();

@@ -14,7 +14,7 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 2;
+inline constexpr std::uint32_t kSaveFormat = 3;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
@@ -194,6 +194,7 @@ void put_joint_parameters(Writer& out, const State& state) {
         out.put(joint.b);
         out.put(joint.break_force_n);
         out.put(joint.break_torque_nm);
+        out.put(joint.break_removes);
         out.put(joint.collide_connected);
         put_constraint(out, joint.constraint);
         put_more_bodies(out, joint.constraint, joint.c, joint.d);

@@ -235,6 +235,12 @@ ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, con
     const Vec3T<float> of_b = rotate(wide(pose_b.orientation), wide(b.surface_velocity));
     const Vec3T<float> less = of_b - of_a, tangential = less - n * dot(n, less);
     if (dot(tangential, tangential) > kLeastRun * (dot(of_a, of_a) + dot(of_b, of_b))) surface.velocity = plain(tangential);
+    const float fa = a.contact_frequency_hz, fb = b.contact_frequency_hz;
+    const MaterialDef& softer = fa == 0.0f || (fb != 0.0f && (fb < fa || (fb == fa && b.contact_damping_ratio > a.contact_damping_ratio))) ? b : a;
+    surface.frequency_hz = softer.contact_frequency_hz;
+    surface.damping_ratio = softer.contact_damping_ratio;
+    const float ra = a.max_recovery_speed_mps, rb = b.max_recovery_speed_mps;
+    surface.max_recovery_speed_mps = ra == 0.0f ? rb : rb == 0.0f ? ra : min(ra, rb);
     return surface;
 }
 

@@ -32,6 +32,7 @@ Joint make_joint(const JointDef& def, std::span<const std::uint32_t> ids, const 
     joint.constraint = placed_at ? placed_constraint(def, *placed_at) : def.constraint;
     joint.break_force_n = def.break_force_n;
     joint.break_torque_nm = def.break_torque_nm;
+    joint.break_removes = def.break_removes;
     joint.collide_connected = def.collide_connected;
     joint.slot = slot;
     return joint;
@@ -171,9 +172,10 @@ void populate(Core& core) {
     list_special_bodies(core);
 }
 
-bool prefab_fits(const Core& core, const PrefabDef& prefab) {
-    return core.state.bodies.size() - core.free_bodies.size() + prefab.bodies.size() <= kMaxBodies &&
-           core.state.joints.size() - core.free_joints.size() + prefab.joints.size() <= kMaxJoints;
+EventCause room_for(const Core& core, const PrefabDef& prefab) {
+    if (core.state.bodies.size() - core.free_bodies.size() + prefab.bodies.size() > kMaxBodies) return EventCause::too_many_bodies;
+    if (core.state.joints.size() - core.free_joints.size() + prefab.joints.size() > kMaxJoints) return EventCause::too_many_joints;
+    return EventCause::none;
 }
 
 EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular) {
@@ -230,6 +232,7 @@ std::uint64_t digest_of(const Joint& joint) {
     out.put(joint.b);
     out.put(joint.break_force_n);
     out.put(joint.break_torque_nm);
+    out.put(joint.break_removes);
     out.put(joint.collide_connected);
     put_constraint(out, joint.constraint);
     put_more_bodies(out, joint.constraint, joint.c, joint.d);

@@ -283,8 +283,8 @@ class Restorer {
         state_.events.resize(count);
         for (Event& event : state_.events) {
             const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
-            if (kind > static_cast<std::uint8_t>(EventKind::sensor_end) ||
-                cause > static_cast<std::uint8_t>(EventCause::too_far))
+            if (kind > static_cast<std::uint8_t>(EventKind::joint_overloaded) ||
+                cause > static_cast<std::uint8_t>(EventCause::too_many_joints))
                 return damaged("events", "an event is of no known kind");
             event.kind = static_cast<EventKind>(kind);
             event.cause = static_cast<EventCause>(cause);
@@ -317,6 +317,7 @@ class Restorer {
         in.get(joint.b);
         in.get(joint.break_force_n);
         in.get(joint.break_torque_nm);
+        in.get(joint.break_removes);
         in.get(joint.collide_connected);
         if (!get_constraint(in, in.take<std::uint8_t>(), joint.constraint)) return false;
         joint.c = joint.d = kWorldBody;

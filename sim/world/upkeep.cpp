@@ -88,16 +88,17 @@ bool sound(const Manifold& m) {
 void remove_broken_joints(Core& core) {
     State& state = core.state;
     for (const std::uint32_t i : core.breakable) {
-        const Joint& joint = state.joints[i];
+        Joint& joint = state.joints[i];
         if (!joint.broken) continue;
+        joint.broken = false;
         Event event;
-        event.kind = EventKind::joint_broken;
+        event.kind = joint.break_removes ? EventKind::joint_broken : EventKind::joint_overloaded;
         event.a = joint.a == kWorldBody ? BodyId{} : body_id(state, joint.a);
         event.b = joint.b == kWorldBody ? BodyId{} : body_id(state, joint.b);
         event.joint = joint_id(state, i);
         event.impulse = joint.force_n;
         state.events.push_back(event);
-        remove_joint(core, i);
+        if (joint.break_removes) remove_joint(core, i);
     }
     finish_removals(core);
     if (core.joints_changed) list_joints(core);

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <vector>
 
 #include "protocol/scene/scene.h"
 #include "tests/support/seed.h"
@@ -17,12 +19,14 @@ namespace {
 
 constexpr int kTicks = 3600;
 
-std::unique_ptr<sim::World> make_world(const std::string& name) {
-    std::ifstream file(ORRERY_SOURCE_DIR "/deploy/scenes/gallery/" + name + ".json", std::ios::binary);
+std::unique_ptr<sim::World> make_world(const std::string& name, bool weightless = false) {
+    std::ifstream file(ORRERY_SOURCE_DIR "/deploy/scenes/" + name + ".json", std::ios::binary);
     const std::vector<std::uint8_t> text{std::istreambuf_iterator<char>(file), {}};
     const Result<protocol::LoadedScene> scene = protocol::load_scene(text, name);
     REQUIRE_MESSAGE(scene.ok(), (scene.ok() ? std::string() : scene.error().to_string()));
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene->world);
+    sim::WorldDef def = scene->world;
+    if (weightless) def.gravity = {};
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(def);
     REQUIRE_MESSAGE(world.ok(), (world.ok() ? std::string() : world.error().to_string()));
     return std::move(*world);
 }
@@ -53,7 +57,7 @@ float height(const sim::World& world, const std::string& name) {
 }  // namespace
 
 TEST_CASE("gallery: drums stand, logs stay between their posts, the wheel rolls away, the coin lies flat") {
-    const auto world = make_world("cylinders");
+    const auto world = make_world("gallery/cylinders");
     run_minute(*world);
     for (int i = 0; i < 8; ++i)
         CHECK(height(*world, "tower[" + std::to_string(i) + "]") == doctest::Approx(0.5 + i).epsilon(0.01));
@@ -64,7 +68,7 @@ TEST_CASE("gallery: drums stand, logs stay between their posts, the wheel rolls 
 }
 
 TEST_CASE("gallery: hexagons stand, rocks come to rest on the ground") {
-    const auto world = make_world("hulls");
+    const auto world = make_world("gallery/hulls");
     run_minute(*world);
     for (int i = 0; i < 8; ++i)
         CHECK(height(*world, "tower[" + std::to_string(i) + "]") == doctest::Approx(0.4 + 0.8 * i).epsilon(0.01));
@@ -73,7 +77,7 @@ TEST_CASE("gallery: hexagons stand, rocks come to rest on the ground") {
 
 TEST_CASE("gallery: the ball rolls down the mesh and away, tables stand, the hollow holds what fell into it") {
     if (test::few()) return;
-    const auto world = make_world("terrain");
+    const auto world = make_world("gallery/terrain");
     run_minute(*world);
     CHECK(world->body(world->find_body("ball")).pose.position.x > 4.0f);
     for (const char* table : {"table_0", "table_1"}) {
@@ -83,4 +87,35 @@ TEST_CASE("gallery: the ball rolls down the mesh and away, tables stand, the hol
         CHECK(body.pose.position.y < 1.0f);
     }
     for (int i = 0; i < 27; ++i) CHECK(height(*world, "mixed[" + std::to_string(i) + "]") < 4.0f);
+}
+
+TEST_CASE("ragdolls: who joins bends a puppet's elbows and knees by their drives, and they hold within their limits") {
+    const auto world = make_world("ragdolls", true);
+    sim::Command join;
+    join.kind = sim::CommandKind::join;
+    world->step(std::array{join});
+    std::vector<sim::BodyId> spawned;
+    for (const sim::Event& event : world->events()) {
+        if (event.kind == sim::EventKind::spawned) spawned.push_back(event.a);
+    }
+    REQUIRE(spawned.size() == 11);  // in the template's order
+    const auto bend = [&](std::size_t upper, std::size_t lower) {  // rad
+        const sim::Quat p = world->body(spawned[upper]).pose.orientation, q = world->body(spawned[lower]).pose.orientation;
+        return 2.0 * std::acos(std::min(1.0f, std::abs(((p.x * q.x + p.y * q.y) + p.z * q.z) + p.w * q.w)));
+    };
+    constexpr std::size_t kJoints[4][2] = {{3, 4}, {5, 6}, {7, 8}, {9, 10}};  // elbows, knees
+    const auto hold = [&](float elbows, float knees, int ticks) {
+        sim::Command control;
+        control.channels = {elbows, knees};
+        world->step(std::array{control});
+        for (int i = 1; i < ticks; ++i) world->step();
+    };
+    for (const float wish : {1.0f, 0.0f, 0.5f}) {
+        hold(wish, 0.75f * wish, 150);
+        for (std::size_t k = 0; k < 4; ++k) {
+            CAPTURE(wish);
+            CAPTURE(k);
+            CHECK(bend(kJoints[k][0], kJoints[k][1]) == doctest::Approx(2.0 * (k < 2 ? 1.0 : 0.75) * wish).epsilon(0.02).scale(1.0));
+        }
+    }
 }

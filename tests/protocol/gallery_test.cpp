@@ -134,6 +134,23 @@ constexpr Bound kBounds[] = {
     {"modes", "ball_discrete", What::x, 3, 5.9, 0},
     {"modes", "ball_passive", What::x, 3, 5.9, 0},
     {"modes", "ball_continuous", What::x, 3, 5.9, 0},
+    {"nonconvex", "ball", What::x, -0.01, 0.01, 10},
+    {"nonconvex", "ball", What::y, 1.703, 1.709, 10},
+    {"nonconvex", "dumbbell", What::y, 1.279, 1.285, 10},
+    {"nonconvex", "slides", What::x, 6.6, 6.85, 10},
+    {"nonconvex", "slides", What::y, 0.09, 0.11, 0},
+    {"nonconvex", "turns", What::x, 5.95, 6.05, 0},
+    {"nonconvex", "turns", What::spin_y, -0.001, 0.001, 10},
+    {"nonconvex", "jacks[0]", What::y, 0.09, 1, 0},
+    {"soft_contacts", "ball_on_foam", What::y, 0.371, 0.373, 10},
+    {"soft_contacts", "crate_on_foam", What::y, 0.371, 0.373, 10},
+    {"soft_contacts", "ball_on_rubber", What::y, 0.392, 0.394, 10},
+    {"soft_contacts", "foam_on_rubber", What::y, 0.371, 0.373, 10},
+    {"soft_contacts", "in_putty", What::y, -0.101, 0.401, 0},
+    {"soft_contacts", "in_putty", What::y, 0.35, 0.401, 12},
+    {"sensors", "ball", What::x, -0.001, 0.001, 0},
+    {"sensors", "ball", What::y, 0.29, 0.31, 10},
+    {"sensors", "crate", What::x, 6, 60, 20},
 };
 
 std::set<std::string> scenes_with_bounds() {

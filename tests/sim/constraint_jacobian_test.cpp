@@ -251,6 +251,54 @@ TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip
     }
 }
 
+TEST_CASE("a nonconvex contact's Jacobian is, point by point, the finite difference of its gap and of its slip there") {
+    Random random;
+    for (int trial = 0; trial < 200; ++trial) {
+        CAPTURE(trial);
+        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const std::size_t count = 2 + static_cast<std::size_t>(trial) % 3;
+        std::vector<Manifold> manifolds(count);
+        for (Manifold& m : manifolds) {
+            const V way = wide(random.vector()) + V{0.0, 1.5, 0.0}, unit = way * (1 / std::sqrt(dot(way, way)));
+            m.normal = {float(unit.x), float(unit.y), float(unit.z)};
+            m.count = 1;
+            m.points[0].offset_a = random.vector();
+        }
+        auto held = std::make_unique<NonconvexContactBundle>();
+        NonconvexContactBundle& bundle = *held;
+        bundle.head.points = static_cast<std::uint32_t>(count);
+        load_lane(bundle, 0, manifolds);
+        const VelocityT<float> before_a{lane(random.vector()), lane(random.vector())},
+            before_b{lane(random.vector()), lane(random.vector())};
+        NonconvexContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit, before_a, before_b);
+        const auto moved_by = [](const DoublePose& from, const DoublePose& to, V arm) {
+            const Q back{-from.orientation.x, -from.orientation.y, -from.orientation.z, from.orientation.w};
+            return to.position + turn(to.orientation * back, arm) - from.position - arm;
+        };
+        for (int row = 0; row < static_cast<int>(3 * count); ++row) {
+            const std::size_t of = static_cast<std::size_t>(row) / 3;
+            for (std::size_t k = 0; k < count; ++k) {
+                const bool here = k == of;
+                put(bundle.points[k].impulse, 0, here && row % 3 == 0 ? 1.0f : 0.0f);
+                put(bundle.points[k].friction_impulse, 0, Vec2T<float>{here && row % 3 == 1 ? 1.0f : 0.0f, here && row % 3 == 2 ? 1.0f : 0.0f});
+            }
+            const NonconvexPointRows& rows = bundle.points[of];
+            const V n = wide(manifolds[of].normal), t{rows.tangent.x.lane[0], rows.tangent.y.lane[0], rows.tangent.z.lane[0]};
+            const V along = row % 3 == 0 ? n : row % 3 == 1 ? t : cross(n, t);
+            const V arm_a = wide(manifolds[of].points[0].offset_a), arm_b = arm_a + a.position - b.position;
+            check_row<NonconvexContactFunctions>(bundle, a, b, row, [&](int, const DoublePose& p, const DoublePose& q) {
+                return dot(along, moved_by(b, q, arm_b) - moved_by(a, p, arm_a));
+            });
+        }
+        for (std::size_t k = 0; k < count; ++k) {
+            const V ra = wide(manifolds[k].points[0].offset_a), rb = ra + a.position - b.position;
+            const V closing = (wide(before_b.linear) + cross(wide(before_b.angular), rb)) -
+                              (wide(before_a.linear) + cross(wide(before_a.angular), ra));
+            CHECK(std::abs(bundle.points[k].speed.lane[0] - dot(wide(manifolds[k].normal), closing)) < 1e-5);
+        }
+    }
+}
+
 TEST_CASE("LDL^T solves what it factored and drops a row that moves nothing") {
     Random random;
     for (int trial = 0; trial < 100; ++trial) {

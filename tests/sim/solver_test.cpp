@@ -144,7 +144,7 @@ TEST_CASE("no two constraints of a colour share a dynamic body, and colours depe
     std::iota(every.begin(), every.end(), 0u);
     std::vector<Contact> contacts;
     for (const Manifold& m : manifolds)
-        contacts.push_back({m.a, m.b, static_cast<std::uint8_t>(m.count), bodies.dynamic(m.a), bodies.dynamic(m.b)});
+        contacts.push_back({m.a, m.b, static_cast<std::uint8_t>(m.count), 1, bodies.dynamic(m.a), bodies.dynamic(m.b)});
     colour_joints(bodies, joints, every, colouring);
     colour_contacts(contacts, colouring);
     std::vector<std::vector<int>> seen(kMaxColours, std::vector<int>(bodies.size()));

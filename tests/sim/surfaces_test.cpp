@@ -278,3 +278,89 @@ TEST_CASE("of resistances and radii the larger counts, a compound's by its child
     };
     CHECK(box(0.0f) == box(1.0f));
 }
+
+// The soft form leaves the body where its spring bears it: depth = g / w^2, whatever it weighs and lies on.
+TEST_CASE("a material's own spring bears a body at the depth that its frequency says, the softer of two") {
+    for (const float frequency_hz : {4.0f, 8.0f}) {
+        for (const bool other_softer : {false, true}) {
+            CAPTURE(frequency_hz);
+            CAPTURE(other_softer);
+            WorldDef def;
+            def.solver.sleep = false;
+            const std::uint32_t ground = add_ground(def);
+            def.materials.push_back({});
+            def.materials[1].contact_frequency_hz = frequency_hz;
+            def.materials.push_back({});
+            def.materials[2].contact_frequency_hz = 30.0f;
+            def.bodies[ground].material = other_softer ? 1 : 2;
+            const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {0, 0.5f, 0}),
+                                crate = add_body(def, add_box_shape(def, {0.5f, 0.5f, 0.5f}), {3, 0.5f, 0});
+            for (const std::uint32_t body : {ball, crate}) def.bodies[body].material = other_softer ? 2 : 1;
+            const auto world = make_world(def);
+            run(*world, 600);
+            const double w = 2.0 * 3.14159265358979 * frequency_hz, depth = kGravity / (w * w);
+            for (const std::uint32_t body : {ball, crate}) {
+                CHECK(0.5 - state_of(*world, body).pose.position.y == doctest::Approx(depth).epsilon(0.02));
+                CHECK(speed_of(state_of(*world, body)) < 1e-3);
+            }
+        }
+    }
+}
+
+TEST_CASE("a material's own recovery speed bounds how fast an overlap is driven out") {
+    WorldDef def;
+    def.gravity = {};
+    def.solver.sleep = false;
+    const std::uint32_t ground = add_ground(def);
+    for (const float speed : {0.1f, 0.4f}) {
+        def.materials.push_back({});
+        def.materials.back().max_recovery_speed_mps = speed;
+    }
+    def.bodies[ground].material = 2;  // 0.4; of two the lower counts
+    const std::uint32_t shape = add_sphere_shape(def, 0.5f);
+    std::uint32_t body[3];
+    for (std::uint32_t k = 0; k < 3; ++k) {
+        body[k] = add_body(def, shape, {3.0f * float(k), 0.2f, 0});
+        def.bodies[body[k]].material = k;
+    }
+    const auto world = make_world(def);
+    run(*world, 30);
+    CHECK(state_of(*world, body[0]).pose.position.y - 0.2 == doctest::Approx(0.2).epsilon(0.02));  // the ground's
+    CHECK(state_of(*world, body[1]).pose.position.y - 0.2 == doctest::Approx(0.05).epsilon(0.02));
+    CHECK(state_of(*world, body[2]).pose.position.y - 0.2 == doctest::Approx(0.2).epsilon(0.02));
+    run(*world, 270);
+    for (const std::uint32_t k : body) {
+        CHECK(std::abs(state_of(*world, k).pose.position.y - 0.5f) < 0.03f);
+        CHECK(speed_of(state_of(*world, k)) < 0.02);
+    }
+}
+
+TEST_CASE("a contact's own spring or recovery speed that makes no sense is an error that names it") {
+    const auto refused = [](float MaterialDef::*field, float value) {
+        WorldDef def;
+        def.materials[0].*field = value;
+        const auto world = World::create(def);
+        return world.ok() ? std::string() : world.error().to_string();
+    };
+    CHECK(refused(&MaterialDef::contact_frequency_hz, -1.0f).find("contact_frequency_hz") != std::string::npos);
+    CHECK(refused(&MaterialDef::contact_damping_ratio, std::nanf("")).find("contact_damping_ratio") != std::string::npos);
+    CHECK(refused(&MaterialDef::max_recovery_speed_mps, -0.5f).find("max_recovery_speed_mps") != std::string::npos);
+    CHECK(refused(&MaterialDef::contact_frequency_hz, 5.0f).empty());
+}
+
+// A push at the foot of a tall plate turns it about its long side and hardly about the other: friction must point against the slip all the same.
+TEST_CASE("a plate that slides askew is braked by mu g against its way, from the first tick on") {
+    WorldDef def;
+    def.materials[0].friction = 0.3f;
+    add_ground(def);
+    const std::uint32_t plate = add_body(def, add_box_shape(def, {2.0f, 0.4f, 0.25f}), {0, 0.4f, 0});
+    def.bodies[plate].linear_velocity = {3.0f, 0.0f, 1.5f};
+    const auto world = make_world(def);
+    for (int tick = 1; tick <= 20; ++tick) {
+        world->step();
+        const BodyState s = state_of(*world, plate);
+        const double speed = std::hypot(s.linear_velocity.x, s.linear_velocity.z);
+        CHECK(std::hypot(3.0, 1.5) - speed == doctest::Approx(0.3 * kGravity * tick * kDt).epsilon(0.02));
+        CHECK(s.linear_velocity.x / s.linear_velocity.z == doctest::Approx(2.0).epsilon(0.01));
+    }
+}

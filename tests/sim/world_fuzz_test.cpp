@@ -1,10 +1,15 @@
-// Guards: nothing that commands can order brings a world down. Small worlds of every shape and joint are driven by random
-// orders, sound and unsound: whatever they do, each body stays finite and within the world or is quarantined, every tick's hash
-// is the same on every target and thread count, and a save restored elsewhere on the way goes on with the same bits.
+// Guards: nothing that commands can order brings a world down. Small worlds of every shape and joint, shapes of any size and quality
+// that a definition may hold among them, are driven by random orders, sound and unsound: whatever they do, each body stays finite and
+// within the world or is quarantined, every tick's hash is the same on every target and thread count, a save restored elsewhere on
+// the way goes on with the same bits, and so does a world that goes back to a checkpoint and takes the same orders again, whatever
+// it did in between. Queries of every kind, of the present and of ticks before, change nothing, and have the same answers everywhere.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "server/room/thread_pool.h"
 #include "tests/support/random_constraint.h"
@@ -17,6 +22,7 @@ namespace {
 
 constexpr int kTicksPerWorld = 200;
 constexpr std::size_t kManyBodies = 12;  // above it one goes where one would come
+constexpr std::uint32_t kMostHistory = 8;
 // A plain run has a slice; each seed of deploy/test --long five times as much, so that ten seeds are a million ticks.
 int ticks_wanted() { return test_seed() == 1 ? sampled(20'000) : 100'000; }
 
@@ -179,6 +185,74 @@ std::vector<ShapeDef> some_shapes(Chance& chance) {
     return shapes;
 }
 
+// Of any kind, size and quality; whether the definition's check takes it, it has to be asked.
+ShapeDef wild_shape(Chance& chance, std::size_t earlier) {
+    ShapeDef def;
+    def.type = static_cast<ShapeType>(chance.below(9));
+    constexpr float kLeast = 0.0005f, kMost = 4096.0f;
+    const auto size = [&] {
+        if (chance.one_in(8)) return chance.one_in(2) ? kLeast : kMost;
+        return chance.one_in(4) ? chance.magnitude(-4, 4) : chance.between(0.02f, 1.0f);
+    };
+    def.radius = size(), def.half_height = size();
+    def.half_extents.x = size(), def.half_extents.y = size(), def.half_extents.z = size();
+    const float wide = size();
+    switch (def.type) {
+        case ShapeType::hull: {
+            for (std::uint32_t k = 3 + chance.below(chance.one_in(20) ? 300 : 30); k > 0; --k) def.points.push_back(chance.vector(wide));
+            const std::uint32_t kind = chance.below(4);  // round, flat, nearly flat, or on a lattice: many in one plane, and the same again
+            const float flat = kind == 1 ? 0.0f : kind == 2 ? chance.magnitude(-8, 0) : 1.0f;
+            for (Vec3& p : def.points) {
+                p.y *= flat;
+                if (kind == 3) p = {std::rint(p.x / wide * 2.0f) * wide, std::rint(p.y / wide * 2.0f) * wide, std::rint(p.z / wide) * wide};
+            }
+            for (std::uint32_t k = chance.below(6); k > 0; --k) {
+                Vec3 p = def.points[chance.below(def.points.size())];
+                if (chance.one_in(2)) p.x *= 1.0f + 1e-6f, p.z += 1e-7f;
+                def.points.push_back(p);
+            }
+            if (chance.one_in(4)) {
+                for (Vec3& p : def.points) p.x += 100.0f * wide;
+            }
+            break;
+        }
+        case ShapeType::mesh: {
+            const std::uint32_t count = 3 + chance.below(10);
+            for (std::uint32_t k = 0; k < count; ++k) def.points.push_back(chance.vector(wide));
+            for (std::uint32_t k = 1 + chance.below(14); k > 0; --k) {
+                const std::uint32_t a = chance.below(count), b = (a + 1 + chance.below(count - 1)) % count, c = chance.below(count);
+                if ((c == a || c == b) && !chance.one_in(50)) continue;
+                def.indices.insert(def.indices.end(), {a, b, c});
+                if (chance.one_in(8)) def.indices.insert(def.indices.end(), {a, c, b});  // its back
+            }
+            break;
+        }
+        case ShapeType::height_field:
+            def.columns = 2 + chance.below(6);
+            for (std::uint32_t k = def.columns * (2 + chance.below(4)); k > 0; --k)
+                def.heights.push_back(chance.one_in(10) ? 100.0f : chance.between(-1.0f, 1.0f));
+            def.spacing.x = size(), def.spacing.y = size(), def.spacing.z = size();
+            break;
+        case ShapeType::compound:
+            for (std::uint32_t k = 1 + chance.below(6); k > 0; --k) {
+                const Vec3 at = chance.vector(wide);
+                def.children.push_back({chance.below(earlier), {at, chance.turn()}});
+            }
+            break;
+        default: break;
+    }
+    return def;
+}
+std::uint32_t add_wild_shapes(Chance& chance, std::vector<ShapeDef>& shapes) {
+    std::uint32_t refused = 0;
+    for (std::uint32_t k = chance.below(7); k > 0; --k) {
+        const ShapeDef def = wild_shape(chance, shapes.size());
+        if (shape_centre(def, shapes).ok()) shapes.push_back(def);
+        else ++refused;
+    }
+    return refused;
+}
+
 BodyDef some_body(Chance& chance, float spread) {
     BodyDef body;
     body.type = chance.one_in(8) ? BodyType::kinematic : BodyType::dynamic;
@@ -201,6 +275,24 @@ BodyDef some_body(Chance& chance, float spread) {
     body.collision_mode = mode == 0 ? CollisionMode::continuous : mode <= 2 ? CollisionMode::passive : CollisionMode::discrete;
     if (chance.one_in(10)) body.mask = 0;
     return body;
+}
+
+// Of one of the wild shapes, as light and as heavy as is allowed; false where it would be refused.
+bool wild_body(Chance& chance, const WorldDef& def, std::uint32_t first_wild, float spread, BodyDef& body) {
+    if (first_wild == def.shapes.size()) return false;
+    body = some_body(chance, spread);
+    body.shape = first_wild + chance.below(def.shapes.size() - first_wild);
+    body.sensor = chance.one_in(10);
+    const ShapeType shape = def.shapes[body.shape].type;
+    const bool hollow = shape == ShapeType::plane || shape == ShapeType::mesh || shape == ShapeType::height_field;
+    body.type = hollow && !chance.one_in(20) ? static_cast<BodyType>(chance.below(2))
+                : chance.one_in(4)           ? static_cast<BodyType>(chance.below(3))
+                                             : BodyType::dynamic;
+    if (chance.one_in(2)) body.mass_kg = chance.one_in(4) ? (chance.one_in(2) ? 1e-6f : 1e12f) : chance.magnitude(-6, 7);
+    WorldDef alone;
+    alone.shapes = def.shapes, alone.materials = def.materials;
+    alone.bodies = {body};
+    return World::create(alone).ok();
 }
 
 // Different bodies, as many as the constraint takes; false where there are too few.
@@ -231,7 +323,8 @@ void add_some_joints(Chance& chance, std::size_t count, const std::vector<BodyDe
         if (!some_bodies(chance, joint.constraint, all, ids, taken)) return;
         joint.body_a = taken[0] ? ids[0] : kNone, joint.body_b = ids[1];
         joint.body_c = taken[2] ? ids[2] : kNone, joint.body_d = taken[3] ? ids[3] : kNone;
-        if (chance.one_in(6)) joint.break_force_n = chance.magnitude(0, 6);
+        if (chance.one_in(6)) joint.break_force_n = chance.magnitude(-3, 7);
+        if (chance.one_in(6)) joint.break_torque_nm = chance.magnitude(-3, 7);
         if (chance.one_in(4)) joint.collide_connected = true;
         joints.push_back(joint);
     }
@@ -316,7 +409,7 @@ void add_some_chain(Chance& chance, WorldDef& def) {
         def.rigs.push_back({"named", {static_cast<std::uint32_t>(def.bodies.size() - 1)}, RigSolver::direct, chance.magnitude(-6, 0)});
 }
 
-WorldDef some_world(Chance& chance) {
+WorldDef some_world(Chance& chance, std::uint32_t& refused_shapes) {
     WorldDef def;
     constexpr float kRates[] = {60.0f, 60.0f, 30.0f, 128.0f, 1.0f, 1000.0f};
     def.tick_rate_hz = kRates[chance.below(std::size(kRates))];
@@ -339,6 +432,8 @@ WorldDef some_world(Chance& chance) {
         if (chance.one_in(4)) material.surface_velocity = chance.vector(chance.magnitude(-4, 2));
     }
     def.shapes = some_shapes(chance);
+    const auto first_wild = static_cast<std::uint32_t>(def.shapes.size());
+    if (chance.one_in(2)) refused_shapes += add_wild_shapes(chance, def.shapes);
     constexpr std::uint32_t kGround[] = {0, 6, 7, 2};
     BodyDef ground;
     ground.type = BodyType::fixed;
@@ -347,6 +442,7 @@ WorldDef some_world(Chance& chance) {
     for (std::uint32_t n = 4 + chance.below(5); n > 0; --n) {
         def.bodies.push_back(some_body(chance, chance.one_in(8) ? 0.0f : 2.0f));
         if (chance.one_in(3)) def.bodies.back().material = 1;
+        if (BodyDef wild; chance.one_in(4) && wild_body(chance, def, first_wild, 2.0f, wild)) def.bodies.push_back(wild);
     }
     add_some_joints(chance, chance.below(8), def.bodies, def.joints);
     if (chance.one_in(2)) add_some_chain(chance, def);
@@ -354,6 +450,17 @@ WorldDef some_world(Chance& chance) {
         PrefabDef prefab;
         for (std::uint32_t k = 1 + chance.below(4); k > 0; --k) prefab.bodies.push_back(some_body(chance, 0.7f));
         add_some_joints(chance, chance.below(4), prefab.bodies, prefab.joints);
+        add_some_actuators(chance, prefab.bodies, prefab.joints, prefab.actuators);
+        def.prefabs.push_back(std::move(prefab));
+    }
+    for (std::uint32_t n = first_wild == def.shapes.size() ? 0 : 3; n > 0; --n) {
+        PrefabDef prefab;
+        for (std::uint32_t k = 1 + chance.below(3); k > 0; --k) {
+            if (BodyDef wild; wild_body(chance, def, first_wild, 0.7f, wild)) prefab.bodies.push_back(wild);
+        }
+        if (prefab.bodies.empty()) continue;
+        prefab.bodies.push_back(some_body(chance, 0.7f));
+        add_some_joints(chance, chance.below(3), prefab.bodies, prefab.joints);
         add_some_actuators(chance, prefab.bodies, prefab.joints, prefab.actuators);
         def.prefabs.push_back(std::move(prefab));
     }
@@ -369,6 +476,7 @@ WorldDef some_world(Chance& chance) {
 struct Known {  // ids that were given out, of what lives and of what does not
     std::vector<BodyId> bodies;
     std::vector<JointId> joints;
+    std::size_t prefabs = 0;
 
     void read(const World& world, Chance& chance) {
         if (!chance.one_in(3)) return;  // else of an earlier tick: they may be stale
@@ -394,7 +502,7 @@ Command some_order(Chance& chance, const Known& known) {
     c.slot = static_cast<std::uint16_t>(chance.below(3));
     c.sequence = chance.below(5);
     c.tag = chance.next();
-    c.prefab = chance.below(chance.one_in(20) ? 3 : 2);
+    c.prefab = chance.below(known.prefabs + (chance.one_in(20) ? 1 : 0));
     if (!known.bodies.empty()) c.body = known.bodies[chance.below(known.bodies.size())];
     if (!known.joints.empty()) c.joint = known.joints[chance.below(known.joints.size())];
     if (chance.one_in(20)) c.body.generation += 1, c.joint.generation += 1;
@@ -418,7 +526,8 @@ Command some_order(Chance& chance, const Known& known) {
             if (taken[k]) *into[k] = ids[k];
         }
     }
-    if (chance.one_in(5)) c.order.break_force_n = chance.magnitude(0, 7);
+    if (chance.one_in(5)) c.order.break_force_n = chance.magnitude(-3, 7);
+    if (chance.one_in(5)) c.order.break_torque_nm = chance.magnitude(-3, 7);
     if (chance.one_in(25)) {
         chance.spoil(chance.one_in(3) ? c.linear : chance.one_in(2) ? c.angular : c.pose.position);
         c.value = chance.odd_number();
@@ -427,6 +536,117 @@ Command some_order(Chance& chance, const Known& known) {
         c.order.break_torque_nm = chance.odd_number();
     }
     return c;
+}
+
+// ---- queries
+
+struct Questions {
+    std::vector<RayCast> rays;
+    std::vector<ShapeCast> casts;
+    std::vector<Overlap> overlaps;
+    std::vector<ClosestPoint> points;
+};
+
+QueryShape some_probe(Chance& chance, std::size_t shapes) {
+    QueryShape s;
+    if (chance.one_in(3)) s.index = chance.below(shapes + (chance.one_in(10) ? 1 : 0));
+    s.type = static_cast<ShapeType>(chance.below(chance.one_in(10) ? 9 : 3));
+    const auto size = [&] { return chance.one_in(6) ? chance.magnitude(-4, 4) : chance.between(0.05f, 0.8f); };
+    s.radius = size(), s.half_height = size();
+    s.half_extents.x = size(), s.half_extents.y = size(), s.half_extents.z = size();
+    return s;
+}
+
+// Of ticks that both worlds keep, or neither.
+Questions some_questions(Chance& chance, const World& world, const World& other, const Known& known) {
+    Questions q;
+    const std::uint64_t now = world.tick(), low = std::min(world.oldest_tick(), other.oldest_tick()),
+                        high = std::max(world.oldest_tick(), other.oldest_tick());
+    const auto settle = [&](auto& query) {
+        query.mode = static_cast<HitMode>(chance.below(3));
+        if (chance.one_in(4)) query.filter.types = static_cast<std::uint8_t>(chance.below(16));
+        if (chance.one_in(8)) query.filter.mask = chance.below(4), query.filter.category = chance.below(4);
+        if (chance.one_in(4) && !known.bodies.empty()) query.filter.ignore = known.bodies[chance.below(known.bodies.size())];
+        if (chance.one_in(2)) query.tick = high + chance.below(now - high + 1);
+        if (chance.one_in(16)) query.tick = chance.one_in(2) ? now + 1 + chance.below(3) : low == 0 ? now + 9 : low - 1;
+    };
+    const auto place = [&] {
+        Vec3 p = chance.vector(chance.one_in(8) ? chance.magnitude(-3, 6) : 2.5f);
+        p.y += 1.0f;
+        if (chance.one_in(60)) chance.spoil(p);
+        return p;
+    };
+    const auto way = [&] {
+        Vec3 v = chance.vector(chance.one_in(8) ? chance.magnitude(-6, 7) : 5.0f);
+        if (chance.one_in(8)) v.x = v.z = 0.0f;
+        if (chance.one_in(20)) v = {};
+        if (chance.one_in(60)) chance.spoil(v);
+        return v;
+    };
+    const std::size_t shapes = world.definition().shapes.size();
+    for (std::uint32_t k = chance.one_in(10) ? 20 : 1 + chance.below(2); k > 0; --k) {
+        RayCast ray;
+        ray.origin = place(), ray.translation = way();
+        settle(ray), q.rays.push_back(ray);
+        ShapeCast cast;
+        cast.shape = some_probe(chance, shapes);
+        cast.pose.position = place(), cast.pose.orientation = chance.turn(), cast.translation = way();
+        settle(cast), q.casts.push_back(cast);
+        Overlap overlap;
+        overlap.shape = some_probe(chance, shapes);
+        overlap.pose.position = place(), overlap.pose.orientation = chance.turn();
+        settle(overlap), q.overlaps.push_back(overlap);
+        ClosestPoint point;
+        point.point = place();
+        if (chance.one_in(2)) point.max_distance = chance.one_in(10) ? chance.odd_number() : chance.magnitude(-2, 2);
+        settle(point), q.points.push_back(point);
+    }
+    return q;
+}
+
+struct Answers {
+    std::string bytes;
+    std::string fault;
+    std::size_t hits = 0;
+
+    void add(const World& world, QueryStatus status, std::span<const QueryHit> all) {
+        const auto put = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+        put(status), put(all.size());
+        if ((status == QueryStatus::hit) == all.empty()) fault = "a status that its hits belie";
+        hits += all.size();
+        for (const QueryHit& h : all) {
+            put(h.body), put(h.child), put(h.inside), put(h.despawned), put(h.distance), put(h.fraction), put(h.point), put(h.normal);
+            const double n = std::hypot(double(h.normal.x), double(h.normal.y), double(h.normal.z));
+            constexpr float kFar = 1e6f;
+            if (!(std::abs(h.distance) < kFar && h.fraction >= 0.0f && h.fraction <= 1.0f)) fault = "a distance that is none";
+            if (!(std::abs(h.point.x) < kFar && std::abs(h.point.y) < kFar && std::abs(h.point.z) < kFar)) fault = "a point out of bounds";
+            if (!(n == 0.0 || std::abs(n - 1.0) < 1e-5)) fault = "a normal that is not unit";
+            if (h.despawned == world.alive(h.body)) fault = "a body that is told dead and lives, or the other way round";
+        }
+    }
+};
+
+Answers ask(const World& world, const Questions& q, Executor* executor) {
+    Answers out;
+    QueryAnswers batch;
+    const auto add = [&] {
+        for (std::size_t k = 0; k < batch.answers.size(); ++k) out.add(world, batch.answers[k].status, batch.of(k));
+    };
+    world.cast_rays(q.rays, batch, executor), add();
+    world.cast_shapes(q.casts, batch, executor), add();
+    world.overlaps(q.overlaps, batch, executor), add();
+    world.closest_points(q.points, batch, executor), add();
+    return out;
+}
+Answers ask_one_by_one(const World& world, const Questions& q) {
+    Answers out;
+    std::vector<QueryHit> hits;
+    const auto add = [&](QueryStatus status) { out.add(world, status, hits); };
+    for (const RayCast& query : q.rays) add(world.cast_ray(query, hits));
+    for (const ShapeCast& query : q.casts) add(world.cast_shape(query, hits));
+    for (const Overlap& query : q.overlaps) add(world.overlap(query, hits));
+    for (const ClosestPoint& query : q.points) add(world.closest_point(query, hits));
+    return out;
 }
 
 // ---- what has to hold
@@ -447,15 +667,47 @@ std::string fault_of(const BodyState& s) {
 }
 
 struct Tally {
-    int ticks = 0, refused_worlds = 0, saves = 0, quarantined = 0;
-    std::size_t orders = 0, rejected = 0, made_joints = 0, slept = 0;
+    int ticks = 0, refused_worlds = 0, saves = 0, quarantined = 0, rolled_back = 0;
+    std::uint32_t refused_shapes = 0;
+    std::size_t orders = 0, rejected = 0, made_joints = 0, slept = 0, broken = 0, asked = 0, hits = 0;
+};
+
+// A checkpoint and what was ordered since.
+struct Mark {
+    Checkpoint checkpoint;
+    std::vector<std::vector<Command>> orders;
+    std::vector<HashTree> hashes;
+
+    void take(const World& world) {
+        world.checkpoint(checkpoint);
+        orders.clear();
+        hashes.assign(1, world.hash());
+    }
+    // Goes back, at times by a way of other orders, and forth again by the same ones. What went wrong, or nothing.
+    std::string retrace(World& world, Chance& chance, const Known& known, Executor* executor) const {
+        if (chance.one_in(2)) {
+            if (!world.roll_back(checkpoint).ok()) return "a checkpoint is refused";
+            for (std::uint32_t k = 1 + chance.below(3); k > 0; --k) {
+                const Command astray = some_order(chance, known);
+                world.step({&astray, 1}, executor);
+            }
+        }
+        if (!world.roll_back(checkpoint).ok()) return "a checkpoint is refused";
+        if (world.hash() != hashes[0]) return "a hash differs after going back";
+        for (std::size_t k = 0; k < orders.size(); ++k) {
+            world.step(orders[k], executor);
+            if (world.hash() != hashes[k + 1]) return "a hash differs " + std::to_string(k + 1) + " ticks after going back";
+        }
+        return {};
+    }
 };
 
 // Empty, or what went wrong.
 std::string drive(std::uint64_t seed, Tally& tally) {
     Chance chance(seed);
-    const WorldDef def = some_world(chance);
-    auto made = World::create(def, {Target::scalar, 0});
+    const WorldDef def = some_world(chance, tally.refused_shapes);
+    const auto some_history = [&] { return chance.one_in(2) ? 0 : chance.below(kMostHistory + 1); };
+    auto made = World::create(def, {Target::scalar, some_history()});
     if (!made.ok()) {  // a hull may be too thin, a tetrahedron of joints too far: refused with a reason
         ++tally.refused_worlds;
         return made.error().place.empty() ? "refused without a place: " + made.error().to_string() : std::string();
@@ -463,8 +715,12 @@ std::string drive(std::uint64_t seed, Tally& tally) {
     const std::unique_ptr<World> reference = std::move(made).value();
     static orrery::server::ThreadPool pools[] = {orrery::server::ThreadPool(2), orrery::server::ThreadPool(3)};
     const auto some_target = [&] { return available_targets()[chance.below(available_targets().size())]; };
-    std::unique_ptr<World> other = make_world(def, some_target());
+    std::unique_ptr<World> other = make_world(def, some_target(), some_history());
     Known known;
+    known.prefabs = def.prefabs.size();
+    Mark mark;
+    mark.take(*reference);
+    const std::uint32_t marks = chance.one_in(3) ? 30 : 4;
     std::vector<BodyState> states;
     std::vector<std::uint8_t> saved, saved_other;
     const std::uint32_t busy = 1 + chance.below(4);
@@ -477,7 +733,7 @@ std::string drive(std::uint64_t seed, Tally& tally) {
             reference->save(saved);
             other->save(saved_other);
             if (saved != saved_other) return "saved states differ" + at();
-            other = make_world(def, some_target());
+            other = make_world(def, some_target(), some_history());
             if (const auto restored = other->restore(saved); !restored.ok())
                 return "not restored: " + restored.error().to_string() + at();
             if (other->hash() != reference->hash()) return "a restored hash differs" + at();
@@ -497,6 +753,25 @@ std::string drive(std::uint64_t seed, Tally& tally) {
             if (is.leaves[leaf] != wanted.leaves[leaf])
                 return std::string(subsystem_name(static_cast<Subsystem>(leaf))) + " differ" + at();
         }
+        mark.orders.push_back(orders), mark.hashes.push_back(wanted);
+        Executor* const some_pool = chance.one_in(3) ? &pools[0] : nullptr;
+        if (chance.one_in(5)) {
+            const Questions q = some_questions(chance, *reference, *other, known);
+            const Answers answers = ask(*other, q, some_pool);
+            tally.asked += 4 * q.rays.size(), tally.hits += answers.hits;
+            if (!answers.fault.empty()) return "a query has " + answers.fault + at();
+            if (other->hash() != wanted) return "a query changed the hash" + at();
+            if (chance.one_in(2) && ask_one_by_one(*other, q).bytes != answers.bytes) return "a batch has other answers" + at();
+            if (!chance.one_in(4) && ask(*reference, q, nullptr).bytes != answers.bytes) return "answers differ" + at();
+            if (reference->hash() != wanted) return "a query changed the reference's hash" + at();
+        }
+        if (chance.one_in(25)) {
+            World& back = chance.one_in(4) ? *reference : *other;
+            if (const std::string fault = mark.retrace(back, chance, known, some_pool); !fault.empty())
+                return fault + (&back == other.get() ? at() : " at tick " + std::to_string(n + 1) + " on the reference");
+            ++tally.rolled_back;
+        }
+        if (chance.one_in(marks)) mark.take(chance.one_in(2) ? *reference : *other);
         reference->read_bodies(states);
         for (const BodyState& state : states) {
             if (const std::string fault = fault_of(state); !fault.empty())
@@ -507,6 +782,7 @@ std::string drive(std::uint64_t seed, Tally& tally) {
             tally.rejected += event.kind == EventKind::command_rejected;
             tally.made_joints += event.kind == EventKind::joint_created;
             tally.quarantined += event.kind == EventKind::quarantined;
+            tally.broken += event.kind == EventKind::joint_broken;
         }
     }
     return {};
@@ -514,7 +790,7 @@ std::string drive(std::uint64_t seed, Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("random orders leave small worlds finite, equal on all targets and threads, and restorable at any tick") {
+TEST_CASE("random orders leave small worlds finite, equal on all targets and threads, restorable at any tick and unmoved by queries") {
     Tally tally;
     const std::uint64_t first = seeded(7'000'000);
     std::uint64_t world = 0;
@@ -526,11 +802,15 @@ TEST_CASE("random orders leave small worlds finite, equal on all targets and thr
     MESSAGE("seeds " << first << " to " << first + world - 1 << ": " << tally.ticks << " ticks, " << tally.orders << " orders, "
                      << tally.rejected << " rejected, " << tally.made_joints << " joints made, " << tally.saves << " saves, "
                      << tally.quarantined << " quarantined, " << tally.slept << " body ticks asleep, " << tally.refused_worlds
-                     << " definitions refused");
+                     << " definitions and " << tally.refused_shapes << " shapes refused, " << tally.broken << " joints broken, "
+                     << tally.rolled_back << " ways back, " << tally.asked << " queries with " << tally.hits << " hits");
     CHECK(tally.orders > static_cast<std::size_t>(tally.ticks) / 2);
     CHECK(tally.rejected < 2 * tally.orders / 3);
     CHECK(tally.made_joints > tally.orders / 30);
     CHECK(tally.saves > tally.ticks / 30);
+    CHECK(tally.rolled_back > tally.ticks / 50);
+    CHECK(tally.asked > static_cast<std::size_t>(tally.ticks) / 2);
+    CHECK(tally.hits > tally.asked / 4);
     if (sampled(20) == 20) CHECK(tally.slept > static_cast<std::size_t>(tally.ticks) / 200);  // few of the worlds sleep at all
     CHECK(tally.refused_worlds < static_cast<int>(world) / 4);
 }

@@ -177,6 +177,7 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         }
         if (near.distance > 0.0) {
             hit.normal = (near.on_probe - near.on_shape) * (1.0 / near.distance);
+            hit.normal = hit.normal * (1.0 / sqrt(dot(hit.normal, hit.normal)));
             hit.point = near.on_shape + hit.normal * double(shape.radius);
         }
         const double closing = -dot(hit.normal, direction);

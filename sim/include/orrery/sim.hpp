@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 6;
+inline constexpr std::uint32_t kEngineVersion = 7;
 
 // ---------------------------------------------------------------- limits
 
@@ -139,6 +139,10 @@ struct MaterialDef {
     // touches it, by the part that lies in the contact's plane; of two materials the difference counts. What it carries stays
     // awake.
     Vec3 surface_velocity{};
+    // How penetration is driven out where the body touches, in place of SolverSettings' contact_frequency_hz and so on; 0: those. Of
+    // two materials with a frequency the lower counts, with its damping ratio; of two recovery speeds the lower.
+    float contact_frequency_hz = 0.0f, contact_damping_ratio = 1.0f;
+    float max_recovery_speed_mps = 0.0f;
 };
 
 enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };  // `fixed`: static is a keyword
@@ -198,6 +202,7 @@ struct JointDef {
     Constraint constraint;                        // any of sim/constraints/list.h
     bool collide_connected = false;
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // mean over a tick; above it the joint is removed, with an event
+    bool break_removes = true;                    // false: it stays, with an event in each tick in which it is above
 };
 
 // What a player's control vector u does: value = clamp(offset + sum weights[i] * u[i], min, max), applied every tick.
@@ -371,7 +376,8 @@ struct JointOrder {
     BodyId a, b, c, d;                            // an invalid a: the world; c and d as the constraint needs
     Constraint constraint;
     bool collide_connected = false;
-    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
+    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // as JointDef's
+    bool break_removes = true;
 };
 
 // Arrival order has no effect: a step sorts into leaves, joins, director commands, controls.
@@ -396,10 +402,15 @@ struct Command {
 enum class EventKind : std::uint8_t {
     contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
     sensor_begin, sensor_end,                     // a: the sensor, b: who entered or left it, or is gone
+    joint_overloaded,                             // above a breaking threshold, and kept (break_removes)
 };
 
 enum class EventCause : std::uint8_t {
-    none, stale_id, wrong_kind, out_of_range, limit_reached, slot_taken, slot_empty, not_finite, too_far,
+    none, stale_id, wrong_kind, out_of_range,
+    too_many_bodies,                              // kMaxBodies
+    slot_taken, slot_empty, not_finite,
+    too_far,                                      // kMaxCoordinate_m
+    too_many_joints,                              // kMaxJoints
 };
 
 struct Event {
@@ -411,7 +422,8 @@ struct Event {
     JointId joint;
     std::uint64_t tag = 0;
     Vec3 point, normal;                           // contact_begin, contact_hit: world, normal from a to b
-    float impulse = 0.0f;                         // N s, normal impulse summed over the tick's substeps; joint_broken: the force in N
+    // N s, normal impulse summed over the tick's substeps; joint_broken, joint_overloaded: the mean force in N
+    float impulse = 0.0f;
 };
 
 // ---------------------------------------------------------------- hashes

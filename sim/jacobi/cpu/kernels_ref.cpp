@@ -10,7 +10,7 @@ constinit const RigKernels kRigKernels = make_rig_kernels();
 float as_float(std::uint32_t count) { return static_cast<float>(count); }
 
 // Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway, and the
-// softness keeps all of them above e / (2 + e). Three iterations or fewer would leave nothing of the interval.
+// softness keeps all of them above e / (n + e), n the most joints that hold a body. Three iterations or fewer would leave nothing of the interval.
 void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out) {
     if (!accelerated) {
         for (std::uint32_t n = 0; n < iterations; ++n) out[n] = {0.0f, 1.0f};
