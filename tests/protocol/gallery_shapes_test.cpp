@@ -78,8 +78,9 @@ TEST_CASE("gallery: hexagons stand, rocks come to rest on the ground") {
 TEST_CASE("gallery: the ball rolls down the mesh and away, tables stand, the hollow holds what fell into it") {
     if (test::few()) return;
     const auto world = make_world("gallery/terrain");
+    for (int i = 0; i < 300; ++i) world->step();
+    CHECK(world->body(world->find_body("ball")).pose.position.x > 10.5f);  // at the block; what it springs back with takes it anywhere
     run_minute(*world);
-    CHECK(world->body(world->find_body("ball")).pose.position.x > 4.0f);
     for (const char* table : {"table_0", "table_1"}) {
         const sim::BodyState body = world->body(world->find_body(table));
         CHECK(std::fabs(body.linear_velocity.y) < 0.01f);
