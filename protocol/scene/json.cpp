@@ -66,6 +66,26 @@ std::size_t line_of_number(std::string_view text, std::size_t line, const std::s
            static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
 }
 
+// The line itself, or the one before where that says nothing, of a long one what is about the column: the parser names neither the key nor the value.
+std::string excerpt(std::string_view text, std::size_t line, std::size_t column) {
+    constexpr std::size_t kLongest = 120, kBehind = 20;
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i < line && begin != std::string_view::npos; ++i) {
+        begin = text.find('\n', begin);
+        if (begin != std::string_view::npos) ++begin;
+    }
+    if (line == 0 || begin == std::string_view::npos) return "";
+    std::string_view is = text.substr(begin, text.find('\n', begin) - begin);
+    if (line > 1 && is.find_first_not_of(" \t\r{}[],") == std::string_view::npos) return excerpt(text, line - 1, std::string_view::npos / 2);  // nothing but what closes it
+    if (is.size() > kLongest) {
+        const std::size_t end = std::min(is.size(), column + kBehind);
+        is = is.substr(0, end).substr(end - std::min(end, kLongest));
+    }
+    while (!is.empty() && (is.front() == ' ' || is.front() == '\t')) is.remove_prefix(1);
+    while (!is.empty() && (is.back() == ' ' || is.back() == '\r')) is.remove_suffix(1);
+    return is.empty() ? "" : ", in: " + std::string(is);
+}
+
 // The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest
 // known.
 Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name, std::string_view scene) {
@@ -73,6 +93,9 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
     std::size_t line = 0, at = text.find_first_of("0123456789");
     for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
         line = line * 10 + static_cast<std::size_t>(text[at] - '0');
+    std::size_t column = 0;
+    for (at = text.find_first_of("0123456789", at); at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+        column = column * 10 + static_cast<std::size_t>(text[at] - '0');
     const std::size_t begin = text.find("error: ");
     std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
     const std::size_t unknown = message.find("unknown field: ");
@@ -87,7 +110,22 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
                   (near.empty() || near == name ? " here; the schema (protocol/scene) lists the fields"
                                                 : "; did you mean \"" + near + "\"?");
     }
-    return Error{ErrorCode::parse, at_line(file_name, line_of_number(scene, line, message)), message};
+    line = line_of_number(scene, line, message);
+    constexpr std::string_view kUnknownWord = "unknown enum value: ";
+    if (message.starts_with(kUnknownWord)) {
+        const std::string word = message.substr(kUnknownWord.size());
+        std::vector<std::string_view> words;
+        for (const flatbuffers::EnumDef* of : parser.enums_.vec) {
+            for (const flatbuffers::EnumVal* value : of->Vals()) words.push_back(value->name);
+        }
+        const std::string near = nearest_name(word, words);
+        message = "unknown word \"" + word + "\"" +
+                  (near.empty() || near == word ? "; the schema (protocol/scene) lists the words" : "; did you mean \"" + near + "\"");
+    } else if (message.starts_with("enum values need to be qualified")) {
+        message = "a word stands where a number belongs";
+    }
+    if (message.find("unknown field") == std::string::npos) message += excerpt(scene, line, column);
+    return Error{ErrorCode::parse, at_line(file_name, line), message};
 }
 
 }  // namespace

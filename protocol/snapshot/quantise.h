@@ -32,7 +32,7 @@ struct QuantisedBody {
 static_assert(std::has_unique_object_representations_v<QuantisedBody>, "compared byte for byte");
 
 // Any input gives a value in range: a coordinate that is not finite becomes 0.
-QuantisedBody quantise(const sim::BodyState& body);
+QuantisedBody quantise(const sim::BodyMotion& body);
 PackedOrientation quantise_orientation(const sim::Quat& orientation);
 
 struct Motion {

@@ -1,6 +1,11 @@
 #include "protocol/snapshot/quantised_world.h"
 
+#include <array>
+
 namespace orrery::protocol {
+namespace {
+constexpr std::uint32_t kReadAtOnce = 128;  // bodies: they stay in the first cache
+}
 
 void QuantisedWorld::remove(Body& body) {
     if (!body.alive) return;
@@ -8,29 +13,55 @@ void QuantisedWorld::remove(Body& body) {
     removed_.push_back({body.state.index, body.state.generation});
 }
 
-void QuantisedWorld::update(std::uint64_t tick, std::span<const sim::BodyState> bodies) {
+void QuantisedWorld::begin(std::uint64_t tick) {
     tick_ = tick;
-    living_ = static_cast<std::uint32_t>(bodies.size());
+    living_ = 0;
+    next_ = 0;
     added_.clear();
     removed_.clear();
-    if (!bodies.empty() && bodies.back().id.index >= bodies_.size()) bodies_.resize(bodies.back().id.index + 1u);
-    std::size_t next = 0;
-    for (const sim::BodyState& body : bodies) {
-        while (next < body.id.index) remove(bodies_[next++]);
-        Body& entry = bodies_[next++];
-        if (entry.state.generation != body.id.generation) remove(entry);
-        if (!entry.alive) added_.push_back(body.id.index);
-        const QuantisedBody state = quantise(body);
-        if (!entry.alive || state != entry.state) {
-            entry.state = state;
-            entry.changed_tick = tick;
-        }
-        entry.shape = body.shape;
-        entry.slot = body.slot;
-        entry.type = body.type;
-        entry.alive = true;
+}
+
+// `describe` gives the BodyState, which is asked of new ones alone.
+template <class Describe>
+void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
+    if (body.id.index >= bodies_.size()) bodies_.resize(body.id.index + 1u);
+    ++living_;
+    while (next_ < body.id.index) remove(bodies_[next_++]);
+    Body& entry = bodies_[next_++];
+    if (entry.state.generation != body.id.generation) remove(entry);
+    const QuantisedBody state = quantise(body);
+    if (!entry.alive || state != entry.state) {
+        entry.state = state;
+        entry.changed_tick = tick_;
     }
-    while (next < bodies_.size()) remove(bodies_[next++]);
+    entry.type = body.type;
+    if (entry.alive) return;
+    added_.push_back(body.id.index);
+    const sim::BodyState& described = describe();
+    entry.shape = described.shape;
+    entry.slot = described.slot;
+    entry.alive = true;
+}
+
+void QuantisedWorld::end() {
+    while (next_ < bodies_.size()) remove(bodies_[next_++]);
+}
+
+void QuantisedWorld::update(std::uint64_t tick, std::span<const sim::BodyState> bodies) {
+    begin(tick);
+    for (const sim::BodyState& body : bodies) take(body, [&]() -> const sim::BodyState& { return body; });
+    end();
+}
+
+void QuantisedWorld::update(const sim::World& world) {
+    begin(world.tick());
+    std::array<sim::BodyMotion, kReadAtOnce> some;
+    for (std::uint32_t from = 0, count = kReadAtOnce; count == kReadAtOnce;) {
+        count = world.read_motions(from, some);
+        for (std::uint32_t i = 0; i < count; ++i) take(some[i], [&] { return world.body(some[i].id); });
+        if (count > 0) from = some[count - 1].id.index + 1;
+    }
+    end();
 }
 
 }  // namespace orrery::protocol

@@ -21,7 +21,9 @@ class QuantisedWorld {
         bool alive = false;
     };
 
-    // `bodies`: every living body in index order (World::read_bodies). Ticks ascend from call to call.
+    // Of every living body. Ticks ascend from call to call.
+    void update(const sim::World& world);
+    // The same of `bodies`, in index order (World::read_bodies).
     void update(std::uint64_t tick, std::span<const sim::BodyState> bodies);
 
     std::uint64_t tick() const { return tick_; }
@@ -33,10 +35,15 @@ class QuantisedWorld {
     std::span<const sim::BodyId> removed() const { return removed_; }
 
   private:
+    void begin(std::uint64_t tick);
+    template <class Describe>
+    void take(const sim::BodyMotion& body, Describe describe);
+    void end();
     void remove(Body& body);
 
     std::uint64_t tick_ = 0;
     std::uint32_t living_ = 0;
+    std::size_t next_ = 0;  // of an update: whose index comes next
     std::vector<Body> bodies_;
     std::vector<std::uint32_t> added_;
     std::vector<sim::BodyId> removed_;

@@ -93,7 +93,8 @@ JsonLine quality_json(const Quality& quality) {
         .number("cone_error_deg", quality.cone_error_deg)
         .number("mean_hinge_error_deg", quality.mean_hinge_error_deg)
         .number("mean_cone_error_deg", quality.mean_cone_error_deg)
-        .number("quarantined", quality.quarantined);
+        .number("quarantined", quality.quarantined)
+        .number("speed_limited", quality.speed_limited);
     JsonLine apart;
     for (const auto& [tick, most] : quality.separation_at_m) apart.number(std::to_string(tick), std::optional<double>(most));
     line.object("max_separation_at_tick_m", apart);
@@ -113,7 +114,10 @@ QualityMeter::QualityMeter(const sim::World& world, double energy_scale_j, std::
 void QualityMeter::sample(const sim::World& world) {
     world.read_bodies(bodies_);
     measure_joints(world);
-    for (const sim::Event& event : world.events()) quality_.quarantined += event.kind == sim::EventKind::quarantined ? 1 : 0;
+    for (const sim::Event& event : world.events()) {
+        quality_.quarantined += event.kind == sim::EventKind::quarantined ? 1 : 0;
+        quality_.speed_limited += event.kind == sim::EventKind::speed_limited ? 1 : 0;
+    }
     const sim::WorldStats stats = world.stats();
     has_contacts_ = has_contacts_ || stats.contact_points > 0;
     if (has_contacts_) {

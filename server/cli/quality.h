@@ -29,6 +29,7 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> top_displacement_m;  // of the tracked body since the start, at the last tick
     std::optional<double> max_displacement_m;  // of any dynamic body, where one is tracked
     std::uint64_t quarantined = 0;             // bodies, over all ticks: whose state was no longer a number or out of bounds
+    std::uint64_t speed_limited = 0;           // bodies, over all ticks: that came to a speed limit
 };
 
 JsonLine quality_json(const Quality& quality);

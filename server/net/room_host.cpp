@@ -41,6 +41,12 @@ RoomHost::RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::opti
                    const HostSettings& settings)
     : room_(room), network_(network), outbox_(outbox), token_file_(std::move(token_file)), settings_(settings) {
     room_.set_observer(this);
+    room_.set_stage_observer(this);
+}
+
+RoomHost::~RoomHost() {
+    room_.set_observer(nullptr);
+    room_.set_stage_observer(nullptr);
 }
 
 Result<Ok> RoomHost::run() {
@@ -72,7 +78,9 @@ void RoomHost::tick() {
     const TimeNs start = NetworkThread::now();
     const std::uint32_t ticks = room_.advance(start, unix_now_s());
     network_.send(outbox_.queue());
-    if (ticks > 0) note_duration(NetworkThread::now() - start, ticks);
+    const TimeNs all = NetworkThread::now() - start;
+    for (std::uint32_t i = 0; i < ticks; ++i) tick_times_.note(all / ticks), rig_times_.note(rigs_ns_ / ticks);
+    rigs_ns_ = 0;
 }
 
 void RoomHost::renew_token() {
@@ -86,13 +94,16 @@ void RoomHost::log_ignored(TimeNs now) {
     if (line) spdlog::info(*line);  // a client that leaves repeats itself: no warning
 }
 
-void RoomHost::note_duration(TimeNs duration, std::uint32_t ticks) {
-    for (std::uint32_t i = 0; i < ticks; ++i) durations_[duration_count_++ % durations_.size()] = duration / ticks;
+void RoomHost::begin(sim::Stage stage) {
+    if (stage == sim::Stage::rigs) stage_start_ = NetworkThread::now();
+}
+void RoomHost::end(sim::Stage stage) {
+    if (stage == sim::Stage::rigs) rigs_ns_ += NetworkThread::now() - stage_start_;
 }
 
-double RoomHost::tick_percentile_ms(double fraction) const {
-    std::array<TimeNs, 1024> sorted = durations_;
-    const std::size_t count = std::min(duration_count_, sorted.size());
+double Durations::percentile_ms(double fraction) const {
+    std::array<TimeNs, 1024> sorted = of_;
+    const std::size_t count = std::min(count_, sorted.size());
     if (count == 0) return 0.0;
     const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(count - 1) * fraction);
     std::nth_element(sorted.begin(), place, sorted.begin() + static_cast<std::ptrdiff_t>(count));
@@ -107,7 +118,8 @@ void RoomHost::print_status(TimeNs now) {
     const double sent = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
     const double received =
         static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
-    const double p50 = tick_percentile_ms(0.5), p99 = tick_percentile_ms(0.99);
+    const double p50 = tick_times_.percentile_ms(0.5), p99 = tick_times_.percentile_ms(0.99);
+    const double rigs_p50 = rig_times_.percentile_ms(0.5), rigs_p99 = rig_times_.percentile_ms(0.99);
     const char* recording = stats.recording_failed ? "failed" : "on";
     const std::uint64_t dropped = lines_dropped_ + log_lines_dropped();
     std::string line;
@@ -119,6 +131,8 @@ void RoomHost::print_status(TimeNs now) {
                    .number("clients", stats.clients)
                    .number("tick_p50_ms", std::optional(p50))
                    .number("tick_p99_ms", std::optional(p99))
+                   .number("rigs_p50_ms", std::optional(rigs_p50))
+                   .number("rigs_p99_ms", std::optional(rigs_p99))
                    .number("sent_bytes_per_s", std::optional(sent))
                    .number("received_bytes_per_s", std::optional(received))
                    .number("late_inputs", stats.inputs_late)
@@ -127,9 +141,9 @@ void RoomHost::print_status(TimeNs now) {
                    .str();
     } else {
         line = fmt::format(
-            "status tick={} recorded_tick={} recording={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} sent_bytes_per_s={:.0f} "
-            "received_bytes_per_s={:.0f} late_inputs={} slips={} lines_dropped={}",
-            stats.tick, stats.last_recorded_tick, recording, stats.clients, p50, p99, sent, received, stats.inputs_late,
+            "status tick={} recorded_tick={} recording={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} rigs_p50_ms={:.3f} rigs_p99_ms={:.3f} "
+            "sent_bytes_per_s={:.0f} received_bytes_per_s={:.0f} late_inputs={} slips={} lines_dropped={}",
+            stats.tick, stats.last_recorded_tick, recording, stats.clients, p50, p99, rigs_p50, rigs_p99, sent, received, stats.inputs_late,
             stats.slips, dropped);
     }
     line += '\n';

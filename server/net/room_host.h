@@ -19,10 +19,24 @@ struct HostSettings {
     double status_every_s = 1.0;
 };
 
-class RoomHost final : private RoomObserver {
+// Of the last ticks.
+class Durations {
+  public:
+    void note(protocol::TimeNs duration) { of_[count_++ % of_.size()] = duration; }
+    double percentile_ms(double fraction) const;  // 0 where there are none
+
+  private:
+    std::array<protocol::TimeNs, 1024> of_{};
+    std::size_t count_ = 0;
+};
+
+class RoomHost final : private RoomObserver, private sim::StageObserver {
   public:
     RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
              const HostSettings& settings);
+    RoomHost(const RoomHost&) = delete;
+    RoomHost& operator=(const RoomHost&) = delete;
+    ~RoomHost();
 
     // Until a signal comes or the world halts. An error: the recording is not whole.
     Result<Ok> run();
@@ -33,12 +47,12 @@ class RoomHost final : private RoomObserver {
     void disconnected(std::uint32_t client, std::uint64_t client_id, protocol::DisconnectReason why) override;
     void slipped(std::uint64_t tick, std::uint64_t late_ns) override;
     void recording_failed(const Error& error) override;
+    void begin(sim::Stage stage) override;
+    void end(sim::Stage stage) override;
 
     void tick();
     void renew_token();
     void log_ignored(protocol::TimeNs now);
-    void note_duration(protocol::TimeNs duration, std::uint32_t ticks);
-    double tick_percentile_ms(double fraction) const;
     void print_status(protocol::TimeNs now);
 
     Room& room_;
@@ -47,9 +61,8 @@ class RoomHost final : private RoomObserver {
     std::optional<TokenFile> token_file_;
     HostSettings settings_;
     DatagramQueue arrived_;
-    // Durations of the last ticks with all that belongs to them, ns.
-    std::array<protocol::TimeNs, 1024> durations_{};
-    std::size_t duration_count_ = 0;
+    Durations tick_times_, rig_times_;  // of a tick with all that belongs to it, and of its rigs
+    protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
     protocol::TimeNs last_status_ = 0, last_slip_log_ = 0;
     std::uint64_t slips_unlogged_ = 0;
     RoomStats last_stats_;

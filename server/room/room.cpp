@@ -47,11 +47,11 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
     room->executor_ = config.executor;
     room->clients_.resize(room->netcode_->max_clients());
     room->describe(scene);
-    room->quantised_.update(0, room->bodies_);
+    room->quantised_.update(*room->world_);
     const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_);
     if (first.size_bytes() > kMaxKeyFrameBytes) {
         return Error{ErrorCode::limit_reached, scene.name + ": bodies",
-                     "what a joining client is told of the " + std::to_string(room->bodies_.size()) + " bodies takes " +
+                     "what a joining client is told of the " + std::to_string(room->quantised_.living()) + " bodies takes " +
                          std::to_string(first.size_bytes()) + " bytes, more than " + std::to_string(kMaxKeyFrameBytes) +
                          " (kMaxKeyFrameBytes): serve a scene of fewer bodies, or of fewer and shorter names"};
     }
@@ -72,9 +72,10 @@ void Room::describe(const LoadedScene& scene) {
     for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
         description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
     // A new world's bodies are those of the definition, in its order.
-    world_->read_bodies(bodies_);
+    std::vector<sim::BodyState> bodies;
+    world_->read_bodies(bodies);
     for (std::size_t i = 0; i < def.bodies.size(); ++i) {
-        if (!def.bodies[i].name.empty()) description_.names.emplace(bodies_[i].id, def.bodies[i].name);
+        if (!def.bodies[i].name.empty()) description_.names.emplace(bodies[i].id, def.bodies[i].name);
     }
 }
 
@@ -218,7 +219,7 @@ void Room::gather_orders() {
 
 void Room::step(std::uint64_t slipped_ns) {
     gather_commands(world_->tick() + 1);
-    const sim::StepStatus status = world_->step(commands_, executor_);
+    const sim::StepStatus status = world_->step(commands_, executor_, stage_observer_);
     if (status != sim::StepStatus::ok) {
         halted_ = sim::step_error(status, world_->tick() + 1);
         return;
@@ -239,8 +240,7 @@ bool Room::watched() const {
 // A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed later than
 // it did, before anyone was told of it.
 void Room::quantise() {
-    world_->read_bodies(bodies_);
-    quantised_.update(world_->tick(), bodies_);
+    quantised_.update(*world_);
 }
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {

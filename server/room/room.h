@@ -91,6 +91,8 @@ class Room {
     ~Room();
 
     void set_observer(RoomObserver* observer) { observer_ = observer; }
+    // Told of the stages of each step, whose times a host may take; until it is replaced. Null: nobody is.
+    void set_stage_observer(sim::StageObserver* observer) { stage_observer_ = observer; }
     void set_director(Director* director) { director_ = director; }  // outlives the room; null: none
 
     // Waits for the next tick; `arrival` is when it came in.
@@ -138,6 +140,7 @@ class Room {
     std::unique_ptr<protocol::NetcodeServer> netcode_;
     RoomObserver* observer_ = nullptr;
     Director* director_ = nullptr;
+    sim::StageObserver* stage_observer_ = nullptr;
     TickGrid grid_;
     Overload overload_;
     DatagramQueue inbox_;
@@ -147,7 +150,6 @@ class Room {
     std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: nobody
     std::vector<std::uint16_t> leaving_;            // slots whose player has gone, ascending
     std::vector<sim::Command> commands_, orders_;
-    std::vector<sim::BodyState> bodies_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;
     RoomStats stats_;

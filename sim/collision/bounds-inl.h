@@ -97,15 +97,17 @@ inline void expand(const ExpandInput& in, const std::uint32_t* rows, std::uint32
         const RowLanes at = take_rows(rows + i, count - i);
         std::uint32_t shapes[kBoundsLanes];
         for (std::uint32_t k = 0; k < lanes<Number>(); ++k) shapes[k] = in.shape_of[at.row[k]];
-        Number pose[kRecordFloats], velocity[kRecordFloats], shape[kRecordFloats], fat[kRecordFloats];
+        Number pose[kRecordFloats], velocity[kRecordFloats], shape[kRecordFloats];
         gather_records(in.pose, at.row, pose);
         gather_records(in.velocity, at.row, velocity);
         gather_records(in.shape, shapes, shape);
-        gather_records(in.fat, at.row, fat);
         const Number most = in.passive_growth == nullptr ? margin : most_growth(in, at, margin);
         const BoundsT<Number> b = body_bounds<Number>(pose, velocity, shape, dt, margin, most);
         const Number out[kRecordFloats] = {b.min.x, b.min.y, b.min.z, zero, b.max.x, b.max.y, b.max.z, b.growth};
         scatter_records(in.tight, at.row, at.used_bits, out);
+        if (in.fat == nullptr) continue;
+        Number fat[kRecordFloats];
+        gather_records(in.fat, at.row, fat);
         const MaskOf<Number> inside = (((fat[0] <= b.min.x) & (fat[1] <= b.min.y)) & ((fat[2] <= b.min.z) & (b.max.x <= fat[4]))) &
                                       ((b.max.y <= fat[5]) & (b.max.z <= fat[6]));
         const std::uint32_t bits = lane_bits(inside);

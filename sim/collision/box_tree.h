@@ -15,9 +15,8 @@ namespace orrery::sim {
 
 class BoxTree {
   public:
-    enum class Order { morton, rows };  // rows: as they come, for a tree in which little is searched
     // Packs boxes[row] for all rows, which ascend.
-    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, Order order = Order::morton);
+    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     // Sets the box of a row, new or not.
     void set(std::uint32_t row, const BoundsRecord& box, const BroadKernels& kernels);
     void remove(std::uint32_t row, const BroadKernels& kernels);

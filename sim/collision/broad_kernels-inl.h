@@ -33,8 +33,25 @@ inline void near_plane(const float plane_pose[kRecordFloats], float margin_m, co
     }
 }
 
+inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, const std::uint32_t* others, std::uint32_t other_count,
+                 std::uint32_t* hits) {
+    for (std::uint32_t i = 0; i < count; i += lanes<Number>()) {
+        const RowLanes at = take_rows(rows + i, count - i);
+        Number box[kRecordFloats];
+        gather_records(reinterpret_cast<const float*>(boxes), at.row, box);
+        std::uint32_t found[kBoundsLanes] = {};
+        for (std::uint32_t other = 0; other < other_count; ++other) {
+            const BoundsRecord& b = boxes[others[other]];
+            const MaskOf<Number> below = ((box[0] <= Number(b.max[0])) & (box[1] <= Number(b.max[1]))) & (box[2] <= Number(b.max[2]));
+            const MaskOf<Number> above = ((Number(b.min[0]) <= box[4]) & (Number(b.min[1]) <= box[5])) & (Number(b.min[2]) <= box[6]);
+            for (std::uint32_t bits = lane_bits(below & above); bits != 0; bits &= bits - 1) found[__builtin_ctz(bits)] |= 1u << other;
+        }
+        for (std::uint32_t k = 0; k < lanes<Number>() && i + k < count; ++k) hits[i + k] = found[k];
+    }
+}
+
 constexpr BroadKernels make_broad_kernels() {
-    return {expand, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
+    return {expand, near, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
 }
 
 ORRERY_LANES_END

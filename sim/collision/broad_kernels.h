@@ -41,7 +41,7 @@ struct ExpandInput {
     float margin_m = 0.0f;
     const float* passive_growth = nullptr;    // by body: kWholeArc_m of passive and continuous ones, else 0; null: there are none
     float* tight = nullptr;                   // written, by body
-    const float* fat = nullptr;               // by body
+    const float* fat = nullptr;               // by body; null: nothing is said of escapes
 };
 
 // Sixteen boxes side by side. A lane without a box has min > max and overlaps nothing.
@@ -61,6 +61,9 @@ struct TreeView {
 struct BroadKernels {
     // Tight bounds of bodies rows[0..count), and escaped[i] = 1 where they are not inside the fat ones, else 0.
     void (*expand)(const ExpandInput&, const std::uint32_t* rows, std::uint32_t count, std::uint8_t* escaped);
+    // Bit k of hits[i]: boxes[rows[i]] overlaps boxes[others[k]]. At most 32 others.
+    void (*near)(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, const std::uint32_t* others, std::uint32_t other_count,
+                 std::uint32_t* hits);
     // Fat bounds around the tight ones, with room for where the body is going.
     void (*fatten)(const ExpandInput&, float* fat, const std::uint32_t* rows, std::uint32_t count);
     // keys[i] = the Morton code of the centre of boxes[rows[i]], within the bounds of all centres, above rows[i].

@@ -16,8 +16,6 @@ namespace {
 constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 2048;
 constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
 constexpr std::size_t kSlotsAtOnce = 256;
-constexpr std::uint32_t kFewSearches = 32;     // in a tree: sorting it costs more than it saves
-constexpr std::uint32_t kWornShare = 8;        // one in so many new boxes: such a tree is made anew
 constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
@@ -108,8 +106,8 @@ std::span<const std::uint32_t> BroadPhase::of_class(std::size_t c, std::span<con
     return class_rows_;
 }
 
-// At most so many bodies look for others in a class's trees.
-std::size_t BroadPhase::searches_of(std::size_t c) const {
+// So many bodies can a class's meet.
+std::size_t BroadPhase::others_of(std::size_t c) const {
     std::size_t n = 0;
     for (std::size_t d = 0; d < classes_.size(); ++d) {
         if (classes_meet(c, d)) n += std::size_t(moving_of_[d]) + fixed_of_[d];
@@ -119,7 +117,7 @@ std::size_t BroadPhase::searches_of(std::size_t c) const {
 
 void BroadPhase::rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                          const BroadKernels& kernels) {
-    tree.rebuild(boxes, of_class(c, rows), kernels, searches_of(c) <= kFewSearches ? BoxTree::Order::rows : BoxTree::Order::morton);
+    tree.rebuild(boxes, of_class(c, rows), kernels);
 }
 void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                              const BroadKernels& kernels) {
@@ -188,6 +186,40 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     std::fill(std::begin(fixed_of_), std::end(fixed_of_), 0u);
     for (const std::uint32_t i : moving_) ++moving_of_[class_of_[i]];
     for (const std::uint32_t i : fixed_) ++fixed_of_[class_of_[i]];
+    choose_held();
+}
+
+// A class that begins to be held, or ceases to be, leaves candidates and trees that are no base for more.
+void BroadPhase::choose_held() {
+    std::uint32_t held = 0;
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        const bool was = (held_classes_ >> c & 1u) != 0;
+        if (moving_of_[c] >= (was ? kStillManyBodies : kManyBodies) && !classes_meet(c, c) && others_of(c) <= (was ? kStillFewOthers : kFewOthers))
+            held |= 1u << c;
+    }
+    if (held != held_classes_) {
+        held_classes_ = held;
+        uncached_ = true;
+        candidates_.clear();
+    }
+    held_.clear();
+    if (held == 0) return;
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if ((held >> c & 1u) == 0) continue;
+        Held& group = held_.emplace_back();
+        for (const std::uint32_t i : moving_) {
+            if (class_of_[i] == c) group.rows.push_back(i), renewed_[i] = 0;
+            else if (classes_meet(class_of_[i], c)) group.others.push_back(i);
+        }
+        for (const std::uint32_t i : fixed_) {
+            if (classes_meet(class_of_[i], c)) group.others.push_back(i);
+        }
+        group.hits.resize(group.rows.size());
+    }
+    std::erase_if(moving_, [&](std::uint32_t i) { return (held >> class_of_[i] & 1u) != 0; });
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if ((held >> c & 1u) != 0) moving_of_[c] = 0;
+    }
 }
 
 ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
@@ -195,17 +227,35 @@ ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
             any_passive_ ? passive_growth_.data() : nullptr, tight_.data()->min, fat_.data()->min};
 }
 
+void BroadPhase::expand_chunk(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows, std::uint8_t* escaped,
+                              const BroadKernels& kernels) const {
+    kernels.expand(input, rows.data(), static_cast<std::uint32_t>(rows.size()), escaped);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (has_posed_bounds(type_of_[rows[i]])) ref::expand_posed(shapes[shape_of_[rows[i]]], input, rows[i], escaped[i]);
+    }
+}
+
+// Called when the bounds of all that these could meet are made.
+void BroadPhase::expand_held(const ExpandInput& input, std::span<const Shape> shapes, const BroadKernels& kernels, Executor& executor) {
+    ExpandInput own = input;
+    own.fat = nullptr;
+    for (Held& group : held_) {
+        const auto count = static_cast<std::uint32_t>(group.rows.size());
+        flags_.resize(count);
+        for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            expand_chunk(own, shapes, std::span<const std::uint32_t>(group.rows).subspan(begin, end - begin), flags_.data() + begin, kernels);
+            kernels.near(tight_.data(), group.rows.data() + begin, end - begin, group.others.data(), static_cast<std::uint32_t>(group.others.size()),
+                         group.hits.data() + begin);
+        });
+    }
+}
+
 void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
                              const BroadKernels& kernels, Executor& executor, std::vector<std::uint32_t>& escaped) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     flags_.resize(count);
     for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-        kernels.expand(input, rows.data() + begin, end - begin, flags_.data() + begin);
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (!has_posed_bounds(type_of_[rows[i]])) continue;
-            const Shape& shape = shapes[shape_of_[rows[i]]];
-            ref::expand_posed(shape, input, rows[i], flags_[i]);
-        }
+        expand_chunk(input, shapes, rows.subspan(begin, end - begin), flags_.data() + begin, kernels);
     });
     escaped.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -227,7 +277,7 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
     }
     escaped_moving_.clear();
     escaped_fixed_.clear();
-    if (moving_.empty() && fixed_.empty()) return;
+    if (moving_.empty() && fixed_.empty() && held_.empty()) return;
 
     tight_.resize(identity_.size());
     fat_.resize(identity_.size());
@@ -242,6 +292,7 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
         changed_fixed_.push_back(i);
     }
     expand_rows(expand_input(bodies, 0.0f), shapes, changed_fixed_, kernels, executor, escaped_fixed_);
+    expand_held(expand_input(bodies, dt_s), shapes, kernels, executor);
 }
 
 bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
@@ -381,16 +432,7 @@ void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const s
     }
     std::fill(std::begin(escaped_of_), std::end(escaped_of_), 0u);
     for (const std::uint32_t i : escaped_moving_) ++escaped_of_[class_of_[i]];
-    std::uint32_t anew = 0;  // bit by class
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
-        if (escaped_of_[c] > moving_of_[c] / kWornShare && searches_of(c) <= kFewSearches) anew |= 1u << c;
-    }
-    for (const std::uint32_t i : escaped_moving_) {
-        if ((anew >> class_of_[i] & 1u) == 0) moving_trees_[class_of_[i]].set(i, fat_[i], kernels);
-    }
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
-        if ((anew >> c & 1u) != 0) rebuild(moving_trees_[c], c, fat_.data(), moving_, kernels);
-    }
+    for (const std::uint32_t i : escaped_moving_) moving_trees_[class_of_[i]].set(i, fat_[i], kernels);
     rebuild_worn(moving_trees_, moving_);
 }
 
@@ -431,7 +473,7 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
 }
 
 bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs) {
-    const bool all = (uncached_ && !moving_.empty()) || escaped_moving_.size() * 2 > moving_.size();
+    const bool all = uncached_ || escaped_moving_.size() * 2 > moving_.size();
     const std::span<const std::uint32_t> moved = all ? moving_ : escaped_moving_;
     uncached_ = false;
     refresh_trees(bodies, all, moved, kernels);
@@ -469,17 +511,33 @@ std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernel
     return overlapping;
 }
 
-// False: the planes' pairs are more than `most`.
-bool BroadPhase::add_planes(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most) {
-    found_.clear();
-    const auto count = static_cast<std::uint32_t>(moving_.size());
+// Pairs of planes and these bodies. False: found_ holds more than `most`.
+bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most) {
+    const auto count = static_cast<std::uint32_t>(rows.size());
     flags_.resize(count);
     for (const std::uint32_t plane : planes_) {
-        kernels.plane(bodies.pose[plane].position, margin_m_, tight_.data(), moving_.data(), count, flags_.data());
+        kernels.plane(bodies.pose[plane].position, margin_m_, tight_.data(), rows.data(), count, flags_.data());
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (flags_[i] != 0 && may_meet(plane, moving_[i])) found_.push_back(pair_key(plane, moving_[i]));
+            if (flags_[i] != 0 && may_meet(plane, rows[i])) found_.push_back(pair_key(plane, rows[i]));
         }
         if (found_.size() > most) return false;
+    }
+    return true;
+}
+
+// Pairs that are no candidates: planes', and those of held_. False: they are more than `most`.
+bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most) {
+    found_.clear();
+    if (!find_planes(bodies, moving_, kernels, most)) return false;
+    for (const Held& group : held_) {
+        if (!find_planes(bodies, group.rows, kernels, most)) return false;
+        for (std::size_t i = 0; i < group.rows.size(); ++i) {
+            for (std::uint32_t bits = group.hits[i]; bits != 0; bits &= bits - 1) {
+                const std::uint32_t other = group.others[static_cast<std::size_t>(std::countr_zero(bits))];
+                if (may_meet(group.rows[i], other)) found_.push_back(pair_key(group.rows[i], other));
+            }
+            if (found_.size() > most) return false;
+        }
     }
     sort_keys(found_);
     const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
@@ -502,7 +560,7 @@ bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const Bro
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);
     if (overlapping > max_pairs) return false;
-    return planes_.empty() || moving_.empty() || add_planes(bodies, excluded, kernels, pairs, max_pairs - overlapping);
+    return (held_.empty() && (planes_.empty() || moving_.empty())) || add_others(bodies, excluded, kernels, pairs, max_pairs - overlapping);
 }
 
 }  // namespace orrery::sim

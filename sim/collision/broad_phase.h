@@ -9,6 +9,9 @@
 //   looked for again
 //   pairs = the candidates whose tight bounds overlap
 //
+// A class of many moving bodies that meet a few others alone (beads and the spheres that stir them) does without all of it: every one of
+// them is held against each of those few in every tick, which costs less than to note where it goes.
+//
 // Candidates are bounded, too. Where fat bounds would give more than kCandidatesPerPair for each pair of the limit, the tick
 // does without them: a tree over tight bounds gives the pairs themselves, and the next tick begins anew. A search stops as
 // soon as it has found more than it may: whether it does depends on the sum, so not on workers or targets.
@@ -28,6 +31,10 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kCandidatesPerPair = 2;
 inline constexpr std::size_t kFilterClasses = 16;  // further pairs of category and mask share the last
+// So many are few and many; and still are, once they were.
+inline constexpr std::uint32_t kFewOthers = 16, kStillFewOthers = 20, kManyBodies = 64, kStillManyBodies = 48;
+static_assert(kFewOthers < kStillFewOthers && kStillFewOthers <= 32 && kStillFewOthers < kStillManyBodies && kStillManyBodies < kManyBodies &&
+              kFilterClasses <= 32);  // a bit each; and two such classes never meet
 
 class BroadPhase {
   public:
@@ -66,6 +73,11 @@ class BroadPhase {
     struct FilterClass {
         std::uint32_t category = 0, mask = 0;
     };
+    // Moving bodies of a class that are held against all that they could meet.
+    struct Held {
+        std::vector<std::uint32_t> rows, others;
+        std::vector<std::uint32_t> hits;      // by row, a bit for each of the others, of this tick
+    };
     // Who looks for candidates; see search.
     enum class From : std::uint8_t { all, renewed, few };
     // What is searched: bodies' boxes, of which only those pairs count whose tight bounds overlap if `exact`.
@@ -80,13 +92,17 @@ class BroadPhase {
     void remember_bodies(const Bodies& bodies);
     std::uint8_t class_for(std::uint32_t category, std::uint32_t mask);
     bool classes_meet(std::size_t c, std::size_t d) const;
-    std::size_t searches_of(std::size_t c) const;
+    std::size_t others_of(std::size_t c) const;
+    void choose_held();
+    void expand_held(const ExpandInput& input, std::span<const Shape> shapes, const BroadKernels& kernels, Executor& executor);
     void rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     void choose_few(bool all);
     std::span<const std::uint32_t> of_class(std::size_t c, std::span<const std::uint32_t> rows);
     void rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
     void classify(const Bodies& bodies, std::span<const Shape> shapes);
     bool update_shape_table(std::span<const Shape> shapes);
+    void expand_chunk(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows, std::uint8_t* escaped,
+                      const BroadKernels& kernels) const;
     void expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
                      const BroadKernels& kernels, Executor& executor, std::vector<std::uint32_t>& escaped);
     ExpandInput expand_input(const Bodies& bodies, float dt_s);
@@ -100,14 +116,17 @@ class BroadPhase {
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
     void merge_found();
     std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
-    bool add_planes(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most);
+    bool find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most);
+    bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most);
     void sort_keys(std::vector<std::uint64_t>& keys);
 
     std::vector<Identity> identity_;               // by body
     std::vector<std::uint32_t> shape_of_;          // by body
     std::vector<ShapeType> type_of_;               // by body
     std::vector<ShapeRecord> shape_table_;
-    std::vector<std::uint32_t> moving_, fixed_, planes_;  // bodies of each kind, ascending
+    std::vector<std::uint32_t> moving_, fixed_, planes_;  // bodies of each kind, ascending; those of held_ apart
+    std::vector<Held> held_;
+    std::uint32_t held_classes_ = 0;               // a bit each
     std::vector<float> passive_growth_;            // by body, as ExpandInput has it
     bool any_passive_ = false;
     std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for

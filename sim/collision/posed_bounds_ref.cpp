@@ -76,8 +76,7 @@ void add_shape(const Shape& shape, PosedExtents& out) {
 }  // namespace
 
 void expand_posed(const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped) {
-    const float *pose = in.pose + body * kRecordFloats, *velocity = in.velocity + body * kRecordFloats,
-                *fat = in.fat + body * kRecordFloats;
+    const float *pose = in.pose + body * kRecordFloats, *velocity = in.velocity + body * kRecordFloats;
     PosedExtents extents(axes_of({pose[3], pose[4], pose[5], pose[6]}));
     add_shape(shape, extents);
     Vec3T<float> low, high;
@@ -97,6 +96,8 @@ void expand_posed(const Shape& shape, const ExpandInput& in, std::uint32_t body,
     float* tight = in.tight + body * kRecordFloats;
     tight[0] = box.min.x, tight[1] = box.min.y, tight[2] = box.min.z;
     tight[4] = box.max.x, tight[5] = box.max.y, tight[6] = box.max.z, tight[7] = box.growth;
+    if (in.fat == nullptr) return;
+    const float* fat = in.fat + body * kRecordFloats;
     bool inside = true;
     for (int k = 0; k < 3; ++k) inside = inside && fat[k] <= tight[k] && tight[k + 4] <= fat[k + 4];
     escaped = inside ? 0 : 1;

@@ -2,7 +2,14 @@
 //
 //   K_ij = (1/ma + 1/mb) n_i . n_j + aa_i . Ia^-1 aa_j + ab_i . Ib^-1 ab_j
 //
-// factored as in ldlt-inl.h. The single rows come first in a pass: what is held has the last word.
+// factored as in ldlt-inl.h. A single row is solved together with the block. Alone it would move a body along a direction in which the
+// block does not let it go alone: what is pushed beside its centre turns, where a slider holds its orientation. With j the row's own
+// Jacobian, c = J M^-1 j^T and s the block's share of the soft form, an impulse d of the row changes the block's answer by -s K^-1 c d, so
+// that it is met by
+//
+//   j M^-1 j^T - s c . K^-1 c
+//
+// The block comes first in a pass, then the rows one by one, each with the block's answer to it: what is held stays so.
 
 #if defined(ORRERY_CONSTRAINTS_BLOCK_FORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_BLOCK_FORM_INL_H_
@@ -70,6 +77,9 @@ template <class Rows, bool kServo>
 struct BlockFormFunctions {
     using Bundle = Rows;
     static constexpr std::size_t N = Rows::kRows, L = Rows::kLines, D = Rows::kDrives, DL = Rows::kLineDrives;
+    static_assert(!kServo || D == 0, "what a block of bounded force answers would be bounded, too");
+    // Of a single row's response; a direction that the block holds altogether would leave only rounding.
+    static constexpr float kLeastLeft = 1.0e-5f;
 
     template <class F>
     struct Bias {
@@ -128,13 +138,23 @@ struct BlockFormFunctions {
             for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, recovery(bundle.spring, lane, block.row[i].value));
         }
     }
-    // Gives the response of a single row.
+    // Gives the response of a single row. The block's mass is there.
     template <class F>
-    ORRERY_FN static F put_drive(Rows& bundle, std::size_t lane, std::size_t i, const LineT<F>& line, const InertiaT<F>& a,
+    ORRERY_FN static F put_drive(Rows& bundle, std::size_t lane, std::size_t i, const BlockT<Rows, F>& block, const InertiaT<F>& a,
                                  const InertiaT<F>& b) {
+        const LineT<F>& line = block.drive[i];
         if (i < DL) put(bundle.drive_line[i], lane, line);
         else put(bundle.drive_turn[i - DL], lane, line.arm_a);
-        return response(line, line, a, b);
+        F coupling[N], give[N];
+        for (std::size_t k = 0; k < N; ++k) coupling[k] = give[k] = response(block.row[k], line, a, b);
+        solve_ldlt(get<F>(bundle.mass, lane), give);
+        F relief = coupling[0] * give[0];
+        for (std::size_t k = 1; k < N; ++k) relief = relief + coupling[k] * give[k];
+        for (std::size_t k = 0; k < N; ++k) put(bundle.give[i][k], lane, give[k]);
+        const F own = response(line, line, a, b);
+        put(bundle.response[i], lane, own);
+        put(bundle.relief[i], lane, relief);
+        return own;
     }
 
     template <class F>
@@ -173,10 +193,6 @@ struct BlockFormFunctions {
     template <bool kRelax, class F>
     ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
-        for (std::size_t i = 0; i < D; ++i) {
-            const F speed = line_speed(drive<F>(bundle, lane, i), va, vb);
-            apply_drive(bundle, lane, i, limit_change<kRelax>(bundle.drive[i].hold, lane, held.drive[i], speed), va, vb);
-        }
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         F speed[N], old[N], change[N];
         for (std::size_t i = 0; i < N; ++i) {
@@ -195,6 +211,28 @@ struct BlockFormFunctions {
         }
         for (std::size_t i = 0; i < N; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
         apply(bundle, lane, change, va, vb);
+        for (std::size_t i = 0; i < D; ++i) solve_drive<kRelax>(bundle, lane, i, held.drive[i], spring.mass_scale, va, vb);
+    }
+    template <bool kRelax, class F>
+    ORRERY_FN static void solve_drive(Rows& bundle, std::size_t lane, std::size_t i, const LimitBias<F>& held, F share, VelocityT<F>& va,
+                                      VelocityT<F>& vb) {
+        LimitRows& rows = bundle.drive[i].hold;
+        const F zero(0.0f), own = get<F>(bundle.response[i], lane), softness = get<F>(bundle.softness[i], lane);
+        const F left = max(own - get<F>(bundle.relief[i], lane) * share, own * F(kLeastLeft));
+        const F mass = select(own > zero, inverse_or_zero(left + softness), zero);
+        const F impulse_scale = select(softness > zero, softness * mass, get<F>(rows.spring.impulse_scale, lane));
+        const LineT<F> n = drive<F>(bundle, lane, i);
+        const F change = limit_change<kRelax>(rows, lane, held, line_speed(n, va, vb), mass, impulse_scale);
+        Vec3T<F> push = n.line * change, turn_a = n.arm_a * change, turn_b = n.arm_b * change;
+        for (std::size_t k = 0; k < N; ++k) {
+            const F answer = get<F>(bundle.give[i][k], lane) * (change * share);
+            put(bundle.impulse[k], lane, get<F>(bundle.impulse[k], lane) - answer);
+            const LineT<F> held_row = row<F>(bundle, lane, k);
+            if (k < L) push = push - held_row.line * answer;
+            turn_a = turn_a - held_row.arm_a * answer;
+            turn_b = turn_b - held_row.arm_b * answer;
+        }
+        apply(bundle, lane, push, turn_a, turn_b, va, vb);
     }
 
     template <class F>
@@ -248,9 +286,11 @@ struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
         Form::put_block(bundle, lane, step, block, a, b);
         if constexpr (Form::D > 0) {
             for (std::size_t i = 0; i < Form::D; ++i) {
-                const F response = Form::put_drive(bundle, lane, i, block.drive[i], a, b);
-                if (Constraint::kDrives[i] == Drive::motor) refresh_motor(bundle.drive[i], lane, response);
+                const F response = Form::put_drive(bundle, lane, i, block, a, b);
+                const bool motor = Constraint::kDrives[i] == Drive::motor;
+                if (motor) refresh_motor(bundle.drive[i], lane, response);
                 else refresh_hold(bundle.drive[i], lane, step, block.drive[i].value, response);
+                put(bundle.softness[i], lane, motor ? get<F>(bundle.drive[i].hold.spring.rate, lane) : F(0.0f));
             }
         }
     }

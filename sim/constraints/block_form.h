@@ -30,6 +30,10 @@ struct BlockForm {
     Row bias[L + R];
     LineRows drive_line[at_least_one(DL)];
     Vec3Rows drive_turn[at_least_one(DR)];
+    Row response[at_least_one(DL + DR)];     // J M^-1 J^T of a single row,
+    Row relief[at_least_one(DL + DR)];       // how much less it is while the block holds,
+    Row give[at_least_one(DL + DR)][L + R];  // and what the block takes of a unit of its impulse
+    Row softness[at_least_one(DL + DR)];     // 1 / (c h) of a motor of damping c, beside its response; else 0
 };
 
 using SwivelHingeRows = BlockForm<3, 1, 0, 0>;

@@ -179,7 +179,7 @@ struct HingeFunctions {
             put(bundle.response, lane, dot(axis, turn));
             put(bundle.relief, lane, relief);
         }
-        refresh_limit(bundle.limit, lane, step, angle, F(0.0f));  // its mass is made with the block's, when it is solved
+        refresh_limit(bundle.limit, lane, step, unwound(bundle.limit, lane, angle), F(0.0f));  // its mass is made with the block's, when it is solved
     }
 
     template <class F>

@@ -24,6 +24,14 @@ ORRERY_FN LimitBias<F> limit_bias(const LimitRows& rows, std::size_t lane) {
     return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane), get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane)};
 }
 
+// The same angle, at most half a turn from the middle of the row's range: what has turned past pi is beyond the end that it passed, and a
+// servo turns back by the short way.
+template <class F>
+ORRERY_FN F unwound(const LimitRows& rows, std::size_t lane, F angle) {
+    const F beside = angle - (get<F>(rows.low, lane) + get<F>(rows.high, lane)) * F(0.5f);
+    return select(beside > F(kPi), angle - F(2.0f * kPi), select(beside < F(-kPi), angle + F(2.0f * kPi), angle));
+}
+
 template <class F>
 ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConstants& step, F value, F mass) {
     const F low = get<F>(rows.low, lane), high = get<F>(rows.high, lane), zero(0.0f), one(1.0f);
@@ -42,7 +50,7 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
 // The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the solve
 // pass for a user's, at the end that was the nearer one then.
 template <bool kRelax, class F>
-ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass) {
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass, F own_impulse_scale) {
     const F zero(0.0f), one(1.0f);
     LimitBias<F> now = held;
     F keep = one;
@@ -55,13 +63,17 @@ ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F
     }
     const MaskOf<F> beyond = now.beyond > zero, soft = beyond & (keep > zero);
     const F mass_scale = select(soft, get<F>(rows.spring.mass_scale, lane), one);
-    const F impulse_scale = select(soft, get<F>(rows.spring.impulse_scale, lane), zero);
+    const F impulse_scale = select(soft, own_impulse_scale, zero);
     const F bias = select(beyond, now.bias * keep, now.bias);
     const F old = get<F>(rows.impulse, lane);
     const F change = mass * mass_scale * (speed + bias) + impulse_scale * old;
     const F total = clamp(old - change, now.min_impulse, now.max_impulse);
     put(rows.impulse, lane, total);
     return total - old;
+}
+template <bool kRelax, class F>
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass) {
+    return limit_change<kRelax>(rows, lane, held, speed, mass, get<F>(rows.spring.impulse_scale, lane));
 }
 template <bool kRelax, class F>
 ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed) {

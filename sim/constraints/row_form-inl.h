@@ -40,7 +40,7 @@ ORRERY_FN void prepare_servo(DriveRows& rows, std::size_t lane, const StepConsta
 template <class F>
 ORRERY_FN void prepare_motor(DriveRows& rows, std::size_t lane, const StepConstants& step) {
     const F h(step.h_s), one(1.0f);
-    put(rows.hold.spring.rate, lane, inverse_or_zero(get<F>(rows.hold.spring.rate, lane) * h));
+    put(rows.hold.spring.rate, lane, min(inverse_or_zero(get<F>(rows.hold.spring.rate, lane) * h), F(1.0e30f)));
     put(rows.hold.spring.mass_scale, lane, one);
     put(rows.hold.spring.keep, lane, one);
     put(rows.max_impulse, lane, get<F>(rows.max_impulse, lane) * h);

@@ -9,6 +9,8 @@ inline constexpr float kNoLimit = std::numeric_limits<float>::max();
 inline constexpr float kMaxCoordinate_m = 4096.0f;  // beyond it single precision is coarser than 0.5 mm: quarantine
 inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
 inline constexpr float kMaxAngularSpeed_radps = 500.0f;
+// Who ends a tick with so much of a greatest speed has come to it, and is at it until it has less than the other.
+inline constexpr float kSpeedLimitReached = 0.999f, kSpeedLimitLeft = 0.95f;
 inline constexpr float kAboutPi = 3.14159274f;      // the float next to pi, a little above it
 inline constexpr float kMaxTravel_m = 4.0f * kMaxCoordinate_m, kNeverBeyond_m = 1.0e6f;  // within it no body stays
 inline constexpr float kMaxRatio = 1.0e4f, kMinPulleyRatio = 1.0e-4f;

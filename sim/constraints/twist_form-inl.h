@@ -36,7 +36,7 @@ struct TwistFunctions : RowFunctions<TwistFunctions<kDrive>, AngularRow, kDrive>
             const Vec3T<F> u = rotate(qa, get<F>(bundle.normal_a, lane)), v = cross(a, u);
             const Vec3T<F> n = rotate(qb, get<F>(bundle.normal_b, lane));
             const F out = dot(a, n);
-            row.value = atan2(dot(v, n) * opening - out * dot(v, b), dot(u, n) * opening - out * dot(u, b));
+            row.value = unwound(bundle.drive.hold, lane, atan2(dot(v, n) * opening - out * dot(v, b), dot(u, n) * opening - out * dot(u, b)));
         }
         return row;
     }

@@ -112,7 +112,7 @@ struct WheelFunctions : BlockFunctions<WheelFunctions, WheelRows> {
         block.row[1] = along(v, ra, rb, d);
         block.row[2] = LineT<F>::turn(cross(x, s), dot(s, x));
         block.drive[0] = block.drive[1] = along(s, ra, rb, d);
-        block.drive[2] = LineT<F>::turn(s, atan2(dot(cross(u, x), s), dot(u, x)));
+        block.drive[2] = LineT<F>::turn(s, unwound(bundle.drive[2].hold, lane, atan2(dot(cross(u, x), s), dot(u, x))));
         block.drive[3] = block.drive[4] = LineT<F>::turn(x, F(0.0f));
         return block;
     }

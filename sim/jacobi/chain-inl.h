@@ -223,12 +223,13 @@ ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView
     for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
 }
 
-// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one. A NaN is.
+// Whether no number is near the limits of quarantine_lost_bodies: no length above half of one, no speed near one. A NaN is.
 template <class F>
 ORRERY_FN MaskOf<F> far_from_limits(const PoseT<F>& pose, const VelocityT<F>& v) {
     const QuatT<F> q = pose.orientation;
-    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
-                    kFastTurn = kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
+    constexpr float kNear = 0.99f * kSpeedLimitReached * kSpeedLimitReached;  // below its square, whichever way that is rounded
+    constexpr float kFar = 0.25f * kMaxCoordinate_m * kMaxCoordinate_m, kFast = kNear * kMaxLinearSpeed_mps * kMaxLinearSpeed_mps,
+                    kFastTurn = kNear * kMaxAngularSpeed_radps * kMaxAngularSpeed_radps;
     return ((length_squared(pose.position) < F(kFar)) & ((q.x * q.x + q.y * q.y) + (q.z * q.z + q.w * q.w) < F(2.0f))) &
            ((length_squared(v.linear) < F(kFast)) & (length_squared(v.angular) < F(kFastTurn)));
 }

@@ -131,7 +131,7 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
 
     alone_.clear();
     coupled_.clear();
-    bool same = !flags_.empty() && base_flags_ == bodies.flags;
+    const bool kept = !flags_.empty() && base_flags_ == bodies.flags;
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         ChainBundle& bundle = bundles_[b];
         const std::uint32_t before = bundle.alone;
@@ -143,22 +143,26 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
         }
-        same = same && bundle.alone == before;
+        if (kept) set_flags(bundle, before ^ bundle.alone);
         if (bundle.alone != 0) alone_.push_back(b);
         if (bundle.coupled != 0) coupled_.push_back(b);
     }
-    if (same) return;
-    flags_.clear();
-    if (alone_.empty()) return;
+    if (alone_.empty()) flags_.clear();
+    if (alone_.empty() || kept) return;
     base_flags_.assign(bodies.flags.begin(), bodies.flags.end());
     flags_ = base_flags_;
-    for (const std::uint32_t b : alone_) {
-        const ChainBundle& bundle = bundles_[b];
-        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
-            const ChainSlot& slot = slots_[bundle.slot + s];
-            for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
-                if (((slot.dynamic & bundle.alone) >> lane & 1u) != 0) flags_[slot.body[lane]] = 0;
-            }
+    for (const std::uint32_t b : alone_) set_flags(bundles_[b], bundles_[b].alone);
+}
+
+// Of the bodies of these lanes: none where they are alone, else their own.
+void RigWorker::set_flags(const ChainBundle& bundle, std::uint32_t mask) {
+    if (mask == 0) return;
+    for (std::uint32_t s = 0; s <= bundle.links; ++s) {
+        const ChainSlot& slot = slots_[bundle.slot + s];
+        for (std::uint32_t bits = slot.dynamic & mask; bits != 0; bits &= bits - 1) {
+            const auto lane = static_cast<std::uint32_t>(std::countr_zero(bits));
+            const std::uint32_t body = slot.body[lane];
+            flags_[body] = (bundle.alone >> lane & 1u) != 0 ? std::uint8_t{0} : base_flags_[body];
         }
     }
 }

@@ -59,6 +59,7 @@ class RigWorker final : public LastColour {
     using GraphKernel = CoupledKernels<GraphView>::Kernel;
 
     void pack(const Bodies& bodies, std::span<const Joint> joints);
+    void set_flags(const ChainBundle& bundle, std::uint32_t mask);
     void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);

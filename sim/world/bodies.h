@@ -47,7 +47,10 @@ struct alignas(64) MassRecord {
 static_assert(sizeof(VelocityRecord) == 32 && sizeof(PoseRecord) == 32 && sizeof(DeltaRecord) == 32 &&
               sizeof(InertiaRecord) == 32 && sizeof(MassRecord) == 64);
 
-enum BodyFlag : std::uint8_t { kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8, kBodyAsleep = 16 };
+enum BodyFlag : std::uint8_t {
+    kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8, kBodyAsleep = 16,
+    kBodyAtSpeedLimit = 32,  // dynamic: was as fast as the solver lets a body be when the last tick ended
+};
 
 struct BodyInfo {                       // cold: what a solver does not read
     std::uint32_t shape = kNone, material = 0;

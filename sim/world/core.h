@@ -39,6 +39,7 @@ struct Core {
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
+    bool any_at_speed_limit = true;                       // false: no body has the flag
     // Another one after every joint that comes or goes. What else a joint's bundle holds is told by joint_news, flags and poses; a body's
     // mass changes with these only.
     std::uint64_t joint_epoch = 1;

@@ -20,6 +20,7 @@ inline constexpr float kLiveTolerance = 2.0e-3f;
 bool within(float x, float low, float high);
 bool positive(float x);           // above 0 and finite
 bool within(Vec3 v, float limit);  // every component in [-limit, limit]
+bool as_long(Vec3 v, float least);  // its length is at least that
 // Normalises where the length is 1 within the tolerance, else returns false and leaves it alone.
 bool make_unit(Vec3& v, float tolerance = kUnitTolerance);
 bool make_unit(Quat& q, float tolerance = kUnitTolerance);

@@ -25,6 +25,8 @@ bool within(Vec3 v, float limit) {
     return within(v.x, -limit, limit) && within(v.y, -limit, limit) && within(v.z, -limit, limit);
 }
 
+bool as_long(Vec3 v, float least) { return length_squared(wide(v)) >= least * least; }
+
 bool make_unit(Vec3& v, float tolerance) {
     const float n = length(wide(v));
     if (!within(n, 1.0f - tolerance, 1.0f + tolerance)) return false;

@@ -102,7 +102,7 @@ class Restorer {
         case BodyType::fixed: return flags == kBodyAlive;
         case BodyType::kinematic: return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
         case BodyType::dynamic:
-            return flags == (kBodyAlive | kBodyDynamic) || flags == kLost ||
+            return flags == (kBodyAlive | kBodyDynamic) || flags == (kBodyAlive | kBodyDynamic | kBodyAtSpeedLimit) || flags == kLost ||
                    (flags == (kBodyAlive | kBodyDynamic | kBodyAsleep) && def.solver.sleep);
         }
         return false;
@@ -283,8 +283,8 @@ class Restorer {
         state_.events.resize(count);
         for (Event& event : state_.events) {
             const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
-            if (kind > static_cast<std::uint8_t>(EventKind::joint_overloaded) ||
-                cause > static_cast<std::uint8_t>(EventCause::too_many_joints))
+            if (kind > static_cast<std::uint8_t>(EventKind::speed_limited) ||
+                cause > static_cast<std::uint8_t>(EventCause::turns_too_fast))
                 return damaged("events", "an event is of no known kind");
             event.kind = static_cast<EventKind>(kind);
             event.cause = static_cast<EventCause>(cause);
@@ -448,7 +448,7 @@ void settle_state(Core& core) {
     core.to_wake.clear();
     core.disturbed.clear();
     core.halted = false;
-    core.joints_changed = core.rigs_changed = true;
+    core.joints_changed = core.rigs_changed = core.any_at_speed_limit = true;
     ++core.joint_epoch;
     rebuild_free_lists(core);
     list_joints(core);

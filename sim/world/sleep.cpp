@@ -60,6 +60,13 @@ void connect_joint(const Joint& joint, const Connect& connect) {
     }
 }
 
+// Faster than a speed along some axis: no need to look any further. Magnitudes as bits order like the numbers.
+bool fast_along_an_axis(const VelocityRecord& v, float speed_mps) {
+    const std::uint32_t most = std::bit_cast<std::uint32_t>(speed_mps);
+    const auto beyond = [&](float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu) > most; };
+    return beyond(v.linear[0]) || beyond(v.linear[1]) || beyond(v.linear[2]);
+}
+
 // Slower than a part of the sleep speed at every point of its surface.
 bool slow(const Core& core, std::uint32_t body, float part) {
     const std::uint32_t shape = core.state.bodies.info[body].shape;
@@ -188,7 +195,7 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const bool is_slow = bodies.info[i].can_sleep && slow(core, i, 1.0f);
+        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && slow(core, i, 1.0f);
         bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
@@ -227,7 +234,7 @@ void put_to_sleep(Core& core) {
     any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!awake(i) || core.island_flag[islands.root(i)] != 0) continue;
-        bodies.flags[i] |= kBodyAsleep;
+        bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) | kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
         any = true;
     }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/world/core.h"
+#include "sim/world/numbers.h"
 
 namespace orrery::sim {
 
@@ -17,6 +18,11 @@ constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 // A velocity may pass the named maximum within a tick, before the solver clamps it again; twice that is a runaway.
 constexpr float kRunawaySpeed_mps = 2.0f * kMaxLinearSpeed_mps;
 constexpr float kRunawayAngularSpeed_radps = 2.0f * kMaxAngularSpeed_radps;
+// Of a greatest speed: a vector that comes to it has a component above that.
+constexpr float kLeastComponent = 0.5f;
+constexpr float kFast_mps = kSpeedLimitReached * kMaxLinearSpeed_mps, kFastLeft_mps = kSpeedLimitLeft * kMaxLinearSpeed_mps;
+constexpr float kFastTurn_radps = kSpeedLimitReached * kMaxAngularSpeed_radps, kFastTurnLeft_radps = kSpeedLimitLeft * kMaxAngularSpeed_radps;
+static_assert(kLeastComponent * kLeastComponent * 3.0f < kSpeedLimitReached * kSpeedLimitReached);
 
 // Magnitudes as bits, which order like the numbers; infinity and NaN are above all else.
 std::uint32_t largest_magnitude(const float* values, int count) {
@@ -25,12 +31,13 @@ std::uint32_t largest_magnitude(const float* values, int count) {
     return largest;
 }
 
-// Whether no number of both records is beyond its limit. All sixteen at once, without a branch: a magnitude above its
+// Whether both records need no closer look: no number is beyond its limit, none of a speed above half of the greatest. All sixteen at once, without a branch: a magnitude above its
 // limit makes the difference's sign bit. Vectors as all targets have, for left to itself the compiler makes none.
-bool within_limits(const PoseRecord& pose, const VelocityRecord& velocity) {
+bool ordinary(const PoseRecord& pose, const VelocityRecord& velocity) {
     using Four = std::int32_t __attribute__((vector_size(16)));
     constexpr std::int32_t p = std::bit_cast<std::int32_t>(kMaxCoordinate_m), q = std::bit_cast<std::int32_t>(2.0f),
-                           v = std::bit_cast<std::int32_t>(kRunawaySpeed_mps), w = std::bit_cast<std::int32_t>(kRunawayAngularSpeed_radps);
+                           v = std::bit_cast<std::int32_t>(kLeastComponent * kMaxLinearSpeed_mps),
+                           w = std::bit_cast<std::int32_t>(kLeastComponent * kMaxAngularSpeed_radps);
     constexpr Four limits[4] = {{p, p, p, q}, {q, q, q, 0}, {v, v, v, w}, {w, w, 0, 0}};
     constexpr Four magnitude = {0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff};
     Four bits[4];
@@ -67,6 +74,27 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
     bodies.mass[index].inverse_mass = 0.0f;
     bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
     bodies.slow_ticks[index] = 0;
+}
+
+// Tells that a body has come to a speed limit, once until it is slower again. Whether it is at one now.
+bool note_speed(Core& core, std::uint32_t index) {
+    Bodies& bodies = core.state.bodies;
+    std::uint8_t& flags = bodies.flags[index];
+    if ((flags & kBodyDynamic) == 0) return false;
+    const VelocityRecord& v = bodies.velocity[index];
+    const bool before = (flags & kBodyAtSpeedLimit) != 0;
+    const bool fast = ref::as_long({v.linear[0], v.linear[1], v.linear[2]}, before ? kFastLeft_mps : kFast_mps);
+    const bool turns_fast = ref::as_long({v.angular[0], v.angular[1], v.angular[2]}, before ? kFastTurnLeft_radps : kFastTurn_radps);
+    const bool now = fast || turns_fast;
+    if (now && !before) {
+        Event event;
+        event.kind = EventKind::speed_limited;
+        event.cause = fast ? EventCause::too_fast : EventCause::turns_too_fast;
+        event.a = body_id(core.state, index);
+        core.state.events.push_back(event);
+    }
+    flags = static_cast<std::uint8_t>(now ? flags | kBodyAtSpeedLimit : flags & ~kBodyAtSpeedLimit);
+    return now;
 }
 
 // Impulses that are not finite are of no use whoever bears them: a neighbour may be sound and still hold one.
@@ -109,13 +137,17 @@ void quarantine_lost_bodies(Core& core) {
     Bodies& bodies = state.bodies;
     bool any = false;
     // Whoever stored the bodies of chains that were solved by themselves has looked already.
-    const bool looked = !core.rigs.flags().empty() && !core.rigs.may_have_lost();
+    const bool looked = !core.rigs.flags().empty() && !core.rigs.may_have_lost() && !core.any_at_speed_limit;
+    core.any_at_speed_limit = false;
     const std::uint8_t* const flags = looked ? core.rigs.flags().data() : bodies.flags.data();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if ((flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
-        if (within_limits(bodies.pose[i], bodies.velocity[i])) continue;
+        if (ordinary(bodies.pose[i], bodies.velocity[i]) && (bodies.flags[i] & kBodyAtSpeedLimit) == 0) continue;
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
-        if (cause == EventCause::none) continue;
+        if (cause == EventCause::none) {
+            if (note_speed(core, i)) core.any_at_speed_limit = true;
+            continue;
+        }
         quarantine(core, i, cause);
         any = true;
     }

@@ -103,17 +103,22 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     core.stats.overflow_constraints = stats.overflow_constraints;
 }
 
-void read_body(const State& state, std::uint32_t i, BodyState& out) {
+void read_motion(const State& state, std::uint32_t i, BodyMotion& out) {
     const Bodies& b = state.bodies;
     out.id = body_id(state, i);
     out.type = (b.flags[i] & kBodyDynamic) != 0 ? BodyType::dynamic : (b.flags[i] & kBodyKinematic) != 0 ? BodyType::kinematic : BodyType::fixed;
-    out.shape = b.info[i].shape;
-    out.material = b.info[i].material;
-    out.slot = b.info[i].slot;
     out.pose = pose_of(b.pose[i]);
     const VelocityRecord& v = b.velocity[i];
     out.linear_velocity = {v.linear[0], v.linear[1], v.linear[2]};
     out.angular_velocity = {v.angular[0], v.angular[1], v.angular[2]};
+}
+
+void read_body(const State& state, std::uint32_t i, BodyState& out) {
+    const Bodies& b = state.bodies;
+    read_motion(state, i, out);
+    out.shape = b.info[i].shape;
+    out.material = b.info[i].material;
+    out.slot = b.info[i].slot;
     out.inverse_mass = b.mass[i].inverse_mass;
     out.user_data = b.info[i].user_data;
     out.sensor = b.info[i].sensor;
@@ -266,6 +271,14 @@ void World::read_bodies(std::vector<BodyState>& out) const {
         if (body_alive(state, i)) read_body(state, i, out[count++]);
     }
     out.resize(count);
+}
+std::uint32_t World::read_motions(std::uint32_t from, std::span<BodyMotion> out) const {
+    const State& state = impl_->core.state;
+    std::uint32_t count = 0;
+    for (std::uint32_t i = std::max(from, 1u); i < state.bodies.size() && count < out.size(); ++i) {
+        if (body_alive(state, i)) read_motion(state, i, out[count++]);
+    }
+    return count;
 }
 void World::read_joints(std::vector<JointState>& out) const {
     const State& state = impl_->core.state;

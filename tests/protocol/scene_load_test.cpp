@@ -327,6 +327,9 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has("{\"scene_version\": 2}", "test.json: scene_version: is 2; this program reads up to 1");
     CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
     has(scene("\"boddies\": []"), "test.json:3: unknown field \"boddies\"; did you mean \"bodies\"?");
+    has(scene("\"substeps\": \"four\""), "a word stands where a number belongs, in: \"substeps\": \"four\"");
+    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "unknown word \"dynamo\"; did you mean \"dynamic\", in: \"bodies\": [{\"type\": \"dynamo\"}]");
+    has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
     has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"),
         "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");

@@ -349,47 +349,57 @@ TEST_CASE("bodies that can meet nothing take no part") {
 }
 
 TEST_CASE("bodies meet a plane exactly when their bounds come within half the margin of it") {
-    test::TestBodies world;
-    test::Random random(test::seeded(6));
-    world.sphere(0.5f);
-    world.box(0.5f, 0.1f, 1.5f);
-    world.capsule(0.2f, 1.0f);
-    const std::uint32_t plane_shape = world.plane();
-    std::vector<std::uint32_t> planes;
-    std::vector<Pose> poses;
-    for (int i = 0; i < 400; ++i) {
-        if (i % 100 == 50) {
-            poses.push_back({random.vec(2.0f), random.rotation()});
-            planes.push_back(world.add(plane_shape, 0, poses.back()));
-        }
-        world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic, {random.vec(3.0f), random.rotation()}), random.vec(30.0f), {});
-    }
-    test::SerialExecutor serial;
-    std::vector<Pair> expected_pairs;
-    for (const Target target : available_targets()) {
-        BroadPhase broad;
-        std::vector<Pair> pairs;
-        broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
-        broad.find_pairs(world.bodies, {}, *broad_kernels_for(target), serial, pairs);
-        CHECK(std::is_sorted(pairs.begin(), pairs.end()));
-        if (target == Target::scalar) expected_pairs = pairs;
-        CHECK(pairs == expected_pairs);
-        int wrong = 0, met = 0;
-        for (std::size_t p = 0; p < planes.size(); ++p) {
-            const test::V n = test::rotate(poses[p].orientation, {0, 1, 0}), origin = test::vec(poses[p].position);
-            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
-                if (!world.bodies.dynamic(i)) continue;
-                const BoundsRecord& b = broad.bounds()[i];
-                const test::V lowest{n.x > 0 ? b.min[0] : b.max[0], n.y > 0 ? b.min[1] : b.max[1], n.z > 0 ? b.min[2] : b.max[2]};
-                const double height = test::dot(lowest - origin, n) - 0.5 * kMargin;
-                const Pair pair{std::min(i, planes[p]), std::max(i, planes[p])};
-                const bool is_pair = std::binary_search(pairs.begin(), pairs.end(), pair);
-                met += is_pair;
-                if (std::abs(height) > 1e-4) wrong += is_pair != (height < 0);
+    // Apart: they meet planes and one box alone, and are held against these.
+    for (const bool apart : {false, true}) {
+        CAPTURE(apart);
+        test::TestBodies world;
+        test::Random random(test::seeded(6));
+        world.sphere(0.5f);
+        world.box(0.5f, 0.1f, 1.5f);
+        world.capsule(0.2f, 1.0f);
+        const std::uint32_t plane_shape = world.plane();
+        std::vector<std::uint32_t> planes;
+        std::vector<Pose> poses;
+        for (int i = 0; i < 400; ++i) {
+            if (i % 100 == 50) {
+                poses.push_back({random.vec(2.0f), random.rotation()});
+                planes.push_back(world.add(plane_shape, 0, poses.back()));
             }
+            world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic, {random.vec(3.0f), random.rotation()}), random.vec(30.0f), {});
         }
-        CHECK(wrong == 0);
-        CHECK(met > 100);
+        if (apart) {
+            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) world.bodies.info[i].category = 1, world.bodies.info[i].mask = 6;
+            for (const std::uint32_t plane : planes) world.bodies.info[plane].category = 2, world.bodies.info[plane].mask = 5;
+            const std::uint32_t box = world.add(1, kBodyDynamic, {});
+            world.bodies.info[box].category = 4, world.bodies.info[box].mask = 3;
+        }
+        test::SerialExecutor serial;
+        std::vector<Pair> expected_pairs;
+        for (const Target target : available_targets()) {
+            BroadPhase broad;
+            std::vector<Pair> pairs;
+            broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
+            broad.find_pairs(world.bodies, {}, *broad_kernels_for(target), serial, pairs);
+            CHECK(std::is_sorted(pairs.begin(), pairs.end()));
+            if (target == Target::scalar) expected_pairs = pairs;
+            CHECK(pairs == expected_pairs);
+            int wrong = 0, met = 0;
+            for (std::size_t p = 0; p < planes.size(); ++p) {
+                const test::V n = test::rotate(poses[p].orientation, {0, 1, 0}), origin = test::vec(poses[p].position);
+                for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
+                    if (!world.bodies.dynamic(i)) continue;
+                    const BoundsRecord& b = broad.bounds()[i];
+                    const test::V lowest{n.x > 0 ? b.min[0] : b.max[0], n.y > 0 ? b.min[1] : b.max[1], n.z > 0 ? b.min[2] : b.max[2]};
+                    const double height = test::dot(lowest - origin, n) - 0.5 * kMargin;
+                    const Pair pair{std::min(i, planes[p]), std::max(i, planes[p])};
+                    const bool is_pair = std::binary_search(pairs.begin(), pairs.end(), pair);
+                    met += is_pair;
+                    if (std::abs(height) > 1e-4) wrong += is_pair != (height < 0);
+                }
+            }
+            CHECK(wrong == 0);
+            CHECK(met > 100);
+        }
     }
 }
 

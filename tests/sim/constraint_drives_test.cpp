@@ -269,4 +269,49 @@ TEST_CASE("a universal joint and a slider under load keep what they hold, at mas
     }
 }
 
+// An arm swings past the angle on the far side of which its servo, or the limit of its hinge, would seem to be nearer the other way.
+TEST_CASE("a servo near half a turn settles, and a limit is left at the end that was passed") {
+    for (const float target : {160.0f, 170.0f, 180.0f, -175.0f}) {
+        CAPTURE(target);
+        Scene s;
+        BodySpec arm;
+        arm.position = {0.5f, 0.0f, 0.0f};
+        arm.mass = 5.0f;
+        arm.inertia = {0.0333f, 0.4333f, 0.4333f};
+        const std::uint32_t body = add_body(s.bodies, arm);
+        Hinge hinge;
+        hinge.anchor_b = {-0.5f, 0.0f, 0.0f};
+        hinge.axis_a = hinge.axis_b = {0.0f, 0.0f, 1.0f};
+        hinge.normal_a = hinge.normal_b = kX;
+        s.joints.push_back(make_joint(kWorldBody, body, hinge));
+        TwistServo servo;
+        servo.axis_a = servo.axis_b = {0.0f, 0.0f, 1.0f};
+        servo.normal_a = servo.normal_b = kX;
+        servo.target_rad = target / 180.0f * std::numbers::pi_v<float>;
+        servo.spring = {2.0f, 1.0f};
+        s.joints.push_back(make_joint(kWorldBody, body, servo));
+        s.run(900);
+        const float* q = s.bodies.pose[body].orientation;
+        const double off = std::remainder(2.0 * std::atan2(double(q[2]), double(q[3])) - double(servo.target_rad), 2.0 * std::numbers::pi);
+        CHECK(std::abs(off) < 0.01);
+        CHECK(std::abs(s.bodies.velocity[body].angular[2]) < 0.01f);
+    }
+    for (const float side : {1.0f, -1.0f}) {
+        Scene s;
+        BodySpec wheel;
+        const float start = side * 3.3f;  // 189 degrees, 19 beyond
+        wheel.orientation = {0.0f, 0.0f, std::sin(start / 2), std::cos(start / 2)};
+        const std::uint32_t body = add_body(s.bodies, wheel);
+        Hinge hinge;
+        hinge.axis_a = hinge.axis_b = {0.0f, 0.0f, 1.0f};
+        hinge.normal_a = hinge.normal_b = kX;
+        hinge.limited = true;
+        hinge.min_angle_rad = side > 0 ? 0.0f : -2.967f, hinge.max_angle_rad = side > 0 ? 2.967f : 0.0f;
+        s.joints.push_back(make_joint(kWorldBody, body, hinge));
+        s.run(120);
+        const float* q = s.bodies.pose[body].orientation;
+        CHECK(std::abs(2.0 * std::atan2(double(q[2]), double(q[3])) - double(side) * 2.967) < 0.01);
+    }
+}
+
 }  // namespace orrery::sim::test

@@ -398,3 +398,41 @@ TEST_CASE("a state of another definition is refused by name") {
     REQUIRE_FALSE(result.ok());
     CHECK(result.error().code == orrery::ErrorCode::version_mismatch);
 }
+
+TEST_CASE("motions are read in parts of any size, and are those of the bodies") {
+    WorldDef def = one_seat();
+    BodyDef body = def.bodies[0];
+    for (int i = 0; i < 9; ++i) {
+        body.name.clear();
+        body.pose.position.x = 4.0f * static_cast<float>(i + 5);
+        body.linear_velocity = {static_cast<float>(i), 1.0f, 2.0f};
+        body.type = i == 3 ? BodyType::kinematic : i == 5 ? BodyType::fixed : BodyType::dynamic;
+        def.bodies.push_back(body);
+    }
+    const auto world = made(def);
+    std::vector<Command> gone;
+    Command join = command(CommandKind::join);
+    gone.push_back(join);
+    world->step(gone);
+    world->step();
+    world->step(std::array{command(CommandKind::leave)});
+    std::vector<BodyState> bodies;
+    world->read_bodies(bodies);
+    REQUIRE(bodies.size() == 10);
+    for (const std::size_t at_once : {1u, 3u, 10u, 50u}) {
+        std::vector<BodyMotion> some(at_once);
+        std::size_t seen = 0;
+        for (std::uint32_t from = 0, count = static_cast<std::uint32_t>(at_once); count == at_once;) {
+            count = world->read_motions(from, some);
+            for (std::uint32_t k = 0; k < count; ++k, ++seen) {
+                REQUIRE(seen < bodies.size());
+                CHECK(some[k].id == bodies[seen].id);
+                CHECK(some[k].type == bodies[seen].type);
+                CHECK(some[k].pose.position == bodies[seen].pose.position);
+                CHECK(some[k].linear_velocity == bodies[seen].linear_velocity);
+            }
+            if (count > 0) from = some[count - 1].id.index + 1;
+        }
+        CHECK(seen == bodies.size());
+    }
+}

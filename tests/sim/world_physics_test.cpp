@@ -279,3 +279,110 @@ TEST_CASE("a pair that a joint connects does not collide unless it asks to") {
         CHECK((world->stats().touching_pairs == 1) == collide);
     }
 }
+
+TEST_CASE("a body that comes to a speed limit says so once, until it is slower again") {
+    WorldDef def;
+    def.gravity = {};
+    const std::uint32_t shape = add_sphere_shape(def, 0.5f);
+    for (const float x : {-3000.0f, 0.0f}) {
+        const auto ball = add_body(def, shape, {x, 0.0f, 0.0f});
+        def.bodies[ball].mass_kg = 1.0f;
+        def.bodies[ball].linear_velocity = {x == 0.0f ? 0.0f : 400.0f, 0.0f, 0.0f};
+    }
+    const auto world = make_world(def);
+    const BodyId flies{1, 0}, turns{2, 0};
+    const auto push = [&](World& w, BodyId body, Vec3 linear, Vec3 angular) {
+        Command order = command(CommandKind::impulse);
+        order.body = body;
+        order.linear = linear;
+        order.angular = angular;
+        w.step(std::array{order});
+    };
+    run(*world, 1);
+    CHECK(world->events().empty());
+    push(*world, flies, {599.9f, 0.0f, 0.0f}, {});
+    REQUIRE(world->events().size() == 1);
+    CHECK(world->events()[0].kind == EventKind::speed_limited);
+    CHECK(world->events()[0].cause == EventCause::too_fast);
+    CHECK(world->events()[0].a == flies);
+    std::vector<std::uint8_t> saved;
+    world->save(saved);
+    const auto again = make_world(def);
+    REQUIRE(again->restore(saved).ok());
+    for (World* w : {world.get(), again.get()}) {
+        for (int tick = 0; tick < 3; ++tick) {
+            run(*w, 1);
+            CHECK(w->events().empty());
+        }
+        push(*w, flies, {-20.0f, 0.0f, 0.0f}, {});
+        push(*w, flies, {20.0f, 0.0f, 0.0f}, {});  // it had not left it
+        CHECK(w->events().empty());
+        push(*w, flies, {-500.0f, 0.0f, 0.0f}, {});
+        CHECK(w->events().empty());
+        push(*w, flies, {500.0f, 0.0f, 0.0f}, {});
+        CHECK(count_events(*w, EventKind::speed_limited, EventCause::too_fast) == 1);
+        push(*w, turns, {}, {0.0f, 49.98f, 0.0f});  // inertia 0.1 kg m^2
+        CHECK(count_events(*w, EventKind::speed_limited, EventCause::turns_too_fast) == 1);
+    }
+    CHECK(world->hash() == again->hash());
+}
+
+TEST_CASE("what spins at its limit without a shape falls asleep, and can be saved and restored in every tick") {
+    WorldDef def;
+    def.gravity = {};
+    def.solver.sleep_time_s = 0.1f;
+    BodyDef top;
+    top.mass_kg = 1.0f;
+    top.angular_velocity = {0.0f, 500.0f, 0.0f};
+    def.bodies.push_back(top);
+    const auto world = make_world(def), again = make_world(def);
+    int said = 0;
+    for (int tick = 0; tick < 20; ++tick) {
+        run(*world, 1);
+        said += count_events(*world, EventKind::speed_limited, EventCause::turns_too_fast);
+        std::vector<std::uint8_t> saved;
+        world->save(saved);
+        const auto restored = again->restore(saved);
+        REQUIRE_MESSAGE(restored.ok(), (restored.ok() ? "" : restored.error().to_string()));
+        CHECK(world->hash() == again->hash());
+    }
+    CHECK(said == 1);
+    CHECK(world->body({1, 0}).asleep);
+}
+
+TEST_CASE("beads of a chain that is solved by itself say it, too") {
+    WorldDef def;
+    def.gravity = {};
+    def.solver.rig_joints = 1;
+    const std::uint32_t shape = add_sphere_shape(def, 0.1f);
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        const auto bead = add_body(def, shape, {static_cast<float>(i) * 0.25f, 0.0f, -2000.0f});
+        def.bodies[bead].linear_velocity = {0.0f, 0.0f, 999.5f};
+        def.bodies[bead].linear_damping = 0.05f;
+        if (i > 0) add_joint(def, bead - 1, bead, BallSocket{{0.125f, 0.0f, 0.0f}, {-0.125f, 0.0f, 0.0f}, {}});
+    }
+    const auto world = make_world(def);
+    run(*world, 1);
+    REQUIRE(world->stats().rigs == 1);
+    CHECK(count_events(*world, EventKind::speed_limited, EventCause::too_fast) == 0);  // damping was faster
+    for (int tick = 0; tick < 5; ++tick) {
+        std::vector<Command> orders;
+        for (std::uint32_t i = 0; i < 20; ++i) {
+            Command order = command(CommandKind::impulse);
+            order.sequence = i;
+            order.body = {i + 1, 0};
+            const BodyState bead = world->body(order.body);
+            order.linear = {0.0f, 0.0f, (tick == 0 ? 1.2f : 0.8f) / bead.inverse_mass};
+            orders.push_back(order);
+        }
+        world->step(orders);
+        CHECK(count_events(*world, EventKind::speed_limited, EventCause::too_fast) == (tick == 0 ? 20 : 0));
+    }
+    run(*world, 30);  // alone again, and slower
+    CHECK(world->body({1, 0}).linear_velocity.z < 990.0f);
+    std::vector<std::uint8_t> saved;
+    world->save(saved);
+    const auto again = make_world(def);
+    REQUIRE(again->restore(saved).ok());
+    CHECK(world->hash() == again->hash());
+}

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 7;
+inline constexpr std::uint32_t kEngineVersion = 8;
 
 // ---------------------------------------------------------------- limits
 
@@ -403,6 +403,9 @@ enum class EventKind : std::uint8_t {
     contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
     sensor_begin, sensor_end,                     // a: the sensor, b: who entered or left it, or is gone
     joint_overloaded,                             // above a breaking threshold, and kept (break_removes)
+    // a: a dynamic body came to a speed limit, above which the solver takes its speed away in every substep; once, until it is at neither
+    // limit any more, which it leaves at kSpeedLimitLeft of it. Who is at both says too_fast.
+    speed_limited,
 };
 
 enum class EventCause : std::uint8_t {
@@ -411,6 +414,7 @@ enum class EventCause : std::uint8_t {
     slot_taken, slot_empty, not_finite,
     too_far,                                      // kMaxCoordinate_m
     too_many_joints,                              // kMaxJoints
+    too_fast, turns_too_fast,                     // kMaxLinearSpeed_mps, kMaxAngularSpeed_radps
 };
 
 struct Event {
@@ -482,14 +486,18 @@ enum class StepStatus : std::uint8_t {
 // What a status other than `ok` means, with the tick that was not taken as its place, and the limit's name.
 Error step_error(StepStatus status, std::uint64_t tick);
 
-struct BodyState {
+// What of a body may be another from tick to tick.
+struct BodyMotion {
     BodyId id;
     BodyType type = BodyType::dynamic;
+    Pose pose;                                    // of the centre of mass, world
+    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world
+};
+
+struct BodyState : BodyMotion {
     std::uint32_t shape = kNone;
     std::uint32_t material = 0;
     std::uint16_t slot = 0xffff;                  // the player whose prefab it belongs to, or 0xffff
-    Pose pose;
-    Vec3 linear_velocity, angular_velocity;
     float inverse_mass = 0.0f;                    // 1/kg
     std::uint64_t user_data = 0;
     bool sensor = false;
@@ -678,6 +686,9 @@ class World {
     BodyState body(BodyId id) const;
     JointState joint(JointId id) const;
     void read_bodies(std::vector<BodyState>& out) const;   // every living body in index order
+    // Living bodies from index `from` on, ascending, as many as `out` has room for; returns how many. Whoever goes on behind the last of them
+    // until there are fewer than asked for has seen all, without a copy of them all.
+    std::uint32_t read_motions(std::uint32_t from, std::span<BodyMotion> out) const;
     void read_joints(std::vector<JointState>& out) const;
     BodyId find_body(std::string_view name) const;         // of the definition; invalid if there is none
     JointId find_joint(std::string_view name) const;
