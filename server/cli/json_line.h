@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,16 @@ class JsonLine {
         return raw(name, digits);
     }
     JsonLine& object(std::string_view name, const JsonLine& value) { return raw(name, value.str()); }
+    // As many digits as tell one float from the next; what is not finite becomes null.
+    JsonLine& numbers(std::string_view name, std::span<const float> values) {
+        std::string list = "[";
+        for (const float value : values) {
+            char digits[40] = "null";
+            if (std::isfinite(value)) std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(value));
+            list.append(list.size() > 1 ? ", " : "").append(digits);
+        }
+        return raw(name, list.append("]"));
+    }
     JsonLine& texts(std::string_view name, const std::vector<std::string>& values) {
         std::string list = "[";
         for (const std::string& value : values) list.append(list.size() > 1 ? ", " : "").append(quote(value));

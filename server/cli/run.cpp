@@ -1,6 +1,8 @@
 #include "server/cli/run.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -19,8 +21,8 @@ namespace orrery::server {
 namespace {
 
 struct RunOptions {
-    std::string scene, record, commands, target = "auto", jacobi = "auto", hash_tree;
-    std::uint64_t ticks = 0, hash_every = 0;
+    std::string scene, record, commands, target = "auto", jacobi = "auto", hash_tree, bodies;
+    std::uint64_t ticks = 0, hash_every = 0, bodies_every = 1;
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;
     std::uint32_t threads = 1;
     std::optional<std::uint32_t> substeps;
@@ -55,6 +57,12 @@ void describe(CLI::App& app, RunOptions& options) {
         ->check(whole_number(0, kMaxRunTicks));
     app.add_option("--hash-tree", options.hash_tree,
                    "write the hash of every subsystem after every tick to this file, a JSON object a line");
+    app.add_option("--bodies", options.bodies,
+                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies of the scene, by their "
+                   "names with commas between, after every tick");
+    app.add_option("--bodies-every", options.bodies_every, "and not after every tick, but once in so many")
+        ->check(whole_number(1, kMaxRunTicks))
+        ->capture_default_str();
     app.add_flag("--profile", options.profile, "time the stages of a tick");
     app.add_flag("--json", options.json, "one JSON object a line instead of text");
 }
@@ -81,7 +89,20 @@ class TickWriter {
         return Ok{};
     }
 
+    Result<Ok> find_bodies(const sim::World& world) {
+        for (std::size_t begin = 0; begin < options_.bodies.size();) {
+            const std::size_t end = std::min(options_.bodies.find(',', begin), options_.bodies.size());
+            const std::string name = options_.bodies.substr(begin, end - begin);
+            const sim::BodyId id = world.find_body(name);
+            if (!id.valid()) return Error{ErrorCode::not_found, "--bodies", "no body of the scene is called \"" + name + "\""};
+            bodies_.emplace_back(name, id);
+            begin = end + 1;
+        }
+        return Ok{};
+    }
+
     Result<Ok> after_tick(const sim::World& world, std::span<const sim::Command> commands) {
+        if (!bodies_.empty() && world.tick() % options_.bodies_every == 0) print_bodies(world);
         const bool print = options_.hash_every > 0 && world.tick() % options_.hash_every == 0;
         if (!print && !tree_file_ && !recorder_) return Ok{};
         const sim::HashTree hash = world.hash();
@@ -111,6 +132,31 @@ class TickWriter {
     std::string replay_path() const { return recorder_ ? recorder_->path() : ""; }
 
   private:
+    // A body that is gone has no line.
+    void print_bodies(const sim::World& world) const {
+        for (const auto& [name, id] : bodies_) {
+            if (!world.alive(id)) continue;
+            const sim::BodyState body = world.body(id);
+            const sim::Vec3 p = body.pose.position, v = body.linear_velocity, w = body.angular_velocity;
+            const sim::Quat q = body.pose.orientation;
+            if (options_.json) {
+                std::printf("%s\n", JsonLine()
+                                        .number("tick", world.tick())
+                                        .text("body", name)
+                                        .numbers("position", std::array{p.x, p.y, p.z})
+                                        .numbers("orientation", std::array{q.x, q.y, q.z, q.w})
+                                        .numbers("linear_velocity", std::array{v.x, v.y, v.z})
+                                        .numbers("angular_velocity", std::array{w.x, w.y, w.z})
+                                        .str()
+                                        .c_str());
+                continue;
+            }
+            const auto number = [](float x) { return static_cast<double>(x); };
+            std::printf("tick %llu body %s at %.4f %.4f %.4f turned %.4f %.4f %.4f %.4f velocity %.4f %.4f %.4f turning %.4f %.4f %.4f\n",
+                        static_cast<unsigned long long>(world.tick()), name.c_str(), number(p.x), number(p.y), number(p.z), number(q.x),
+                        number(q.y), number(q.z), number(q.w), number(v.x), number(v.y), number(v.z), number(w.x), number(w.y), number(w.z));
+        }
+    }
     void write_tree(std::uint64_t tick, const sim::HashTree& hash) {
         JsonLine line;
         line.number("tick", tick).text("root", hex16(hash.root));
@@ -128,6 +174,7 @@ class TickWriter {
     std::unique_ptr<std::FILE, Close> tree_file_;
     std::unique_ptr<Recorder> recorder_;
     std::vector<std::uint8_t> state_;
+    std::vector<std::pair<std::string, sim::BodyId>> bodies_;  // to print
 };
 
 int run_scene(const RunOptions& options, sim::Target target, const protocol::LoadedScene& scene) {
@@ -151,6 +198,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
         script = std::move(*loaded);
     }
     TickWriter writer(options, scene);
+    if (const Result<Ok> found = writer.find_bodies(**world); !found) return complain(found.error(), kExitInput);
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
     SimulateSettings settings;

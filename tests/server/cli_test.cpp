@@ -123,6 +123,20 @@ TEST_CASE("run prints every documented field, and hashes as asked") {
     CHECK(has(text.out, "hash"));
 }
 
+TEST_CASE("run prints where bodies are that are named") {
+    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "10", "--bodies", "wrecking_ball,ground", "--bodies-every", "5", "--json"});
+    REQUIRE_MESSAGE(run.code == 0, run.err);
+    CHECK(count_lines(run.out) == 5);
+    CHECK(has(run.out, "{\"tick\": 5, \"body\": \"wrecking_ball\", \"position\": ["));
+    CHECK(has(run.out, "{\"tick\": 10, \"body\": \"ground\", \"position\": ["));
+    CHECK(has(run.out, "\"angular_velocity\": [0, 0, 0]}"));
+    const Printed text = call(server::run_command, {scene_path("yard"), "--ticks", "1", "--bodies", "wrecking_ball"});
+    CHECK(has(text.out, "tick 1 body wrecking_ball at "));
+    const Printed wrong = call(server::run_command, {scene_path("yard"), "--ticks", "1", "--bodies", "wrecking_bull"});
+    CHECK(wrong.code == 2);
+    CHECK(has(wrong.err, "--bodies: no body of the scene is called \"wrecking_bull\""));
+}
+
 TEST_CASE("a recorded run with commands verifies, and the commands matter") {
     const test::TempFolder folder;
     const std::string script = write_file(folder, "drive.json", R"({"commands": [
