@@ -66,17 +66,23 @@ std::size_t line_of_number(std::string_view text, std::size_t line, const std::s
            static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
 }
 
-// The line itself, or the one before where that says nothing, of a long one what is about the column: the parser names neither the key nor the value.
+// The line itself, or one shortly before it that is more than brackets; of a long one what is about the column. For the parser names
+// neither the key nor the value.
 std::string excerpt(std::string_view text, std::size_t line, std::size_t column) {
     constexpr std::size_t kLongest = 120, kBehind = 20;
     std::size_t begin = 0;
-    for (std::size_t i = 1; i < line && begin != std::string_view::npos; ++i) {
+    for (std::size_t i = 1; i < line; ++i) {
         begin = text.find('\n', begin);
-        if (begin != std::string_view::npos) ++begin;
+        if (begin == std::string_view::npos) return "";
+        ++begin;
     }
-    if (line == 0 || begin == std::string_view::npos) return "";
     std::string_view is = text.substr(begin, text.find('\n', begin) - begin);
-    if (line > 1 && is.find_first_not_of(" \t\r{}[],") == std::string_view::npos) return excerpt(text, line - 1, std::string_view::npos / 2);  // nothing but what closes it
+    for (int back = 0; back < 3 && begin > 0 && is.find_first_not_of(" \t\r{}[],") == std::string_view::npos; ++back) {
+        const std::size_t end = begin - 1, newline = text.substr(0, end).rfind('\n');
+        begin = newline == std::string_view::npos ? 0 : newline + 1;
+        is = text.substr(begin, end - begin);
+        column = is.size();
+    }
     if (is.size() > kLongest) {
         const std::size_t end = std::min(is.size(), column + kBehind);
         is = is.substr(0, end).substr(end - std::min(end, kLongest));

@@ -31,8 +31,9 @@ std::uint32_t largest_magnitude(const float* values, int count) {
     return largest;
 }
 
-// Whether both records need no closer look: no number is beyond its limit, none of a speed above half of the greatest. All sixteen at once, without a branch: a magnitude above its
-// limit makes the difference's sign bit. Vectors as all targets have, for left to itself the compiler makes none.
+// Whether both records need no closer look: no number is beyond its limit, none of a speed above half of the greatest. All
+// sixteen at once, without a branch: a magnitude above its limit makes the difference's sign bit. Vectors as all targets have,
+// for left to itself the compiler makes none.
 bool ordinary(const PoseRecord& pose, const VelocityRecord& velocity) {
     using Four = std::int32_t __attribute__((vector_size(16)));
     constexpr std::int32_t p = std::bit_cast<std::int32_t>(kMaxCoordinate_m), q = std::bit_cast<std::int32_t>(2.0f),

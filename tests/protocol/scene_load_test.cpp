@@ -330,6 +330,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"substeps\": \"four\""), "a word stands where a number belongs, in: \"substeps\": \"four\"");
     has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "unknown word \"dynamo\"; did you mean \"dynamic\", in: \"bodies\": [{\"type\": \"dynamo\"}]");
     has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
+    has("{\"gravity\": [0, -10]" + std::string(1'000'000, '\n') + "}", "wrong number of unnamed fields in table vector");  // soon said
     has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"),
         "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
