@@ -76,6 +76,11 @@ class Maker {
     void collides(std::uint32_t category, std::uint32_t mask) { like_.category = category, like_.mask = mask; }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
+    // Of links, which must not begin at one place.
+    double link(double value, const Path& here) {
+        if (value == 0.0) reader_.fail(here, "is 0; give the distance from one link to the next, m");
+        return pitch(value, here);
+    }
     double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m); }
     DVec origin(const Vec3d* value, const Path& here) {
         return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{};
@@ -225,7 +230,7 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
 void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     if (from.collide) maker.collides(from.category, from.mask);
-    const double spacing = maker.pitch(from.spacing, where / "spacing"),
+    const double spacing = maker.link(from.spacing, where / "spacing"),
                  across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
                  up = maker.pitch(from.layer_pitch, where / "layer_pitch");
     if (from.chains_per_layer == 0) maker.reader().fail(where / "chains_per_layer", "is 0; give at least 1");
@@ -278,7 +283,7 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const double spacing = maker.pitch(from.spacing, where / "spacing");
+    const double spacing = maker.link(from.spacing, where / "spacing");
     if (from.levels > kMaxTreeLevels)
         maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels));
     const auto total = static_cast<std::uint32_t>(count_tree(from));
@@ -306,7 +311,7 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const double spacing = maker.pitch(from.spacing, where / "spacing");
+    const double spacing = maker.link(from.spacing, where / "spacing");
     if (from.count < 3) maker.reader().fail(where / "count", "is " + std::to_string(from.count) + "; give at least 3");
     if (!maker.ok()) return;
     const auto spoke = [&](std::uint32_t i, double radius) {

@@ -175,6 +175,13 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
+    seams_ = false;
+    std::uint32_t unmoved = 0;
+    for (std::uint32_t i = 1; i < size && !seams_; ++i) {
+        if (identity_[i].kind == Kind::none || has_no_inside(type_of_[i])) continue;
+        unmoved += bodies.dynamic(i) ? 0u : 1u;
+        seams_ = unmoved > 1 || type_of_[i] == ShapeType::compound;
+    }
     any_passive_ = false;
     for (const std::uint32_t i : moving_) {
         if (bodies.info[i].collision_mode == CollisionMode::discrete) continue;

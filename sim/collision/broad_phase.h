@@ -49,6 +49,8 @@ class BroadPhase {
     std::span<const BoundsRecord> bounds() const { return tight_; }
     // Whether bounds may be grown by more than the margin: some body that moves is passive or continuous.
     bool any_passive() const { return any_passive_; }
+    // Whether something may slide from one shape to another that is fixed to it.
+    bool any_seams() const { return seams_; }
     bool takes_part(std::uint32_t body) const { return body < identity_.size() && identity_[body].kind != Kind::none; }
     // For the narrow phase: shape records, and by body which of them and of which type.
     std::span<const ShapeRecord> shape_table() const { return shape_table_; }
@@ -128,7 +130,7 @@ class BroadPhase {
     std::vector<Held> held_;
     std::uint32_t held_classes_ = 0;               // a bit each
     std::vector<float> passive_growth_;            // by body, as ExpandInput has it
-    bool any_passive_ = false;
+    bool any_passive_ = false, seams_ = false;
     std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for
     std::vector<BoundsRecord> tight_, fat_;        // by body
     std::vector<std::uint8_t> renewed_;            // by body: its fat bounds are to be made anew

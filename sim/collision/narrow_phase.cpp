@@ -167,6 +167,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
             }
         }
     });
+    if (broad.any_seams()) seams_.drop_ghosts({bodies, shapes, dt_s, margin_m}, broad.type_of(), executor, manifolds);
     return true;
 }
 

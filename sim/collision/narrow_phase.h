@@ -8,6 +8,7 @@
 #include "sim/collision/broad_phase.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/narrow_kernels.h"
+#include "sim/collision/seams.h"
 
 namespace orrery::sim {
 
@@ -44,6 +45,7 @@ class NarrowPhase {
     std::vector<std::uint8_t> points_;           // by pair: how many; 0: not touching
     std::vector<Touch> touches_;                 // by pair
     GeneralPhase general_;
+    Seams seams_;
     std::vector<std::uint32_t> general_pairs_;   // which pairs it has
     struct Chunk {                               // of pairs: first how many it has of each, then where they begin
         std::uint32_t type[kPairTypes + 1] = {}; // in order_; after all types the general ones, in general_pairs_

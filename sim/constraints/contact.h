@@ -16,7 +16,7 @@ struct ContactPointRows {
     Row mass;                       // effective, kg
     Row impulse;                    // N s of one substep
     Row total;                      // N s of the tick
-    Row speed;                      // m/s, J v at the tick's start
+    Row speed;                      // m/s, J v before the first push of the tick; where something bounces
     Row lever;                      // m, from the friction centre: what twist friction acts by
 };
 
@@ -179,8 +179,7 @@ struct ContactFunctions {
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
-                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b,
-                                  const VelocityT<F>& va, const VelocityT<F>& vb) {
+                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), one(1.0f);
         const Vec3T<F> n = get<F>(bundle.normal, lane), t = tangent_of(n), u = cross(n, t);
         put(bundle.tangent, lane, t);
@@ -226,7 +225,6 @@ struct ContactFunctions {
             put(rows.separation, lane, -get<F>(rows.separation, lane));
             put(rows.mass, lane, select(present, inverse_or_zero(response), zero));
             put(rows.total, lane, zero);
-            put(rows.speed, lane, normal_speed(n, ja, jb, va, vb));
             put(rows.lever, lane, length(ra - arm_a));
         }
 
@@ -439,6 +437,26 @@ struct ContactFunctions {
         vb.linear = vb.linear + f.n * (impulse * f.b.inverse_mass);
         va.angular = va.angular - f.a.inverse_inertia * (ja * impulse);
         vb.angular = vb.angular + f.b.inverse_inertia * (jb * impulse);
+    }
+
+    template <class F, class AnyBundle>
+    ORRERY_FN static F any_push(const AnyBundle& bundle, std::size_t lane) {
+        F most(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) most = max(most, get<F>(bundle.points[k].total, lane));
+        return most;
+    }
+    // How fast points come in while none of them has been pushed yet, once forces have acted in the substep. With x' = x + h v',
+    // v' = v - h g, a fall conserves v^2 / 2 + g x - h g v / 2: what comes back with -v' from x to 0 loses g x of it and gains nothing; and
+    // x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does to the others' speeds is no part of theirs.
+    template <class F>
+    ORRERY_FN static void note_speed(Bundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
+        const Vec3T<F> n = get<F>(bundle.normal, lane);
+        const MaskOf<F> pushed = any_push<F>(bundle, lane) > F(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            ContactPointRows& rows = bundle.points[k];
+            const F now = normal_speed(n, get<F>(rows.angular_a, lane), get<F>(rows.angular_b, lane), va, vb);
+            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), now));
+        }
     }
 
     // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed.

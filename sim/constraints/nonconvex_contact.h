@@ -20,7 +20,7 @@ struct NonconvexPointRows {
     Row mass;                       // effective, kg; 0 where there is no such point
     Row impulse;                    // N s of one substep
     Row total;                      // N s of the tick
-    Row speed;                      // m/s, J v at the tick's start
+    Row speed;                      // m/s, J v before the first push of the tick; where something bounces
     Sym2Rows friction_mass;         // kg
     Row friction_least;             // its lesser eigenvalue
     Vec2Rows friction_impulse;      // along the tangents, N s
@@ -97,8 +97,7 @@ struct NonconvexContactFunctions {
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
-                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b,
-                                  const VelocityT<F>& va, const VelocityT<F>& vb) {
+                                  const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), count = get<F>(bundle.point_count, lane), linear = a.inverse_mass + b.inverse_mass;
         const Vec3T<F> to_b = pose_a.position - pose_b.position;
         put(bundle.a, lane, a);
@@ -117,7 +116,6 @@ struct NonconvexContactFunctions {
             put(rows.separation, lane, -get<F>(rows.separation, lane));
             put(rows.mass, lane, select(present, inverse_or_zero(response), zero));
             put(rows.total, lane, zero);
-            put(rows.speed, lane, ContactFunctions::normal_speed(n, ja, jb, va, vb));
             const Mat23T<F> fa{cross(ra, t), cross(ra, u)}, fb{cross(rb, t), cross(rb, u)};
             const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
             const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
@@ -198,7 +196,17 @@ struct NonconvexContactFunctions {
         }
     }
 
-    // As a convex contact's.
+    // As a convex contact's, and what follows.
+    template <class F>
+    ORRERY_FN static void note_speed(Bundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
+        const MaskOf<F> pushed = ContactFunctions::any_push<F>(bundle, lane) > F(0.0f);
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+            NonconvexPointRows& rows = bundle.points[k];
+            const Point<F> p = Point<F>::of(rows, lane);
+            const F now = ContactFunctions::normal_speed(p.n, p.ja, p.jb, va, vb);
+            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), now));
+        }
+    }
     template <class F>
     ORRERY_FN static void restitute(Bundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
                                     VelocityT<F>& vb) {

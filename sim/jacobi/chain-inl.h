@@ -423,16 +423,30 @@ void solve_chains(const StepContext& context, const ChainView& chains, CoupledSl
     ORRERY_FOR_EACH_COUPLED_VECTOR solve_coupled<F>(context, chains, work, lane, false);
 }
 
+template <class F>
+ORRERY_FN void sum_up(const ChainView& chains, CoupledSlot* work, std::size_t lane, F sign) {
+    for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
+        CoupledSlot& w = work[s];
+        put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane) * sign);
+    }
+}
+
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 void relax_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     ORRERY_FOR_EACH_COUPLED_VECTOR {
         refresh_coupled<F>(context, chains, work, lane);
         solve_coupled<F>(context, chains, work, lane, true);
-        for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
-            CoupledSlot& w = work[s];
-            put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));
-        }
+        sum_up<F>(chains, work, lane, F(1.0f));
+    }
+}
+// In the same substep.
+template <class F>
+void relax_chains_again(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
+        sum_up<F>(chains, work, lane, F(-1.0f));
+        solve_coupled<F>(context, chains, work, lane, true);
+        sum_up<F>(chains, work, lane, F(1.0f));
     }
 }
 

@@ -43,6 +43,7 @@ struct ChainBundle {
     Row compliance{};
     // Of a tick: lanes that are solved by themselves, and with the coloured solver.
     std::uint32_t alone = 0, coupled = 0;
+    bool met = false;         // and something touches some of the coupled ones: all of them are relaxed again
 };
 
 // While chains are solved by themselves: a worker's own.

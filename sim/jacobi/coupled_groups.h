@@ -20,7 +20,8 @@ inline void note_break(std::span<Joint> joints, std::uint32_t row, const float* 
 class TreeGroups {
   public:
     void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
-    void begin_tick(const Rigs& rigs, const Bodies& bodies);
+    // `met` by rig: something touches it.
+    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> met);
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // bundles
     // `mean_n` by force_row. Valid until the next pack.
     RigTreeView view(std::uint32_t index, RigForce* force, float* mean_n);

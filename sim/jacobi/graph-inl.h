@@ -375,6 +375,13 @@ void relax_graph(const StepContext& context, const GraphView& g) {
     iterate_graph<F, true>(context, g);
     ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
 }
+// In the same substep.
+template <class F>
+void relax_graph_again(const StepContext& context, const GraphView& g) {
+    ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) - get<F>(j->impulse, lane));
+    iterate_graph<F, true>(context, g);
+    ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
+}
 
 template <class F>
 void finish_graph(const StepContext& context, const GraphView& g) {

@@ -44,7 +44,7 @@ struct GraphView {
 template <class View>
 struct CoupledKernels {
     using Kernel = void (*)(const StepContext& context, const View& view);
-    Kernel prepare, warm_start, solve, relax, finish;
+    Kernel prepare, warm_start, solve, relax, relax_again, finish;
 };
 
 struct RigKernels {
@@ -55,6 +55,7 @@ struct RigKernels {
     void (*warm_start)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*relax)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
+    void (*relax_again)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*finish)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     CoupledKernels<RigTreeView> trees;
     CoupledKernels<GraphView> graphs;

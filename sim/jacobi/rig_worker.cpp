@@ -120,8 +120,10 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
         touch(manifold.a);
         touch(manifold.b);
     }
+    met_ = touched_;
     for (const std::uint32_t body : pushed) touch(body);
-    trees_.begin_tick(rigs_, bodies);
+    find_near(bodies, manifolds);
+    trees_.begin_tick(rigs_, bodies, met_);
     graphs_.begin_tick(rigs_, bodies);
     caught_.clear();
     for (std::uint32_t k = 0; k < graphs_.awake(); ++k) {
@@ -136,12 +138,14 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
         ChainBundle& bundle = bundles_[b];
         const std::uint32_t before = bundle.alone;
         bundle.alone = bundle.coupled = 0;
+        bundle.met = false;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             const std::uint32_t r = bundle.rig[lane];
             // Its dynamic bodies sleep and wake together; the first or the second is one.
             const std::uint32_t* body = rigs_.bodies.data() + rigs_.rigs[r].first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
+            bundle.met = bundle.met || met_[r] != 0;
         }
         if (kept) set_flags(bundle, before ^ bundle.alone);
         if (bundle.alone != 0) alone_.push_back(b);
@@ -152,6 +156,22 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
     base_flags_.assign(bodies.flags.begin(), bodies.flags.end());
     flags_ = base_flags_;
     for (const std::uint32_t b : alone_) set_flags(bundles_[b], bundles_[b].alone);
+}
+
+// What a rig's member touches is pushed by it in every pass, and pushes back through whatever else it touches.
+void RigWorker::find_near(const Bodies& bodies, std::span<const Manifold> manifolds) {
+    near_.clear();
+    if (std::ranges::find(met_, 1) == met_.end()) return;
+    near_.resize(bodies.size(), 0);
+    constexpr std::uint8_t kMember = 1, kBeside = 2;
+    for (std::uint32_t body = 1; body < rigs_.rig_of_body.size(); ++body) {
+        const std::uint32_t rig = rigs_.rig_of_body[body];
+        if (rig != kNone && met_[rig] != 0) near_[body] = kMember;
+    }
+    for (const Manifold& m : manifolds) {
+        if ((near_[m.a] & kMember) != 0 && bodies.dynamic(m.b)) near_[m.b] |= kBeside;
+        if ((near_[m.b] & kMember) != 0 && bodies.dynamic(m.a)) near_[m.a] |= kBeside;
+    }
 }
 
 // Of the bodies of these lanes: none where they are alone, else their own.
@@ -259,25 +279,29 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     lost_ = job.lost;
 }
 
-void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs) {
+void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
         CoupledKernel chains;
         TreeKernel trees;
         GraphKernel graphs;
-    } job{*this, context, chains, trees, graphs};
+        bool met_alone;
+    } job{*this, context, chains, trees, graphs, met_alone};
     const auto work = [](void* opaque, std::uint32_t k) {
         const FpEnvironment guarded;
         const Job& j = *static_cast<const Job*>(opaque);
         RigWorker& r = j.rigs;
         const auto of_chains = static_cast<std::uint32_t>(r.coupled_.size());
         if (k < of_chains) {
-            j.chains(j.context, r.view(r.bundles_[r.coupled_[k]]), r.coupled_work_.data() + r.coupled_begin_[k]);
+            const ChainBundle& bundle = r.bundles_[r.coupled_[k]];
+            if (!j.met_alone || bundle.met) j.chains(j.context, r.view(bundle), r.coupled_work_.data() + r.coupled_begin_[k]);
         } else if (k -= of_chains; k < r.trees_.awake()) {
-            j.trees(j.context, r.trees_.view(k, r.force_.data(), r.mean_n_.data()));
+            const RigTreeView view = r.trees_.view(k, r.force_.data(), r.mean_n_.data());
+            if (!j.met_alone || view.bundle->met) j.trees(j.context, view);
         } else {
-            j.graphs(j.context, r.graphs_.view(k - r.trees_.awake(), r.force_.data(), r.mean_n_.data()));
+            const GraphView view = r.graphs_.view(k - r.trees_.awake(), r.force_.data(), r.mean_n_.data());
+            if (!j.met_alone || r.met_[view.graph->rig] != 0) j.graphs(j.context, view);
         }
     };
     const auto count = static_cast<std::uint32_t>(coupled_.size()) + trees_.awake() + graphs_.awake();
@@ -327,6 +351,9 @@ void RigWorker::solve(const StepContext& context) {
 }
 void RigWorker::relax(const StepContext& context) {
     run(context, kernels_->relax, kernels_->trees.relax, kernels_->graphs.relax);
+}
+void RigWorker::relax_again(const StepContext& context) {
+    run(context, kernels_->relax_again, kernels_->trees.relax_again, kernels_->graphs.relax_again, true);
 }
 void RigWorker::finish(const StepContext& context) {
     run(context, kernels_->finish, kernels_->trees.finish, kernels_->graphs.finish);

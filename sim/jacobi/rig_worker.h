@@ -34,6 +34,8 @@ class RigWorker final : public LastColour {
     void begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed);
     // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
+    // By body, not 0: a member of a rig that something touches, or a body that touches one. Empty: none is.
+    std::span<const std::uint8_t> near() const { return near_; }
     bool any_coupled() const { return !coupled_.empty() || trees_.awake() + graphs_.awake() > 0; }
 
     // Whether quarantine_lost_bodies has to look at bodies whose flags() are 0.
@@ -51,6 +53,7 @@ class RigWorker final : public LastColour {
     void warm_start(const StepContext& context) override;
     void solve(const StepContext& context) override;
     void relax(const StepContext& context) override;
+    void relax_again(const StepContext& context) override;
     void finish(const StepContext& context) override;
 
   private:
@@ -64,7 +67,8 @@ class RigWorker final : public LastColour {
     ChainView view(const ChainBundle& bundle);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     void catch_graphs(const StepContext& context);
-    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs);
+    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone = false);
+    void find_near(const Bodies& bodies, std::span<const Manifold> manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
 
     Rigs rigs_;
@@ -86,6 +90,8 @@ class RigWorker final : public LastColour {
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
     std::vector<std::uint8_t> touched_;           // by rig
+    std::vector<std::uint8_t> met_;               // by rig: in contact with something
+    std::vector<std::uint8_t> near_;              // by body
     std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
     std::vector<std::uint32_t> alone_, coupled_;  // bundles
     std::vector<std::uint32_t> caught_;           // awake graphs that are touched and begin without impulses

@@ -234,16 +234,30 @@ void solve_trees(const StepContext& context, const RigTreeView& trees) {
     ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, false);
 }
 
+template <class F>
+ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
+    for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+        TreeWork& w = trees.work[s];
+        put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane) * sign);
+    }
+}
+
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 void relax_trees(const StepContext& context, const RigTreeView& trees) {
     ORRERY_FOR_EACH_TREE_VECTOR {
         refresh_tree<F>(context, trees, lane);
         solve_tree<F>(context, trees, lane, true);
-        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
-            TreeWork& w = trees.work[s];
-            put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane));
-        }
+        sum_up<F>(trees, lane, F(1.0f));
+    }
+}
+// In the same substep.
+template <class F>
+void relax_trees_again(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        sum_up<F>(trees, lane, F(-1.0f));
+        solve_tree<F>(context, trees, lane, true);
+        sum_up<F>(trees, lane, F(1.0f));
     }
 }
 

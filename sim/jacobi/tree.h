@@ -25,6 +25,7 @@ struct TreeBundle {
     bool breakable = false;
     Row compliance{};
     std::uint32_t awake = 0;  // of a tick: lanes that are solved
+    bool met = false;         // and something touches some of them: all are relaxed again
 };
 
 struct Mat3Rows {

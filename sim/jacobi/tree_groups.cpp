@@ -53,15 +53,18 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
     work_.resize(slots_.size());
 }
 
-void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies) {
+void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> met) {
     awake_.clear();
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         TreeBundle& bundle = bundles_[b];
         bundle.awake = 0;
+        bundle.met = false;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             // Its dynamic bodies sleep and wake together; the first or the second is one.
             const std::uint32_t* body = rigs.bodies.data() + rigs.rigs[bundle.rig[lane]].first_body;
-            if (!bodies.asleep(body[0]) && !bodies.asleep(body[1])) bundle.awake |= 1u << lane;
+            if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
+            bundle.awake |= 1u << lane;
+            bundle.met = bundle.met || met[bundle.rig[lane]] != 0;
         }
         if (bundle.awake != 0) awake_.push_back(b);
     }

@@ -40,6 +40,7 @@ struct Shape {
 // For fixed and kinematic bodies alone: it has no inside, and so no mass.
 inline bool has_no_mass(ShapeType type) { return type == ShapeType::plane || type == ShapeType::mesh || type == ShapeType::height_field; }
 // A shape that may be a child of a compound.
+inline bool has_no_inside(ShapeType type) { return type == ShapeType::mesh || type == ShapeType::height_field; }
 inline bool is_convex(ShapeType type) { return !has_no_mass(type) && type != ShapeType::compound; }
 
 // An error names the offending field; `place` is prefixed to it, e.g. "shapes[3]". `earlier` are the shapes listed before it, of which

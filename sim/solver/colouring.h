@@ -21,6 +21,7 @@ struct Contact {
     std::uint8_t manifolds = 1;  // that it is made of; more than one: nonconvex
     bool dynamic_a = false, dynamic_b = false;
     bool surface : 1 = false, bounces : 1 = false;  // has a ContactSurface that is not plain; restitution
+    bool near : 1 = false;       // to what is solved after all colours: StepInput::near
 };
 
 struct Colouring {

@@ -74,15 +74,28 @@ ORRERY_FN Sym3T<F> world_inverse_inertia(QuatT<F> q, const MassT<F>& mass) {
     return {s.xx * k.x, s.xy * (k.x * k.y), s.xz * (k.x * k.z), s.yy * k.y, s.yz * (k.y * k.z), s.zz * k.z};
 }
 
-// The change of angular velocity by the gyroscopic torque w x (I w) in a substep: one Newton step of implicit Euler in
-// body axes (Catto, "Numerical Methods", GDC 2015). Stable at any speed, at the price of a little energy.
+// The change of angular velocity by the gyroscopic torque w x (I w) in a substep: an implicit rule in body axes, one Newton step from w.
 //
-//   f = h w x (I w),  J = I + h ([w]x I - [I w]x),  change = -J^-1 f
+//   I d + h m x (I m) = 0,  m = w + theta d:  f = h w x (I w),  J = I + theta h ([w]x I - [I w]x),  d = -J^-1 f
+//
+// theta 1/2, the midpoint rule, keeps the energy w . I w and the momentum |I w|, for d . I m and I d . I m are both zero by it; one
+// Newton step leaves errors of (h w)^3. Where these count the spin is scaled to the momentum that it had, or, where that would add
+// energy, to the energy: nothing spins up however fast it turns.
+// theta 1, implicit Euler (Catto, "Numerical Methods", GDC 2015), takes half of both within seconds. It is for bodies in contact, and
+// for those that turn by more than a quarter to a third of a radian in a substep: a contact is what it was when the tick began, and of a
+// thin body that turns by a radian and more meanwhile an impact may make as much spin about its length as there was energy, and more.
+// That must not be kept.
 //
 // Only ratios of inertias matter, so I is taken as the adjugate of the inverse inertia, scaled to a trace of one. A body
-// whose inertia about some axis is infinite gets none.
+// whose inertia about some axis is infinite feels none.
+inline constexpr float kFastTurn2 = 1.0e-3f;    // rad^2 in a substep: below it rounding outweighs what a Newton step leaves
+inline constexpr float kWildTurn2 = 0.05f, kWildest2 = 0.1f;  // from here on energy is taken, and wholly so
+inline constexpr float kEnergySlack = 1.0e-5f;  // of rounding
+
 template <class F>
-ORRERY_FN Vec3T<F> gyroscopic_change(const Sym3T<F>& inverse_inertia, Vec3T<F> w, F h) {
+ORRERY_FN Vec3T<F> gyroscopic_change(const Sym3T<F>& inverse_inertia, Vec3T<F> w, F h, F at_least) {
+    const F turn2 = length_squared(w) * (h * h);
+    const F theta = max(at_least, min(max(F(0.5f) + (turn2 - F(kWildTurn2)) * F(0.5f / (kWildest2 - kWildTurn2)), F(0.5f)), F(1.0f)));
     const Sym3T<F>& m = inverse_inertia;
     const F s = inverse_or_zero((m.xx + m.yy) + m.zz);
     const F xx = m.xx * s, xy = m.xy * s, xz = m.xz * s, yy = m.yy * s, yz = m.yz * s, zz = m.zz * s;
@@ -92,18 +105,32 @@ ORRERY_FN Vec3T<F> gyroscopic_change(const Sym3T<F>& inverse_inertia, Vec3T<F> w
     const Sym3T<F> inertia{adjugate.xx * t, adjugate.xy * t, adjugate.xz * t, adjugate.yy * t, adjugate.yz * t, adjugate.zz * t};
     const Vec3T<F> momentum = inertia * w;
     const Vec3T<F> f = cross(w, momentum) * h;
-    // Columns of J: I e + h (w x (I e) - (I w) x e).
-    const F zero(0.0f), one(1.0f);
+    // Columns of J: I e + theta h (w x (I e) - (I w) x e).
+    const F zero(0.0f), one(1.0f), part = h * theta;
     const Vec3T<F> ix{inertia.xx, inertia.xy, inertia.xz}, iy{inertia.xy, inertia.yy, inertia.yz},
         iz{inertia.xz, inertia.yz, inertia.zz};
-    const Vec3T<F> jx = ix + (cross(w, ix) - cross(momentum, Vec3T<F>{one, zero, zero})) * h;
-    const Vec3T<F> jy = iy + (cross(w, iy) - cross(momentum, Vec3T<F>{zero, one, zero})) * h;
-    const Vec3T<F> jz = iz + (cross(w, iz) - cross(momentum, Vec3T<F>{zero, zero, one})) * h;
+    const Vec3T<F> jx = ix + (cross(w, ix) - cross(momentum, Vec3T<F>{one, zero, zero})) * part;
+    const Vec3T<F> jy = iy + (cross(w, iy) - cross(momentum, Vec3T<F>{zero, one, zero})) * part;
+    const Vec3T<F> jz = iz + (cross(w, iz) - cross(momentum, Vec3T<F>{zero, zero, one})) * part;
     const Vec3T<F> yz_normal = cross(jy, jz);
     const F det = dot(jx, yz_normal);
     const MaskOf<F> usable = det > F(1.0e-9f);
     const F scale = select(usable, F(-1.0f) / select(usable, det, one), zero);
-    return Vec3T<F>{dot(f, yz_normal), dot(jx, cross(f, jz)), dot(jx, cross(jy, f))} * scale;
+    const Vec3T<F> turned = w + Vec3T<F>{dot(f, yz_normal), dot(jx, cross(f, jz)), dot(jx, cross(jy, f))} * scale, after = inertia * turned;
+    const F had = dot(w, momentum), energy = dot(turned, after), size = length_squared(after), least(1.0e-12f);
+    const MaskOf<F> spins = (had > least) & (energy > least) & (size > least) & (turn2 > F(kFastTurn2)) & (theta <= F(0.5f));
+    const F of_size = length_squared(momentum) / select(spins, size, one), of_energy = had / select(spins, energy, one);
+    const F kept = select(of_size > of_energy * F(1.0f + kEnergySlack), of_energy, of_size);
+    return select<F>(spins, turned * sqrt(min(max(kept, F(0.5f)), F(2.0f))), turned) - w;
+}
+
+template <class F>
+ORRERY_FN F gather_theta(const StepContext& context, const std::uint32_t* rows) {
+    constexpr float kTheta[2] = {0.5f, 1.0f};
+    if (context.touched == nullptr) return F(kTheta[0]);
+    float theta[kBundleLanes];
+    for (std::size_t k = 0; k < lanes<F>(); ++k) theta[k] = kTheta[context.touched[rows[k]]];
+    return load<F>(theta);
 }
 
 // Equal principal inertias feel no gyroscopic torque; leaving them out keeps spheres free of rounding noise.
@@ -157,7 +184,7 @@ void integrate_velocities(const StepContext& context, std::uint32_t begin, std::
             if (!all(round)) {
                 const QuatT<F> q = gather_pose<F>(context.pose->position, rows).orientation;
                 const Vec3T<F> local = rotate_inverse(q, v.angular);
-                const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h));
+                const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h, gather_theta<F>(context, rows)));
                 v.angular = select<F>(round, v.angular, v.angular + change);
             }
             const F linear_scale = one / (one + mass.linear_damping * h), angular_scale = one / (one + mass.angular_damping * h);

@@ -17,6 +17,7 @@ struct StepContext {
     const std::uint8_t* flags;
     std::uint32_t body_count;
     const Vec3 *force, *torque;  // by body index, or null
+    const std::uint8_t* touched; // by body index: 1 where a contact is; null: none is
 };
 
 // Bundles of one kind lie `stride` bytes apart: forms that several kinds share see the part that they have in common.
@@ -25,7 +26,8 @@ using BodyKernel = void (*)(const StepContext& context, std::uint32_t begin, std
 
 struct KindKernels {
     BundleKernel prepare, warm_start, solve, relax;
-    BundleKernel restitute;  // null for joints
+    BundleKernel relax_again;  // in the same substep; null for joints, as what follows
+    BundleKernel note_speed, restitute;
     BundleKernel finish;
 };
 

@@ -12,6 +12,7 @@ class LastColour {
     virtual void warm_start(const StepContext& context) = 0;
     virtual void solve(const StepContext& context) = 0;
     virtual void relax(const StepContext& context) = 0;       // the poses have moved; no pass here moves them
+    virtual void relax_again(const StepContext& context) = 0; // in the same substep, after the constraints that meet it
     virtual void finish(const StepContext& context) = 0;      // impulses to the joints
 };
 

@@ -22,6 +22,8 @@ Kind kind_of(const Contact& contact) {
 std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::contact); }
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
 std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
+constexpr std::uint32_t kNear = 0, kFar = 1;
+std::uint32_t part_of(const Contact& contact) { return contact.near ? kNear : kFar; }
 
 }  // namespace
 
@@ -81,7 +83,9 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     place_overflow(bodies, contacts);
     blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
     constraints_ = overflow_constraints_;
-    for (const Plan& p : plans_) constraints_ += std::accumulate(p.lanes, p.lanes + colours_, 0u);
+    for (const Plan& p : plans_) {
+        for (std::uint32_t colour = 0; colour < colours_; ++colour) constraints_ += p.lanes[colour][kNear] + p.lanes[colour][kFar];
+    }
 }
 
 void BundleLayout::forget_plans(bool keep_joints) {
@@ -101,15 +105,17 @@ void BundleLayout::sort_plans() {
 void BundleLayout::reserve(Plan& p) {
     std::uint32_t next = 0;
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
-        std::uint32_t slot = next * kBundleLanes;
-        p.lanes[colour] = 0;
-        for (std::uint32_t& bucket : p.counts[colour]) {
-            const std::uint32_t here = bucket;
-            bucket = slot;
-            slot += here, p.lanes[colour] += here;
+        for (std::uint32_t part = 0; part < kParts; ++part) {
+            std::uint32_t slot = next * kBundleLanes, &lanes = p.lanes[colour][part];
+            lanes = 0;
+            for (std::uint32_t& bucket : p.counts[colour][part]) {
+                const std::uint32_t here = bucket;
+                bucket = slot;
+                slot += here, lanes += here;
+            }
+            p.first[colour][part] = next;
+            next += bundles_of(lanes);
         }
-        p.first[colour] = next;
-        next += bundles_of(p.lanes[colour]);
     }
     resize(p.kind, next);
     resize_sparingly(stores_[index_of(p.kind)].source, std::size_t(next) * kBundleLanes);
@@ -120,7 +126,7 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
         const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
         Plan& of_kind = plan(kind_of(joints[taken[k]]));
-        if (colour < kMaxColours) ++of_kind.counts[colour][0];
+        if (colour < kMaxColours) ++of_kind.counts[colour][kFar][0];
     }
     sort_plans();
     for (Plan& p : plans_) reserve(p);
@@ -129,7 +135,7 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
         if (colour == kNoColour) continue;
         const Kind kind = kind_of(joints[taken[k]]);
         if (colour == kOverflowColour) overflow_.push_back(member(kind, taken[k], joints, {}));
-        else stores_[index_of(kind)].source[plan(kind).counts[colour][0]++] = taken[k];
+        else stores_[index_of(kind)].source[plan(kind).counts[colour][kFar][0]++] = taken[k];
     }
 }
 
@@ -141,16 +147,16 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
     for (const Kind kind : kKinds) plans[contact_kind(kind)] = &plan(kind);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const std::uint8_t colour = colouring.contacts[i];
-        if (colour < kMaxColours) ++plans[contact_kind(kind_of(contacts[i]))]->counts[colour][bucket_of(contacts[i])];
+        if (colour < kMaxColours) ++plans[contact_kind(kind_of(contacts[i]))]->counts[colour][part_of(contacts[i])][bucket_of(contacts[i])];
     }
-    // Of a colour's contacts of one point, and of two, as many as fill bundles.
+    // Of a colour's far contacts of one point, and of two, as many as fill bundles.
     std::uint32_t whole[kMaxColours][3] = {};
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         for (const std::uint32_t points : {1u, 2u}) {
-            std::uint32_t& all = plans[0]->counts[colour][kMaxManifoldPoints - points];
+            std::uint32_t& all = plans[0]->counts[colour][kFar][kMaxManifoldPoints - points];
             whole[colour][points] = all / kBundleLanes * kBundleLanes;
             all -= whole[colour][points];
-            plans[points]->counts[colour][0] = whole[colour][points];
+            plans[points]->counts[colour][kFar][0] = whole[colour][points];
         }
     }
     std::uint32_t* source[kContactKinds];
@@ -167,11 +173,11 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
             continue;
         }
         std::size_t k = contact_kind(kind_of(c)), bucket = bucket_of(c);
-        if (k == 0 && c.points <= 2 && whole[colour][c.points] != 0) {
+        if (k == 0 && !c.near && c.points <= 2 && whole[colour][c.points] != 0) {
             --whole[colour][c.points];
             k = c.points, bucket = 0;
         }
-        source[k][plans[k]->counts[colour][bucket]++] = i;
+        source[k][plans[k]->counts[colour][part_of(c)][bucket]++] = i;
     }
 }
 
@@ -233,12 +239,17 @@ void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact>
                 open = stores_[index_of(o.kind)].size;
                 resize(o.kind, open + 1);
                 std::memset(bundle(o.kind, open), 0, kHeadBytes[index_of(o.kind)]);
-                overflow_blocks_.push_back({o.kind, open, 1, 0, 0});
+                overflow_blocks_.push_back({o.kind, open, 1, 0, 0, false});
             }
             BundleHead& to = head(o.kind, open);
             put(to, to.count, o, bodies, contacts);
         }
         overflow_.swap(left_);
+    }
+    for (Block& block : overflow_blocks_) {
+        if (block.kind < Kind::contact) continue;
+        const BundleHead& of = head(block.kind, block.first);
+        for (std::uint32_t lane = 0; lane < of.count; ++lane) block.near = block.near || contacts[of.source[lane]].near;
     }
 }
 
@@ -249,15 +260,17 @@ void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Co
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         colour_begin_[colour] = static_cast<std::uint32_t>(blocks_.size());
         std::uint32_t bundles = 0;
-        for (const Plan& p : plans_) bundles += bundles_of(p.lanes[colour]);
+        for (const Plan& p : plans_) bundles += bundles_of(p.lanes[colour][kNear]) + bundles_of(p.lanes[colour][kFar]);
         const std::uint32_t size = std::clamp(bundles / kBlocksPerColour, 1u, kMaxBlockBundles);
         for (const Plan& p : plans_) {
-            const std::uint32_t all = bundles_of(p.lanes[colour]);
-            for (std::uint32_t done = 0; done < all; done += size) {
-                Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour] + done, std::min(size, all - done),
-                                                          std::min(size * kBundleLanes, p.lanes[colour] - done * kBundleLanes), 0});
-                const std::uint32_t source = stores_[index_of(p.kind)].source[std::size_t(block.first) * kBundleLanes + block.lanes / 2];
-                block.place = p.kind >= Kind::contact ? contacts[source].b : joints[source].b;
+            for (std::uint32_t part = 0; part < kParts; ++part) {
+                const std::uint32_t lanes = p.lanes[colour][part], all = bundles_of(lanes);
+                for (std::uint32_t done = 0; done < all; done += size) {
+                    Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour][part] + done, std::min(size, all - done),
+                                                              std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, part == kNear});
+                    const std::uint32_t source = stores_[index_of(p.kind)].source[std::size_t(block.first) * kBundleLanes + block.lanes / 2];
+                    block.place = p.kind >= Kind::contact ? contacts[source].b : joints[source].b;
+                }
             }
         }
         std::sort(blocks_.begin() + colour_begin_[colour], blocks_.end(), [](const Block& x, const Block& y) {

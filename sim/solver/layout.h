@@ -27,6 +27,7 @@ struct Block {
     std::uint32_t first = 0, count = 0;  // bundles of that kind
     std::uint32_t lanes = 0;             // in use, in all of them
     std::uint32_t place = 0;             // a body in their midst
+    bool near = false;                   // of contacts: they are Contact::near, in the overflow some are
 };
 
 class BundleLayout {
@@ -54,6 +55,7 @@ class BundleLayout {
 
   private:
     static constexpr std::uint32_t kBuckets = kMaxManifoldPoints;  // contacts with more points first
+    static constexpr std::uint32_t kParts = 2;                     // of a colour of a kind, in bundles of their own: near contacts, all else
     struct Release {
         void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{alignof(Row)}); }
     };
@@ -65,8 +67,8 @@ class BundleLayout {
     // Of a kind that the tick has any of.
     struct Plan {
         Kind kind = Kind::contact;
-        std::uint32_t counts[kMaxColours + 1][kBuckets] = {};      // of constraints; then the next slot of each
-        std::uint32_t first[kMaxColours] = {}, lanes[kMaxColours] = {};  // by colour: its first bundle, lanes in use
+        std::uint32_t counts[kMaxColours + 1][kParts][kBuckets] = {};    // of constraints; then the next slot of each
+        std::uint32_t first[kMaxColours][kParts] = {}, lanes[kMaxColours][kParts] = {};  // by colour: its first bundle, lanes in use
         std::uint32_t open[kMaxColours] = {};                      // overflow: the bundle to fill, of this layer
     };
     struct Member {

@@ -222,8 +222,7 @@ void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t c
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
-        Functions::template prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b(),
-                                       pair.velocity_a(), pair.velocity_b());
+        Functions::template prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
     }
 }
 
@@ -235,6 +234,29 @@ void solve_contacts(const StepContext& context, void* bundles, std::uint32_t cou
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
         Functions::template solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
         pair.write(a, b);
+    }
+}
+
+// What the first of the substep summed up is taken back before.
+template <class Functions, class F>
+void relax_contacts_again(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        for (std::uint32_t point = 0; point < bundle->head.points; ++point) {
+            auto& rows = bundle->points[point];
+            put(rows.total, lane, get<F>(rows.total, lane) - get<F>(rows.impulse, lane));
+        }
+    }
+    solve_contacts<true, Functions, F>(context, bundles, count, stride);
+}
+
+template <class Functions, class F>
+void note_speeds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        if (bundle->head.bounces == 0) continue;
+        const BodyPair<F> pair(context, bundle->head, lane);
+        Functions::template note_speed<F>(*bundle, lane, pair.velocity_a(), pair.velocity_b());
     }
 }
 
@@ -295,20 +317,21 @@ constexpr KindKernels joint_kernels() {
     if constexpr (requires { typename Functions::Form; }) {
         using Form = typename Functions::Form;
         return {prepare_joints<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
-                nullptr, finish_joints<Form, F>};
+                nullptr, nullptr, nullptr, finish_joints<Form, F>};
     } else if constexpr (requires { typename Functions::ManyBodies; }) {
         using Form = typename Functions::ManyBodies;
         return {prepare_crowds<Functions, F>, warm_start_crowds<Form, F>, solve_crowds<Form, F>, relax_crowds<Functions, F>,
-                nullptr, finish_joints<Form, F>};
+                nullptr, nullptr, nullptr, finish_joints<Form, F>};
     } else {
         return {prepare_joints<Functions, Bundle, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
-                nullptr, finish_joints<Functions, F>};
+                nullptr, nullptr, nullptr, finish_joints<Functions, F>};
     }
 }
 template <class Functions, class F>
 constexpr KindKernels kernels_of_contacts() {
     return {prepare_contacts<Functions, F>, warm_start<Functions, F>, solve_contacts<false, Functions, F>,
-            solve_contacts<true, Functions, F>, restitute_contacts<Functions, F>, finish_contacts<Functions, F>};
+            solve_contacts<true, Functions, F>, relax_contacts_again<Functions, F>, note_speeds<Functions, F>,
+            restitute_contacts<Functions, F>, finish_contacts<Functions, F>};
 }
 template <class F>
 constexpr KindKernels contact_kernels() { return kernels_of_contacts<ContactFunctions, F>(); }
@@ -317,7 +340,8 @@ constexpr KindKernels nonconvex_contact_kernels() { return kernels_of_contacts<N
 template <class F>
 constexpr KindKernels surface_contact_kernels() {
     return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
-            solve_contacts<true, SurfaceContactFunctions, F>, restitute_contacts<ContactFunctions, F>, finish_surface_contacts<F>};
+            solve_contacts<true, SurfaceContactFunctions, F>, relax_contacts_again<SurfaceContactFunctions, F>,
+            note_speeds<ContactFunctions, F>, restitute_contacts<ContactFunctions, F>, finish_surface_contacts<F>};
 }
 
 // The kernels of each joint: defined where its part of the list is compiled, per lane namespace.

@@ -118,10 +118,13 @@ struct Solver::Impl {
     std::span<JointImpulse> impulses;
     std::span<Manifold> manifolds;
     std::span<ContactSurface> surfaces;
+    std::span<const std::uint8_t> near;
     Executor* executor = nullptr;
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
     std::vector<Contact> contacts;            // by manifold
+    std::vector<std::uint8_t> touched;        // by body
+    bool any_bounces = false;
 
     // What the joints' bundles were built of.
     std::uint64_t built_epoch = 0;            // 0: not to be kept
@@ -161,10 +164,16 @@ struct Solver::Impl {
                 const bool leads = place % kMaxManifoldPoints == 0;
                 const auto points = static_cast<std::uint8_t>(!leads ? 0 : together > 1 ? together : m.count);
                 contacts[i] = {m.a, m.b, points, leads ? together : std::uint8_t{1}, bodies.dynamic(m.a), bodies.dynamic(m.b),
-                               is_surface(i), m.restitution > 0.0f};
+                               is_surface(i), m.restitution > 0.0f, is_near(m.a) || is_near(m.b)};
             }
         });
     }
+    void find_touched(const Bodies& bodies) {
+        touched.assign(bodies.size(), 0);
+        for (const Contact& c : contacts) touched[c.a] = touched[c.b] = 1;
+        context.touched = contacts.empty() ? nullptr : touched.data();
+    }
+    bool is_near(std::uint32_t body) const { return body < near.size() && near[body] != 0; }
     bool is_surface(std::uint32_t manifold) const { return !surfaces.empty() && !surfaces[manifold].plain(); }
     // Which bodies are not where the last step left them.
     void find_moved(const Bodies& bodies) {
@@ -199,6 +208,7 @@ struct Solver::Impl {
         void (Impl::*work)(std::uint32_t index, const Job& job);
         BundleKernel KindKernels::*pass;
         BodyKernel body_pass;
+        bool near_alone = false;  // of contacts
     };
     struct Share {
         Impl& impl;
@@ -220,6 +230,7 @@ struct Solver::Impl {
 
     void block_work(std::uint32_t index, const Job& job) {
         const Block& block = layout.blocks()[index];
+        if (job.near_alone && block.kind >= Kind::contact && !block.near) return;
         const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->*job.pass;
         if (kernel) kernel(context, layout.bundle(block.kind, block.first), block.count, kBundleBytes[index_of(block.kind)]);
     }
@@ -256,17 +267,21 @@ struct Solver::Impl {
     }
 
     // Overflow first, one bundle after the other; then colour by colour.
-    void pass(BundleKernel KindKernels::*pass) {
-        const Job job{&Impl::block_work, pass, nullptr};
+    void pass(BundleKernel KindKernels::*pass, bool near_alone = false) {
+        const Job job{&Impl::block_work, pass, nullptr, near_alone};
         const auto all = static_cast<std::uint32_t>(layout.blocks().size());
         for (std::uint32_t k = layout.overflow_begin(); k < all; ++k) block_work(k, job);
-        for (std::uint32_t c = 0; c < layout.colours(); ++c) run(layout.colour_begin(c), layout.colour_begin(c + 1), job);
+        for (std::uint32_t c = 0; c < layout.colours(); ++c) {
+            const std::uint32_t begin = layout.colour_begin(c), end = layout.colour_begin(c + 1);
+            if (!near_alone || std::any_of(layout.blocks().begin() + begin, layout.blocks().begin() + end, [](const Block& b) { return b.kind < Kind::contact || b.near; }))
+                run(begin, end, job);
+        }
     }
-    void all_blocks(void (Impl::*work)(std::uint32_t, const Job&)) {
-        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {work, nullptr, nullptr});
+    void all_blocks(void (Impl::*work)(std::uint32_t, const Job&), BundleKernel KindKernels::*pass = nullptr) {
+        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {work, pass, nullptr, false});
     }
     void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
-        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {work, nullptr, kernel});
+        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {work, nullptr, kernel, false});
     }
     void find_busy_blocks() {
         busy_blocks.clear();
@@ -305,7 +320,8 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
             input.flags.empty() ? bodies.flags.data() : input.flags.data(),
             bodies.size(),
             input.force.empty() ? nullptr : input.force.data(),
-            input.torque.empty() ? nullptr : input.torque.data()};
+            input.torque.empty() ? nullptr : input.torque.data(),
+            nullptr};
 }
 
 SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds) {
@@ -316,6 +332,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.impulses = input.impulses;
     s.manifolds = manifolds;
     s.surfaces = input.surfaces;
+    s.near = input.near;
     s.executor = input.executor;
     s.joint_news = input.joint_news;
     s.context = make_step_context(input, bodies);
@@ -340,6 +357,8 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         const bool same_step = std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
         s.joints_stay = built && same_step && !taken.empty() && !input.joint_news.empty();
         s.read_contacts(bodies);
+        s.find_touched(bodies);
+        s.any_bounces = std::ranges::any_of(s.contacts, [](const Contact& c) { return c.bounces; });
         if (built && s.contacts.empty() && !were_contacts) return;
         if (!built) colour_joints(bodies, joints, taken, s.colouring);
         colour_contacts(s.contacts, s.colouring);
@@ -354,15 +373,20 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     rigs(&LastColour::prepare);
     for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
         stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
+        if (s.any_bounces) stage(Stage::restitution, [&] { s.all_blocks(&Impl::block_work, &KindKernels::note_speed); });
         stage(Stage::warm_start, [&] { s.pass(&KindKernels::warm_start); });
         rigs(&LastColour::warm_start);
         for (std::uint32_t k = 0; k < iterations; ++k) {
-            stage(Stage::solve, [&] { s.pass(&KindKernels::solve); });
+            stage(Stage::solve, [&] { s.pass(&KindKernels::solve, k > 0); });
             rigs(&LastColour::solve);
         }
         stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
         stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
         rigs(&LastColour::relax);
+        for (std::uint32_t k = 1; k < (input.near.empty() ? 1 : iterations); ++k) {
+            stage(Stage::relax, [&] { s.pass(&KindKernels::relax_again, true); });
+            rigs(&LastColour::relax_again);
+        }
     }
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
     stage(Stage::store, [&] {

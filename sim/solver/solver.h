@@ -30,8 +30,10 @@ struct StepInput {
     const std::vector<std::uint32_t>* joints = nullptr;  // which of the joints, ascending; null: all
     std::span<JointImpulse> impulses;    // by joint
     std::span<ContactSurface> surfaces;  // by manifold; empty: all are plain
-    LastColour* last = nullptr;          // may be null; then the solve pass is made coupling_iterations times
+    LastColour* last = nullptr;          // may be null
+    // How often a substep's solve and relax go over it and what meets it: joints (in solve alone), and contacts of bodies that are near.
     std::uint32_t coupling_iterations = 1;
+    std::span<const std::uint8_t> near;  // by body, not 0: near. Empty: none is
 };
 
 // What the kernels see of it.

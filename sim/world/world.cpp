@@ -89,7 +89,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force, core.start_pose);
         input.flags = rigs.flags();
         input.joints = &rigs.rigs().coloured;
-        if (rigs.any_coupled()) input.last = &rigs;
+        if (rigs.any_coupled()) input.last = &rigs, input.near = rigs.near();
         input.coupling_iterations = core.def.solver.coupling_iterations;
     } else {
         keep_start_poses(core);

@@ -212,7 +212,8 @@ TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip
         load_lane(bundle, 0, manifold);
         const VelocityT<float> before_a{lane(random.vector()), lane(random.vector())},
             before_b{lane(random.vector()), lane(random.vector())};
-        ContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit, before_a, before_b);
+        ContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);
+        ContactFunctions::note_speed<float>(bundle, 0, before_a, before_b);
 
         const V n = wide(manifold.normal), t{bundle.tangent.x.lane[0], bundle.tangent.y.lane[0], bundle.tangent.z.lane[0]},
                 u = cross(n, t);
@@ -270,7 +271,8 @@ TEST_CASE("a nonconvex contact's Jacobian is, point by point, the finite differe
         load_lane(bundle, 0, manifolds);
         const VelocityT<float> before_a{lane(random.vector()), lane(random.vector())},
             before_b{lane(random.vector()), lane(random.vector())};
-        NonconvexContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit, before_a, before_b);
+        NonconvexContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);
+        NonconvexContactFunctions::note_speed<float>(bundle, 0, before_a, before_b);
         const auto moved_by = [](const DoublePose& from, const DoublePose& to, V arm) {
             const Q back{-from.orientation.x, -from.orientation.y, -from.orientation.z, from.orientation.w};
             return to.position + turn(to.orientation * back, arm) - from.position - arm;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/movers.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -19,13 +20,7 @@ using namespace orrery::test;
 namespace {
 
 constexpr double kGravity = 10.0, kTick_s = 1.0 / 60;
-const float kHalfRoot = std::sqrt(0.5f);
 
-Quat times(Quat p, Quat q) {
-    return {p.w * q.x + p.x * q.w + p.y * q.z - p.z * q.y, p.w * q.y - p.x * q.z + p.y * q.w + p.z * q.x,
-            p.w * q.z + p.x * q.y - p.y * q.x + p.z * q.w, p.w * q.w - p.x * q.x - p.y * q.y - p.z * q.z};
-}
-Quat turn_about_y(float angle_rad) { return {0.0f, std::sin(angle_rad / 2), 0.0f, std::cos(angle_rad / 2)}; }
 double apart(Vec3 a, Vec3 b) { return std::hypot(double(a.x) - double(b.x), double(a.y) - double(b.y), double(a.z) - double(b.z)); }
 
 // ---- surfaces
@@ -77,54 +72,6 @@ std::uint32_t add_fixed(WorldDef& def, ShapeDef shape, Vec3 at = {}) {
     return body;
 }
 
-// ---- what moves over them
-
-// Rods and drums lie along the way or across it. All have their centre kHigh above a level ground.
-enum class Kind { ball, box, turned_box, hull, drum, capsule_across, cylinder_across, capsule_along, cylinder_along };
-constexpr Kind kKinds[] = {Kind::ball,           Kind::box,             Kind::turned_box,   Kind::hull,          Kind::drum,
-                           Kind::capsule_across, Kind::cylinder_across, Kind::capsule_along, Kind::cylinder_along};
-constexpr const char* kNames[] = {"ball",           "box",             "turned box",    "hull",          "upright cylinder",
-                                  "capsule across", "cylinder across", "capsule along", "cylinder along"};
-constexpr float kHigh = 0.3f;
-std::string name_of(Kind kind) { return kNames[static_cast<int>(kind)]; }
-constexpr bool is_round(Kind kind) { return kind == Kind::ball || kind == Kind::capsule_across || kind == Kind::cylinder_across; }
-// How far its lowest part reaches ahead and back of the centre.
-constexpr double reach_of(Kind kind) {
-    switch (kind) {
-        case Kind::box:
-        case Kind::drum:
-        case Kind::cylinder_along:
-        case Kind::capsule_along: return 0.4;
-        case Kind::turned_box: return 0.54;
-        case Kind::hull: return 0.58;
-        default: return 0.0;
-    }
-}
-
-// `ahead` turns x to the way that it goes.
-std::uint32_t add_mover(WorldDef& def, Kind kind, Vec3 at, Quat ahead) {
-    const auto cylinder = [&](float radius, float half_height) {
-        return add_shape(def, {"", ShapeType::cylinder, radius, half_height, {}});
-    };
-    ShapeDef hull;
-    hull.type = ShapeType::hull;
-    constexpr float kFoot[][2] = {{-0.5f, -0.4f}, {0.45f, -0.45f}, {0.55f, 0.3f}, {-0.4f, 0.5f}};
-    for (const auto& p : kFoot) hull.points.push_back({p[0], -kHigh, p[1]}), hull.points.push_back({p[0], kHigh, p[1]});
-    const Quat along{0.0f, 0.0f, kHalfRoot, kHalfRoot}, across{kHalfRoot, 0.0f, 0.0f, kHalfRoot};
-    switch (kind) {
-        case Kind::ball: return add_body(def, add_sphere_shape(def, kHigh), at);
-        case Kind::box: return add_body(def, add_box_shape(def, {0.4f, kHigh, 0.5f}), at, ahead);
-        case Kind::turned_box: return add_body(def, add_box_shape(def, {0.4f, kHigh, 0.5f}), at, times(ahead, turn_about_y(0.3f)));
-        case Kind::drum: return add_body(def, cylinder(0.4f, kHigh), at, ahead);
-        case Kind::capsule_across: return add_body(def, add_capsule_shape(def, kHigh, 0.4f), at, times(ahead, across));
-        case Kind::cylinder_across: return add_body(def, cylinder(kHigh, 0.4f), at, times(ahead, across));
-        case Kind::capsule_along: return add_body(def, add_capsule_shape(def, kHigh, 0.4f), at, times(ahead, along));
-        case Kind::cylinder_along: return add_body(def, cylinder(kHigh, 0.4f), at, times(ahead, along));
-        case Kind::hull: break;
-    }
-    return add_body(def, add_shape(def, hull), at, ahead);
-}
-
 // Two level directions: across the crease, and along it.
 struct Ways {
     Vec3 across{1.0f, 0.0f, 0.0f}, along{0.0f, 0.0f, 1.0f};
@@ -144,7 +91,7 @@ struct Ways {
 // ---- crossing a crease
 
 struct Crossing {
-    Kind kind;
+    Mover kind;
     Ground ground;
     double angle_deg;         // of the part beyond the crease: up, or (negative) down
     double speed;             // m/s
@@ -211,7 +158,7 @@ constexpr double kSpeeds[] = {1.0, 5.0, 20.0};
 template <class Each>
 void for_each_crossing(int one_of, Each each) {
     int n = 0;
-    for (const Kind kind : kKinds) {
+    for (const Mover kind : kMovers) {
         for (const Ground ground : kGrounds) {
             for (const double angle_deg : kAngles_deg) {
                 for (const double speed : kSpeeds) {
@@ -244,7 +191,7 @@ class Worst {
 
 // What touches along a line of its own that lies across the crease at an angle: it meets single vertices of it.
 bool meets_vertices(const Crossing& c) {
-    return (c.kind == Kind::capsule_along || c.kind == Kind::cylinder_along) && (c.oblique != 0.0 || is_slanted(c.ground));
+    return (c.kind == Mover::capsule_along || c.kind == Mover::cylinder_along) && (c.oblique != 0.0 || is_slanted(c.ground));
 }
 
 }  // namespace
@@ -296,20 +243,20 @@ TEST_CASE("what slides into a concave crease loses at most the velocity that the
 
 // With friction enough to roll. A line that comes down on its whole length has its two ends stopped one after the other, and turns.
 TEST_CASE("what rolls over a crease keeps to its way and its speed") {
-    for (const Kind kind : {Kind::ball, Kind::capsule_across, Kind::cylinder_across}) {
+    for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
         Worst aside, slowed, lost, hop;
         for (const Ground ground : kGrounds) {
             for (const double angle_deg : kAngles_deg) {
                 for (const double speed : kSpeeds) {
                     for (const bool down : {false, true}) {
                         for (const double oblique : {0.0, 0.5}) {
-                            if (oblique != 0.0 && kind != Kind::ball) continue;
+                            if (oblique != 0.0 && kind != Mover::ball) continue;
                             const Crossing c{kind, ground, down ? -angle_deg : angle_deg, speed, oblique, 0.6f, true};
                             const Felt felt = cross(c);
                             CAPTURE(text_of(c));
                             const double across = speed * std::cos(oblique), sine = std::sin(angle_deg * kPi / 180);
                             const double free = across * (1 - std::cos(angle_deg * kPi / 180));
-                            CHECK(felt.aside < (kind == Kind::ball ? 0.022 : kind == Kind::capsule_across ? 0.013 : 0.028) * speed);
+                            CHECK(felt.aside < (kind == Mover::ball ? 0.022 : kind == Mover::capsule_across ? 0.013 : 0.028) * speed);
                             CHECK(felt.hop < 1.3e-3);
                             if (down) CHECK(felt.slowed < 6e-4);
                             else CHECK(felt.lost < free + 0.15 * across * sine);
@@ -336,15 +283,15 @@ struct Along {
     double slower = 0, hop = 0, kick = 0;  // of the speed; m above the start; m/s up or down in a tick
 };
 // Its sides rise (a valley) or fall (a ridge) by `slope_deg`; it slides along the middle, and may not turn.
-Along slide_along(Kind kind, Ground ground, double slope_deg, double speed) {
+Along slide_along(Mover kind, Ground ground, double slope_deg, double speed) {
     const double slope = std::tan(slope_deg * kPi / 180), cosine = 1 / std::sqrt(1 + slope * slope);
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = 0.0f;
     add_fixed(def, surface(ground, is_slanted(ground) ? 36 : 24, [&](float s) { return static_cast<float>(slope * double(std::abs(s))); }));
     const Ways ways(ground);
-    const bool bridges = kind == Kind::capsule_along;  // a valley, with its round ends
-    const double half = kind == Kind::hull || kind == Kind::turned_box ? 0.6 : 0.4;
+    const bool bridges = kind == Mover::capsule_along;  // a valley, with its round ends
+    const double half = kind == Mover::hull || kind == Mover::turned_box ? 0.6 : 0.4;
     const double high = slope < 0         ? kHigh
                         : is_round(kind) ? kHigh / cosine
                         : bridges        ? kHigh / cosine + half * slope
@@ -376,7 +323,7 @@ Along slide_along(Kind kind, Ground ground, double slope_deg, double speed) {
 
 TEST_CASE("what slides along a valley is not slowed") {
     double slower = 0, hop = 0;
-    for (const Kind kind : kKinds) {
+    for (const Mover kind : kMovers) {
         for (const Ground ground : kGrounds) {
             for (const double slope_deg : {1.0, 5.0, 30.0}) {
                 for (const double speed : {2.0, 8.0, 20.0}) {
@@ -397,7 +344,7 @@ TEST_CASE("what slides along a valley is not slowed") {
 
 TEST_CASE("a broad foot slides along a ridge and is not slowed") {
     double slower = 0, hop = 0;
-    for (const Kind kind : {Kind::box, Kind::turned_box, Kind::hull, Kind::drum}) {
+    for (const Mover kind : {Mover::box, Mover::turned_box, Mover::hull, Mover::drum}) {
         for (const Ground ground : kGrounds) {
             for (const double slope_deg : {-1.0, -5.0, -15.0, -30.0}) {
                 for (const double speed : {2.0, 8.0, 20.0}) {
@@ -422,7 +369,7 @@ namespace {
 
 // The place is given in cells, and so lies on a seam, a corner or in the middle of a triangle.
 struct Fall {
-    Kind kind;
+    Mover kind;
     Ground ground;
     double i, k;          // of the place, in cells
     Vec3 velocity;
@@ -460,7 +407,7 @@ constexpr double kPlaces[][2] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.5, 0.5}, {0.25, 
 // What comes down on a whole face is stopped point by point, and turns by that, on a box as here, by up to 1.65 rad/s a m/s.
 TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, is stopped as by a box and goes on as it went") {
     double turned = 0, round_turned = 0, above = 0, below = 0;
-    for (const Kind kind : kKinds) {
+    for (const Mover kind : kMovers) {
         for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
             for (const auto& place : kPlaces) {
                 for (const Vec3 velocity : {Vec3{0, -3, 0}, Vec3{0, -15, 0}, Vec3{5, -2, 0}, Vec3{-12, -3, 12}, Vec3{20, -1, 7}}) {
@@ -483,7 +430,7 @@ TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, i
                         above = std::max(above, higher), below = std::max(below, -higher);
                     }
                     CHECK(level);
-                    CHECK(turn < (kind == Kind::ball ? 1e-6 : kind == Kind::capsule_across || kind == Kind::capsule_along ? 0.15 : 2.5));
+                    CHECK(turn < (kind == Mover::ball ? 1e-6 : kind == Mover::capsule_across || kind == Mover::capsule_along ? 0.15 : 2.5));
                     (is_round(kind) ? round_turned : turned) = std::max(is_round(kind) ? round_turned : turned, turn);
                 }
             }
@@ -499,7 +446,7 @@ TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, i
 TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh what it does on a box") {
     Lcg random(31);
     double off = 0, turned = 0;
-    for (const Kind kind : kKinds) {
+    for (const Mover kind : kMovers) {
         for (int n = 0; n < sampled(60); ++n) {
             const float x = random.between(-1, 1), y = random.between(-1, 1), z = random.between(-1, 1);
             const float scale = 1.0f / std::sqrt(1.0f + x * x + y * y + z * z);
@@ -513,8 +460,8 @@ TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh
             REQUIRE(on_mesh.size() == on_box.size());
             const double moved = apart(on_mesh.back().linear_velocity, on_box.back().linear_velocity);
             const double turn = apart(on_mesh.back().angular_velocity, on_box.back().angular_velocity);
-            CHECK(moved < (kind == Kind::ball ? 1e-4 : 0.25));
-            CHECK(turn < (kind == Kind::ball ? 1e-3 : 0.7));
+            CHECK(moved < (kind == Mover::ball ? 1e-4 : 0.25));
+            CHECK(turn < (kind == Mover::ball ? 1e-3 : 0.7));
             off = std::max(off, moved), turned = std::max(turned, turn);
         }
     }
@@ -574,7 +521,7 @@ void add_corner(WorldDef& def, Corner corner, int count) {
 TEST_CASE("what slides along a wall of triangles on a floor of triangles is not slowed, lifted or turned by the corner") {
     double slower = 0, hop = 0, turn = 0, away = 0;
     for (const Corner corner : {Corner::welded, Corner::unwelded, Corner::two_bodies}) {
-        for (const Kind kind : {Kind::ball, Kind::box, Kind::drum, Kind::capsule_along, Kind::capsule_across, Kind::cylinder_along}) {
+        for (const Mover kind : {Mover::ball, Mover::box, Mover::drum, Mover::capsule_along, Mover::capsule_across, Mover::cylinder_along}) {
             for (const double speed : {1.0, 5.0, 20.0}) {
                 for (const double press : {0.0, 2.0, 8.0}) {
                     WorldDef def;
@@ -583,7 +530,7 @@ TEST_CASE("what slides along a wall of triangles on a floor of triangles is not 
                     def.gravity = {static_cast<float>(-press), -10.0f, 0.0f};
                     add_corner(def, corner, 40);
                     // Rods along and across the wall; `across` of a mover that goes along z lies along z.
-                    const double half = kind == Kind::capsule_along ? 0.7 : is_round(kind) ? double(kHigh) : 0.4;
+                    const double half = kind == Mover::capsule_along ? 0.7 : is_round(kind) ? double(kHigh) : 0.4;
                     const std::uint32_t body = add_mover(def, kind, {static_cast<float>(half), kHigh, -6.01f}, {});
                     def.bodies[body].linear_velocity = {0.0f, 0.0f, static_cast<float>(speed)};
                     const auto world = make_world(def);
@@ -621,7 +568,7 @@ TEST_CASE("what slides along a wall of triangles on a floor of triangles is not 
 TEST_CASE("a mesh and a height field stop what comes from the front, and do not hold up what comes from behind") {
     double pushed = 0;
     for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
-        for (const Kind kind : kKinds) {
+        for (const Mover kind : kMovers) {
             for (const float speed : {1.0f, 6.0f, 40.0f}) {
                 for (const bool behind : {false, true}) {
                     WorldDef def;
@@ -666,7 +613,7 @@ TEST_CASE("a mesh with triangles both ways round stops what comes from either si
         for (std::size_t k = 0, n = both.indices.size(); k < n; k += 3)
             both.indices.insert(both.indices.end(), {both.indices[k], both.indices[k + 2], both.indices[k + 1]});
         add_fixed(def, both);
-        const std::uint32_t ball = add_mover(def, Kind::ball, {0.13f, below ? -1.0f : 1.0f, 0.21f}, {});
+        const std::uint32_t ball = add_mover(def, Mover::ball, {0.13f, below ? -1.0f : 1.0f, 0.21f}, {});
         def.bodies[ball].linear_velocity = {0.0f, below ? 6.0f : -6.0f, 0.0f};
         const auto world = make_world(def);
         run(*world, 60);
@@ -678,7 +625,7 @@ TEST_CASE("a mesh with triangles both ways round stops what comes from either si
 
 // What touches a gentle crest has its lowest point, seen from each face, above the other: both must hold it there.
 TEST_CASE("what is round stays on the crest of a ridge, however gentle") {
-    for (const Kind kind : {Kind::ball, Kind::capsule_across, Kind::cylinder_across}) {
+    for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
         for (const double slope_deg : {0.05, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 20.0}) {
             double sunk = 0;
             for (const Ground ground : {Ground::rising, Ground::falling, Ground::field}) {
@@ -715,7 +662,7 @@ TEST_CASE("balls that come down on a smooth dome of a height field stay on it") 
     }
     std::vector<std::uint32_t> balls;
     for (int k = -4; k <= 4; ++k) {
-        for (int i = -4; i <= 4; ++i) balls.push_back(add_mover(def, Kind::ball, {static_cast<float>(i), 0.5f, static_cast<float>(k)}, {}));
+        for (int i = -4; i <= 4; ++i) balls.push_back(add_mover(def, Mover::ball, {static_cast<float>(i), 0.5f, static_cast<float>(k)}, {}));
     }
     const auto world = make_world(def);
     run(*world, 240);
@@ -730,7 +677,7 @@ TEST_CASE("balls that come down on a smooth dome of a height field stay on it") 
 TEST_CASE("what touches a ridge at a point slides along it and is not slowed") {
     for (const double slope_deg : {-1.0, -5.0, -15.0, -30.0}) {
         double slower = 0, hop = 0, kick = 0;
-        for (const Kind kind : {Kind::ball, Kind::capsule_across, Kind::cylinder_across}) {
+        for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
             for (const Ground ground : kGrounds) {
                 for (const double speed : {2.0, 8.0, 20.0}) {
                     const Along felt = slide_along(kind, ground, slope_deg, speed);

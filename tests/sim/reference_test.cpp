@@ -216,7 +216,7 @@ struct Contact {
         load_lane(*held, 0, manifold);
     }
     void prepare(const StepConstants& step, const Bodies2& bodies) {
-        ContactFunctions::prepare<float>(*held, 0, step, pose_a, pose_b, bodies.a, bodies.b, bodies.va, bodies.vb);
+        ContactFunctions::prepare<float>(*held, 0, step, pose_a, pose_b, bodies.a, bodies.b);
     }
     V normal() const { return test::vec(manifold.normal); }
     V offset_a(std::uint32_t k) const { return test::vec(manifold.points[k].offset_a); }

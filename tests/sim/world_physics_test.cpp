@@ -159,6 +159,38 @@ TEST_CASE("a ball bounces to the square of its restitution") {
     }
 }
 
+TEST_CASE("a ball of restitution 1 comes back to where it fell from, but for two substeps of its speed, and never higher") {
+    for (const std::uint32_t substeps : {2u, 4u, 8u}) {
+        for (const bool onto_ball : {false, true}) {
+            WorldDef def;
+            def.materials[0].restitution = 1.0f;
+            def.materials[0].friction = 0.0f;
+            def.substeps = substeps;
+            def.solver.sleep = false;
+            if (onto_ball) def.bodies[add_body(def, add_sphere_shape(def, 0.5f), {0.0f, -0.5f, 0.0f})].type = BodyType::fixed;
+            else add_ground(def);
+            const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 4.5f, 0.0f});
+            auto world = make_world(def);
+            double before = 0.0, highest = 4.0;
+            int bounces = 0;
+            for (int tick = 0; tick < 1200; ++tick) {
+                world->step();
+                const double y = state_of(*world, ball).pose.position.y - 0.5f, v = state_of(*world, ball).linear_velocity.y;
+                if (before > 0.0 && v <= 0.0) {
+                    CAPTURE(substeps);
+                    CAPTURE(onto_ball);
+                    CHECK(y < highest + 1e-4);
+                    CHECK(y > highest - 2 * std::sqrt(2 * 10 * highest) / (60.0 * substeps) - 10 / 7200.0);  // and between two ticks
+                    highest = y;
+                    ++bounces;
+                }
+                before = v;
+            }
+            CHECK(bounces >= 10);
+        }
+    }
+}
+
 TEST_CASE("bodies that collide or hang together keep their linear and angular momentum") {
     WorldDef def;
     def.gravity = {};

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 8;
+inline constexpr std::uint32_t kEngineVersion = 9;
 
 // ---------------------------------------------------------------- limits
 
@@ -309,7 +309,7 @@ struct SolverSettings {                           // one set of defaults for all
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
     std::uint32_t rig_iterations = kRigIterations;  // of those, where they are not solved exactly: 1 to kMaxRigIterations
-    std::uint32_t coupling_iterations = 2;        // of a solve pass, where something else touches a rig: 1 to kMaxCouplingIterations
+    std::uint32_t coupling_iterations = 2;        // of rigs and of what meets them, a substep: 1 to kMaxCouplingIterations
 };
 
 // A rig by name: the connected component, through dynamic bodies, of ball sockets and rods that hold any of `bodies`. Where two rigs are

@@ -1,0 +1,87 @@
+// Ghost contacts: floors and walls are put together from boxes, hulls and compounds' children, and what slides over them from one
+// to the next may, seen from the next alone, run into its side or its edge. Where the two lie flush that side is inside the floor,
+// and what was found there is dropped.
+//
+// A body's contact with a part B is none if it stands on a face of a part A, fixed to B (both of one body, or of bodies that do
+// not move), such that
+//   - B reaches nowhere above the plane of A's face,
+//   - the contact's normal is another, and not that of a face of B that lies in or near that plane itself,
+//   - each of its points lies in a third part, or in A, that is level with A's face: what B shows there is buried,
+//   - and the body has not sunk in.
+// "Above" and "level" leave kFlush_m, "in" leaves kJoint_m. A kerb, a slope that rises, a wall reach above
+// the plane; behind a slot, a ditch or at a floor's rim nothing buries B; who stands deep in a soft part runs into the hard one beside
+// it: those contacts stay.
+// Where the body does not touch A's face yet, the contact becomes one with the plane of that face instead, where that has parts.
+// Meshes know their neighbours themselves (mesh_pairs.h); between a mesh and a shape beside it, and where a compound slides over a mesh,
+// nothing is dropped.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/collision/manifold.h"
+#include "sim/shapes/double3.h"
+#include "sim/shapes/shape.h"
+#include "sim/world/bodies.h"
+
+namespace orrery::sim {
+
+class Executor;
+
+struct SeamInput {
+    const Bodies& bodies;
+    std::span<const Shape> shapes;
+    float dt_s = 0.0f, margin_m = 0.0f;
+};
+
+namespace ref {
+// Memory of a group of contacts, kept from group to group.
+struct SeamScratch {
+    struct Plane {
+        D3 normal;
+        double at = 0.0;
+    };
+    std::vector<Plane> planes;         // that have been looked at
+    std::vector<std::uint32_t> level;  // contacts, by place in the group, whose parts have a face in the plane
+};
+}  // namespace ref
+
+// Heights that differ by no more are one; joints that are no wider are closed; who has sunk in deeper meets what he would meet there.
+// Less for small bodies.
+inline constexpr double kFlush_m = 0.001, kJoint_m = 0.002, kSunk_m = 0.005;
+
+class Seams {
+  public:
+    // `manifolds` stay in their order, in which they are looked at: what is dropped drops no others.
+    void drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold>& manifolds);
+
+  private:
+    // A contact of `group`: the body that slides, above, and the body of the parts, or kNone for all that do not move.
+    struct Side {
+        std::uint64_t group = 0;
+        std::uint32_t manifold = 0;
+        friend bool operator<(const Side& x, const Side& y) { return x.group != y.group ? x.group < y.group : x.manifold < y.manifold; }
+    };
+    std::vector<std::vector<Side>> chunks_;
+    std::vector<Side> sides_;
+    struct Group {
+        std::uint32_t first, last;  // of sides_
+    };
+    struct Scratch {
+        std::vector<std::uint32_t> which;
+        ref::SeamScratch found;
+    };
+    std::vector<Group> groups_, pairs_;  // of what does not move; of two bodies
+    std::vector<Scratch> scratch_;       // by task
+    std::vector<std::uint8_t> ghost_;    // by manifold
+};
+
+namespace ref {
+
+// Of one group's contacts (indices of manifolds, ascending) those that are none: sets ghost[i] to 1, or turns the contact. True: there
+// are some of the former.
+bool find_ghosts(const SeamInput& input, std::span<Manifold> manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
+                 SeamScratch& scratch, std::uint8_t* ghost);
+
+}  // namespace ref
+}  // namespace orrery::sim
