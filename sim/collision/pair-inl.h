@@ -76,15 +76,6 @@ ORRERY_FN Contact<F> ball_contact(Vec3T<F> centre, F radius, Vec3T<F> normal, F 
     return {centre + normal * (radius - depth * F(0.5f)), depth, F(feature), depth > -kept_to};
 }
 
-// Some unit vector at right angles to the unit vector u: across the world axis that is least along it.
-template <class F>
-ORRERY_FN Vec3T<F> perpendicular(Vec3T<F> u) {
-    const F zero(0.0f);
-    const Vec3T<F> across_x{zero, u.z, -u.y}, across_y{-u.z, zero, u.x};  // u x X, u x Y
-    const Vec3T<F> v = select<F>(abs(u.x) < F(0.6f), across_x, across_y);
-    return v * (F(1.0f) / length(v));
-}
-
 // The axis frame of a rotation matrix: its columns.
 template <class F>
 ORRERY_FN Axes<F> columns(const Mat3T<F>& m) {

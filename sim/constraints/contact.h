@@ -325,7 +325,8 @@ struct ContactFunctions {
     struct Points {
         F approach, moved;  // along the normal: the centres' speed, their displacement since the tick began
         F rate, soft_mass, soft_impulse;
-        F old[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints], change[kMaxManifoldPoints];
+        F old[kMaxManifoldPoints], now[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints];
+        F give[kMaxManifoldPoints][kMaxManifoldPoints];  // [k][j]: by how much less k comes to for a unit of j
         ORRERY_FN Points() {}
     };
 
@@ -355,25 +356,36 @@ struct ContactFunctions {
         if constexpr (K + 1 < N) read_points<kRelax, K + 1, N>(bundle, lane, step, da, db, va, vb, p);
     }
 
-    // Point K after what the others have come to: those before it alone where it is the first time.
-    template <std::uint32_t K, std::uint32_t N, bool kFirst, class F>
-    ORRERY_FN static void solve_point(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
-        F others(0.0f);
-        for (std::uint32_t j = 0; j < (kFirst ? K : N); ++j) {
+    // What is known before any point is solved, so that each waits for the one before it no longer than a product and a difference.
+    template <std::uint32_t K, std::uint32_t N, class F>
+    ORRERY_FN static void couple_points(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
+        for (std::uint32_t j = 0; j < N; ++j) {
             if (j == K) continue;
-            others = others + get<F>(bundle.coupling[j < K ? coupling_index(K, j) : coupling_index(j, K)], lane) * p.change[j];
+            p.give[K][j] = p.mass[K] * get<F>(bundle.coupling[j < K ? coupling_index(K, j) : coupling_index(j, K)], lane);
+            p.alone[K] = p.alone[K] + p.give[K][j] * p.old[j];
         }
-        p.change[K] = max(p.alone[K] - p.mass[K] * others, F(0.0f)) - p.old[K];
+        p.now[K] = p.old[K];
+        if constexpr (K + 1 < N) couple_points<K + 1, N>(bundle, lane, p);
     }
-    template <std::uint32_t K, std::uint32_t N, bool kFirst, class F>
-    ORRERY_FN static void sweep_up(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
-        solve_point<K, N, kFirst>(bundle, lane, p);
-        if constexpr (K + 1 < N) sweep_up<K + 1, N, kFirst>(bundle, lane, p);
+    // `last` was solved just before.
+    template <std::uint32_t K, std::uint32_t N, std::uint32_t kLast, class F>
+    ORRERY_FN static void solve_point(Points<F>& p) {
+        F alone = p.alone[K];
+        for (std::uint32_t j = 0; j < N; ++j) {
+            if (j != K && j != kLast) alone = alone - p.give[K][j] * p.now[j];
+        }
+        if constexpr (kLast != K) alone = alone - p.give[K][kLast] * p.now[kLast];
+        p.now[K] = max(alone, F(0.0f));
     }
     template <std::uint32_t K, std::uint32_t N, class F>
-    ORRERY_FN static void sweep_down(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
-        solve_point<K, N, false>(bundle, lane, p);
-        if constexpr (K > 0) sweep_down<K - 1, N>(bundle, lane, p);
+    ORRERY_FN static void sweep_up(Points<F>& p) {
+        solve_point<K, N, K == 0 ? 0 : K - 1>(p);
+        if constexpr (K + 1 < N) sweep_up<K + 1, N>(p);
+    }
+    template <std::uint32_t K, std::uint32_t N, class F>
+    ORRERY_FN static void sweep_down(Points<F>& p) {
+        solve_point<K, N, K + 1>(p);
+        if constexpr (K > 0) sweep_down<K - 1, N>(p);
     }
 
     template <bool kRelax, std::uint32_t N, class F, class AnyBundle>
@@ -387,11 +399,12 @@ struct ContactFunctions {
             p.soft_impulse = get<F>(bundle.impulse_scale, lane);
         }
         read_points<kRelax, 0, N>(bundle, lane, step, da, db, va, vb, p);
-        sweep_up<0, N, true>(bundle, lane, p);
+        couple_points<0, N>(bundle, lane, p);
+        sweep_up<0, N>(p);
         if constexpr (kRelax && N > 1) {
             for (int k = 0; k < kMoreSweeps; ++k) {
-                sweep_down<N - 2, N>(bundle, lane, p);
-                sweep_up<1, N, false>(bundle, lane, p);
+                sweep_down<N - 2, N>(p);
+                sweep_up<1, N>(p);
             }
         }
         const F zero(0.0f);
@@ -399,16 +412,16 @@ struct ContactFunctions {
         Vec3T<F> turn_a{zero, zero, zero}, turn_b = turn_a;
         for (std::uint32_t k = 0; k < N; ++k) {
             ContactPointRows& rows = bundle.points[k];
-            const F now = p.old[k] + p.change[k];
+            const F now = p.now[k], change = now - p.old[k];
             put(rows.impulse, lane, now);
             if constexpr (kRelax) {
                 put(rows.total, lane, get<F>(rows.total, lane) + now);
                 normal = normal + now;
                 levered = levered + now * get<F>(rows.lever, lane);
             }
-            push = push + p.change[k];
-            turn_a = turn_a + get<F>(rows.angular_a, lane) * p.change[k];
-            turn_b = turn_b + get<F>(rows.angular_b, lane) * p.change[k];
+            push = push + change;
+            turn_a = turn_a + get<F>(rows.angular_a, lane) * change;
+            turn_b = turn_b + get<F>(rows.angular_b, lane) * change;
         }
         subtract_impulse(va, f.a, f.n * push, turn_a);
         add_impulse(vb, f.b, f.n * push, turn_b);

@@ -106,7 +106,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     AloneSlot& w = work[s];
     const bool last = s == chains.bundle->links;
     const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
-    const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
+    VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> x = get<F>(w.position, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
@@ -114,7 +114,12 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     if (!last) pulls = pulls + pull(-get<F>(work[s + 1].force, lane), out);
     F i = get<F>(slot.inverse_inertia, lane);
     const F stiffness = ((h * h) * pulls) * i;
-    if (any(stiffness > F(kStiffest))) i = i * stiffened(stiffness);
+    if (any(stiffness > F(kStiffest))) {
+        const F held = stiffened(stiffness);
+        i = i * held;
+        v.angular = v.angular * held;
+        put(w.angular, lane, v.angular);
+    }
     const F curve = curving(v.angular, stiffness, h);
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
@@ -413,6 +418,8 @@ void warm_start_chains(const StepContext& context, const ChainView& chains, Coup
         for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
             Vec3T<F> after{zero, zero, zero};
             if (s < chains.bundle->links) after = get<F>(work[s + 1].impulse, lane);
+            const ChainSlot& slot = chains.slots[s];
+            hold_turning(context, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), get<F>(work[s].stiffness, lane));
             push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after);
         }
     }

@@ -30,7 +30,9 @@ class TreeGroups {
   private:
     std::vector<TreeBundle> bundles_;
     std::vector<TreeSlot> slots_;
+    std::vector<TreeSpan> spans_;
     std::vector<TreeWork> work_;        // beside slots_
+    std::vector<TreeSpanWork> span_work_;
     std::vector<std::uint32_t> awake_;  // of a tick
 };
 

@@ -208,6 +208,7 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
         const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
                           mass.inverse_mass * max(stiffened(h * (across * mass.inverse_mass)), F(kLightest))};
         for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
+        store(g.plane + kGraphHeld * s + place, h * stiffness);
     }
 }
 
@@ -355,6 +356,8 @@ void prepare_graph(const StepContext& context, const GraphView& g) {
 template <class F>
 void warm_start_graph(const StepContext& context, const GraphView& g) {
     const F zero(0.0f);
+    ORRERY_FOR_EACH_BODY_VECTOR hold_turning(context, b->body + lane, vector_bits<F>(b->dynamic, lane),
+                                             load<F>(g.plane + kGraphHeld * g.stride + place_of(g, b, lane)));
     if (!g.graph->warm) {
         ORRERY_FOR_EACH_JOINT_VECTOR put(j->impulse, lane, Vec3T<F>{zero, zero, zero});
         return;

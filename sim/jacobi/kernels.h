@@ -25,7 +25,9 @@ struct ChainView {
 struct RigTreeView {
     const TreeBundle* bundle;
     const TreeSlot* slots;
+    const TreeSpan* spans;     // by TreeSlot::span
     TreeWork* work;
+    TreeSpanWork* span_work;
     RigForces forces;
 };
 struct GraphView {
@@ -66,6 +68,8 @@ const RigKernels& rig_kernels(Target target);
 
 namespace ref {
 
+// Further than kLeastSpan_m.
+bool points_apart(Vec3 a, Vec3 b);
 float as_float(std::uint32_t count);
 // The factors of the iterations of a graph: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
 // operator, else plain. iterations: 1 to kMaxRigIterations.

@@ -6,14 +6,16 @@
 // softness to be stable. More at once holds the crack of a whip together better, but leaves its energy in the rig.
 //
 // Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
-// explicit rotation follows only where h w < 2. Where h^2 w^2 = x > 2 the solve takes I / (x - 1) for I: then it is 2
-// at most, and it changes without a jump.
+// explicit rotation follows only where h w < 2. What is above x0 = 1.5 of x = h^2 w^2 is taken implicitly: (I + h^2 K) w' = I w + torques with
+// h^2 K = (x - x0) I, so that the solve has the inertia I (1 + x - x0), and begins at w / (1 + x - x0). The joints' impulses turn along with
+// the body, and give back what of w was no swinging. (With the inertia alone momentum would come from nowhere wherever the pull grows: heavy
+// loads on thin links gained energy a hundredfold. With x0 = 1 a little less is gained in the worst cases, and what is taut over a drum rests later.)
 //
 // Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
 // A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
 // taken at the w before the solve: what is wanted then holds at the substep's end (as in SHAKE, whose energy does not drift, where tangents
 // lose it). Where a body turns far in a substep, in the crack of a whip, or is held so stiffly that it swings from substep to substep,
-// the w before says little, and energy would grow: the term fades, and is gone at h w = 1/8 or at x = 2, where inertia begins to grow.
+// the w before says little, and energy would grow: the term fades, and is gone at h w = 1/8 or at x = 2.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_RIG_INL_H_
@@ -30,7 +32,7 @@
 ORRERY_LANES_BEGIN
 
 inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
-inline constexpr float kStiffest = 2.0f;  // h^2 w^2 above which inertia grows
+inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
 inline constexpr float kCurve = 0.5f;     // Taylor's
 inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
 inline constexpr float kCurveStiffFade = 0.125f; // of h^2 w^2 of what holds it
@@ -72,11 +74,19 @@ ORRERY_FN F turn_back(Vec3T<F> force, Vec3T<F> arm, const Sym3T<F>& inertia) {
     return pull(force, arm) * ((((inertia.xx + inertia.yy) + inertia.zz) - along) * F(0.5f));
 }
 
-// What inverse inertia is multiplied with, where x = h^2 w^2.
+// What inverse inertia, and the angular velocity at a substep's start, are multiplied with, where x = h^2 w^2.
 template <class F>
 ORRERY_FN F stiffened(F x) {
-    const MaskOf<F> stiff = x > F(kStiffest);
-    return select(stiff, F(1.0f) / (select(stiff, x, F(kStiffest)) - F(kStiffest - 1.0f)), F(1.0f));
+    return F(1.0f) / (max(x, F(kStiffest)) - F(kStiffest - 1.0f));
+}
+
+// `rows`, `bits`: of bodies, and which of them move.
+template <class F>
+ORRERY_ONCE void hold_turning(const StepContext& context, const std::uint32_t* rows, std::uint32_t bits, F x) {
+    if (!any(x > F(kStiffest))) return;
+    VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
+    v.angular = v.angular * stiffened(x);
+    scatter_velocity<F>(context.velocity->linear, rows, bits, v);
 }
 
 // v, no longer than `most`. What few do, so that the division is seldom computed.

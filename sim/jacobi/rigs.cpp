@@ -6,6 +6,7 @@
 
 #include "sim/constraints/bundle.h"
 #include "sim/jacobi/graph_layout.h"
+#include "sim/jacobi/kernels.h"
 
 namespace orrery::sim {
 namespace {
@@ -18,6 +19,8 @@ struct Component {
     std::uint32_t hook = kNone;                       // the first joint on something that is not dynamic
     const RigDef* named = nullptr;
     std::uint32_t rods = 0, sockets = 0;              // sockets: between two dynamic bodies
+    std::uint32_t spans = 0, inner_spans = 0;         // pairs of joints that are one edge of a tree
+    bool knot = false;                                // two bodies share joints that are no such pair
     bool loop = false;                                // of sockets alone
     bool placed = false;
 };
@@ -32,6 +35,7 @@ class Finder {
         out_.joints.clear();
         out_.bodies.clear();
         out_.parents.clear();
+        out_.seconds.clear();
         out_.coloured.clear();
         out_.rig_of_body.assign(bodies_.size(), kNone);
         taken_.assign(joints_.size(), false);
@@ -59,6 +63,8 @@ class Finder {
         return body;
     }
     std::uint32_t root(const Joint& joint) { return root(dynamic(joint.a) ? joint.a : joint.b); }
+    static bool is_rod(const Joint& joint) { return !std::holds_alternative<BallSocket>(joint.constraint); }
+    static bool iterates(RigSolver solver) { return solver == RigSolver::jacobi || solver == RigSolver::block_jacobi; }
     // A side of a chain where it ends.
     bool is_end(std::uint32_t body) const { return !dynamic(body) || degree_[body] == 1; }
 
@@ -66,6 +72,8 @@ class Finder {
         return std::span(incident_).subspan(begin_[body], begin_[body + 1] - begin_[body]);
     }
     std::uint32_t other(const Joint& joint, std::uint32_t body) const { return joint.a == body ? joint.b : joint.a; }
+    std::uint32_t span_of(std::uint32_t joint) const { return span_of_.empty() ? kNone : span_of_[joint]; }
+    bool is_second(std::uint32_t joint) const { return span_of(joint) < joint; }
 
     void find_components() {
         parent_.resize(bodies_.size());
@@ -105,6 +113,7 @@ class Finder {
             ++component.bodies;
             component.most = std::max(component.most, degree_[body]);
         }
+        find_spans();
         for (const RigDef& def : choice_.named) {
             for (const std::uint32_t i : def.bodies) {
                 const std::uint32_t body = i + 1;  // of the definition; its generation is 0 as long as it lives
@@ -113,6 +122,39 @@ class Finder {
                 if (component.named == nullptr) component.named = &def;
             }
         }
+    }
+
+    // Among ball sockets of the same two bodies.
+    void find_spans() {
+        span_of_.clear();
+        for (std::uint32_t i = 0; i < joints_.size(); ++i) {
+            const Joint& joint = joints_[i];
+            if (!links(joint) || is_rod(joint)) continue;
+            const std::uint32_t body = dynamic(joint.a) && (!dynamic(joint.b) || degree_[joint.a] <= degree_[joint.b]) ? joint.a : joint.b;
+            std::uint32_t alike = 0, twin = kNone;
+            for (const std::uint32_t k : joints_of(body)) {
+                if (k == i || is_rod(joints_[k]) || other(joints_[k], body) != other(joint, body)) continue;
+                twin = k;
+                if (++alike > 1) break;
+            }
+            if (alike == 0) continue;
+            Component& component = components_[root(joint)];
+            if (alike > 1 || !makes_span(joint, joints_[twin])) {
+                component.knot = true;
+                continue;
+            }
+            if (span_of_.empty()) span_of_.assign(joints_.size(), kNone);
+            span_of_[i] = twin;
+            if (twin > i) continue;
+            ++component.spans;
+            component.inner_spans += dynamic(joint.a) && dynamic(joint.b) ? 1 : 0;
+        }
+    }
+    static bool makes_span(const Joint& x, const Joint& y) {
+        const BallSocket &p = *std::get_if<BallSocket>(&x.constraint), &q = *std::get_if<BallSocket>(&y.constraint);
+        const bool crossed = x.a != y.a;
+        return same(p.spring.frequency_hz, q.spring.frequency_hz) && same(p.spring.damping_ratio, q.spring.damping_ratio) &&
+               ref::points_apart(p.anchor_a, crossed ? q.anchor_b : q.anchor_a) && ref::points_apart(p.anchor_b, crossed ? q.anchor_a : q.anchor_b);
     }
 
     // Rods that join what at least as many ball sockets hold together as chains and trees, so that these are solved exactly. True
@@ -125,11 +167,12 @@ class Finder {
             while (held[body] != body) body = held[body] = held[held[body]];
             return body;
         };
-        const auto is_rod = [](const Joint& joint) { return !std::holds_alternative<BallSocket>(joint.constraint); };
-        for (const Joint& joint : joints_) {
+        for (std::uint32_t i = 0; i < joints_.size(); ++i) {
+            const Joint& joint = joints_[i];
             if (!links(joint) || is_rod(joint) || !dynamic(joint.a) || !dynamic(joint.b)) continue;
             const std::uint32_t a = end(joint.a), b = end(joint.b);
-            if (a == b) components_[root(joint)].loop = true;
+            Component& component = components_[root(joint)];
+            if (a == b && (component.knot || !is_second(i))) component.loop = true;
             held[std::max(a, b)] = std::min(a, b);
         }
         std::vector<bool> out(joints_.size());
@@ -138,8 +181,7 @@ class Finder {
             if (!links(joints_[i]) || !is_rod(joints_[i])) continue;
             const Component& component = components_[root(joints_[i])];
             const RigSolver solver = component.named ? component.named->solver : choice_.settings.rig_solver;
-            const bool iterated = solver == RigSolver::jacobi || solver == RigSolver::block_jacobi;
-            out[i] = component.sockets >= component.rods && !component.loop && !iterated;
+            out[i] = component.sockets >= component.rods && !component.loop && !iterates(solver);
             any = any || out[i];
         }
         left_out_ = std::move(out);
@@ -154,9 +196,11 @@ class Finder {
         if (component.named == nullptr && (settings.rig_joints == 0 || component.joints < settings.rig_joints)) return;
         const RigSolver solver = component.named ? component.named->solver : settings.rig_solver;
         if (solver == RigSolver::coloured) return;
-        const bool loop = component.rods > 0 || component.inner + 1 != component.bodies;
+        const bool spans = component.spans > 0 && !component.knot && !iterates(solver);
+        const std::uint32_t inner = component.inner - (spans ? component.inner_spans : 0);
+        const bool loop = component.rods > 0 || inner + 1 != component.bodies;
         Rig rig;
-        rig.kind = loop ? RigClass::loopy : component.most > 2 ? RigClass::tree : RigClass::chain;
+        rig.kind = loop ? RigClass::loopy : component.most > 2 || spans ? RigClass::tree : RigClass::chain;
         if (solver == RigSolver::direct && loop) return;  // the coloured solver's
         rig.method = solver == RigSolver::block_jacobi      ? RigMethod::block_jacobi
                      : solver == RigSolver::jacobi || loop ? RigMethod::jacobi
@@ -170,8 +214,9 @@ class Finder {
         if (rig.method != RigMethod::exact) {
             collect(lowest);
         } else if (rig.kind == RigClass::tree) {
-            grow(component.hook, lowest);
-            held = component.joints - component.inner > 1;
+            grow(component.hook, lowest, spans);
+            rig.links = component.joints - (spans ? component.spans : 0);
+            held = component.joints - component.inner - (spans ? component.spans - component.inner_spans : 0) > 1;
         } else {
             walk(component.start);
             held = !dynamic(out_.bodies[rig.first_body]) && !dynamic(out_.bodies.back());
@@ -211,8 +256,15 @@ class Finder {
             groups_ += groups;
             side_groups_ += side_groups;
         } else if (rig.kind == RigClass::tree) {
-            std::uint32_t& lanes = alike_[{out_.parents.begin() + rig.first_body, out_.parents.end()}];
-            const std::uint32_t slots = lanes % kBundleLanes == 0 ? rig.members : 0;
+            std::vector<std::uint32_t> shape(out_.parents.begin() + rig.first_body, out_.parents.end());
+            std::uint32_t slots = rig.members;  // and as many again for a span
+            for (std::uint32_t k = 0; k < rig.members; ++k) {
+                const bool span = out_.seconds[rig.first_body + k] != kNone;
+                slots += span ? 1 : 0;
+                shape.push_back(span ? 1 : 0);
+            }
+            std::uint32_t& lanes = alike_[shape];
+            if (lanes % kBundleLanes != 0) slots = 0;
             if (slots > kMaxTreeSlots - tree_slots_) return false;
             tree_slots_ += slots;
             ++lanes;
@@ -225,6 +277,7 @@ class Finder {
         out_.joints.resize(rig.first);
         out_.bodies.resize(rig.first_body);
         out_.parents.resize(rig.first_body);
+        out_.seconds.resize(rig.first_body);
     }
 
     // From the first joint at an end, so that the order is the topology's alone.
@@ -242,8 +295,9 @@ class Finder {
             joint = both[0] == joint ? both[1] : both[0];
         }
     }
-    // From what it hangs from, or the lowest body; a body's joints in ascending order, each with all that is below it.
-    void grow(std::uint32_t hook, std::uint32_t lowest) {
+    // From what it hangs from, or the lowest body; a body's joints in ascending order, each with all that is below it. Of a span the
+    // lower joint; the other ones come behind all of these.
+    void grow(std::uint32_t hook, std::uint32_t lowest, bool spans) {
         struct Branch {
             std::uint32_t joint, from, parent;
         };
@@ -252,7 +306,7 @@ class Finder {
         const auto branch = [&](std::uint32_t body, std::uint32_t parent, std::uint32_t came_by) {
             const auto all = joints_of(body);
             for (std::size_t k = all.size(); k-- > 0;) {
-                if (all[k] != came_by) open.push_back({all[k], body, parent});
+                if (all[k] != came_by && !(spans && is_second(all[k]))) open.push_back({all[k], body, parent});
             }
         };
         if (hook != kNone) {
@@ -268,8 +322,12 @@ class Finder {
             open.pop_back();
             const std::uint32_t body = other(joints_[here.joint], here.from), slot = static_cast<std::uint32_t>(out_.bodies.size()) - rig_body;
             take(here.joint);
-            enter(body, here.parent);
+            enter(body, here.parent, spans ? span_of(here.joint) : kNone);
             if (dynamic(body)) branch(body, slot, here.joint);
+        }
+        for (std::size_t k = out_.bodies.size() - rig_body; k > 0; --k) {
+            const std::uint32_t second = out_.seconds[out_.seconds.size() - k];
+            if (second != kNone) take(second);
         }
     }
     void collect(std::uint32_t lowest) {
@@ -291,9 +349,10 @@ class Finder {
         out_.joints.push_back(joint);
         taken_[joint] = true;
     }
-    void enter(std::uint32_t body, std::uint32_t parent) {
+    void enter(std::uint32_t body, std::uint32_t parent, std::uint32_t second = kNone) {
         out_.bodies.push_back(body);
         out_.parents.push_back(parent);
+        out_.seconds.push_back(second);
         if (dynamic(body)) out_.rig_of_body[body] = static_cast<std::uint32_t>(out_.rigs.size());
     }
 
@@ -331,6 +390,7 @@ class Finder {
     std::map<std::vector<std::uint32_t>, std::uint32_t> alike_;  // trees of each shape
     std::vector<std::uint32_t> rank_;                    // by body, while a rig's shape is found: among its members
     std::vector<bool> left_out_;                         // by joint: rods that are no links
+    std::vector<std::uint32_t> span_of_;                 // by joint: the other one of its span, or kNone; empty: there is none
     std::uint32_t tree_slots_ = 0, groups_ = 0, side_groups_ = 0, body_groups_ = 0;  // of what was taken
 };
 

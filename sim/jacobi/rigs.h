@@ -7,7 +7,8 @@
 //
 //   chain  no body has more than two of its joints, and no loop: body, joint, body, joint, ... Either end may be fixed, kinematic
 //          or the world
-//   tree   no loop: fixed and kinematic bodies do not close one
+//   tree   no loop: fixed and kinematic bodies do not close one, nor do two ball sockets of the same two bodies at points apart, with the
+//          same spring (a plank of a bridge, a rung of a ladder): together they are a span, one edge of the tree
 //   loopy  all else, and whatever has rods as links
 //
 // A function of the definition, the bodies' types and the joints alone.
@@ -41,10 +42,13 @@ enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 // a joint.
 inline constexpr float kHeldCompliance = 1.0e-3f;
 
+// Between the two points of a span.
+inline constexpr float kLeastSpan_m = 1.0e-3f;
+
 struct Rig {
     RigClass kind = RigClass::chain;
     RigMethod method = RigMethod::exact;
-    std::uint32_t first = 0, links = 0;          // its joints are Rigs::joints[first ..]
+    std::uint32_t first = 0, links = 0;          // its joints are Rigs::joints[first ..]; of a tree one to a body, other ones of spans behind
     std::uint32_t first_body = 0, members = 0;   // its bodies Rigs::bodies[first_body ..]
     std::uint32_t iterations = 0;                // where it is not solved exactly
     float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held
@@ -66,6 +70,7 @@ struct Rigs {
     std::vector<std::uint32_t> joints;       // by rig
     std::vector<std::uint32_t> bodies;       // by rig; what is not dynamic once for each joint that holds something on it
     std::vector<std::uint32_t> parents;      // beside bodies: which of the rig's the joint holds it on; kNone: the first
+    std::vector<std::uint32_t> seconds;      // beside bodies: the other joint of a span, or kNone
     std::vector<std::uint32_t> rig_of_body;  // by body: of dynamic ones, or kNone
     std::vector<std::uint32_t> coloured;     // the joints of no rig that are alive, ascending
 };

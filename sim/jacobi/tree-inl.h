@@ -25,49 +25,9 @@
 #define ORRERY_JACOBI_TREE_INL_H_
 #endif
 
-#include "sim/jacobi/rig-inl.h"
+#include "sim/jacobi/tree_span-inl.h"
 
 ORRERY_LANES_BEGIN
-
-// M [r]x: row by row, since (m^T [r]x) v = (m x r) . v.
-template <class F>
-ORRERY_FN Mat3T<F> times_cross(const Mat3T<F>& m, Vec3T<F> r) {
-    return {cross(m.x, r), cross(m.y, r), cross(m.z, r)};
-}
-// [r]x M
-template <class F>
-ORRERY_FN Mat3T<F> cross_times(Vec3T<F> r, const Mat3T<F>& m) {
-    return {m.z * r.y - m.y * r.z, m.x * r.z - m.z * r.x, m.y * r.x - m.x * r.y};
-}
-template <class F>
-ORRERY_FN Mat3T<F> operator-(const Mat3T<F>& a, const Mat3T<F>& b) {
-    return {a.x - b.x, a.y - b.y, a.z - b.z};
-}
-template <class F>
-ORRERY_FN Sym3T<F> upper(const Mat3T<F>& m) {
-    return {m.x.x, m.x.y, m.x.z, m.y.y, m.y.z, m.z.z};
-}
-
-// W of a body: [a b; b^T d].
-template <class F>
-ORRERY_FN Sym6T<F> get_response(const TreeWork& w, std::size_t lane) {
-    return {get<F>(w.w_linear, lane), get<F>(w.w_mixed, lane), get<F>(w.w_angular, lane)};
-}
-template <class F>
-ORRERY_FN void put_response(TreeWork& w, std::size_t lane, const Sym6T<F>& m) {
-    put(w.w_linear, lane, m.a), put(w.w_mixed, lane, m.b), put(w.w_angular, lane, m.d);
-}
-
-// W J^T for a point at an arm: what an impulse there does to the body.
-template <class F>
-struct PointResponse {
-    Mat3T<F> linear, angular;
-    ORRERY_FN static PointResponse of(const Sym6T<F>& w, Vec3T<F> arm) {
-        return {to_full(w.a) + times_cross(w.b, arm), transpose(w.b) + times_cross(to_full(w.d), arm)};
-    }
-    // J W J^T
-    ORRERY_FN Sym3T<F> at(Vec3T<F> arm) const { return upper(linear - cross_times(arm, angular)); }
-};
 
 // What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
 template <class F>
@@ -89,9 +49,13 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
                        out = rotate(parent.orientation, get<F>(slot.out, lane)), impulse = get<F>(w.impulse, lane);
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
-        put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
-        put(above.stiffness, lane,
-            get<F>(above.stiffness, lane) + turn_back(-impulse, out, get<F>(above.inertia.inverse_inertia, lane)));
+        if (slot.span != kNone) {
+            refresh_span<F>(context, trees, s, lane);
+        } else {
+            put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
+            put(above.stiffness, lane,
+                get<F>(above.stiffness, lane) + turn_back(-impulse, out, get<F>(above.inertia.inverse_inertia, lane)));
+        }
         const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
         put(w.held_bias, lane, get<F>(w.bias, lane));
         put(w.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
@@ -102,13 +66,17 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         InertiaT<F> mass = get<F>(w.inertia, lane);
         mass.inverse_inertia = mass.inverse_inertia * stiffened(h * get<F>(w.stiffness, lane));
         put(w.inertia, lane, mass);
-        const F m = mass.inverse_mass;
-        const Vec3T<F> none{zero, zero, zero};
-        put_response<F>(w, lane, {{m, zero, zero, m, zero, m}, {none, none, none}, mass.inverse_inertia});
-        if (s > 0)
+        put_response<F>(w, lane, own_response(mass));
+        if (s > 0 && slot.span != kNone)
+            put_span_block<F>(trees, s, lane);
+        else if (s > 0)
             put(w.block, lane, point_response(get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), mass, get<F>(work[slot.parent].inertia, lane)));
     }
     for (std::uint32_t s = links; s > 0; --s) {
+        if (trees.slots[s].span != kNone) {
+            eliminate_span<F>(trees, s, lane);
+            continue;
+        }
         TreeWork &w = work[s], &above = work[trees.slots[s].parent];
         const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
         Sym6T<F> response = get_response<F>(above, lane);
@@ -137,12 +105,6 @@ ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees,
     scatter_velocity<F>(context.velocity->linear, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane), v);
 }
 template <class F>
-ORRERY_FN void load_body(TreeWork& w, std::size_t lane, Vec3T<F> impulse, Vec3T<F> turn) {
-    put(w.f_linear, lane, get<F>(w.f_linear, lane) + impulse);
-    put(w.f_angular, lane, get<F>(w.f_angular, lane) + turn);
-}
-
-template <class F>
 ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, bool relax) {
     const F zero(0.0f), one(1.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
@@ -156,6 +118,10 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
     }
     for (std::uint32_t s = links; s > 0; --s) {
         const TreeSlot& slot = trees.slots[s];
+        if (slot.span != kNone) {
+            reduce_span<F>(context, trees, s, lane, relax);
+            continue;
+        }
         TreeWork &w = work[s], &above = work[slot.parent];
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                            parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
@@ -165,7 +131,7 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
                               (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
         const F curve = relax ? zero : curving(v.angular, h * get<F>(w.stiffness, lane), h),
                 curve_above = relax ? zero : curving(parent.angular, h * get<F>(above.stiffness, lane), h);
-        const Vec3T<F> rest = (v.linear + point_turn(v.angular, in, curve)) - (parent.linear + point_turn(parent.angular, out, curve_above));
+        const Vec3T<F> rest = come_apart(v, in, curve, parent, out, curve_above);
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
         const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);
         const Vec3T<F> reduced = (-(rest + held * keep) - own) + (up + cross(turn, out));
@@ -175,6 +141,10 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
         put(above.u_angular, lane, turn - get<F>(w.angular, lane) * y);
     }
     for (std::uint32_t s = 1; s <= links; ++s) {
+        if (trees.slots[s].span != kNone) {
+            substitute_span<F>(trees, s, lane);
+            continue;
+        }
         TreeWork &w = work[s], &above = work[trees.slots[s].parent];
         const Vec3T<F> acted = transpose_times(get<F>(w.linear, lane), get<F>(above.f_linear, lane)) +
                                transpose_times(get<F>(w.angular, lane), get<F>(above.f_angular, lane));
@@ -206,6 +176,12 @@ void prepare_trees(const StepContext& context, const RigTreeView& trees) {
             put(w.bias, lane, none);
             put(w.impulse, lane, load_force(trees.forces, slot.force + lane, get<F>(slot.sign, lane)) * h);
             put(w.total, lane, none);
+            if (slot.span == kNone) continue;
+            const TreeSpan& joint = trees.spans[slot.span];
+            TreeSpanWork& span = trees.span_work[slot.span];
+            put(span.bias, lane, none);
+            put(span.impulse, lane, load_force(trees.forces, joint.force + lane, get<F>(joint.sign, lane)) * h);
+            put(span.total, lane, none);
         }
         refresh_tree<F>(context, trees, lane);
     }
@@ -213,7 +189,7 @@ void prepare_trees(const StepContext& context, const RigTreeView& trees) {
 
 template <class F>
 void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
-    const F zero(0.0f);
+    const F zero(0.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
     ORRERY_FOR_EACH_TREE_VECTOR {
         put(trees.work[0].f_linear, lane, none);
@@ -223,9 +199,19 @@ void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
             const Vec3T<F> impulse = get<F>(w.impulse, lane);
             put(w.f_linear, lane, impulse);
             put(w.f_angular, lane, cross(get<F>(w.in_arm, lane), impulse));
-            load_body(trees.work[trees.slots[s].parent], lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
+            TreeWork& above = trees.work[trees.slots[s].parent];
+            load_body(above, lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
+            if (trees.slots[s].span == kNone) continue;
+            const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
+            const Vec3T<F> second = get<F>(span.impulse, lane);
+            load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
+            load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
         }
-        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
+        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
+            const TreeSlot& slot = trees.slots[s];
+            hold_turning(context, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane), h * get<F>(trees.work[s].stiffness, lane));
+            push_tree<F>(context, trees, s, lane);
+        }
     }
 }
 
@@ -239,6 +225,10 @@ ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
     for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
         TreeWork& w = trees.work[s];
         put(w.total, lane, get<F>(w.total, lane) + get<F>(w.impulse, lane) * sign);
+    }
+    for (std::uint32_t k = 0; k < trees.bundle->spans; ++k) {
+        TreeSpanWork& span = trees.span_work[k];
+        put(span.total, lane, get<F>(span.total, lane) + get<F>(span.impulse, lane) * sign);
     }
 }
 
@@ -270,6 +260,11 @@ void finish_trees(const StepContext& context, const RigTreeView& trees) {
             store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane),
                         get<F>(slot.sign, lane), get<F>(trees.work[s].impulse, lane) * inverse_h,
                         get<F>(trees.work[s].total, lane), context.step);
+            if (slot.span == kNone) continue;
+            const TreeSpan& joint = trees.spans[slot.span];
+            const TreeSpanWork& span = trees.span_work[slot.span];
+            store_force(trees.forces, joint.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(joint.sign, lane),
+                        get<F>(span.impulse, lane) * inverse_h, get<F>(span.total, lane), context.step);
         }
     }
 }

@@ -1,5 +1,6 @@
 // Trees of one shape side by side: a bundle holds up to sixteen, a slot of it a body of each and the joint to its parent, parents
-// before their children. Slot 0 is the root, which has no joint: what the tree hangs from where it hangs from something.
+// before their children. Slot 0 is the root, which has no joint: what the tree hangs from where it hangs from something. Where a span holds
+// the body on its parent the slot's joint is the first of it, and a TreeSpan tells of the other.
 #pragma once
 
 #include "sim/constraints/bundle.h"
@@ -15,6 +16,13 @@ struct alignas(64) TreeSlot {
     Row frequency_hz, damping_ratio;    // of the user's spring; frequency 0: none
     std::uint32_t parent;               // slot
     std::uint32_t dynamic, jointed;     // a bit a lane
+    std::uint32_t span;                 // of all lanes; kNone: one joint alone
+};
+
+struct alignas(64) TreeSpan {
+    std::uint32_t force[kBundleLanes];
+    Vec3Rows in, out;
+    Row sign;
 };
 
 struct TreeBundle {
@@ -22,6 +30,7 @@ struct TreeBundle {
     std::uint32_t lanes = 0;
     std::uint32_t rig[kBundleLanes] = {};
     std::uint32_t slot = 0;  // of the root
+    std::uint32_t first_span = 0, spans = 0;
     bool breakable = false;
     Row compliance{};
     std::uint32_t awake = 0;  // of a tick: lanes that are solved
@@ -48,6 +57,20 @@ struct alignas(64) TreeWork {
     Sym3Rows w_angular;
     Vec3Rows u_linear, u_angular;  // and what its children do to it by themselves
     Vec3Rows f_linear, f_angular;  // impulse on the body
+};
+
+// A span's five rows are how fast the middle of its two points comes apart, and the one point less the other along two axes across the line
+// through both; along that line the two joints would hold the same thing. What belongs to the rows of the middle is in TreeWork.
+struct alignas(64) TreeSpanWork {
+    Vec3Rows in_arm, out_arm;         // of the second joint, world
+    Vec3Rows across[2];               // the two axes
+    Vec3Rows turn[2], turn_above[2];  // what a unit along each turns: the body, its parent; m
+    Row block[15];                    // of the rows, their lower triangle
+    LdltRows<5> inverse;              // eliminated
+    Vec3Rows linear[2], angular[2];   // as TreeWork's
+    Vec3Rows bias, held_bias;         // of the second joint
+    Vec3Rows impulse, total;
+    Row reduced[2];
 };
 
 }  // namespace orrery::sim

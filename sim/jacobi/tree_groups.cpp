@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/jacobi/coupled_groups.h"
 
@@ -8,23 +9,37 @@ namespace orrery::sim {
 void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints) {
     bundles_.clear();
     slots_.clear();
+    spans_.clear();
     std::vector<std::uint32_t> order;
     for (std::uint32_t r = 0; r < rigs.rigs.size(); ++r) {
         if (rigs.rigs[r].kind == RigClass::tree && rigs.rigs[r].method == RigMethod::exact) order.push_back(r);
     }
-    const auto shape = [&](std::uint32_t r) { return std::span(rigs.parents).subspan(rigs.rigs[r].first_body, rigs.rigs[r].members); };
-    const auto alike = [&](std::uint32_t x, std::uint32_t y) { return std::ranges::equal(shape(x), shape(y)); };
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
-        return std::ranges::lexicographical_compare(shape(x), shape(y));
-    });
+    // By slot: its parent, and whether a span holds it.
+    const auto shape = [&](std::uint32_t r, std::uint32_t s) {
+        const std::uint32_t k = rigs.rigs[r].first_body + s;
+        return std::pair(rigs.parents[k], rigs.seconds[k] != kNone);
+    };
+    const auto compare = [&](std::uint32_t x, std::uint32_t y) {
+        const std::uint32_t most = std::min(rigs.rigs[x].members, rigs.rigs[y].members);
+        for (std::uint32_t s = 0; s < most; ++s) {
+            if (shape(x, s) != shape(y, s)) return shape(x, s) < shape(y, s) ? -1 : 1;
+        }
+        return rigs.rigs[x].members < rigs.rigs[y].members ? -1 : rigs.rigs[x].members > rigs.rigs[y].members ? 1 : 0;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return compare(x, y) < 0; });
     for (std::size_t k = 0; k < order.size(); ++k) {
         const Rig& rig = rigs.rigs[order[k]];
-        if (bundles_.empty() || bundles_.back().lanes == kBundleLanes || !alike(bundles_.back().rig[0], order[k])) {
+        if (bundles_.empty() || bundles_.back().lanes == kBundleLanes || compare(bundles_.back().rig[0], order[k]) != 0) {
             TreeBundle& made = bundles_.emplace_back();
             made.links = rig.links;
             made.slot = static_cast<std::uint32_t>(slots_.size());
             slots_.resize(slots_.size() + rig.members, TreeSlot{});
-            for (std::uint32_t s = 1; s < rig.members; ++s) slots_[made.slot + s].parent = shape(order[k])[s];
+            made.first_span = static_cast<std::uint32_t>(spans_.size());
+            for (std::uint32_t s = 0; s < rig.members; ++s) {
+                slots_[made.slot + s].parent = shape(order[k], s).first;
+                slots_[made.slot + s].span = shape(order[k], s).second ? made.spans++ : kNone;
+            }
+            spans_.resize(spans_.size() + made.spans, TreeSpan{});
         }
         TreeBundle& bundle = bundles_.back();
         const std::uint32_t lane = bundle.lanes++;
@@ -36,21 +51,27 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
             slot.body[lane] = body;
             if (bodies.dynamic(body)) slot.dynamic |= 1u << lane;
             if (s == 0) continue;
-            const std::uint32_t index = rigs.joints[rig.first + s - 1];
-            const Joint& joint = joints[index];
-            const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
-            const bool forward = joint.b == body;
-            slot.force[lane] = force_row(index);
             slot.jointed |= 1u << lane;
-            set_lane(slot.in, lane, forward ? ball.anchor_b : ball.anchor_a);
-            set_lane(slot.out, lane, forward ? ball.anchor_a : ball.anchor_b);
-            slot.sign.lane[lane] = forward ? 1.0f : -1.0f;
+            // To a slot or a span.
+            const auto fill = [&](auto& to, std::uint32_t index) -> const BallSocket& {
+                const Joint& joint = joints[index];
+                const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
+                const bool forward = joint.b == body;
+                to.force[lane] = force_row(index);
+                set_lane(to.in, lane, forward ? ball.anchor_b : ball.anchor_a);
+                set_lane(to.out, lane, forward ? ball.anchor_a : ball.anchor_b);
+                to.sign.lane[lane] = forward ? 1.0f : -1.0f;
+                bundle.breakable = bundle.breakable || joint.break_force_n != kNoLimit;
+                return ball;
+            };
+            const BallSocket& ball = fill(slot, rigs.joints[rig.first + s - 1]);
             slot.frequency_hz.lane[lane] = ball.spring.frequency_hz;
             slot.damping_ratio.lane[lane] = ball.spring.damping_ratio;
-            bundle.breakable = bundle.breakable || joint.break_force_n != kNoLimit;
+            if (slot.span != kNone) fill(spans_[bundle.first_span + slot.span], rigs.seconds[rig.first_body + s]);
         }
     }
     work_.resize(slots_.size());
+    span_work_.resize(spans_.size());
 }
 
 void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> met) {
@@ -72,17 +93,18 @@ void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<co
 
 RigTreeView TreeGroups::view(std::uint32_t index, RigForce* force, float* mean_n) {
     const TreeBundle& bundle = bundles_[awake_[index]];
-    return {&bundle, slots_.data() + bundle.slot, work_.data() + bundle.slot, {force, mean_n, bundle.breakable}};
+    return {&bundle, slots_.data() + bundle.slot, spans_.data() + bundle.first_span, work_.data() + bundle.slot,
+            span_work_.data() + bundle.first_span, {force, mean_n, bundle.breakable}};
 }
 
 void TreeGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
     for (const std::uint32_t b : awake_) {
         const TreeBundle& bundle = bundles_[b];
         if (!bundle.breakable) continue;
-        for (std::uint32_t s = 1; s <= bundle.links; ++s) {
-            for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
-                if ((bundle.awake >> lane & 1u) != 0) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
-            }
+        for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+            if ((bundle.awake >> lane & 1u) == 0) continue;
+            for (std::uint32_t s = 1; s <= bundle.links; ++s) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
+            for (std::uint32_t s = 0; s < bundle.spans; ++s) note_break(joints, spans_[bundle.first_span + s].force[lane], mean_n);
         }
     }
 }

@@ -102,8 +102,8 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
 
 // Velocities after one substep of h of a world of round bodies, ball sockets and rods: (A + e D) x = -(J v + bias). A rod has one
 // row of its three. `curvings`: how often what points leave their tangents by is taken at the velocities of the solve before, and
-// solved for (rig-inl.h).
-std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h, int curvings) {
+// solved for (rig-inl.h). `spans`: two ball sockets of the same two bodies are one (tree_span-inl.h).
+std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h, int curvings, bool spans = false) {
     std::vector<BodyState> bodies;
     std::vector<JointState> joints;
     world.read_bodies(bodies);
@@ -176,6 +176,26 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         const double softness = spring.frequency_hz > 0.0f ? 1.0 / (w * h * (w * h + 2.0 * static_cast<double>(spring.damping_ratio))) : static_cast<double>(def.solver.rig_compliance);
         for (std::size_t r = 3 * k; r < 3 * k + 3; ++r) {
             for (std::size_t s = 3 * k; s < 3 * k + 3; ++s) a[r][s] *= 1.0 + softness;
+        }
+    }
+    // Of two ball sockets of the same two bodies what they might have along the line through both: nothing. So stiff that it stays so.
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+        for (std::size_t other = 0; other < k && spans; ++other) {
+            if (!(joints[other].a == joints[k].a && joints[other].b == joints[k].b)) continue;
+            D3 line{};
+            for (const bool second : {false, true}) {
+                const BodyId id = second ? joints[k].b : joints[k].a;
+                const RigLink x = *rig_link(joints[other].constraint), y = *rig_link(joints[k].constraint);
+                const D3 apart = minus(d(second ? x.anchor_b : x.anchor_a), d(second ? y.anchor_b : y.anchor_a));
+                line = plus(line, id.valid() ? turned(bodies[id.index - 1].pose.orientation, apart) : apart);
+            }
+            line = times(line, 1.0 / size(line));
+            for (std::size_t r = 0; r < 6; ++r) {
+                for (std::size_t s = 0; s < 6; ++s) {
+                    const std::size_t row = r < 3 ? 3 * other + r : 3 * k + r - 3, column = s < 3 ? 3 * other + s : 3 * k + s - 3;
+                    a[row][column] += 1.0e6 * line[r % 3] * line[s % 3] * (r < 3 ? 1.0 : -1.0) * (s < 3 ? 1.0 : -1.0);
+                }
+            }
         }
     }
     auto solution = v;
@@ -258,8 +278,8 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
 }
 
 // A bead on a random one of those before, and so on, the first on the world, on a kinematic body or on nothing; `loops` more joints
-// anywhere, to the world too. `rods`: half of the joints are some.
-WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, bool rods = false) {
+// anywhere, to the world too. `rods`: half of the joints are some. `spans`: half are two.
+WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, bool rods = false, bool spans = false) {
     WorldDef def;
     def.substeps = 1;
     def.solver.sleep = false;
@@ -294,6 +314,12 @@ WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, boo
         else if (kind == 2) add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring});
         else if (kind == 3) add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring});
         else add_joint(def, a, b, ball);
+        if (!spans || random.below(2) == 0) return;
+        const auto beside = [&](Vec3 v, float side) { return Vec3{v.x + random.between(-0.02f, 0.02f), v.y + random.between(-0.02f, 0.02f), v.z + side}; };
+        const float side = random.between(0.05f, 0.5f);
+        ball.anchor_a = beside(ball.anchor_a, side);
+        ball.anchor_b = beside(ball.anchor_b, random.below(4) == 0 ? -0.5f * side : side);
+        add_joint(def, a, b, ball);
     };
     const auto add = [&](BodyType type) {
         const float radius = random.between(0.1f, 0.3f);
@@ -324,16 +350,19 @@ WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, boo
     return def;
 }
 
-// Whether no body of the rig that holds this one has more than two joints. A kinematic body ends a rig.
+// Whether no body of the rig that holds this one has more than two joints, and none two with another. A kinematic body ends a rig.
 bool in_a_chain(const WorldDef& def, std::uint32_t body) {
     std::vector<std::uint32_t> rig{body};
     int most = 0;
     for (std::size_t k = 0; k < rig.size(); ++k) {
         int held = 0;
+        std::vector<std::uint32_t> others;
         for (const JointDef& joint : def.joints) {
             if (joint.body_a != rig[k] && joint.body_b != rig[k]) continue;
             ++held;
             const std::uint32_t other = joint.body_a == rig[k] ? joint.body_b : joint.body_a;
+            if (std::ranges::find(others, other) != others.end()) return false;  // a span
+            others.push_back(other);
             if (other == kNone || def.bodies[other].type != BodyType::dynamic) continue;
             if (std::ranges::find(rig, other) == rig.end()) rig.push_back(other);
         }
@@ -345,11 +374,11 @@ bool in_a_chain(const WorldDef& def, std::uint32_t body) {
 // What the solve pass said is seen in how far the bodies went; the relax pass came after. `curvings`: dense_step's, by body: chains by
 // themselves are solved once a substep, other rigs twice.
 template <class Curvings>
-void check_moves_as_dense(const WorldDef& def, double tolerance, const Curvings& curvings) {
+void check_moves_as_dense(const WorldDef& def, double tolerance, const Curvings& curvings, bool spans = false) {
     for (const Target target : {Target::scalar, Target::automatic}) {
         auto world = make_world(def, target);
         std::vector<std::array<double, 6>> expected[3];
-        for (int k = 0; k < 3; ++k) expected[k] = dense_step(*world, world->definition(), 1.0 / 60.0, k);
+        for (int k = 0; k < 3; ++k) expected[k] = dense_step(*world, world->definition(), 1.0 / 60.0, k, spans);
         std::vector<BodyState> before;
         world->read_bodies(before);
         world->step();
@@ -371,6 +400,21 @@ TEST_CASE("a tree is solved as a dense solve in double precision solves it") {
         const WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 0);
         check_moves_as_dense(def, 1e-3, [&](std::uint32_t body) { return in_a_chain(def, body) ? 1 : 2; });
     }
+}
+
+TEST_CASE("a tree whose edges are ball sockets or pairs of them is solved as a dense solve in double precision solves it") {
+    Draws random(static_cast<std::uint32_t>(seeded(46)));
+    int spans = 0;
+    for (int round = 0; round < sampled(40); ++round) {
+        CAPTURE(round);
+        const WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(30)), 0, false, true);
+        auto world = make_world(def);
+        world->step();
+        spans += static_cast<int>(def.joints.size() - def.bodies.size());
+        CHECK(world->stats().solved_constraints == 0);  // all are a rig's
+        check_moves_as_dense(def, 1e-3, [&](std::uint32_t body) { return in_a_chain(def, body) ? 1 : 2; }, true);
+    }
+    CHECK(spans > 0);
 }
 
 TEST_CASE("iterations over all joints at once come to what a dense solve says, whatever the loops") {
@@ -534,6 +578,133 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);  // more bodies than bundles of trees may have slots
     CHECK(rigs_of(star).rigs.empty());
     CHECK(rigs_of(star).coloured.size() == star.joints.size());
+}
+
+TEST_CASE("two ball sockets of the same two bodies are one edge of a tree, if they are alike and hold points apart") {
+    // Planks along x, each held on the one before at both sides, and both ends on the world.
+    const auto bridge = [](std::uint32_t planks) {
+        WorldDef def = rope_world(4);
+        const auto box = add_box_shape(def, {0.22f, 0.05f, 0.6f});
+        for (std::uint32_t k = 0; k <= planks; ++k) {
+            const float x = 0.5f * static_cast<float>(k);
+            if (k < planks) def.bodies[add_body(def, box, {x + 0.25f, 0.0f, 0.0f})].mask = 0;
+            for (const float side : {-0.5f, 0.5f}) {
+                const Vec3 here{x, 0.0f, side}, after{0.25f, 0.0f, side}, before{-0.25f, 0.0f, side};
+                if (k == 0) add_joint(def, kNone, 0, BallSocket{here, before, {}});
+                else if (k == planks) add_joint(def, kNone, k - 1, BallSocket{here, after, {}});
+                else add_joint(def, k - 1, k, BallSocket{after, before, {}});
+            }
+        }
+        return def;
+    };
+    const auto rigs_of = [](const WorldDef& scene) {
+        Bodies bodies = test::make_bodies();
+        std::vector<Joint> joints;
+        for (const BodyDef& body : scene.bodies) add_body(bodies, test::sphere_spec(body.pose.position, kRadius));
+        for (const JointDef& joint : scene.joints) joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, joint.constraint));
+        Rigs rigs;
+        find_rigs({scene.rigs, scene.solver}, bodies, joints, rigs);
+        return rigs;
+    };
+    WorldDef def = bridge(16);
+    const Rigs whole = rigs_of(def);
+    REQUIRE(whole.rigs.size() == 1);
+    CHECK(whole.rigs[0].kind == RigClass::tree);
+    CHECK(whole.rigs[0].method == RigMethod::exact);
+    CHECK(whole.rigs[0].links == 17);
+    CHECK(whole.rigs[0].members == 18);  // the world at either end
+    CHECK(whole.rigs[0].compliance == kHeldCompliance);
+    CHECK(whole.joints.size() == 34);
+    CHECK(whole.coloured.empty());
+    CHECK(std::ranges::count(whole.seconds, kNone) == 1);  // of the root
+    for (std::size_t k = 1; k < whole.bodies.size(); ++k) CHECK(whole.seconds[k] == whole.joints[k - 1] + 1);
+
+    BallSocket& fifth = std::get<BallSocket>(def.joints[5].constraint);
+    const BallSocket as_it_was = fifth;
+    fifth.spring = {3.0f, 1.0f};  // unlike its neighbour
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::loopy);
+    fifth = std::get<BallSocket>(def.joints[4].constraint);  // the same point twice
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::loopy);
+    fifth = as_it_was;
+    add_joint(def, 4, 5, BallSocket{{0.25f, 0.0f, 0.0f}, {-0.25f, 0.0f, 0.0f}, {}});  // three
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::loopy);
+    def.joints.back().body_a = 2;  // a loop
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::loopy);
+    def.joints.back().constraint = CenterDistance{};  // a rod, which is left out
+    CHECK(rigs_of(def).rigs[0].kind == RigClass::tree);
+    CHECK(rigs_of(def).coloured.size() == 1);
+    def.joints.pop_back();
+    def.solver.rig_solver = RigSolver::jacobi;
+    CHECK(rigs_of(def).rigs[0].method == RigMethod::jacobi);
+    def.solver.rig_solver = RigSolver::automatic;
+
+    // It sags by what its softness gives, stays whole, and with one side of a span cut hangs by the other.
+    auto world = make_world(def);
+    run(*world, 600);
+    CHECK(largest_separation(*world) < 0.0006);
+    CHECK(std::abs(state_of(*world, 8).pose.position.z) < 1e-4f);
+    def.joints[16].break_force_n = 1.0f;
+    auto cut = make_world(def);
+    int broken = 0;
+    for (int tick = 0; tick < 600; ++tick) {
+        cut->step();
+        broken += count_events(*cut, EventKind::joint_broken);
+    }
+    CHECK(broken == 1);
+    CHECK(cut->stats().rigs == 1);
+    CHECK(cut->stats().solved_constraints == 0);
+    CHECK(largest_separation(*cut) < 0.002);
+}
+
+namespace {
+
+// Sixteen links that are far lighter to turn than what hangs from them would have them be, level at the start, and a crate of `ratio` times
+// their mass. ladder: by two joints each.
+WorldDef heavy_end(bool ladder, float ratio, std::uint32_t substeps) {
+    WorldDef def = rope_world(substeps);
+    const auto link = add_box_shape(def, {0.04f, 0.04f, ladder ? 0.3f : 0.04f}), crate = add_box_shape(def, {0.25f, 0.25f, 0.3f});
+    for (std::uint32_t k = 0; k <= 16; ++k) {
+        const bool last = k == 16;
+        const auto body = add_body(def, last ? crate : link, {0.3f * static_cast<float>(k) + (last ? 0.25f : 0.15f), 0.0f, 0.0f});
+        def.bodies[body].mass_kg = last ? ratio : 1.0f;
+        def.bodies[body].mask = 0;
+        for (const float side : {-0.25f, 0.25f}) {
+            const float z = ladder ? side : 0.0f;
+            add_joint(def, k == 0 ? kNone : body - 1, body, BallSocket{{k == 0 ? 0.0f : 0.15f, 0.0f, z}, {last ? -0.25f : -0.15f, 0.0f, z}, {}});
+            if (!ladder) break;
+        }
+    }
+    return def;
+}
+
+}  // namespace
+
+TEST_CASE("links that are light to turn bear a hundred times their mass and gain no energy") {
+    for (const bool ladder : {false, true}) {
+        for (const float ratio : {10.0f, 50.0f, 100.0f}) {
+            for (const std::uint32_t substeps : {2u, 4u, 8u}) {
+                CAPTURE(ladder);
+                CAPTURE(ratio);
+                CAPTURE(substeps);
+                auto world = make_world(heavy_end(ladder, ratio, substeps));
+                double sum = 0.0, most = 0.0;
+                for (int tick = 0; tick < 600; ++tick) {
+                    world->step();
+                    double energy = 0.0;
+                    for (std::uint32_t i = 0; i <= 16; ++i) {
+                        const BodyState b = state_of(*world, i);
+                        energy += (0.5 * std::pow(size(d(b.linear_velocity)), 2) + 10.0 * static_cast<double>(b.pose.position.y)) / static_cast<double>(b.inverse_mass);
+                    }
+                    most = std::max(most, energy);
+                    sum += largest_separation(*world);
+                }
+                const double fall = 10.0 * (static_cast<double>(ratio) * 5.05 + 16 * 2.4);
+                CHECK(most < 0.06 * fall);
+                CHECK(sum / 600 < (substeps == 2 ? 0.003 : 0.0008));
+                CHECK(largest_separation(*world) < 0.05);
+            }
+        }
+    }
 }
 
 TEST_CASE("a rig's definition that makes no sense is an error that names it") {
@@ -863,6 +1034,25 @@ WorldDef many_ropes() {
         BallSocket ball;
         if (copy >= 12) add_joint(def, first + 5, first + 12, ball);
         if (copy == 14) def.joints.back().break_force_n = 30.0f;
+    }
+    for (std::uint32_t copy = 0; copy < 19; ++copy) {  // bridges and ladders, more than a bundle takes
+        const float z = 16.0f + 0.8f * static_cast<float>(copy);
+        std::uint32_t before = kNone;
+        for (std::uint32_t k = 0; k < 9; ++k) {
+            const auto plank = add_body(def, copy == 18 ? 0u : box, {0.65f * (static_cast<float>(k) + 0.5f), 2.0f, z});
+            for (const float side : {-0.2f, 0.2f}) {
+                BallSocket ball;
+                ball.anchor_a = before == kNone ? Vec3{0.0f, 2.0f, z + side} : Vec3{0.325f, 0.0f, side};
+                ball.anchor_b = {-0.325f, 0.0f, side};
+                if (copy == 5) ball.spring = {6.0f, 0.5f};
+                const bool flip = before != kNone && (k + copy) % 3 == 0;
+                if (flip) std::swap(ball.anchor_a, ball.anchor_b);
+                const auto joint = add_joint(def, flip ? plank : before, flip ? before : plank, ball);
+                if (copy == 7 && k == 2 && side > 0.0f) def.joints[joint].break_force_n = 2000.0f;
+                if (copy % 2 == 0 && k == 8) add_joint(def, kNone, plank, BallSocket{{5.85f, 2.0f, z + side}, {0.325f, 0.0f, side}, {}});
+            }
+            before = plank;
+        }
     }
     PrefabDef crate;
     crate.bodies.emplace_back().shape = box;

@@ -7,6 +7,11 @@ ORRERY_LANES_BEGIN
 extern const RigKernels kRigKernels;
 constinit const RigKernels kRigKernels = make_rig_kernels();
 
+bool points_apart(Vec3 a, Vec3 b) {
+    const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return (x * x + y * y) + z * z > kLeastSpan_m * kLeastSpan_m;
+}
+
 float as_float(std::uint32_t count) { return static_cast<float>(count); }
 
 // Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway, and the
