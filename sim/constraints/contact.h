@@ -152,15 +152,6 @@ struct ContactFunctions {
         }
     };
 
-    // A unit vector perpendicular to n: n x the axis that n is least along.
-    template <class F>
-    ORRERY_FN static Vec3T<F> tangent_of(Vec3T<F> n) {
-        const F zero(0.0f);
-        const MaskOf<F> mostly_x = abs(n.x) > F(0.57735f);
-        const Vec3T<F> t = select<F>(mostly_x, Vec3T<F>{n.y, -n.x, zero}, Vec3T<F>{zero, n.z, -n.y});
-        return normalize_or(t, Vec3T<F>{F(1.0f), zero, zero}, zero);
-    }
-
     template <class F>
     ORRERY_FN static F normal_speed(const Vec3T<F> n, Vec3T<F> angular_a, Vec3T<F> angular_b, const VelocityT<F>& a,
                                     const VelocityT<F>& b) {
@@ -181,7 +172,7 @@ struct ContactFunctions {
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
                                   const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), one(1.0f);
-        const Vec3T<F> n = get<F>(bundle.normal, lane), t = tangent_of(n), u = cross(n, t);
+        const Vec3T<F> n = get<F>(bundle.normal, lane), t = perpendicular(n), u = cross(n, t);
         put(bundle.tangent, lane, t);
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);

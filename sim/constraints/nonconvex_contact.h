@@ -107,7 +107,7 @@ struct NonconvexContactFunctions {
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
-            const Vec3T<F> n = get<F>(rows.normal, lane), t = ContactFunctions::tangent_of(n), u = cross(n, t);
+            const Vec3T<F> n = get<F>(rows.normal, lane), t = perpendicular(n), u = cross(n, t);
             const Vec3T<F> ra = get<F>(rows.arm_a, lane), rb = ra + to_b, ja = cross(ra, n), jb = cross(rb, n);
             const F response = (linear + dot(ja, a.inverse_inertia * ja)) + dot(jb, b.inverse_inertia * jb);
             put(rows.tangent, lane, t);

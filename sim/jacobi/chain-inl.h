@@ -98,6 +98,36 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     v = next;
 }
 
+// The geometric stiffness that is implicit, of a body whose arms are known: turns it, and gives its inverse inertia. A sphere's inertia
+// would be none across an arm, so it counts as more about the arm, too. part: of force times arm, s^2.
+template <class F>
+ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F i, F part) {
+    const F zero(0.0f);
+    AloneSlot& w = work[s];
+    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), angular = get<F>(w.angular, lane);
+    F pulls = zero;
+    Vec3T<F> torque{zero, zero, zero};
+    if (s > 0) {
+        const F p = pull(get<F>(w.force, lane), in);
+        const MaskOf<F> moves = get<F>(chains.slots[s - 1].inverse_mass, lane) > zero;
+        const Vec3T<F> turns = select<F>(moves, get<F>(work[s - 1].angular, lane) - angular, Vec3T<F>{zero, zero, zero});
+        torque = follow(in, get<F>(work[s - 1].out_arm, lane), angular, turns) * p;
+        pulls = p;
+    }
+    if (s < chains.bundle->links) {
+        const AloneSlot& next = work[s + 1];
+        const F p = pull(-get<F>(next.force, lane), out);
+        const MaskOf<F> moves = get<F>(chains.slots[s + 1].inverse_mass, lane) > zero;
+        const Vec3T<F> turns = select<F>(moves, get<F>(next.angular, lane) - angular, Vec3T<F>{zero, zero, zero});
+        const Vec3T<F> arm = rotate(get<F>(next.orientation, lane), get<F>(chains.slots[s + 1].in, lane));
+        torque = torque + follow(out, arm, angular, turns) * p;
+        pulls = pulls + p;
+    }
+    const F held = i / (F(1.0f) + (pulls * part) * i);
+    put(w.angular, lane, angular + torque * (part * held));
+    return held;
+}
+
 // The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
 template <class F>
 ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
@@ -115,10 +145,10 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     F i = get<F>(slot.inverse_inertia, lane);
     const F stiffness = ((h * h) * pulls) * i;
     if (any(stiffness > F(kStiffest))) {
-        const F held = stiffened(stiffness);
-        i = i * held;
-        v.angular = v.angular * held;
-        put(w.angular, lane, v.angular);
+        put(w.in_arm, lane, in);
+        put(w.out_arm, lane, out);
+        i = hold_alone<F>(chains, work, s, lane, i, implicit_share(stiffness) * (h * h));
+        v.angular = get<F>(w.angular, lane);
     }
     const F curve = curving(v.angular, stiffness, h);
     put(w.in_arm, lane, in);
@@ -312,9 +342,13 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
         InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
         const Vec3T<F> in = rotate(pose.orientation, get<F>(slot.in, lane)),
                        out = rotate(pose.orientation, get<F>(slot.out, lane));
-        F stiffness = turn_back(get<F>(w.impulse, lane), in, mass.inverse_inertia);
-        if (s < links) stiffness = stiffness + turn_back(-get<F>(work[s + 1].impulse, lane), out, mass.inverse_inertia);
-        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * stiffness);
+        const Vec3T<F> before = get<F>(w.impulse, lane), after = s < links ? -get<F>(work[s + 1].impulse, lane) : Vec3T<F>{zero, zero, zero};
+        const F stiffness = turn_back(before, in, mass.inverse_inertia) + turn_back(after, out, mass.inverse_inertia);
+        if (any(h * stiffness > F(kStiffest))) {
+            const F part = implicit_share(h * stiffness) * h;
+            mass.inverse_inertia = stiffened_across(mass.inverse_inertia, in, pull(before, in) * part);
+            mass.inverse_inertia = stiffened_across(mass.inverse_inertia, out, pull(after, out) * part);
+        }
         put(w.stiffness, lane, h * stiffness);
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
@@ -342,15 +376,41 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
     }
 }
 
-// Changes of the joints' impulses act on the bodies.
+// The torque of the geometric stiffness that is implicit, from how bodies turn when the substep begins.
+template <class F>
+ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::uint32_t s, std::size_t lane) {
+    const F zero(0.0f), h(context.step.h_s);
+    const Vec3T<F> none{zero, zero, zero};
+    const CoupledSlot& w = work[s];
+    const F x = get<F>(w.stiffness, lane);
+    if (!any(x > F(kStiffest))) return none;
+    const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
+    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+    Vec3T<F> torque = none;
+    if (s > 0) {
+        const CoupledSlot& before = work[s - 1];
+        const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s - 1].body + lane);
+        const Vec3T<F> turns = select<F>(get<F>(before.inertia.inverse_mass, lane) > zero, u.angular - v.angular, none);
+        torque = follow(in, get<F>(before.out_arm, lane), v.angular, turns) * pull(get<F>(w.impulse, lane), in);
+    }
+    if (s < chains.bundle->links) {
+        const CoupledSlot& after = work[s + 1];
+        const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s + 1].body + lane);
+        const Vec3T<F> turns = select<F>(get<F>(after.inertia.inverse_mass, lane) > zero, u.angular - v.angular, none);
+        torque = torque + follow(out, get<F>(after.in_arm, lane), v.angular, turns) * pull(-get<F>(after.impulse, lane), out);
+    }
+    return torque * (implicit_share(x) * h);
+}
+
+// Changes of the joints' impulses act on the bodies, and torques.
 template <class F>
 ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::uint32_t s,
-                            std::size_t lane, Vec3T<F> before, Vec3T<F> after) {
+                            std::size_t lane, Vec3T<F> before, Vec3T<F> after, Vec3T<F> torque) {
     const ChainSlot& slot = chains.slots[s];
     const CoupledSlot& w = work[s];
     VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
     const Vec3T<F> turn = cross(get<F>(w.in_arm, lane), before) - cross(get<F>(w.out_arm, lane), after);
-    add_impulse(v, get<F>(w.inertia, lane), before - after, turn);
+    add_impulse(v, get<F>(w.inertia, lane), before - after, turn + torque);
     scatter_velocity<F>(context.velocity->linear, slot.body + lane,
                         vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), v);
 }
@@ -376,7 +436,8 @@ ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chai
         }
         speed = v.linear + point_turn(v.angular, get<F>(w.out_arm, lane), curve);
     }
-    Vec3T<F> after{zero, zero, zero};
+    const Vec3T<F> none{zero, zero, zero};
+    Vec3T<F> after = none;
     for (std::uint32_t s = links + 1; s-- > 0;) {
         CoupledSlot& w = work[s];
         Vec3T<F> change{zero, zero, zero};
@@ -385,7 +446,7 @@ ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chai
             change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
             put(w.impulse, lane, get<F>(w.impulse, lane) + change);
         }
-        push_coupled<F>(context, chains, work, s, lane, change, after);
+        push_coupled<F>(context, chains, work, s, lane, change, after, none);
         after = change;
     }
 }
@@ -415,12 +476,11 @@ template <class F>
 void warm_start_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     const F zero(0.0f);
     ORRERY_FOR_EACH_COUPLED_VECTOR {
+        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) put(work[s].reduced, lane, hold_coupled<F>(context, chains, work, s, lane));
         for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
             Vec3T<F> after{zero, zero, zero};
             if (s < chains.bundle->links) after = get<F>(work[s + 1].impulse, lane);
-            const ChainSlot& slot = chains.slots[s];
-            hold_turning(context, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), get<F>(work[s].stiffness, lane));
-            push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after);
+            push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after, get<F>(work[s].reduced, lane));
         }
     }
 }

@@ -29,6 +29,7 @@
 
 ORRERY_LANES_BEGIN
 
+inline constexpr float kHeaviest = 2.0f;   // h^2 w^2 above which bodies count as heavier
 inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut rods hold a body
 
 #define ORRERY_FOR_EACH_JOINT_VECTOR                                                     \
@@ -152,6 +153,12 @@ ORRERY_FN void push_bodies(const GraphView& g, const GraphBodies* begin, const G
     }
 }
 
+// What inverse inertia and inverse mass are multiplied with, where x = h^2 w^2.
+template <class F>
+ORRERY_FN F lightened(F x) {
+    return F(1.0f) / (max(x, F(kHeaviest)) - F(kHeaviest - 1.0f));
+}
+
 template <class F>
 ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
     const F zero(0.0f), h(context.step.h_s);
@@ -203,12 +210,11 @@ ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
             const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
             stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
         }
-        const Sym3T<F> inertia = mass.inverse_inertia * stiffened(h * stiffness);
+        const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
         float* const plane = g.plane + kGraphInertia * s + place;
         const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
-                          mass.inverse_mass * max(stiffened(h * (across * mass.inverse_mass)), F(kLightest))};
+                          mass.inverse_mass * max(lightened(h * (across * mass.inverse_mass)), F(kLightest))};
         for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
-        store(g.plane + kGraphHeld * s + place, h * stiffness);
     }
 }
 
@@ -356,8 +362,6 @@ void prepare_graph(const StepContext& context, const GraphView& g) {
 template <class F>
 void warm_start_graph(const StepContext& context, const GraphView& g) {
     const F zero(0.0f);
-    ORRERY_FOR_EACH_BODY_VECTOR hold_turning(context, b->body + lane, vector_bits<F>(b->dynamic, lane),
-                                             load<F>(g.plane + kGraphHeld * g.stride + place_of(g, b, lane)));
     if (!g.graph->warm) {
         ORRERY_FOR_EACH_JOINT_VECTOR put(j->impulse, lane, Vec3T<F>{zero, zero, zero});
         return;

@@ -71,8 +71,8 @@ struct GraphStep {
 inline constexpr std::uint32_t kGraphTile = 8;
 inline constexpr std::size_t kGraphAtOnce = 256;
 
-// Planes of bodies (held: h^2 w^2 of what holds its turning), and those of changes: what an iteration adds to the joints' impulses, and of rods pull over length.
-inline constexpr std::size_t kGraphVelocity = 0, kGraphInertia = 6, kGraphPose = 13, kGraphHeld = 20, kGraphPlanes = 21, kGraphChanges = 4;
+// Planes of bodies, and those of changes: what an iteration adds to the joints' impulses, and of rods pull over length.
+inline constexpr std::size_t kGraphVelocity = 0, kGraphInertia = 6, kGraphPose = 13, kGraphPlanes = 20, kGraphChanges = 4;
 
 struct Graph {
     std::uint32_t rig = 0;

@@ -5,11 +5,20 @@
 // says and lose kShare of their error in a substep, at most at SolverSettings::joint_recovery_speed: an exact solve needs no
 // softness to be stable. More at once holds the crack of a whip together better, but leaves its energy in the rig.
 //
-// Geometric stiffness. Under a pull of F r (force times arm) a body turns about its joints at w^2 = F r i, which
-// explicit rotation follows only where h w < 2. What is above x0 = 1.5 of x = h^2 w^2 is taken implicitly: (I + h^2 K) w' = I w + torques with
-// h^2 K = (x - x0) I, so that the solve has the inertia I (1 + x - x0), and begins at w / (1 + x - x0). The joints' impulses turn along with
-// the body, and give back what of w was no swinging. (With the inertia alone momentum would come from nowhere wherever the pull grows: heavy
-// loads on thin links gained energy a hundredfold. With x0 = 1 a little less is gained in the worst cases, and what is taut over a drum rests later.)
+// Geometric stiffness. Under a pull of P = F . r (force times arm) a body turns about its joints at w^2 = P i, which
+// explicit rotation follows only where h w < 2. What is above x0 = 1.5 of x = h^2 w^2 is taken implicitly, across the arm:
+//
+//   (I + K) w' = I w + K w_f + torques,   K = (1 - x0 / x) h^2 sum of P (E - r r^T / r.r)
+//
+// where w_f is how the pull's direction turns by itself: as the line d from the body's centre to that of the one that pulls. With w_n of
+// that one, and r_n its arm, the body's point and the other's being one,
+//
+//   w_f - w = (w_n - w) |r_n| / |d|   across d,   0 of what is not dynamic
+//
+// So what swings, whirls or spins as a whole does so freely, and what a link turns against the next is damped, the same for both: P |r_n| / |d|
+// is. K w_f is momentum that comes from nowhere and goes there again; where the two turn alike, that is as well as inertia, but as a rope cracks
+// it would add energy. So w_f counts as much as they do, by c^4 with c = 2 w . w_f / (w^2 + w_f^2). (With w_f = w, inertia alone, a quarter of
+// swings with heavy loads on thin links gain energy, up to a hundredfold; with w_f = 0 none do, but a loaded ladder stops spinning at once.)
 //
 // Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
 // A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
@@ -74,19 +83,57 @@ ORRERY_FN F turn_back(Vec3T<F> force, Vec3T<F> arm, const Sym3T<F>& inertia) {
     return pull(force, arm) * ((((inertia.xx + inertia.yy) + inertia.zz) - along) * F(0.5f));
 }
 
-// What inverse inertia, and the angular velocity at a substep's start, are multiplied with, where x = h^2 w^2.
+// How much of the geometric stiffness is taken implicitly, where x = h^2 w^2.
 template <class F>
-ORRERY_FN F stiffened(F x) {
-    return F(1.0f) / (max(x, F(kStiffest)) - F(kStiffest - 1.0f));
+ORRERY_FN F implicit_share(F x) {
+    return F(1.0f) - F(kStiffest) / max(x, F(kStiffest));
 }
-
-// `rows`, `bits`: of bodies, and which of them move.
+// I + k t t^T instead of I, of the inverses.
 template <class F>
-ORRERY_ONCE void hold_turning(const StepContext& context, const std::uint32_t* rows, std::uint32_t bits, F x) {
-    if (!any(x > F(kStiffest))) return;
-    VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
-    v.angular = v.angular * stiffened(x);
-    scatter_velocity<F>(context.velocity->linear, rows, bits, v);
+ORRERY_FN Sym3T<F> stiffened(const Sym3T<F>& inverse, Vec3T<F> t, F k) {
+    const Vec3T<F> g = inverse * t;
+    const Vec3T<F> s = g * (k / (F(1.0f) + k * max(dot(t, g), F(0.0f))));
+    return {inverse.xx - g.x * s.x, inverse.xy - g.x * s.y, inverse.xz - g.x * s.z,
+            inverse.yy - g.y * s.y, inverse.yz - g.y * s.z, inverse.zz - g.z * s.z};
+}
+// And across an arm: k (E - r r^T / r.r).
+template <class F>
+ORRERY_FN Sym3T<F> stiffened_across(const Sym3T<F>& inverse, Vec3T<F> arm, F k) {
+    const Vec3T<F> line = normalize_or(arm, Vec3T<F>{F(1.0f), F(0.0f), F(0.0f)}, F(0.0f));
+    const Vec3T<F> t = perpendicular(line);
+    return stiffened(stiffened(inverse, t, k), cross(line, t), k);
+}
+// Of squares; 0 where it might overflow.
+template <class F>
+ORRERY_FN F some_inverse(F squared) {
+    const MaskOf<F> usable = squared > F(1.0e-20f);
+    return select(usable, F(1.0f) / select(usable, squared, F(1.0f)), F(0.0f));
+}
+// |r_n| / |d|
+template <class F>
+ORRERY_FN F lever_share(Vec3T<F> arm, Vec3T<F> other_arm) {
+    const Vec3T<F> d = arm - other_arm;
+    return max(-dot(d, other_arm), F(0.0f)) * some_inverse(dot(d, d));
+}
+// Of w_f how much counts, where the body turns by w.
+template <class F>
+ORRERY_FN F calm(Vec3T<F> w, Vec3T<F> w_f) {
+    const F c = max(dot(w, w_f) * F(2.0f), F(0.0f)) * some_inverse(dot(w, w) + dot(w_f, w_f));
+    return (c * c) * (c * c);
+}
+// c w_f - w across d, where the other turns by `turns` more than the body.
+template <class F>
+ORRERY_FN Vec3T<F> follow(Vec3T<F> arm, Vec3T<F> other_arm, Vec3T<F> own, Vec3T<F> turns) {
+    const Vec3T<F> d = arm - other_arm;
+    const F scale = some_inverse(dot(d, d));
+    const Vec3T<F> w = own - d * (dot(d, own) * scale), w_f = w + (turns - d * (dot(d, turns) * scale)) * lever_share(arm, other_arm);
+    return w_f * calm(w, w_f) - w;
+}
+// And about a line.
+template <class F>
+ORRERY_FN Vec3T<F> follow_about(Vec3T<F> line, F share, Vec3T<F> own, Vec3T<F> turns) {
+    const Vec3T<F> w = line * dot(line, own), w_f = w + line * (dot(line, turns) * share);
+    return w_f * calm(w, w_f) - w;
 }
 
 // v, no longer than `most`. What few do, so that the division is seldom computed.

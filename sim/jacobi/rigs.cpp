@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "sim/constraints/bundle.h"
 #include "sim/jacobi/graph_layout.h"
@@ -20,7 +21,7 @@ struct Component {
     const RigDef* named = nullptr;
     std::uint32_t rods = 0, sockets = 0;              // sockets: between two dynamic bodies
     std::uint32_t spans = 0, inner_spans = 0;         // pairs of joints that are one edge of a tree
-    bool knot = false;                                // two bodies share joints that are no such pair
+    bool knot = false;                                // two dynamic bodies share joints that are no such pair
     bool loop = false;                                // of sockets alone
     bool placed = false;
 };
@@ -124,30 +125,41 @@ class Finder {
         }
     }
 
-    // Among ball sockets of the same two bodies.
+    // Among ball sockets of the same two bodies, which the lower one looks at, or the one that is dynamic.
     void find_spans() {
+        struct Alike {
+            std::uint32_t joints = 0, first = kNone, second = kNone;
+        };
         span_of_.clear();
-        for (std::uint32_t i = 0; i < joints_.size(); ++i) {
-            const Joint& joint = joints_[i];
-            if (!links(joint) || is_rod(joint)) continue;
-            const std::uint32_t body = dynamic(joint.a) && (!dynamic(joint.b) || degree_[joint.a] <= degree_[joint.b]) ? joint.a : joint.b;
-            std::uint32_t alike = 0, twin = kNone;
-            for (const std::uint32_t k : joints_of(body)) {
-                if (k == i || is_rod(joints_[k]) || other(joints_[k], body) != other(joint, body)) continue;
-                twin = k;
-                if (++alike > 1) break;
+        std::vector<Alike> with(bodies_.size());  // by the other body; while one is looked at
+        for (std::uint32_t body = 1; body < bodies_.size(); ++body) {
+            if (degree_[body] < 2) continue;
+            const auto looks = [&](std::uint32_t i) {
+                const std::uint32_t to = other(joints_[i], body);
+                return !is_rod(joints_[i]) && (to > body || !dynamic(to));
+            };
+            for (const std::uint32_t i : joints_of(body)) {
+                if (!looks(i)) continue;
+                Alike& alike = with[other(joints_[i], body)];
+                ++alike.joints;
+                (alike.first == kNone ? alike.first : alike.second) = i;
             }
-            if (alike == 0) continue;
-            Component& component = components_[root(joint)];
-            if (alike > 1 || !makes_span(joint, joints_[twin])) {
-                component.knot = true;
-                continue;
+            for (const std::uint32_t i : joints_of(body)) {
+                if (!looks(i)) continue;
+                const std::uint32_t to = other(joints_[i], body);
+                const Alike alike = std::exchange(with[to], {});
+                if (alike.joints < 2) continue;
+                Component& component = components_[root(body)];
+                if (alike.joints == 2 && makes_span(joints_[alike.first], joints_[alike.second])) {
+                    if (span_of_.empty()) span_of_.assign(joints_.size(), kNone);
+                    span_of_[alike.first] = alike.second;
+                    span_of_[alike.second] = alike.first;
+                    ++component.spans;
+                    component.inner_spans += dynamic(to) ? 1 : 0;
+                } else if (dynamic(to)) {
+                    component.knot = true;  // on what does not move each is an edge by itself
+                }
             }
-            if (span_of_.empty()) span_of_.assign(joints_.size(), kNone);
-            span_of_[i] = twin;
-            if (twin > i) continue;
-            ++component.spans;
-            component.inner_spans += dynamic(joint.a) && dynamic(joint.b) ? 1 : 0;
         }
     }
     static bool makes_span(const Joint& x, const Joint& y) {

@@ -29,6 +29,50 @@
 
 ORRERY_LANES_BEGIN
 
+// The part of the geometric stiffness that is implicit (rig-inl.h), of the joint to the parent, on the body or, `above`, on the parent.
+// part: of the pull; s.
+template <class F>
+ORRERY_ONCE void stiffen_slot(const RigTreeView& trees, std::uint32_t s, bool above, std::size_t lane, F part) {
+    const TreeSlot& slot = trees.slots[s];
+    TreeWork &w = trees.work[s], &body = above ? trees.work[slot.parent] : w;
+    const Vec3T<F> arm = get<F>(above ? w.out_arm : w.in_arm, lane), impulse = get<F>(w.impulse, lane);
+    Sym3T<F> inverse = get<F>(body.inertia.inverse_inertia, lane);
+    if (slot.span == kNone) {
+        inverse = stiffened_across(inverse, arm, pull(above ? -impulse : impulse, arm) * part);
+    } else {
+        const TreeSpanWork& span = trees.span_work[slot.span];
+        const Vec3T<F> both = impulse + get<F>(span.impulse, lane), half = middle(arm, get<F>(above ? span.out_arm : span.in_arm, lane));
+        inverse = stiffened(inverse, span_line<F>(span, lane), pull(above ? -both : both, half) * part);
+    }
+    put(body.inertia.inverse_inertia, lane, inverse);
+}
+// Its torques, from how the two turn when the substep begins.
+template <class F>
+ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
+    const F zero(0.0f), h(context.step.h_s);
+    const TreeSlot& slot = trees.slots[s];
+    TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
+    const F x = h * get<F>(w.stiffness, lane), x_above = h * get<F>(above.stiffness, lane);
+    if (!any((x > F(kStiffest)) | (x_above > F(kStiffest)))) return;
+    const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
+                       parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
+    const MaskOf<F> both_move = (get<F>(w.inertia.inverse_mass, lane) > zero) & (get<F>(above.inertia.inverse_mass, lane) > zero);
+    const Vec3T<F> turns = select<F>(both_move, parent.angular - v.angular, Vec3T<F>{zero, zero, zero});
+    Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), impulse = get<F>(w.impulse, lane), to_body = impulse, to_parent = impulse;
+    if (slot.span == kNone) {
+        to_body = follow(in, out, v.angular, turns), to_parent = follow(out, in, parent.angular, -turns);
+    } else {
+        const TreeSpanWork& span = trees.span_work[slot.span];
+        in = middle(in, get<F>(span.in_arm, lane)), out = middle(out, get<F>(span.out_arm, lane)), impulse = impulse + get<F>(span.impulse, lane);
+        const Vec3T<F> line = span_line<F>(span, lane);
+        to_body = follow_about(line, lever_share(in, out), v.angular, turns);
+        to_parent = follow_about(line, lever_share(out, in), parent.angular, -turns);
+    }
+    const Vec3T<F> none{zero, zero, zero};
+    load_body(w, lane, none, to_body * (pull(impulse, in) * (implicit_share(x) * h)));
+    load_body(above, lane, none, to_parent * (pull(-impulse, out) * (implicit_share(x_above) * h)));
+}
+
 // What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
 template <class F>
 ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
@@ -60,12 +104,17 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         put(w.held_bias, lane, get<F>(w.bias, lane));
         put(w.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
     }
+    for (std::uint32_t s = 1; s <= links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        TreeWork &w = work[s], &above = work[slot.parent];
+        const F x = h * get<F>(w.stiffness, lane), x_above = h * get<F>(above.stiffness, lane);
+        if (any(x > F(kStiffest))) stiffen_slot<F>(trees, s, false, lane, implicit_share(x) * h);
+        if (any(x_above > F(kStiffest))) stiffen_slot<F>(trees, s, true, lane, implicit_share(x_above) * h);
+    }
     for (std::uint32_t s = 0; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];
         TreeWork& w = work[s];
-        InertiaT<F> mass = get<F>(w.inertia, lane);
-        mass.inverse_inertia = mass.inverse_inertia * stiffened(h * get<F>(w.stiffness, lane));
-        put(w.inertia, lane, mass);
+        const InertiaT<F> mass = get<F>(w.inertia, lane);
         put_response<F>(w, lane, own_response(mass));
         if (s > 0 && slot.span != kNone)
             put_span_block<F>(trees, s, lane);
@@ -189,7 +238,7 @@ void prepare_trees(const StepContext& context, const RigTreeView& trees) {
 
 template <class F>
 void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
-    const F zero(0.0f), h(context.step.h_s);
+    const F zero(0.0f);
     const Vec3T<F> none{zero, zero, zero};
     ORRERY_FOR_EACH_TREE_VECTOR {
         put(trees.work[0].f_linear, lane, none);
@@ -201,17 +250,14 @@ void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
             put(w.f_angular, lane, cross(get<F>(w.in_arm, lane), impulse));
             TreeWork& above = trees.work[trees.slots[s].parent];
             load_body(above, lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
+            hold_slot<F>(context, trees, s, lane);
             if (trees.slots[s].span == kNone) continue;
             const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
             const Vec3T<F> second = get<F>(span.impulse, lane);
             load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
             load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
         }
-        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
-            const TreeSlot& slot = trees.slots[s];
-            hold_turning(context, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane), h * get<F>(trees.work[s].stiffness, lane));
-            push_tree<F>(context, trees, s, lane);
-        }
+        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
     }
 }
 

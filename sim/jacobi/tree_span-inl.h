@@ -74,6 +74,11 @@ struct SpanResponse {
     }
 };
 
+template <class F>
+ORRERY_FN Vec3T<F> span_line(const TreeSpanWork& span, std::size_t lane) {
+    return cross(get<F>(span.across[0], lane), get<F>(span.across[1], lane));
+}
+
 // Of a body of which nothing hangs.
 template <class F>
 ORRERY_FN Sym6T<F> own_response(const InertiaT<F>& mass) {
@@ -100,10 +105,9 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     const PoseT<F> pose = gather_pose<F>(context.pose->position, slot.body + lane),
                    parent = gather_pose<F>(context.pose->position, trees.slots[slot.parent].body + lane);
     const Vec3T<F> in = rotate(pose.orientation, get<F>(joint.in, lane)), out = rotate(parent.orientation, get<F>(joint.out, lane));
-    const Vec3T<F> apart = rotate(pose.orientation, get<F>(slot.in, lane)) - in,
-                   apart_above = rotate(parent.orientation, get<F>(slot.out, lane)) - out;
-    const Vec3T<F> line = normalize_or(apart + apart_above, Vec3T<F>{F(1.0f), F(0.0f), F(0.0f)}, F(0.0f));
-    const Vec3T<F> across[2] = {perpendicular(line), cross(line, perpendicular(line))};
+    const Vec3T<F> apart = get<F>(w.in_arm, lane) - in, apart_above = get<F>(w.out_arm, lane) - out;
+    const Vec3T<F> line = normalize_or(apart + apart_above, Vec3T<F>{F(1.0f), F(0.0f), F(0.0f)}, F(0.0f)), side = perpendicular(line);
+    const Vec3T<F> across[2] = {side, cross(line, side)};
     put(span.in_arm, lane, in);
     put(span.out_arm, lane, out);
     for (std::size_t k = 0; k < 2; ++k) {

@@ -57,13 +57,12 @@ ORRERY_FN Vec3T<F> normalize_or(Vec3T<F> v, Vec3T<F> fallback, F epsilon) {
     return select(usable, v * scale, fallback);
 }
 
-// Some unit vector at right angles to the unit vector u: across the world axis that is least along it.
+// A unit vector at right angles to a unit vector: u x the axis that it is least along; of zero X.
 template <class F>
 ORRERY_FN Vec3T<F> perpendicular(Vec3T<F> u) {
     const F zero(0.0f);
-    const Vec3T<F> across_x{zero, u.z, -u.y}, across_y{-u.z, zero, u.x};  // u x X, u x Y
-    const Vec3T<F> v = select<F>(abs(u.x) < F(0.6f), across_x, across_y);
-    return v * (F(1.0f) / length(v));
+    const MaskOf<F> mostly_x = abs(u.x) > F(0.57735f);
+    return normalize_or(select<F>(mostly_x, Vec3T<F>{u.y, -u.x, zero}, Vec3T<F>{zero, u.z, -u.y}), Vec3T<F>{F(1.0f), zero, zero}, zero);
 }
 
 ORRERY_LANES_END
