@@ -61,6 +61,7 @@ template <class F>
 struct BodyBefore {
     Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity as it counts here
     Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
+    bool held = false;      // hold_alone has turned it
     // Spelled out because an implicit one would be compiled without the target's instructions.
     ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
     ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
@@ -98,34 +99,35 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     v = next;
 }
 
-// The geometric stiffness that is implicit, of a body whose arms are known: turns it, and gives its inverse inertia. A sphere's inertia
-// would be none across an arm, so it counts as more about the arm, too. part: of force times arm, s^2.
+// The geometric stiffness that is implicit (rig-inl.h), of a body whose arms are known: turns it, and gives its inverse inertia. Both pulls
+// act along one line, from joint to joint, which they nearly do where they are strong. A sphere's inertia would be none across it, so it
+// counts as more about the line, too. x: h^2 w^2. before_held: the body before this one has been turned.
 template <class F>
-ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F i, F part) {
+ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, F x, bool before_held) {
     const F zero(0.0f);
+    const ChainSlot& slot = chains.slots[s];
     AloneSlot& w = work[s];
-    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), angular = get<F>(w.angular, lane);
+    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), own = get<F>(w.angular, lane);
+    const MaskOf<F> stiff = x > F(kStiffest);
     F pulls = zero;
-    Vec3T<F> torque{zero, zero, zero};
+    Vec3T<F> turns{zero, zero, zero};
     if (s > 0) {
-        const F p = pull(get<F>(w.force, lane), in);
-        const MaskOf<F> moves = get<F>(chains.slots[s - 1].inverse_mass, lane) > zero;
-        const Vec3T<F> turns = select<F>(moves, get<F>(work[s - 1].angular, lane) - angular, Vec3T<F>{zero, zero, zero});
-        torque = follow(in, get<F>(work[s - 1].out_arm, lane), angular, turns) * p;
-        pulls = p;
+        pulls = pull(get<F>(w.force, lane), in);
+        const Vec3T<F> before = get<F>(before_held ? work[s - 1].turned : work[s - 1].angular, lane);
+        turns = (before - own) * (pulls * get<F>(slot.lever_before, lane));
     }
     if (s < chains.bundle->links) {
-        const AloneSlot& next = work[s + 1];
-        const F p = pull(-get<F>(next.force, lane), out);
-        const MaskOf<F> moves = get<F>(chains.slots[s + 1].inverse_mass, lane) > zero;
-        const Vec3T<F> turns = select<F>(moves, get<F>(next.angular, lane) - angular, Vec3T<F>{zero, zero, zero});
-        const Vec3T<F> arm = rotate(get<F>(next.orientation, lane), get<F>(chains.slots[s + 1].in, lane));
-        torque = torque + follow(out, arm, angular, turns) * p;
-        pulls = pulls + p;
+        const F after = pull(-get<F>(work[s + 1].force, lane), out);
+        turns = turns + (get<F>(work[s + 1].angular, lane) - own) * (after * get<F>(slot.lever_after, lane));
+        pulls = pulls + after;
     }
-    const F held = i / (F(1.0f) + (pulls * part) * i);
-    put(w.angular, lane, angular + torque * (part * held));
-    return held;
+    const Vec3T<F> line = in - out;
+    const F over_line = some_inverse(dot(line, line)), over_pulls = some_inverse(pulls), held = stiffened(x);
+    const Vec3T<F> goes = own + turns * over_pulls, spin = line * (dot(line, own) * over_line), w_f = goes - line * (dot(line, goes) * over_line);
+    const Vec3T<F> across = own - spin;
+    put(w.turned, lane, own);
+    put(w.angular, lane, select<F>(stiff, (spin + across * held) + w_f * (calm(across, w_f, h) * (F(1.0f) - held)), own));
+    return select(stiff, i * held, i);
 }
 
 // The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
@@ -147,10 +149,13 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     if (any(stiffness > F(kStiffest))) {
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
-        i = hold_alone<F>(chains, work, s, lane, i, implicit_share(stiffness) * (h * h));
+        i = hold_alone<F>(chains, work, s, lane, h, i, stiffness, before.held);
         v.angular = get<F>(w.angular, lane);
+        before.held = true;
+    } else {
+        before.held = false;
     }
-    const F curve = curving(v.angular, stiffness, h);
+    const F curve = curving(v.angular, h);
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
     put(w.inertia, lane, i);
@@ -346,8 +351,9 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
         const F stiffness = turn_back(before, in, mass.inverse_inertia) + turn_back(after, out, mass.inverse_inertia);
         if (any(h * stiffness > F(kStiffest))) {
             const F part = implicit_share(h * stiffness) * h;
-            mass.inverse_inertia = stiffened_across(mass.inverse_inertia, in, pull(before, in) * part);
-            mass.inverse_inertia = stiffened_across(mass.inverse_inertia, out, pull(after, out) * part);
+            const Sym3T<F> once = stiffened_across(mass.inverse_inertia, in, pull(before, in) * part);
+            const Sym3T<F> both = stiffened_across(once, out, pull(after, out) * part);
+            mass.inverse_inertia = select_sym<F>(h * stiffness > F(kStiffest), both, mass.inverse_inertia);
         }
         put(w.stiffness, lane, h * stiffness);
         put(w.in_arm, lane, in);
@@ -386,20 +392,23 @@ ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& c
     if (!any(x > F(kStiffest))) return none;
     const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
     const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+    const Sym3T<F> inertia = get<F>(w.inertia.inverse_inertia, lane);
     Vec3T<F> torque = none;
     if (s > 0) {
         const CoupledSlot& before = work[s - 1];
         const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s - 1].body + lane);
-        const Vec3T<F> turns = select<F>(get<F>(before.inertia.inverse_mass, lane) > zero, u.angular - v.angular, none);
-        torque = follow(in, get<F>(before.out_arm, lane), v.angular, turns) * pull(get<F>(w.impulse, lane), in);
+        const Vec3T<F> arm = get<F>(before.out_arm, lane), f = get<F>(w.impulse, lane);
+        const F back = turn_back(f, in, inertia), back_other = turn_back(-f, arm, get<F>(before.inertia.inverse_inertia, lane));
+        torque = follow(in, lever_share(in, back, arm, back_other), v.angular, u.angular - v.angular, h) * pull(f, in);
     }
     if (s < chains.bundle->links) {
         const CoupledSlot& after = work[s + 1];
         const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s + 1].body + lane);
-        const Vec3T<F> turns = select<F>(get<F>(after.inertia.inverse_mass, lane) > zero, u.angular - v.angular, none);
-        torque = torque + follow(out, get<F>(after.in_arm, lane), v.angular, turns) * pull(-get<F>(after.impulse, lane), out);
+        const Vec3T<F> arm = get<F>(after.in_arm, lane), f = get<F>(after.impulse, lane);
+        const F back = turn_back(-f, out, inertia), back_other = turn_back(f, arm, get<F>(after.inertia.inverse_inertia, lane));
+        torque = torque + follow(out, lever_share(out, back, arm, back_other), v.angular, u.angular - v.angular, h) * pull(-f, out);
     }
-    return torque * (implicit_share(x) * h);
+    return select<F>(x > F(kStiffest), torque * (implicit_share(x) * h), none);
 }
 
 // Changes of the joints' impulses act on the bodies, and torques.
@@ -423,7 +432,7 @@ ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chai
     for (std::uint32_t s = 0; s <= links; ++s) {
         CoupledSlot& w = work[s];
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
-        const F curve = relax ? zero : curving(v.angular, get<F>(w.stiffness, lane), F(context.step.h_s));
+        const F curve = relax ? zero : curving(v.angular, F(context.step.h_s));
         if (s > 0) {
             const F keep = relax ? get<F>(w.keep, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +

@@ -20,6 +20,7 @@ struct alignas(64) ChainSlot {
     std::uint32_t force[kBundleLanes];  // force_row of the joint before the body; 0: there is none
     Vec3Rows in, out;                   // where the joint before and the joint after hold the body, in its frame
     Row inverse_mass, inverse_inertia;  // the latter of round bodies
+    Row lever_before, lever_after;      // lever_share (rig-inl.h) of either joint
     std::uint32_t dynamic, jointed;     // a bit a lane: the body is, there is a joint before it
     std::uint32_t resting;              // some lane's body is not dynamic
 };
@@ -51,6 +52,7 @@ struct alignas(64) AloneSlot {
     Vec3Rows position;
     QuatRows orientation;
     Vec3Rows linear, angular;
+    Vec3Rows turned;            // angular velocity before hold_alone
     Vec3Rows force;             // of the joint before the body, on the body
     Vec3Rows in_arm, out_arm;   // world
     Row inertia;                // inverse, with the geometric stiffness

@@ -15,8 +15,8 @@
 //
 // A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at home:
 // with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
-// w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: like inertia in rig-inl.h a body counts as
-// heavier there, but at most four times, for what is heavier pulls more, and without a bound that would feed itself.
+// w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: above h^2 w^2 = 2 a body counts as
+// heavier, so that it is 2 at most, but at most four times, for what is heavier pulls more, and without a bound that would feed itself.
 
 #if defined(ORRERY_JACOBI_GRAPH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_GRAPH_INL_H_
@@ -222,12 +222,6 @@ template <class F>
 ORRERY_FN Sym3T<F> squared(Vec3T<F> n) {
     return {n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z};
 }
-template <class F>
-ORRERY_FN Sym3T<F> select_sym(MaskOf<F> mask, const Sym3T<F>& yes, const Sym3T<F>& no) {
-    return {select(mask, yes.xx, no.xx), select(mask, yes.xy, no.xy), select(mask, yes.xz, no.xz),
-            select(mask, yes.yy, no.yy), select(mask, yes.yz, no.yz), select(mask, yes.zz, no.zz)};
-}
-
 template <class F>
 ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
     refresh_bodies<F>(context, g);

@@ -70,6 +70,8 @@ namespace ref {
 
 // Further than kLeastSpan_m.
 bool points_apart(Vec3 a, Vec3 b);
+// lever_share (jacobi/rig-inl.h) of arms in line. i, other_i: inverse inertia.
+float lever_share_of(Vec3 own, Vec3 other, float i, float other_i);
 float as_float(std::uint32_t count);
 // The factors of the iterations of a graph: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
 // operator, else plain. iterations: 1 to kMaxRigIterations.

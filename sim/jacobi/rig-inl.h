@@ -10,21 +10,23 @@
 //
 //   (I + K) w' = I w + K w_f + torques,   K = (1 - x0 / x) h^2 sum of P (E - r r^T / r.r)
 //
-// where w_f is how the pull's direction turns by itself: as the line d from the body's centre to that of the one that pulls. With w_n of
-// that one, and r_n its arm, the body's point and the other's being one,
+// where w_f is how the pull's direction turns by itself: between alike, as the line d from the body's centre to that of the one that pulls.
+// But what bears no torque sets that direction itself, so between a light link and a crate it turns as the link. With w_n of the one that
+// pulls, and r_n its arm, the body's point and the other's being one,
 //
-//   w_f - w = (w_n - w) |r_n| / |d|   across d,   0 of what is not dynamic
+//   w_f - w = (w_n - w) s |r_n| / |d|   across r,   s = min(1, 2 P_n i_n / (P i + P_n i_n)),   P_n = F . r_n
 //
-// So what swings, whirls or spins as a whole does so freely, and what a link turns against the next is damped, the same for both: P |r_n| / |d|
-// is. K w_f is momentum that comes from nowhere and goes there again; where the two turn alike, that is as well as inertia, but as a rope cracks
-// it would add energy. So w_f counts as much as they do, by c^4 with c = 2 w . w_f / (w^2 + w_f^2). (With w_f = w, inertia alone, a quarter of
-// swings with heavy loads on thin links gain energy, up to a hundredfold; with w_f = 0 none do, but a loaded ladder stops spinning at once.)
+// and 0 of what is not dynamic. So what swings, whirls or spins as a whole does so freely, and what links turn against each other is damped,
+// the same for both if they are alike: P |r_n| / |d| is. K w_f is momentum that comes from nowhere and goes there again. Where the two turn
+// alike, and slowly, that is as well as inertia, but as a rope cracks it would add energy. So w_f counts by how alike they turn, c^8 with
+// c = 2 w . w_f / (w^2 + w_f^2), and fades, to be gone at h w_f = 1/8. (With w_f = w, inertia alone, every tenth rope that falls with a heavy load on light links gains energy, up to a hundredfold;
+// with w_f = 0 none does, but a loaded ladder stops spinning at once. With this one in a few hundred does, by as much as half.)
 //
 // Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
 // A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
 // taken at the w before the solve: what is wanted then holds at the substep's end (as in SHAKE, whose energy does not drift, where tangents
-// lose it). Where a body turns far in a substep, in the crack of a whip, or is held so stiffly that it swings from substep to substep,
-// the w before says little, and energy would grow: the term fades, and is gone at h w = 1/8 or at x = 2.
+// lose it). Where a body turns far in a substep, in the crack of a whip, the w before says little, and energy would grow: the term fades,
+// and is gone at h w = 1/8.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_RIG_INL_H_
@@ -42,9 +44,9 @@ ORRERY_LANES_BEGIN
 
 inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
 inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
+inline constexpr float kWild = 64.0f;     // of h^2 w_f^2, which is too much at 1
 inline constexpr float kCurve = 0.5f;     // Taylor's
 inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
-inline constexpr float kCurveStiffFade = 0.125f; // of h^2 w^2 of what holds it
 
 template <class F>
 ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
@@ -68,6 +70,12 @@ ORRERY_FN Sym3T<F> operator*(const Sym3T<F>& m, F s) {
     return {m.xx * s, m.xy * s, m.xz * s, m.yy * s, m.yz * s, m.zz * s};
 }
 
+template <class F>
+ORRERY_FN Sym3T<F> select_sym(MaskOf<F> mask, const Sym3T<F>& yes, const Sym3T<F>& no) {
+    return {select(mask, yes.xx, no.xx), select(mask, yes.xy, no.xy), select(mask, yes.xz, no.xz),
+            select(mask, yes.yy, no.yy), select(mask, yes.yz, no.yz), select(mask, yes.zz, no.zz)};
+}
+
 // What a joint's force, or impulse, does to turn a body's arm back, N m; never negative.
 template <class F>
 ORRERY_FN F pull(Vec3T<F> force, Vec3T<F> arm) {
@@ -87,6 +95,11 @@ ORRERY_FN F turn_back(Vec3T<F> force, Vec3T<F> arm, const Sym3T<F>& inertia) {
 template <class F>
 ORRERY_FN F implicit_share(F x) {
     return F(1.0f) - F(kStiffest) / max(x, F(kStiffest));
+}
+// What is left of inverse inertia across an arm.
+template <class F>
+ORRERY_FN F stiffened(F x) {
+    return F(1.0f) / (max(x, F(kStiffest)) - F(kStiffest - 1.0f));
 }
 // I + k t t^T instead of I, of the inverses.
 template <class F>
@@ -109,31 +122,37 @@ ORRERY_FN F some_inverse(F squared) {
     const MaskOf<F> usable = squared > F(1.0e-20f);
     return select(usable, F(1.0f) / select(usable, squared, F(1.0f)), F(0.0f));
 }
-// |r_n| / |d|
+// s, less where the other one is harder to turn. x: P i of either.
 template <class F>
-ORRERY_FN F lever_share(Vec3T<F> arm, Vec3T<F> other_arm) {
-    const Vec3T<F> d = arm - other_arm;
-    return max(-dot(d, other_arm), F(0.0f)) * some_inverse(dot(d, d));
+ORRERY_FN F heed(F x, F other_x) {
+    const F both = x + other_x;
+    return min((other_x + other_x) / select(both > F(0.0f), both, F(1.0f)), F(1.0f));
 }
-// Of w_f how much counts, where the body turns by w.
+// |r_n| / |d| s, where both arms lie in line
 template <class F>
-ORRERY_FN F calm(Vec3T<F> w, Vec3T<F> w_f) {
+ORRERY_FN F lever_share(Vec3T<F> arm, F x, Vec3T<F> other_arm, F other_x) {
+    const Vec3T<F> d = arm - other_arm;
+    return min(max(-dot(d, other_arm), F(0.0f)) * some_inverse(dot(d, d)), F(1.0f)) * heed(x, other_x);
+}
+// How much of w_f counts, where the body turns by w.
+template <class F>
+ORRERY_FN F calm(Vec3T<F> w, Vec3T<F> w_f, F h) {
     const F c = max(dot(w, w_f) * F(2.0f), F(0.0f)) * some_inverse(dot(w, w) + dot(w_f, w_f));
-    return (c * c) * (c * c);
+    const F c4 = (c * c) * (c * c), turn = ((h * h) * F(kWild)) * dot(w_f, w_f);
+    return (c4 * c4) * max(F(1.0f) - turn * turn, F(0.0f));
 }
-// c w_f - w across d, where the other turns by `turns` more than the body.
+// c w_f - w across the arm, where the other turns by `turns` more than the body.
 template <class F>
-ORRERY_FN Vec3T<F> follow(Vec3T<F> arm, Vec3T<F> other_arm, Vec3T<F> own, Vec3T<F> turns) {
-    const Vec3T<F> d = arm - other_arm;
-    const F scale = some_inverse(dot(d, d));
-    const Vec3T<F> w = own - d * (dot(d, own) * scale), w_f = w + (turns - d * (dot(d, turns) * scale)) * lever_share(arm, other_arm);
-    return w_f * calm(w, w_f) - w;
+ORRERY_FN Vec3T<F> follow(Vec3T<F> arm, F share, Vec3T<F> own, Vec3T<F> turns, F h) {
+    const F scale = some_inverse(dot(arm, arm));
+    const Vec3T<F> w = own - arm * (dot(arm, own) * scale), w_f = w + (turns - arm * (dot(arm, turns) * scale)) * share;
+    return w_f * calm(w, w_f, h) - w;
 }
 // And about a line.
 template <class F>
-ORRERY_FN Vec3T<F> follow_about(Vec3T<F> line, F share, Vec3T<F> own, Vec3T<F> turns) {
+ORRERY_FN Vec3T<F> follow_about(Vec3T<F> line, F share, Vec3T<F> own, Vec3T<F> turns, F h) {
     const Vec3T<F> w = line * dot(line, own), w_f = w + line * (dot(line, turns) * share);
-    return w_f * calm(w, w_f) - w;
+    return w_f * calm(w, w_f, h) - w;
 }
 
 // v, no longer than `most`. What few do, so that the division is seldom computed.
@@ -151,10 +170,10 @@ ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
     return at_most(v, limit);
 }
 
-// What w x (w x r) is multiplied with to count as speed, s. x: h^2 w^2 of the geometric stiffness.
+// What w x (w x r) is multiplied with to count as speed, s.
 template <class F>
-ORRERY_FN F curving(Vec3T<F> angular, F x, F h) {
-    return h * max((F(kCurve) - (h * h) * length_squared(angular) * F(kCurveFade)) - (x * x) * F(kCurveStiffFade), F(0.0f));
+ORRERY_FN F curving(Vec3T<F> angular, F h) {
+    return h * max(F(kCurve) - (h * h) * length_squared(angular) * F(kCurveFade), F(0.0f));
 }
 // What a point at an arm moves by in a substep, less its centre, for each second of it.
 template <class F>

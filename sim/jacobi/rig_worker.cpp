@@ -96,8 +96,13 @@ void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t
             const bool forward = joint.b == body[s];
             slot.force[lane] = force_row(joint_at[s - 1]);
             slot.jointed |= 1u << lane;
-            set_lane(slot.in, lane, forward ? ball.anchor_b : ball.anchor_a);
-            set_lane(slots_[bundle.slot + s - 1].out, lane, forward ? ball.anchor_a : ball.anchor_b);
+            const Vec3 in = forward ? ball.anchor_b : ball.anchor_a, out = forward ? ball.anchor_a : ball.anchor_b;
+            ChainSlot& before = slots_[bundle.slot + s - 1];
+            set_lane(slot.in, lane, in);
+            set_lane(before.out, lane, out);
+            const float i = slot.inverse_inertia.lane[lane], i_before = before.inverse_inertia.lane[lane];
+            slot.lever_before.lane[lane] = ref::lever_share_of(in, out, i, i_before);
+            before.lever_after.lane[lane] = ref::lever_share_of(out, in, i_before, i);
             extras.sign.lane[lane] = forward ? 1.0f : -1.0f;
             extras.active.lane[lane] = 1.0f;
             extras.frequency_hz.lane[lane] = ball.spring.frequency_hz;

@@ -2,8 +2,9 @@
 //
 // A rig is a connected component, through dynamic bodies, of ball sockets and rods that the scene names or that has as many of them
 // as the scene states. A rod is what holds a distance above 0: a CenterDistance, a DistanceServo that nothing limits, and limits whose ends
-// meet. Rods that join what at least as many sockets make chains and trees of are no links, where these are solved exactly. Contacts and other joints have no say in it: those of its members stay with the coloured solver. Its class changes
-// only when a joint or a body comes, goes, breaks or is set anew:
+// meet. Rods that join what at least as many sockets make chains and trees of are no links, where these are solved exactly. Contacts
+// and other joints have no say in it: those of its members stay with the coloured solver. Its class changes only when a joint or a
+// body comes, goes, breaks or is set anew:
 //
 //   chain  no body has more than two of its joints, and no loop: body, joint, body, joint, ... Either end may be fixed, kinematic
 //          or the world

@@ -30,47 +30,58 @@
 ORRERY_LANES_BEGIN
 
 // The part of the geometric stiffness that is implicit (rig-inl.h), of the joint to the parent, on the body or, `above`, on the parent.
-// part: of the pull; s.
+// x: h^2 w^2 of that.
 template <class F>
-ORRERY_ONCE void stiffen_slot(const RigTreeView& trees, std::uint32_t s, bool above, std::size_t lane, F part) {
+ORRERY_ONCE void stiffen_slot(const RigTreeView& trees, std::uint32_t s, bool above, std::size_t lane, F h, F x) {
     const TreeSlot& slot = trees.slots[s];
     TreeWork &w = trees.work[s], &body = above ? trees.work[slot.parent] : w;
     const Vec3T<F> arm = get<F>(above ? w.out_arm : w.in_arm, lane), impulse = get<F>(w.impulse, lane);
-    Sym3T<F> inverse = get<F>(body.inertia.inverse_inertia, lane);
+    const Sym3T<F> inverse = get<F>(body.inertia.inverse_inertia, lane);
+    const F part = implicit_share(x) * h;
+    Sym3T<F> stiff = inverse;
     if (slot.span == kNone) {
-        inverse = stiffened_across(inverse, arm, pull(above ? -impulse : impulse, arm) * part);
+        stiff = stiffened_across(inverse, arm, pull(above ? -impulse : impulse, arm) * part);
     } else {
         const TreeSpanWork& span = trees.span_work[slot.span];
-        const Vec3T<F> both = impulse + get<F>(span.impulse, lane), half = middle(arm, get<F>(above ? span.out_arm : span.in_arm, lane));
-        inverse = stiffened(inverse, span_line<F>(span, lane), pull(above ? -both : both, half) * part);
+        const Vec3T<F> both = impulse + get<F>(span.impulse, lane), line = span_line<F>(span, lane),
+                       lever = off_line(middle(arm, get<F>(above ? span.out_arm : span.in_arm, lane)), line);
+        stiff = stiffened(inverse, line, pull(above ? -both : both, lever) * part);
     }
-    put(body.inertia.inverse_inertia, lane, inverse);
+    put(body.inertia.inverse_inertia, lane, select_sym<F>(x > F(kStiffest), stiff, inverse));
 }
 // Its torques, from how the two turn when the substep begins.
 template <class F>
+ORRERY_FN void hold_body(TreeWork& w, std::size_t lane, F h, F x, Vec3T<F> torque) {
+    const Vec3T<F> had = get<F>(w.f_angular, lane);
+    put(w.f_angular, lane, select<F>(x > F(kStiffest), had + torque * (implicit_share(x) * h), had));
+}
+template <class F>
 ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
-    const F zero(0.0f), h(context.step.h_s);
+    const F h(context.step.h_s);
     const TreeSlot& slot = trees.slots[s];
     TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
     const F x = h * get<F>(w.stiffness, lane), x_above = h * get<F>(above.stiffness, lane);
     if (!any((x > F(kStiffest)) | (x_above > F(kStiffest)))) return;
     const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                        parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
-    const MaskOf<F> both_move = (get<F>(w.inertia.inverse_mass, lane) > zero) & (get<F>(above.inertia.inverse_mass, lane) > zero);
-    const Vec3T<F> turns = select<F>(both_move, parent.angular - v.angular, Vec3T<F>{zero, zero, zero});
+    const Sym3T<F> inertia = get<F>(w.inertia.inverse_inertia, lane), inertia_above = get<F>(above.inertia.inverse_inertia, lane);
+    const Vec3T<F> turns = parent.angular - v.angular;
     Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), impulse = get<F>(w.impulse, lane), to_body = impulse, to_parent = impulse;
     if (slot.span == kNone) {
-        to_body = follow(in, out, v.angular, turns), to_parent = follow(out, in, parent.angular, -turns);
+        const F back = turn_back(impulse, in, inertia), back_above = turn_back(-impulse, out, inertia_above);
+        to_body = follow(in, lever_share(in, back, out, back_above), v.angular, turns, h);
+        to_parent = follow(out, lever_share(out, back_above, in, back), parent.angular, -turns, h);
     } else {
         const TreeSpanWork& span = trees.span_work[slot.span];
-        in = middle(in, get<F>(span.in_arm, lane)), out = middle(out, get<F>(span.out_arm, lane)), impulse = impulse + get<F>(span.impulse, lane);
         const Vec3T<F> line = span_line<F>(span, lane);
-        to_body = follow_about(line, lever_share(in, out), v.angular, turns);
-        to_parent = follow_about(line, lever_share(out, in), parent.angular, -turns);
+        in = off_line(middle(in, get<F>(span.in_arm, lane)), line), out = off_line(middle(out, get<F>(span.out_arm, lane)), line);
+        impulse = impulse + get<F>(span.impulse, lane);
+        const F back = turn_about(impulse, in, line, inertia), back_above = turn_about(-impulse, out, line, inertia_above);
+        to_body = follow_about(line, lever_share(in, back, out, back_above), v.angular, turns, h);
+        to_parent = follow_about(line, lever_share(out, back_above, in, back), parent.angular, -turns, h);
     }
-    const Vec3T<F> none{zero, zero, zero};
-    load_body(w, lane, none, to_body * (pull(impulse, in) * (implicit_share(x) * h)));
-    load_body(above, lane, none, to_parent * (pull(-impulse, out) * (implicit_share(x_above) * h)));
+    hold_body(w, lane, h, x, to_body * pull(impulse, in));
+    hold_body(above, lane, h, x_above, to_parent * pull(-impulse, out));
 }
 
 // What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
@@ -108,8 +119,8 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         const TreeSlot& slot = trees.slots[s];
         TreeWork &w = work[s], &above = work[slot.parent];
         const F x = h * get<F>(w.stiffness, lane), x_above = h * get<F>(above.stiffness, lane);
-        if (any(x > F(kStiffest))) stiffen_slot<F>(trees, s, false, lane, implicit_share(x) * h);
-        if (any(x_above > F(kStiffest))) stiffen_slot<F>(trees, s, true, lane, implicit_share(x_above) * h);
+        if (any(x > F(kStiffest))) stiffen_slot<F>(trees, s, false, lane, h, x);
+        if (any(x_above > F(kStiffest))) stiffen_slot<F>(trees, s, true, lane, h, x_above);
     }
     for (std::uint32_t s = 0; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];
@@ -178,8 +189,8 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
         const F keep = relax ? get<F>(w.keep, lane) : one;
         const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                               (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-        const F curve = relax ? zero : curving(v.angular, h * get<F>(w.stiffness, lane), h),
-                curve_above = relax ? zero : curving(parent.angular, h * get<F>(above.stiffness, lane), h);
+        const F curve = relax ? zero : curving(v.angular, h),
+                curve_above = relax ? zero : curving(parent.angular, h);
         const Vec3T<F> rest = come_apart(v, in, curve, parent, out, curve_above);
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
         const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);

@@ -87,10 +87,12 @@ ORRERY_FN Sym6T<F> own_response(const InertiaT<F>& mass) {
     return {{m, zero, zero, m, zero, m}, {none, none, none}, mass.inverse_inertia};
 }
 
-// As turn_back, of a span: it leaves a body to turn about the line through its points.
+// As turn_back, of a span: it leaves a body to turn about the line through its points, with what an arm has across it for a lever.
+template <class F>
+ORRERY_FN Vec3T<F> off_line(Vec3T<F> arm, Vec3T<F> line) { return arm - line * dot(line, arm); }
 template <class F>
 ORRERY_FN F turn_about(Vec3T<F> force, Vec3T<F> arm, Vec3T<F> line, const Sym3T<F>& inertia) {
-    return pull(force, arm) * dot(line, inertia * line);
+    return pull(force, off_line(arm, line)) * dot(line, inertia * line);
 }
 
 // Axes, what is left of both impulses, stiffness, and of the second joint what refresh_tree does with every slot's first, whose arms it wants.
@@ -120,10 +122,11 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     const Vec3T<F> q = across[0] * dot(across[0], difference) + across[1] * dot(across[1], difference);
     put(w.impulse, lane, mean + q);
     put(span.impulse, lane, mean - q);
-    const Vec3T<F> both = first + second;
-    put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_about(both, middle(get<F>(w.in_arm, lane), in), line, get<F>(w.inertia.inverse_inertia, lane)));
-    put(above.stiffness, lane,
-        get<F>(above.stiffness, lane) + turn_about(-both, middle(get<F>(w.out_arm, lane), out), line, get<F>(above.inertia.inverse_inertia, lane)));
+    const Vec3T<F> both = first + second, middle_in = middle(get<F>(w.in_arm, lane), in), middle_out = middle(get<F>(w.out_arm, lane), out);
+    const F stiffness = turn_about(both, middle_in, line, get<F>(w.inertia.inverse_inertia, lane)),
+            stiffness_above = turn_about(-both, middle_out, line, get<F>(above.inertia.inverse_inertia, lane));
+    put(w.stiffness, lane, get<F>(w.stiffness, lane) + stiffness);
+    put(above.stiffness, lane, get<F>(above.stiffness, lane) + stiffness_above);
     const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
     put(span.held_bias, lane, get<F>(span.bias, lane));
     put(span.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
@@ -216,8 +219,8 @@ ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& tree
     const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                        parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
     const F keep = relax ? get<F>(w.keep, lane) : one;
-    const F curve = relax ? zero : curving(v.angular, h * get<F>(w.stiffness, lane), h),
-            curve_above = relax ? zero : curving(parent.angular, h * get<F>(above.stiffness, lane), h);
+    const F curve = relax ? zero : curving(v.angular, h),
+            curve_above = relax ? zero : curving(parent.angular, h);
     const Vec3T<F> first = -(come_apart(v, get<F>(w.in_arm, lane), curve, parent, get<F>(w.out_arm, lane), curve_above) +
                              get<F>(relax ? w.held_bias : w.bias, lane) * keep),
                    second = -(come_apart(v, get<F>(span.in_arm, lane), curve, parent, get<F>(span.out_arm, lane), curve_above) +

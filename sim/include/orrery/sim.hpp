@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 11;
+inline constexpr std::uint32_t kEngineVersion = 12;
 
 // ---------------------------------------------------------------- limits
 
@@ -269,7 +269,8 @@ struct SlotDef {
 
 // How the ball sockets and rods of a rig are solved. A rod is what holds a distance above 0: a CenterDistance, a DistanceServo whose
 // Servo limits nothing, a DistanceLimit or CenterDistanceLimit whose ends meet. Rods that join what at least as many sockets make chains
-// and trees of stay with the coloured solver, unless iterations are named; all others are solved by iterations. Where rods are so taut that
+// and trees of stay with the coloured solver, unless iterations are named; all others are solved by iterations. Two sockets of the same two
+// bodies, with equal springs and at points apart, are one edge of a tree and no loop. Where rods are so taut that
 // steps could not follow how they swing, their bodies count as up to four times as heavy. A rig that the named solver cannot take is
 // the coloured solver's.
 enum class RigSolver : std::uint8_t {

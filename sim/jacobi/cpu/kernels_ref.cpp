@@ -12,6 +12,11 @@ bool points_apart(Vec3 a, Vec3 b) {
     return (x * x + y * y) + z * z > kLeastSpan_m * kLeastSpan_m;
 }
 
+float lever_share_of(Vec3 own, Vec3 other, float i, float other_i) {
+    const float a = length(Vec3T<float>{own.x, own.y, own.z}), b = length(Vec3T<float>{other.x, other.y, other.z});
+    return a + b > 0.0f ? b / (a + b) * heed(a * i, b * other_i) : 0.0f;
+}
+
 float as_float(std::uint32_t count) { return static_cast<float>(count); }
 
 // Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway, and the
