@@ -1,6 +1,7 @@
 #include "sim/collision/narrow_phase.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "sim/collision/parallel.h"
@@ -10,6 +11,8 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 1024;
+constexpr std::uint32_t kPairsOfTask = kBatchesPerTask * kPairLanes;  // of a task of batches
+static_assert(std::uint64_t{kMaxPairs} + kPairTypes * kPairsOfTask < kNone);
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 
 // [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
@@ -83,11 +86,15 @@ std::uint32_t NarrowPhase::count_manifolds(std::uint32_t pairs, Executor& execut
     return next;
 }
 
-void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count) {
-    const std::uint32_t touching = from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3];
+void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count, std::uint32_t task) {
+    const std::uint32_t touching = (from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3]) & ((1u << count) - 1u);
+    std::vector<Touch>& touches = touches_[task];
+    auto next = static_cast<std::uint32_t>(touches.size());
+    resize_sparingly(touches, next + static_cast<std::uint32_t>(std::popcount(touching)));
     for (std::uint32_t k = 0; k < count; ++k) {
         if (((touching >> k) & 1u) == 0) continue;
-        Touch& touch = touches_[pair[k]];
+        Touch& touch = touches[next];
+        touch_at_[pair[k]] = task * kPairsOfTask + next++;
         std::uint8_t points = 0;
         for (int i = 0; i < kMaxManifoldPoints; ++i) {
             if (((from.exists[i] >> k) & 1u) == 0) continue;
@@ -100,7 +107,7 @@ void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pa
 }
 
 void NarrowPhase::run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input,
-                            const NarrowKernels& kernels) {
+                            const NarrowKernels& kernels, std::uint32_t task) {
     const std::uint32_t* indices = order_.data() + batch.first;
     const std::span<const std::uint32_t> shape_of = broad.shape_of();
     PairBatch in;
@@ -116,11 +123,11 @@ void NarrowPhase::run_batch(const Batch& batch, const BroadPhase& broad, std::sp
         in.swapped[k] = swapped ? 1.0f : 0.0f;
     }
     kernels.collide[batch.type](input, in, out);
-    keep_touches(out, indices, batch.count);
+    keep_touches(out, indices, batch.count, task);
 }
 
 void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const {
-    const Touch& touch = touches_[pair_index];
+    const Touch& touch = touches_[touch_at_[pair_index] / kPairsOfTask][touch_at_[pair_index] % kPairsOfTask];
     to = {};
     to.a = pair.a;
     to.b = pair.b;
@@ -143,12 +150,18 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     }
     const auto count = static_cast<std::uint32_t>(pairs.size());
     sort_by_type(broad, pairs, executor);
-    if (touches_.size() < count) resize_sparingly(touches_, count);
+    const auto batches = static_cast<std::uint32_t>(batches_.size());
+    resize_sparingly(touch_at_, count);
+    touches_.resize(chunk_count(batches, kBatchesPerTask));
     const std::span<const BoundsRecord> grown = broad.any_passive() ? broad.bounds() : std::span<const BoundsRecord>{};
     const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
                             grown.empty() ? nullptr : grown.data()->min};
-    for_chunks(executor, static_cast<std::uint32_t>(batches_.size()), kBatchesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-        for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels);
+    for_chunks(executor, batches, kBatchesPerTask, [&](std::uint32_t task, std::uint32_t begin, std::uint32_t end) {
+        std::vector<Touch>& touches = touches_[task];
+        const bool roomy = touches.capacity() > touches.size() + touches.size() / 4 + kPairLanes;  // a task's pairs are others from tick to tick
+        touches.clear();
+        if (roomy) std::vector<Touch>().swap(touches);
+        for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels, task);
     });
 
     const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels};

@@ -35,15 +35,17 @@ class NarrowPhase {
     };
     void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor);
     std::uint32_t count_manifolds(std::uint32_t pairs, Executor& executor);
-    void run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels);
-    void keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count);
+    void run_batch(const Batch& batch, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels,
+                   std::uint32_t task);
+    void keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count, std::uint32_t task);
     void write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const;
 
     std::vector<std::uint8_t> type_;             // by pair: PairType, and kSwappedBit
     std::vector<std::uint32_t> order_;           // pairs by type
     std::vector<Batch> batches_;
     std::vector<std::uint8_t> points_;           // by pair: how many; 0: not touching
-    std::vector<Touch> touches_;                 // by pair
+    std::vector<std::vector<Touch>> touches_;    // by task: most pairs do not touch
+    std::vector<std::uint32_t> touch_at_;        // by pair that touches: task * kPairsOfTask + which of the task's
     GeneralPhase general_;
     Seams seams_;
     std::vector<std::uint32_t> general_pairs_;   // which pairs it has

@@ -88,7 +88,6 @@ struct Core {
     std::vector<Manifold> woken_manifolds, merged_manifolds;
     std::vector<std::uint64_t> command_order;
     std::vector<std::uint32_t> event_order;
-    std::vector<Event> sorted_events;
 };
 
 inline BodyId body_id(const State& state, std::uint32_t index) { return {index, state.bodies.generation[index]}; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
@@ -183,10 +184,19 @@ void sort_events(Core& core) {
         const Event& e = events[i];
         return std::tuple(e.kind, e.a, e.b, e.joint, e.tag, i);  // i, the order of arising, makes the key unique
     };
-    std::sort(core.event_order.begin(), core.event_order.end(), [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
-    core.sorted_events.clear();
-    for (const std::uint32_t i : core.event_order) core.sorted_events.push_back(events[i]);
-    events.swap(core.sorted_events);
+    std::vector<std::uint32_t>& from = core.event_order;  // where the event that belongs here is
+    std::sort(from.begin(), from.end(), [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+    for (std::uint32_t i = 0; i < from.size(); ++i) {
+        if (from[i] == i) continue;
+        const Event first = events[i];
+        std::uint32_t here = i;
+        while (from[here] != i) {
+            events[here] = events[from[here]];
+            here = std::exchange(from[here], here);
+        }
+        events[here] = first;
+        from[here] = here;
+    }
 }
 
 }  // namespace orrery::sim

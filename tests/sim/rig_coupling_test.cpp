@@ -184,10 +184,14 @@ TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether
 // Contacts under tension: a bead is pressed on the drum by a hundred times its weight. While these and the rope disagreed about the
 // velocities that a substep leaves, they drove each other, and nothing that damps ever took as much.
 TEST_CASE("a rope that two crates hold taut over a drum comes to rest") {
-    for (const auto& [iterations, crate_kg] : {std::pair{2u, 20.0f}, std::pair{4u, 20.0f}, std::pair{4u, 80.0f}}) {
+    struct Load {
+        std::uint32_t iterations;
+        float crate_kg;
+    };
+    for (const Load& load : {Load{2, 20.0f}, Load{4, 20.0f}, Load{4, 80.0f}}) {
         WorldDef def = rig_world();
         def.solver.sleep = false;
-        def.solver.coupling_iterations = iterations;
+        def.solver.coupling_iterations = load.iterations;
         ShapeDef shape;
         shape.type = ShapeType::cylinder;
         shape.radius = 0.3f, shape.half_height = 1.0f;
@@ -211,7 +215,7 @@ TEST_CASE("a rope that two crates hold taut over a drum comes to rest") {
             const std::uint32_t end = side < 0.0f ? rope.front() : rope[kBeads - 1];
             const float x = def.bodies[end].pose.position.x;
             rope.push_back(add_body(def, crate, {x + side * 0.3f, kHigh, 0.0f}));
-            def.bodies[rope.back()].mass_kg = crate_kg;
+            def.bodies[rope.back()].mass_kg = load.crate_kg;
             joined(end, rope.back(), {x + side * 0.07f, kHigh, 0.0f});
         }
         damp(def, rope, 1.0f);
@@ -221,8 +225,8 @@ TEST_CASE("a rope that two crates hold taut over a drum comes to rest") {
             world->step();
             if (tick >= 1680) residual = std::max(residual, fastest(*world, rope));
         }
-        CAPTURE(iterations);
-        CAPTURE(crate_kg);
+        CAPTURE(load.iterations);
+        CAPTURE(load.crate_kg);
         CHECK(world->stats().rigs == 1);
         CHECK(state_of(*world, rope[kBeads / 2]).pose.position.y > 0.3f);  // still across it
         CHECK(residual < 0.001);

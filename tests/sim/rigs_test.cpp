@@ -836,7 +836,11 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
         add_joint(def, a, b, BallSocket{a == kNone ? here : local(def.bodies[a], here), local(bb, here), {}});
     };
     const Quat down{0.0f, 0.0f, -0.70710678f, 0.70710678f};
-    std::vector<std::pair<const char*, WorldDef>> scenes;
+    struct Scene {
+        const char* name;
+        WorldDef def;
+    };
+    std::vector<Scene> scenes;
     for (const int links : {1, 2, 3, 6}) {  // a crate on a cord of the world
         WorldDef def = rope_world(4);
         def.solver.rig_joints = 2;
@@ -851,7 +855,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
         }
         def.bodies[before].linear_velocity = {2.0f, 0.0f, 2.0f};
         def.bodies[before].angular_velocity = {3.0f, 0.0f, 0.0f};
-        scenes.emplace_back("a crate on a cord", def);
+        scenes.push_back({"a crate on a cord", def});
     }
     for (const std::uint32_t substeps : {2u, 4u}) {  // a nunchaku, one stick faster than the other
         WorldDef def = rope_world(substeps);
@@ -869,7 +873,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
             if (before != kNone) linked(def, before, body, {start, 0.0f, 0.0f});
             before = body;
         }
-        scenes.emplace_back("a nunchaku", def);
+        scenes.push_back({"a nunchaku", def});
     }
     {  // a swing's seat: two cords of twelve links, a child of 30 kg, pushed aside
         WorldDef def = rope_world(4);
@@ -890,9 +894,10 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
             }
             linked(def, before, plank, {0.0f, -2.4f, side});
         }
-        scenes.emplace_back("a swing", def);
+        scenes.push_back({"a swing", def});
     }
-    for (auto& [name, def] : scenes) {
+    for (Scene& scene : scenes) {
+        WorldDef& def = scene.def;
         for (BodyDef& body : def.bodies) body.mask = 0;
         auto world = make_world(def);
         const Sum before = sum_of(*world, def);
@@ -902,7 +907,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
             most = std::max(most, sum_of(*world, def).energy);
             if (tick >= 300) apart = std::max(apart, largest_separation(*world));
         }
-        MESSAGE(std::string(name) << " of " << def.bodies.size() << ", " << def.substeps << " substeps: gains " << (most - before.energy) / before.moves
+        MESSAGE(std::string(scene.name) << " of " << def.bodies.size() << ", " << def.substeps << " substeps: gains " << (most - before.energy) / before.moves
                                   << " of its speed's energy, ends with " << (sum_of(*world, def).energy - before.energy) / before.moves << ", apart by "
                                   << apart * 1e3 << " mm");
         CHECK(world->stats().rigs == 1);
