@@ -11,6 +11,8 @@
 // "Above" and "level" leave kFlush_m, "in" leaves kJoint_m. A kerb, a slope that rises, a wall reach above
 // the plane; behind a slot, a ditch or at a floor's rim nothing buries B; who stands deep in a soft part runs into the hard one beside
 // it: those contacts stay.
+// It is none, too, buried or not, where it lies ahead by more than the margin, the body touches A's face, and its point there does not come
+// down by more in this tick than it may have sunk in: it passes above B, or comes down on it and meets it then.
 // Where the body does not touch A's face yet, the contact becomes one with the plane of that face instead, where that has parts.
 // Meshes know their neighbours themselves (mesh_pairs.h); between a mesh and a shape beside it, and where a compound slides over a mesh,
 // nothing is dropped.

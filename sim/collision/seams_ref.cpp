@@ -5,7 +5,7 @@
 namespace orrery::sim::ref {
 namespace {
 
-constexpr double kAlike = 1.0 - 5e-5;     // cosine of 0.57 degrees: normals nearer to each other are one
+constexpr double kAlike = 1.0 - 2e-6;     // cosine of 0.11 degrees: normals nearer to each other are one
 constexpr double kLooksUp = 0.5;          // cosine: a face that leans less is none of a part's sides
 constexpr double kFlushOfSlider = 0.01;   // of its bounding radius: the most that kFlush_m, kJoint_m and kSunk_m are
 constexpr double kSpareOfSlider = 0.015;  // the same: by so much points may lie beyond the faces that hold them (kRectangleSlack, kSlack)
@@ -137,14 +137,35 @@ class GhostFinder {
             if (reach_of(slider(i), -face.normal) + face.at > for_slider(i, kSunk_m)) continue;
             Face stands;
             if (up >= kLooksUp && face_along(is, normal, stands) && dot(stands.normal, normal) > kAlike) continue;
-            if (!listed) list_level(face, scratch);
-            listed = true;
-            const D3 way = unit_or(normal - face.normal * up, across(face.normal));
-            if (!held_by_others(i, face, way, joint, kSpareOfSlider * radius, scratch)) continue;
-            if (!borne && turn_to(face, i, joint, kSpareOfSlider * radius, scratch)) continue;
+            if (!borne || !stays_above(face, i)) {
+                if (!listed) list_level(face, scratch);
+                listed = true;
+                const D3 way = unit_or(normal - face.normal * up, across(face.normal));
+                if (!held_by_others(i, face, way, joint, kSpareOfSlider * radius, scratch)) continue;
+                if (!borne && turn_to(face, i, joint, kSpareOfSlider * radius, scratch)) continue;
+            }
             ghost_[which_[i]] = 1;
             any_ = true;
         }
+    }
+    // Whether what lies ahead lies so far ahead that a body which the face bears comes there in this tick at most, and above it.
+    bool stays_above(const Face& face, std::size_t i) const {
+        const Manifold& m = manifold(i);
+        const D3 normal = normal_of(i);
+        for (std::uint32_t k = 0; k < m.count; ++k) {
+            const double ahead = -double(m.points[k].depth);
+            if (ahead <= input_.margin_m) return false;
+            const D3 point = position_of(m.a) + widened(m.points[k].offset_a) + normal * (0.5 * ahead);  // the slider's
+            const D3 motion = velocity_of(slider_, point) - velocity_of(m.a == slider_ ? m.b : m.a, point);
+            if (dot(motion, face.normal) * double(input_.dt_s) < -for_slider(i, kSunk_m)) return false;
+        }
+        return true;
+    }
+    D3 velocity_of(std::uint32_t body, D3 point) const {
+        const float *v = bodies_.velocity[body].linear, *w = bodies_.velocity[body].angular;
+        const D3 linear{double(v[0]), double(v[1]), double(v[2])};
+        if (shapes_[bodies_.info[body].shape].type == ShapeType::sphere) return linear;  // turning moves no part of it down
+        return linear + cross(D3{double(w[0]), double(w[1]), double(w[2])}, point - position_of(body));
     }
     // A body that the face does not bear yet may turn about where it touches first, and come down here within the tick: of what is no
     // contact with the part's side becomes one with its level parts. False: there is none.

@@ -100,7 +100,7 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
 }
 
 // The geometric stiffness that is implicit (rig-inl.h), of a body whose arms are known: turns it, and gives its inverse inertia. Both pulls
-// act along one line, from joint to joint, which they nearly do where they are strong. A sphere's inertia would be none across it, so it
+// act along one line, from joint to joint, which they nearly do where they are strong. A sphere with more inertia across it would be none, so it
 // counts as more about the line, too. x: h^2 w^2. before_held: the body before this one has been turned.
 template <class F>
 ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, F x, bool before_held) {

@@ -10,17 +10,19 @@
 //
 //   (I + K) w' = I w + K w_f + torques,   K = (1 - x0 / x) h^2 sum of P (E - r r^T / r.r)
 //
-// where w_f is how the pull's direction turns by itself: between alike, as the line d from the body's centre to that of the one that pulls.
-// But what bears no torque sets that direction itself, so between a light link and a crate it turns as the link. With w_n of the one that
-// pulls, and r_n its arm, the body's point and the other's being one,
+// where w_f is how the pull's direction turns by itself: between bodies that are alike, as the line d from the body's centre to that of the
+// one that pulls. But what bears no torque sets that direction itself, so between a light link and a crate it turns as the link. With w_n of
+// the one that pulls, and r_n its arm, the body's point and the other's being one,
 //
 //   w_f - w = (w_n - w) s |r_n| / |d|   across r,   s = min(1, 2 P_n i_n / (P i + P_n i_n)),   P_n = F . r_n
 //
-// and 0 of what is not dynamic. So what swings, whirls or spins as a whole does so freely, and what links turn against each other is damped,
-// the same for both if they are alike: P |r_n| / |d| is. K w_f is momentum that comes from nowhere and goes there again. Where the two turn
-// alike, and slowly, that is as well as inertia, but as a rope cracks it would add energy. So w_f counts by how alike they turn, c^8 with
-// c = 2 w . w_f / (w^2 + w_f^2), and fades, to be gone at h w_f = 1/8. (With w_f = w, inertia alone, every tenth rope that falls with a heavy load on light links gains energy, up to a hundredfold;
-// with w_f = 0 none does, but a loaded ladder stops spinning at once. With this one in a few hundred does, by as much as half.)
+// and 0 of what is not dynamic (i_n = 0). i is the body's own in chains alone, elsewhere what stiffness has left of it: a light link then
+// still heeds a somewhat heavier one. So what swings, whirls or spins as a whole does so freely, and what links turn against each other is
+// damped, the same for both if they are alike: P |r_n| / |d| is. K w_f is momentum that comes from nowhere and goes there again. Where the
+// two turn alike, and slowly, that is as well as inertia, but as a rope cracks it would add energy. So w_f counts by how alike they turn,
+// c^8 with c = 2 w . w_f / (w^2 + w_f^2), and fades, to be gone at h w_f = 1/8. (With w_f = w, inertia alone, every tenth rope that falls
+// with a heavy load on light links gains energy, up to a hundredfold; with w_f = 0 none does, but a loaded ladder stops spinning at once.
+// With this one in a hundred does, by as much as half.)
 //
 // Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
 // A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
@@ -44,7 +46,7 @@ ORRERY_LANES_BEGIN
 
 inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
 inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
-inline constexpr float kWild = 64.0f;     // of h^2 w_f^2, which is too much at 1
+inline constexpr float kWild = 64.0f;     // w_f fades with this times h^2 w_f^2, and is gone at 1
 inline constexpr float kCurve = 0.5f;     // Taylor's
 inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
 
@@ -116,7 +118,7 @@ ORRERY_FN Sym3T<F> stiffened_across(const Sym3T<F>& inverse, Vec3T<F> arm, F k) 
     const Vec3T<F> t = perpendicular(line);
     return stiffened(stiffened(inverse, t, k), cross(line, t), k);
 }
-// Of squares; 0 where it might overflow.
+// 1 / of what is not negative; 0 where that might overflow.
 template <class F>
 ORRERY_FN F some_inverse(F squared) {
     const MaskOf<F> usable = squared > F(1.0e-20f);

@@ -181,7 +181,7 @@ TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether
     }
 }
 
-// Contacts under tension: a bead is pressed on the drum by a hundred times its weight. While these and the rope disagreed about the
+// Contacts under tension: a bead is pressed on the drum by hundreds of times its weight. While these and the rope disagreed about the
 // velocities that a substep leaves, they drove each other, and nothing that damps ever took as much.
 TEST_CASE("a rope that two crates hold taut over a drum comes to rest") {
     struct Load {

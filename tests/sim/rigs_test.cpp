@@ -721,7 +721,7 @@ Sum sum_of(const World& world, const WorldDef& def) {
             sum.moves += 0.5 * (mass * v[k] * v[k] + w[k] * spin[k]);
         }
         sum.momentum = plus(sum.momentum, plus(times(crossed(x, v), mass), turned(q, spin)));
-        for (std::size_t k = 0; k < 3; ++k) sum.energy -= mass * static_cast<double>((&def.gravity.x)[k]) * x[k];
+        for (std::size_t k = 0; k < 3; ++k) sum.energy -= mass * d(def.gravity)[k] * x[k];
     }
     sum.energy += sum.moves;
     return sum;
@@ -786,14 +786,70 @@ TEST_CASE("what swings, whirls or spins as a whole does so freely, however light
                 run(*world, 1200);
                 const Sum after = sum_of(*world, bola);
                 MESSAGE("bola: momentum " << after.momentum[1] / before.momentum[1] << ", energy " << after.energy / before.energy);
-                CHECK(std::abs(after.momentum[1] / before.momentum[1] - 1.0) < (substeps == 2 ? 0.05 : 0.005));
-                CHECK(std::abs(after.energy / before.energy - 1.0) < (substeps == 2 ? 0.1 : 0.01));
+                const double lost = substeps == 2 && !of_rungs ? 0.05 : 0.005;
+                CHECK(std::abs(after.momentum[1] / before.momentum[1] - 1.0) < lost);
+                CHECK(std::abs(after.energy / before.energy - 1.0) < 2 * lost);
             }
             auto ladder = make_world(heavy_end({ratio, substeps, true, 0.0f, 2.0f, {0.04f, 0.04f, 0.3f}}));
             run(*ladder, 600);
             for (std::uint32_t i = 0; i <= 16; ++i) CHECK(std::abs(state_of(*ladder, i).angular_velocity.y - 2.0f) < 0.002f);
         }
     }
+}
+
+// What links turn against each other is damped by as much as their levers on each other make of it, and not against what is hard to turn.
+TEST_CASE("stiff links that shake are calmed among themselves alone") {
+    for (const float spin : {1.0f, 5.0f}) {  // cubes: a chain alone
+        WorldDef def = heavy_end({100.0f, 4, false, 1.57079633f, spin, {0.04f, 0.04f, 0.04f}, true});
+        def.bodies.back().linear_velocity.y = 2.0f;
+        auto world = make_world(def);
+        const Sum before = sum_of(*world, def);
+        double most = 0.0;
+        for (int tick = 0; tick < 1200; ++tick) {
+            world->step();
+            most = std::max(most, sum_of(*world, def).energy);
+        }
+        const Sum after = sum_of(*world, def);
+        MESSAGE("kicked bola at " << spin << " rad/s: at most " << most / before.energy << " of its energy, ends with "
+                                  << after.momentum[1] / before.momentum[1] << " of its momentum");
+        CHECK(most < 1.005 * before.energy);
+        CHECK(std::abs(after.momentum[1] / before.momentum[1] - 1.0) < 0.01);
+    }
+    // Short and long links in turn.
+    WorldDef def = rope_world(2);
+    const auto small = add_box_shape(def, {0.02f, 0.02f, 0.02f}), large = add_box_shape(def, {0.04f, 0.04f, 0.04f}),
+               crate = add_box_shape(def, {0.25f, 0.25f, 0.25f});
+    constexpr float kLean = 0.6f;
+    float along = 0.0f, before = 0.0f;
+    for (std::uint32_t k = 0; k <= 12; ++k) {
+        const float half = k == 12 ? 0.25f : k % 2 == 0 ? 0.02f : 0.04f;
+        along += half;
+        const Vec3 at{along * std::sin(kLean), -along * std::cos(kLean), 0.0f};
+        const auto body = add_body(def, k == 12 ? crate : k % 2 == 0 ? small : large, at);
+        def.bodies[body].pose.orientation = {0.0f, 0.0f, std::sin(0.5f * (kLean - 1.57079633f)), std::cos(0.5f * (kLean - 1.57079633f))};
+        def.bodies[body].mass_kg = k == 12 ? 30.0f : 0.3f;
+        def.bodies[body].mask = 0;
+        def.bodies[body].linear_velocity = {0.0f, 0.0f, -0.7f * at.x};
+        def.bodies[body].angular_velocity = {0.0f, 0.7f, 0.0f};
+        add_joint(def, k == 0 ? kNone : body - 1, body, BallSocket{{before, 0.0f, 0.0f}, {-half, 0.0f, 0.0f}, {}});
+        along += half;
+        before = half;
+    }
+    auto world = make_world(def);
+    const double low = -10.0 * (30.0 * (0.72 + 0.25) + 12 * 0.3 * 0.36);
+    const auto over_a_swing = [&] {
+        double mean = 0.0;
+        for (int tick = 0; tick < 117; ++tick) {
+            world->step();
+            mean += (sum_of(*world, def).energy - low) / 117;
+        }
+        return mean;
+    };
+    const double first = over_a_swing();
+    run(*world, 1200);
+    const double kept = over_a_swing() / first;
+    MESSAGE("short and long links under a crate keep " << kept << " of their energy");
+    CHECK(std::abs(kept - 1.0) < 0.002);
 }
 
 TEST_CASE("stiff links swing the same whether sockets or spans hold them, and whether it is a chain or a tree") {
@@ -824,8 +880,8 @@ TEST_CASE("stiff links swing the same whether sockets or spans hold them, and wh
     }
 }
 
-// What comes out of the plane that an arm and its joint's line make is where a torque along the wrong one of the two drives what it is to hold.
-TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole and gain nothing") {
+// A torque that is not across the body's own arm, but across the line between centres, feeds motion out of the plane of both.
+TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are whole again after 5 s and gain nothing") {
     const auto linked = [](WorldDef& def, std::uint32_t a, std::uint32_t b, Vec3 here) {
         const BodyDef& bb = def.bodies[b];
         const auto local = [](const BodyDef& body, Vec3 p) {
@@ -901,17 +957,20 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane stay whole
         for (BodyDef& body : def.bodies) body.mask = 0;
         auto world = make_world(def);
         const Sum before = sum_of(*world, def);
-        double most = before.energy, apart = 0.0;
+        double most = before.energy, ever_apart = 0.0, apart = 0.0;
         for (int tick = 0; tick < 600; ++tick) {
             world->step();
             most = std::max(most, sum_of(*world, def).energy);
-            if (tick >= 300) apart = std::max(apart, largest_separation(*world));
+            const double now = largest_separation(*world);
+            ever_apart = std::max(ever_apart, now);
+            if (tick >= 300) apart = std::max(apart, now);
         }
         MESSAGE(std::string(scene.name) << " of " << def.bodies.size() << ", " << def.substeps << " substeps: gains " << (most - before.energy) / before.moves
                                   << " of its speed's energy, ends with " << (sum_of(*world, def).energy - before.energy) / before.moves << ", apart by "
                                   << apart * 1e3 << " mm");
         CHECK(world->stats().rigs == 1);
-        CHECK(most - before.energy < 0.02 * before.moves);
+        CHECK(most - before.energy < 0.003 * before.moves);
+        CHECK(ever_apart < (def.substeps == 2 ? 0.04 : 0.01));
         CHECK(apart < 0.005);
     }
 }
@@ -1282,7 +1341,8 @@ WorldDef many_ropes() {
             before = plank;
         }
     }
-    // Short ones, in which some are stiff beside others in the same bundle that are not, with both zeros: a lane that is not stiff is as if alone.
+    // Short ones, some of them stiff beside others of the same bundle that are not, with zeros of both signs: what is done for the ones
+    // changes no bit of the others, or targets would differ.
     const auto rung = add_box_shape(def, {0.15f, 0.04f, 0.3f}), stick = add_box_shape(def, {0.15f, 0.04f, 0.04f});
     std::uint32_t coin = 0;
     const auto zero = [&] { return (coin = coin * 1664525u + 1013904223u) >> 31 != 0 ? -0.0f : 0.0f; };

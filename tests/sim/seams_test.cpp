@@ -80,14 +80,14 @@ struct Slide {
     double slowed = 0, aside = 0, hop = 0;  // m/s, m/s, m
 };
 
-Slide slide(Mover mover, const Tiling& tiling, double speed, double oblique, Lcg& random) {
+Slide slide_at(Mover mover, const Tiling& tiling, double speed, double oblique, float z, Lcg& random) {
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = 0.0f;
     const float length = static_cast<float>(std::max(4.0, speed));
     lay(def, tiling, length + 2.0f, random);
     const double vx = speed * std::cos(oblique), vz = speed * std::sin(oblique);
-    const std::uint32_t body = add_mover(def, mover, {1.0f, kHigh, random.between(-0.3f, 0.3f) - static_cast<float>(0.5 * length * std::tan(oblique))}, turn_about_y(static_cast<float>(-oblique)));
+    const std::uint32_t body = add_mover(def, mover, {1.0f, kHigh, z - static_cast<float>(0.5 * length * std::tan(oblique))}, turn_about_y(static_cast<float>(-oblique)));
     def.bodies[body].linear_velocity = {static_cast<float>(vx), 0.0f, static_cast<float>(vz)};
     const auto world = make_world(def);
     Slide felt;
@@ -99,6 +99,10 @@ Slide slide(Mover mover, const Tiling& tiling, double speed, double oblique, Lcg
         felt.hop = std::max(felt.hop, double(state.pose.position.y) - kHigh);
     }
     return felt;
+}
+Slide slide(Mover mover, const Tiling& tiling, double speed, double oblique, Lcg& random) {
+    const float z = random.between(-0.3f, 0.3f);
+    return slide_at(mover, tiling, speed, oblique, z, random);
 }
 
 }  // namespace
@@ -120,9 +124,9 @@ TEST_CASE("what slides over a floor that is put together feels nothing of its se
                         CAPTURE(size);
                         CAPTURE(speed);
                         CAPTURE(oblique);
-                        CHECK(felt.slowed < 2e-3 * speed);
-                        CHECK(felt.aside < 2e-3 * speed);
-                        CHECK(felt.hop < 3e-3);
+                        CHECK(felt.slowed < 1e-3 * speed);
+                        CHECK(felt.aside < 2e-3 * speed + 3e-3);
+                        CHECK(felt.hop < 5e-4);
                         slowed = std::max(slowed, felt.slowed / speed), aside = std::max(aside, felt.aside / speed), hop = std::max(hop, felt.hop);
                     }
                 }
@@ -130,6 +134,23 @@ TEST_CASE("what slides over a floor that is put together feels nothing of its se
         }
     }
     MESSAGE("slowed by " << slowed << " of its speed, aside by " << aside << ", hops " << hop << " m");
+}
+
+// At 25 m/s what lies ahead is met by speculation, a third of a metre before, and whatever could bury it may be none of the contacts yet.
+TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever it goes along") {
+    Lcg random(1);
+    for (int n = -30; n <= 30; ++n) {
+        if (few() && n % 5 != 0) continue;
+        const float z = 0.01f * static_cast<float>(n) - 0.000022913f;
+        CAPTURE(z);
+        for (const Mover mover : {Mover::cylinder_along, Mover::capsule_along, Mover::ball, Mover::drum}) {
+            CAPTURE(name_of(mover));
+            const Slide felt = slide_at(mover, {Floor::box_and_drums, 1.0f, 0.0f, 0.0f}, 25.0, 0.0, z, random);
+            CHECK(felt.slowed < 0.025);
+            CHECK(felt.aside < 0.05);
+            CHECK(felt.hop < 5e-4);
+        }
+    }
 }
 
 // Joints a millimetre wide, stones that lie up to half a millimetre lower than their neighbours.
@@ -143,8 +164,8 @@ TEST_CASE("a floor that is laid roughly slows what slides over it hardly") {
                 CAPTURE(std::string(kFloorNames[static_cast<int>(floor)]));
                 CAPTURE(name_of(mover));
                 CAPTURE(speed);
-                CHECK(felt.slowed < 0.02 * speed);
-                CHECK(felt.hop < 0.02);
+                CHECK(felt.slowed < 0.01 * speed);
+                CHECK(felt.hop < 0.003);
                 slowed = std::max(slowed, felt.slowed / speed), hop = std::max(hop, felt.hop);
             }
         }
