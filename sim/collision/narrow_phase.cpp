@@ -158,9 +158,8 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
                             grown.empty() ? nullptr : grown.data()->min};
     for_chunks(executor, batches, kBatchesPerTask, [&](std::uint32_t task, std::uint32_t begin, std::uint32_t end) {
         std::vector<Touch>& touches = touches_[task];
-        const bool roomy = touches.capacity() > touches.size() + touches.size() / 4 + kPairLanes;  // a task's pairs are others from tick to tick
+        if (touches.capacity() > touches.size() + touches.size() / 4 + kPairLanes) std::vector<Touch>().swap(touches);  // shrink_to_fit does nothing here
         touches.clear();
-        if (roomy) std::vector<Touch>().swap(touches);
         for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels, task);
     });
 

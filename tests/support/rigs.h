@@ -1,0 +1,54 @@
+// Points in double precision, and how far a world's joints are apart.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <variant>
+#include <vector>
+
+#include "sim/jacobi/rigs.h"
+#include "tests/support/worlds.h"
+
+namespace orrery::test {
+
+using D3 = std::array<double, 3>;
+
+inline D3 d(sim::Vec3 v) { return {v.x, v.y, v.z}; }
+inline D3 plus(const D3& a, const D3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+inline D3 minus(const D3& a, const D3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+inline D3 times(const D3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
+inline D3 crossed(const D3& a, const D3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
+inline double along(const D3& a, const D3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline double size(const D3& a) { return std::hypot(a[0], a[1], a[2]); }
+
+struct D4 {
+    double x = 0.0, y = 0.0, z = 0.0, w = 1.0;
+};
+inline D4 d(sim::Quat q) { return {q.x, q.y, q.z, q.w}; }
+inline D4 back(const D4& q) { return {-q.x, -q.y, -q.z, q.w}; }
+inline D3 turned(const D4& q, const D3& v) {
+    const D3 u{q.x, q.y, q.z}, t = times(crossed(u, v), 2.0);
+    return plus(plus(v, times(t, q.w)), crossed(u, t));
+}
+
+// How far a ball socket's points are apart, or a rod's from its length, m.
+inline double separation(const sim::World& world, const sim::JointState& joint, const sim::RigLink& link) {
+    const auto at = [&](sim::BodyId id, sim::Vec3 anchor) {
+        if (!id.valid()) return d(anchor);
+        const sim::Pose pose = world.body(id).pose;
+        return plus(d(pose.position), turned(d(pose.orientation), d(anchor)));
+    };
+    return std::abs(size(minus(at(joint.a, link.anchor_a), at(joint.b, link.anchor_b))) - static_cast<double>(link.length_m));
+}
+inline double largest_separation(const sim::World& world) {
+    std::vector<sim::JointState> joints;
+    world.read_joints(joints);
+    double largest = 0.0;
+    for (const sim::JointState& joint : joints) {
+        if (const auto link = sim::rig_link(joint.constraint)) largest = std::max(largest, separation(world, joint, *link));
+    }
+    return largest;
+}
+
+}  // namespace orrery::test
