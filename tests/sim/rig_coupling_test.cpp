@@ -40,7 +40,6 @@ struct Worst {
     }
 };
 
-constexpr float kRadius = 0.1f, kGap = 0.25f;
 const double kQuarter = std::tan(3.14159265358979 / 8);  // exact_turn of this is one of 90 degrees
 
 WorldDef rig_world() {

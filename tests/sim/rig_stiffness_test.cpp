@@ -15,14 +15,6 @@ using namespace orrery::test;
 
 namespace {
 
-WorldDef stiff_world(std::uint32_t substeps) {
-    WorldDef def;
-    def.substeps = substeps;
-    def.solver.sleep = false;
-    def.solver.rig_joints = 8;
-    return def;
-}
-
 // Sixteen links that are far lighter to turn than what hangs from them would have them be, `lean` from straight down, and a crate of `ratio`
 // times their mass, all whirling about the vertical at `spin`, rad/s. ladder: by two joints each, but by one on the world. bola: without
 // gravity, with such a crate at either end and nothing of the world; it turns about the middle.
@@ -37,7 +29,7 @@ struct HeavyEnd {
 constexpr double kCrateAt = 5.05, kLinksAt = 2.4;  // m from the world, on average
 
 WorldDef heavy_end(const HeavyEnd& setting) {
-    WorldDef def = stiff_world(setting.substeps);
+    WorldDef def = rope_world(setting.substeps);
     if (setting.bola) def.gravity = {};
     const auto link = add_box_shape(def, setting.link), crate = add_box_shape(def, {0.25f, 0.25f, setting.link.x == setting.link.z ? 0.25f : 0.3f});
     const float angle = setting.lean - 1.57079633f, centre = setting.bola ? 2.4f : 0.0f;
@@ -175,7 +167,7 @@ TEST_CASE("stiff links that shake are calmed among themselves alone") {
         CHECK(std::abs(after.momentum[1] / before.momentum[1] - 1.0) < 0.01);
     }
     // Short and long links in turn.
-    WorldDef def = stiff_world(2);
+    WorldDef def = rope_world(2);
     const auto small = add_box_shape(def, {0.02f, 0.02f, 0.02f}), large = add_box_shape(def, {0.04f, 0.04f, 0.04f}),
                crate = add_box_shape(def, {0.25f, 0.25f, 0.25f});
     constexpr float kLean = 0.6f;
@@ -257,7 +249,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
     };
     std::vector<Scene> scenes;
     for (const int links : {1, 2, 3, 6}) {  // a crate on a cord of the world
-        WorldDef def = stiff_world(4);
+        WorldDef def = rope_world(4);
         def.solver.rig_joints = 2;
         const auto link = add_box_shape(def, {0.1f, 0.02f, 0.02f}), crate = add_box_shape(def, {0.25f, 0.25f, 0.25f});
         std::uint32_t before = kNone;
@@ -273,7 +265,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
         scenes.push_back({"a crate on a cord", def});
     }
     for (const std::uint32_t substeps : {2u, 4u}) {  // a nunchaku, one stick faster than the other
-        WorldDef def = stiff_world(substeps);
+        WorldDef def = rope_world(substeps);
         def.solver.rig_joints = 2;
         def.gravity = {};
         const auto link = add_box_shape(def, {0.025f, 0.005f, 0.005f}), stick = add_box_shape(def, {0.3f, 0.03f, 0.03f});
@@ -291,7 +283,7 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
         scenes.push_back({"a nunchaku", def});
     }
     {  // a swing's seat: two cords of twelve links, a child of 30 kg, pushed aside
-        WorldDef def = stiff_world(4);
+        WorldDef def = rope_world(4);
         def.solver.rig_joints = 2;
         const auto link = add_box_shape(def, {0.1f, 0.02f, 0.02f}), seat = add_box_shape(def, {0.1f, 0.02f, 0.35f});
         const auto plank = add_body(def, seat, {0.0f, -2.4f, 0.0f});

@@ -1,4 +1,4 @@
-// Points in double precision, and how far a world's joints are apart.
+// Points in double precision, how far a world's joints are apart, and ropes of beads.
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,36 @@ inline double largest_separation(const sim::World& world) {
         if (const auto link = sim::rig_link(joint.constraint)) largest = std::max(largest, separation(world, joint, *link));
     }
     return largest;
+}
+
+inline constexpr float kRadius = 0.1f, kGap = 0.25f;  // of beads and between them, m
+
+// Beads along x from `origin`, the first held by `hook` (kNone: the world).
+struct Rope {
+    std::vector<std::uint32_t> bodies, joints;
+};
+inline Rope add_rope(sim::WorldDef& def, std::uint32_t links, sim::Vec3 origin, std::uint32_t shape, std::uint32_t hook = sim::kNone, bool collides = false) {
+    Rope rope;
+    std::uint32_t before = hook;
+    for (std::uint32_t k = 0; k < links; ++k) {
+        const std::uint32_t bead = add_body(def, shape, {origin.x + (static_cast<float>(k) + 0.5f) * kGap, origin.y, origin.z});
+        if (!collides) def.bodies[bead].mask = 0;
+        sim::BallSocket ball;
+        ball.anchor_a = k > 0 ? sim::Vec3{kGap / 2, 0.0f, 0.0f} : hook == sim::kNone ? origin : sim::Vec3{};
+        ball.anchor_b = {-kGap / 2, 0.0f, 0.0f};
+        rope.joints.push_back(add_joint(def, before, bead, ball));
+        rope.bodies.push_back(bead);
+        before = bead;
+    }
+    return rope;
+}
+inline sim::WorldDef rope_world(std::uint32_t substeps = 2) {
+    sim::WorldDef def;
+    def.substeps = substeps;
+    def.solver.sleep = false;
+    def.solver.rig_joints = 8;
+    add_sphere_shape(def, kRadius);
+    return def;
 }
 
 }  // namespace orrery::test
