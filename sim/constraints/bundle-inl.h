@@ -15,6 +15,14 @@ ORRERY_LANES_BEGIN
 
 // ---- rows
 
+// The same pointer, of which the compiler does not know that it is. Else it finds the addresses of all rows of a bundle before the one or
+// two vectors that it holds, and keeps them on the stack: a fifth of a pass.
+template <class T>
+ORRERY_FN T* unknown(T* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
 template <class F>
 ORRERY_FN F get(const Row& row, std::size_t lane) { return load<F>(row.lane + lane); }
 template <class F>
@@ -72,38 +80,38 @@ struct InertiaT {
 };
 
 // A velocity or a displacement: two vectors and two unused floats.
-template <class F>
-ORRERY_FN VelocityT<F> gather_velocity(const float* records, const std::uint32_t* rows) {
+template <class F, class Index>
+ORRERY_FN VelocityT<F> gather_velocity(const float* records, const Index* rows) {
     F c[kRecordFloats];
     gather_records<F>(records, rows, c);
     return {{c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
 }
-template <class F>
-ORRERY_FN void scatter_velocity(float* records, const std::uint32_t* rows, std::uint32_t lane_bits, const VelocityT<F>& v) {
+template <class F, class Index>
+ORRERY_FN void scatter_velocity(float* records, const Index* rows, std::uint32_t lane_bits, const VelocityT<F>& v) {
     const F zero(0.0f);
     const F c[kRecordFloats] = {v.linear.x, v.linear.y, v.linear.z, v.angular.x, v.angular.y, v.angular.z, zero, zero};
     scatter_records<F>(records, rows, lane_bits, c);
 }
-template <class F>
-ORRERY_FN PoseT<F> gather_pose(const float* records, const std::uint32_t* rows) {
+template <class F, class Index>
+ORRERY_FN PoseT<F> gather_pose(const float* records, const Index* rows) {
     F c[kRecordFloats];
     gather_records<F>(records, rows, c);
     return {{c[0], c[1], c[2]}, {c[3], c[4], c[5], c[6]}};
 }
-template <class F>
-ORRERY_FN void scatter_pose(float* records, const std::uint32_t* rows, std::uint32_t lane_bits, const PoseT<F>& p) {
+template <class F, class Index>
+ORRERY_FN void scatter_pose(float* records, const Index* rows, std::uint32_t lane_bits, const PoseT<F>& p) {
     const F c[kRecordFloats] = {p.position.x,    p.position.y,    p.position.z,    p.orientation.x,
                                 p.orientation.y, p.orientation.z, p.orientation.w, F(0.0f)};
     scatter_records<F>(records, rows, lane_bits, c);
 }
-template <class F>
-ORRERY_FN InertiaT<F> gather_inertia(const float* records, const std::uint32_t* rows) {
+template <class F, class Index>
+ORRERY_FN InertiaT<F> gather_inertia(const float* records, const Index* rows) {
     F c[kRecordFloats];
     gather_records<F>(records, rows, c);
     return {{c[0], c[1], c[2], c[3], c[4], c[5]}, c[6]};
 }
-template <class F>
-ORRERY_FN void scatter_inertia(float* records, const std::uint32_t* rows, std::uint32_t lane_bits, const InertiaT<F>& m) {
+template <class F, class Index>
+ORRERY_FN void scatter_inertia(float* records, const Index* rows, std::uint32_t lane_bits, const InertiaT<F>& m) {
     const Sym3T<F>& i = m.inverse_inertia;
     const F c[kRecordFloats] = {i.xx, i.xy, i.xz, i.yy, i.yz, i.zz, m.inverse_mass, F(0.0f)};
     scatter_records<F>(records, rows, lane_bits, c);

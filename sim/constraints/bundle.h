@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "sim/constraints/settings.h"
+#include "sim/lanes/record_place.h"
 #include "sim/lanes/types.h"
 
 namespace orrery::sim {
@@ -69,7 +70,7 @@ struct JointForceRows {
 // Whom the lanes of a bundle join. Lanes from `count` on are padding: they point at the world and are never stored.
 // write_a, write_b: a bit a lane, set where that body is dynamic.
 struct BundleHead {
-    std::uint32_t body_a[kBundleLanes], body_b[kBundleLanes];
+    RecordPlace body_a[kBundleLanes], body_b[kBundleLanes];
     std::uint32_t source[kBundleLanes];  // index of the constraint
     std::uint32_t count, write_a, write_b;
     std::uint32_t points;                // contacts: most points of a lane
@@ -79,7 +80,7 @@ struct BundleHead {
 // Beside it in bundles of three or four bodies; D is the world where there are three.
 struct ManyHead {
     BundleHead head;
-    std::uint32_t body_c[kBundleLanes], body_d[kBundleLanes];
+    RecordPlace body_c[kBundleLanes], body_d[kBundleLanes];
     std::uint32_t write_c, write_d;
 };
 

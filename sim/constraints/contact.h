@@ -11,13 +11,14 @@
 namespace orrery::sim {
 
 struct ContactPointRows {
-    Vec3Rows angular_a, angular_b;  // r x n of each body, m; angular_a holds offset_a until prepare
-    Row separation;                 // m, at the tick's start; the depth until prepare
-    Row mass;                       // effective, kg
-    Row impulse;                    // N s of one substep
-    Row total;                      // N s of the tick
-    Row speed;                      // m/s, J v before the first push of the tick; where something bounces
-    Row lever;                      // m, from the friction centre: what twist friction acts by
+    Vec3Rows angular;  // s x n, m, with s from the friction centre; offset_a until prepare
+    Row separation;    // m, at the tick's start; the depth until prepare
+    Row gap;           // m, now: what relax finds serves the next substep's solve, for no pose moves between them
+    Row mass;          // effective, kg
+    Row impulse;       // N s of one substep
+    Row total;         // N s of the tick
+    Row speed;         // m/s, J v before the first push of the tick; where something bounces
+    Row lever;         // m, from the friction centre: what twist friction acts by
 };
 
 struct ContactBundle {
@@ -66,7 +67,7 @@ inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold&
     for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
         ContactPointRows& rows = bundle.points[k];
         const ManifoldPoint point = k < m.count ? m.points[k] : ManifoldPoint{};
-        set_lane(rows.angular_a, lane, point.offset_a);
+        set_lane(rows.angular, lane, point.offset_a);
         set_lane(rows.separation, lane, point.depth);
         set_lane(rows.impulse, lane, point.normal_impulse);
     }
@@ -110,9 +111,15 @@ ORRERY_LANES_BEGIN
 //   C' = n . (vb + wb x rb - va - wa x ra) = n . vb + (rb x n) . wb - n . va - (ra x n) . wa
 //   J  = [-n, -(ra x n), n, rb x n]          m_eff = 1 / (J M^-1 J^T)
 //
-// Points are solved one after the other. What the impulse at j does to the speed at k is known beforehand,
+// All points have one normal, and with s from the friction centre, whose arms are ca and cb, ra = ca + s and rb = cb + s: both bodies
+// see a point by the same s x n beside what the centre has of its own, la = ca x n and lb = cb x n,
 //
-//   J_k M^-1 J_j^T = 1/ma + 1/mb + (ra x n)_k . Ia^-1 (ra x n)_j + (rb x n)_k . Ib^-1 (rb x n)_j
+//   J v = n . (vb - va) + lb . wb - la . wa + (s x n) . (wb - wa)
+//
+// of which all but the last is found once for all points. Points are solved one after the other. What the impulse at j does to the
+// speed at k is known beforehand,
+//
+//   J_k M^-1 J_j^T = 1/ma + 1/mb + (la + s_k x n) . Ia^-1 (la + s_j x n) + (lb + s_k x n) . Ib^-1 (lb + s_j x n)
 //
 // so that the bodies' velocities are read and written once for all of them. In the relax pass, whose velocities are kept, they are
 // gone through five times, up and down: after once a crate that is struck full in the face turns, and leaves by 3 % too fast. In the
@@ -152,10 +159,29 @@ struct ContactFunctions {
         }
     };
 
+    // A push along n somewhere: the speed against it, and what it does.
     template <class F>
-    ORRERY_FN static F normal_speed(const Vec3T<F> n, Vec3T<F> angular_a, Vec3T<F> angular_b, const VelocityT<F>& a,
-                                    const VelocityT<F>& b) {
-        return (dot(n, b.linear - a.linear) + dot(angular_b, b.angular)) - dot(angular_a, a.angular);
+    struct Along {
+        Vec3T<F> n, a, b;  // a, b: r x n of each body
+        ORRERY_FN F speed(const VelocityT<F>& va, const VelocityT<F>& vb) const {
+            return (dot(n, vb.linear - va.linear) + dot(b, vb.angular)) - dot(a, va.angular);
+        }
+        ORRERY_FN void push(F impulse, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va, VelocityT<F>& vb) const {
+            const Vec3T<F> linear = n * impulse;
+            subtract_impulse(va, of_a, linear, a * impulse);
+            add_impulse(vb, of_b, linear, b * impulse);
+        }
+        // `turn`: what the points' impulses come to about the centre beside it.
+        ORRERY_FN void push(F impulse, Vec3T<F> turn, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va,
+                            VelocityT<F>& vb) const {
+            const Vec3T<F> linear = n * impulse;
+            subtract_impulse(va, of_a, linear, a * impulse + turn);
+            add_impulse(vb, of_b, linear, b * impulse + turn);
+        }
+    };
+    template <class F>
+    ORRERY_FN static Along<F> at_centre(const Bundle& bundle, std::size_t lane, Vec3T<F> n) {
+        return {n, cross(get<F>(bundle.arm_a, lane), n), cross(get<F>(bundle.arm_b, lane), n)};
     }
 
     // Stiffer where one of the bodies does not give way.
@@ -182,7 +208,7 @@ struct ContactFunctions {
         // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
         // depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
-        const Vec3T<F> to_b = pose_a.position - pose_b.position;
+        const Vec3T<F> to_b = pose_a.position - pose_b.position, first = get<F>(bundle.points[0].angular, lane);
         const std::uint32_t points = bundle.head.points;
         F weights = zero;
         Vec3T<F> weighted{zero, zero, zero};
@@ -192,31 +218,34 @@ struct ContactFunctions {
             const F nearness = one + get<F>(rows.separation, lane) * F(step.inverse_margin);
             const F weight = select(present, clamp(nearness, F(kLeastFrictionWeight), one), zero);
             weights += weight;
-            weighted = weighted + get<F>(rows.angular_a, lane) * weight;
+            if (k > 0) weighted = weighted + (get<F>(rows.angular, lane) - first) * weight;
         }
-        const Vec3T<F> arm_a = weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;
+        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // where the point is one, there
         put(bundle.arm_a, lane, arm_a);
         put(bundle.arm_b, lane, arm_b);
 
         const F linear = a.inverse_mass + b.inverse_mass;
+        const Along<F> centre = at_centre(bundle, lane, n);
+        const Vec3T<F> turn_a = a.inverse_inertia * centre.a, turn_b = b.inverse_inertia * centre.b, turn = turn_a + turn_b;
+        const F alone = (linear + dot(centre.a, turn_a)) + dot(centre.b, turn_b);
+        const Sym3T<F> spin = a.inverse_inertia + b.inverse_inertia;
+        F share[kMaxManifoldPoints] = {zero, zero, zero, zero};
         for (std::uint32_t k = 0; k < points; ++k) {
             ContactPointRows& rows = bundle.points[k];
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
-            const Vec3T<F> ra = get<F>(rows.angular_a, lane), rb = ra + to_b;
-            const Vec3T<F> ja = cross(ra, n), jb = cross(rb, n);
-            const Vec3T<F> turn_a = a.inverse_inertia * ja, turn_b = b.inverse_inertia * jb;
-            const F response = (linear + dot(ja, turn_a)) + dot(jb, turn_b);
+            const Vec3T<F> s = get<F>(rows.angular, lane) - arm_a, g = cross(s, n), spun = spin * g;
+            share[k] = dot(g, turn);
+            const F here = alone + share[k];
             for (std::uint32_t j = 0; j < k; ++j) {
-                const ContactPointRows& other = bundle.points[j];
-                put(bundle.coupling[coupling_index(k, j)], lane,
-                    (linear + dot(get<F>(other.angular_a, lane), turn_a)) + dot(get<F>(other.angular_b, lane), turn_b));
+                put(bundle.coupling[coupling_index(k, j)], lane, (here + share[j]) + dot(get<F>(bundle.points[j].angular, lane), spun));
             }
-            put(rows.angular_a, lane, ja);
-            put(rows.angular_b, lane, jb);
-            put(rows.separation, lane, -get<F>(rows.separation, lane));
-            put(rows.mass, lane, select(present, inverse_or_zero(response), zero));
+            put(rows.angular, lane, g);
+            const F separation = -get<F>(rows.separation, lane);
+            put(rows.separation, lane, separation);
+            put(rows.gap, lane, separation);
+            put(rows.mass, lane, select(present, inverse_or_zero((here + share[k]) + dot(g, spun)), zero));
             put(rows.total, lane, zero);
-            put(rows.lever, lane, length(ra - arm_a));
+            put(rows.lever, lane, length(s));
         }
 
         const Mat23T<F> fa{cross(arm_a, t), cross(arm_a, u)}, fb{cross(arm_b, t), cross(arm_b, u)};
@@ -224,7 +253,7 @@ struct ContactFunctions {
         const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
         put(bundle.friction_mass, lane, friction_mass);
         put(bundle.friction_least, lane, least_of(friction_mass));
-        put(bundle.twist_mass, lane, inverse_or_zero(dot(n, (a.inverse_inertia + b.inverse_inertia) * n)));
+        put(bundle.twist_mass, lane, inverse_or_zero(dot(n, spin * n)));
         const Vec3T<F> carried = get<F>(bundle.world_friction, lane);
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
@@ -233,21 +262,17 @@ struct ContactFunctions {
     ORRERY_FN static void warm_start(const Bundle& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
         const Vec2T<F> friction = get<F>(bundle.friction_impulse, lane);
-        const Vec3T<F> push = f.t * friction.x + f.u * friction.y;
-        const Vec3T<F> twist = f.n * get<F>(bundle.twist_impulse, lane);
-        Vec3T<F> angular_a = cross(get<F>(bundle.arm_a, lane), push) + twist;
-        Vec3T<F> angular_b = cross(get<F>(bundle.arm_b, lane), push) + twist;
+        Vec3T<F> turn = f.n * get<F>(bundle.twist_impulse, lane);
         F normal(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             const ContactPointRows& rows = bundle.points[k];
             const F impulse = get<F>(rows.impulse, lane);
             normal += impulse;
-            angular_a = angular_a + get<F>(rows.angular_a, lane) * impulse;
-            angular_b = angular_b + get<F>(rows.angular_b, lane) * impulse;
+            turn = turn + get<F>(rows.angular, lane) * impulse;
         }
-        const Vec3T<F> linear = push + f.n * normal;
-        subtract_impulse(va, f.a, linear, angular_a);
-        add_impulse(vb, f.b, linear, angular_b);
+        const Vec3T<F> push = (f.t * friction.x + f.u * friction.y) + f.n * normal;
+        subtract_impulse(va, f.a, push, cross(get<F>(bundle.arm_a, lane), push) + turn);
+        add_impulse(vb, f.b, push, cross(get<F>(bundle.arm_b, lane), push) + turn);
     }
 
     template <class F>
@@ -314,22 +339,28 @@ struct ContactFunctions {
     // The points of a pass: what each would come to were the others left as they are, and what it has come to.
     template <class F>
     struct Points {
-        F approach, moved;  // along the normal: the centres' speed, their displacement since the tick began
+        F approach, moved;    // along the normal: the friction centre's speed, its displacement since the tick began
+        Vec3T<F> spin, spun;  // of B against A: angular velocity, displacement
         F rate, soft_mass, soft_impulse;
         F old[kMaxManifoldPoints], now[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints];
         F give[kMaxManifoldPoints][kMaxManifoldPoints];  // [k][j]: by how much less k comes to for a unit of j
-        ORRERY_FN Points() {}
+        ORRERY_FN Points(const Along<F>& centre, const VelocityT<F>& da, const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb)
+            : approach(centre.speed(va, vb)), moved(centre.speed(da, db)), spin(vb.angular - va.angular), spun(db.angular - da.angular) {}
     };
 
     template <bool kRelax, std::uint32_t K, std::uint32_t N, class F, class AnyBundle>
-    ORRERY_FN static void read_points(const AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
-                                      const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb, Points<F>& p) {
+    ORRERY_FN static void read_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, Points<F>& p) {
         const F zero(0.0f);
-        const ContactPointRows& rows = bundle.points[K];
-        const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
-        const F s = ((get<F>(rows.separation, lane) + p.moved) + dot(jb, db.angular)) - dot(ja, da.angular);
+        ContactPointRows& rows = bundle.points[K];
+        F s = get<F>(kRelax ? rows.separation : rows.gap, lane), speed = p.approach;
+        if constexpr (kRelax) s += p.moved;
+        if constexpr (N > 1) {  // the only point is the centre
+            const Vec3T<F> g = get<F>(rows.angular, lane);
+            speed += dot(g, p.spin);
+            if constexpr (kRelax) s += dot(g, p.spun);
+        }
+        if constexpr (kRelax) put(rows.gap, lane, s);
         const MaskOf<F> apart = s > zero;
-        const F speed = (p.approach + dot(jb, vb.angular)) - dot(ja, va.angular);
         F bias = select(apart, s * F(step.inverse_h), zero);
         const F old = get<F>(rows.impulse, lane), mass = get<F>(rows.mass, lane);
         p.old[K] = old;
@@ -344,7 +375,7 @@ struct ContactFunctions {
             p.mass[K] = mass * select(apart, F(1.0f), p.soft_mass);
             p.alone[K] = (old - p.mass[K] * (speed + bias)) - select(apart, zero, p.soft_impulse) * old;
         }
-        if constexpr (K + 1 < N) read_points<kRelax, K + 1, N>(bundle, lane, step, da, db, va, vb, p);
+        if constexpr (K + 1 < N) read_points<kRelax, K + 1, N>(bundle, lane, step, p);
     }
 
     // What is known before any point is solved, so that each waits for the one before it no longer than a product and a difference.
@@ -382,14 +413,13 @@ struct ContactFunctions {
     template <bool kRelax, std::uint32_t N, class F, class AnyBundle>
     ORRERY_FN static void solve_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f,
                                        const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb, F& normal, F& levered) {
-        Points<F> p;
-        p.approach = dot(f.n, vb.linear - va.linear);
-        p.moved = dot(f.n, db.linear - da.linear);
+        const Along<F> centre = at_centre(bundle, lane, f.n);
+        Points<F> p(centre, da, db, va, vb);
         if constexpr (!kRelax) {
             p.rate = get<F>(bundle.rate, lane), p.soft_mass = get<F>(bundle.mass_scale, lane);
             p.soft_impulse = get<F>(bundle.impulse_scale, lane);
         }
-        read_points<kRelax, 0, N>(bundle, lane, step, da, db, va, vb, p);
+        read_points<kRelax, 0, N>(bundle, lane, step, p);
         couple_points<0, N>(bundle, lane, p);
         sweep_up<0, N>(p);
         if constexpr (kRelax && N > 1) {
@@ -400,9 +430,10 @@ struct ContactFunctions {
         }
         const F zero(0.0f);
         F push = zero;
-        Vec3T<F> turn_a{zero, zero, zero}, turn_b = turn_a;
+        Vec3T<F> turn{zero, zero, zero};
+        AnyBundle& to = *unknown(&bundle);
         for (std::uint32_t k = 0; k < N; ++k) {
-            ContactPointRows& rows = bundle.points[k];
+            ContactPointRows& rows = to.points[k];
             const F now = p.now[k], change = now - p.old[k];
             put(rows.impulse, lane, now);
             if constexpr (kRelax) {
@@ -411,14 +442,12 @@ struct ContactFunctions {
                 levered = levered + now * get<F>(rows.lever, lane);
             }
             push = push + change;
-            turn_a = turn_a + get<F>(rows.angular_a, lane) * change;
-            turn_b = turn_b + get<F>(rows.angular_b, lane) * change;
+            if constexpr (N > 1) turn = turn + get<F>(rows.angular, lane) * change;
         }
-        subtract_impulse(va, f.a, f.n * push, turn_a);
-        add_impulse(vb, f.b, f.n * push, turn_b);
+        centre.push(push, turn, f.a, f.b, va, vb);
     }
 
-    // da, db: displacement since the tick began.
+    // da, db: displacement since the tick began, which relax alone looks at.
     template <bool kRelax, class F, class AnyBundle>
     ORRERY_FN static void solve(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
                                 const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
@@ -434,15 +463,6 @@ struct ContactFunctions {
         if constexpr (kRelax) solve_friction(bundle, lane, f, normal, levered, va, vb);
     }
 
-    template <class F>
-    ORRERY_FN static void apply_normal(const Frame<F>& f, Vec3T<F> ja, Vec3T<F> jb, F impulse, VelocityT<F>& va,
-                                       VelocityT<F>& vb) {
-        va.linear = va.linear - f.n * (impulse * f.a.inverse_mass);
-        vb.linear = vb.linear + f.n * (impulse * f.b.inverse_mass);
-        va.angular = va.angular - f.a.inverse_inertia * (ja * impulse);
-        vb.angular = vb.angular + f.b.inverse_inertia * (jb * impulse);
-    }
-
     template <class F, class AnyBundle>
     ORRERY_FN static F any_push(const AnyBundle& bundle, std::size_t lane) {
         F most(0.0f);
@@ -454,12 +474,12 @@ struct ContactFunctions {
     // x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does to the others' speeds is no part of theirs.
     template <class F>
     ORRERY_FN static void note_speed(Bundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
-        const Vec3T<F> n = get<F>(bundle.normal, lane);
+        const F centre = at_centre(bundle, lane, get<F>(bundle.normal, lane)).speed(va, vb);
+        const Vec3T<F> spin = vb.angular - va.angular;
         const MaskOf<F> pushed = any_push<F>(bundle, lane) > F(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             ContactPointRows& rows = bundle.points[k];
-            const F now = normal_speed(n, get<F>(rows.angular_a, lane), get<F>(rows.angular_b, lane), va, vb);
-            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), now));
+            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), centre + dot(get<F>(rows.angular, lane), spin)));
         }
     }
 
@@ -468,18 +488,19 @@ struct ContactFunctions {
     ORRERY_FN static void restitute(Bundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
                                     VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
+        const Along<F> centre = at_centre(bundle, lane, f.n);
         const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             ContactPointRows& rows = bundle.points[k];
-            const Vec3T<F> ja = get<F>(rows.angular_a, lane), jb = get<F>(rows.angular_b, lane);
+            const Vec3T<F> g = get<F>(rows.angular, lane);
             const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
             const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
-            const F speed = normal_speed(f.n, ja, jb, va, vb);
+            const F speed = centre.speed(va, vb) + dot(g, vb.angular - va.angular);
             const F change = get<F>(rows.mass, lane) * (speed + restitution * before);
             const F now = select(bounces, max(old - change, zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));
-            apply_normal(f, ja, jb, now - old, va, vb);
+            centre.push(now - old, g * (now - old), f.a, f.b, va, vb);
         }
     }
 

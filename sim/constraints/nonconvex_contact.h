@@ -88,12 +88,9 @@ struct NonconvexContactFunctions {
     using Bundle = NonconvexContactBundle;
 
     template <class F>
-    struct Point {
-        Vec3T<F> n, ja, jb;
-        ORRERY_FN static Point of(const NonconvexPointRows& rows, std::size_t lane) {
-            return {get<F>(rows.normal, lane), get<F>(rows.angular_a, lane), get<F>(rows.angular_b, lane)};
-        }
-    };
+    ORRERY_FN static ContactFunctions::Along<F> along(const NonconvexPointRows& rows, std::size_t lane) {
+        return {get<F>(rows.normal, lane), get<F>(rows.angular_a, lane), get<F>(rows.angular_b, lane)};
+    }
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
@@ -145,13 +142,6 @@ struct NonconvexContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void apply_normal(const Point<F>& p, const InertiaT<F>& a, const InertiaT<F>& b, F impulse, VelocityT<F>& va,
-                                       VelocityT<F>& vb) {
-        subtract_impulse(va, a, p.n * impulse, p.ja * impulse);
-        add_impulse(vb, b, p.n * impulse, p.jb * impulse);
-    }
-
-    template <class F>
     ORRERY_FN static void solve_friction(Bundle& bundle, NonconvexPointRows& rows, std::size_t lane, const InertiaT<F>& a,
                                          const InertiaT<F>& b, VelocityT<F>& va, VelocityT<F>& vb) {
         const Vec3T<F> n = get<F>(rows.normal, lane), t = get<F>(rows.tangent, lane), u = cross(n, t);
@@ -175,8 +165,8 @@ struct NonconvexContactFunctions {
         const std::uint32_t points = bundle.head.points;
         for (std::uint32_t k = 0; k < points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
-            const Point<F> p = Point<F>::of(rows, lane);
-            const F s = get<F>(rows.separation, lane) + ContactFunctions::normal_speed(p.n, p.ja, p.jb, da, db);
+            const auto p = along<F>(rows, lane);
+            const F s = get<F>(rows.separation, lane) + p.speed(da, db);
             const MaskOf<F> apart = s > zero;
             F bias = select(apart, s * F(step.inverse_h), zero), mass = get<F>(rows.mass, lane), softness = zero;
             if constexpr (!kRelax) {
@@ -185,11 +175,11 @@ struct NonconvexContactFunctions {
                 mass = mass * select(apart, one, get<F>(bundle.mass_scale, lane));
                 softness = select(apart, zero, get<F>(bundle.impulse_scale, lane));
             }
-            const F old = get<F>(rows.impulse, lane), speed = ContactFunctions::normal_speed(p.n, p.ja, p.jb, va, vb);
+            const F old = get<F>(rows.impulse, lane), speed = p.speed(va, vb);
             const F now = max((old - mass * (speed + bias)) - softness * old, zero);
             put(rows.impulse, lane, now);
             if constexpr (kRelax) put(rows.total, lane, get<F>(rows.total, lane) + now);
-            apply_normal(p, a, b, now - old, va, vb);
+            p.push(now - old, a, b, va, vb);
         }
         if constexpr (kRelax) {
             for (std::uint32_t k = 0; k < points; ++k) solve_friction(bundle, bundle.points[k], lane, a, b, va, vb);
@@ -202,8 +192,8 @@ struct NonconvexContactFunctions {
         const MaskOf<F> pushed = ContactFunctions::any_push<F>(bundle, lane) > F(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
-            const Point<F> p = Point<F>::of(rows, lane);
-            const F now = ContactFunctions::normal_speed(p.n, p.ja, p.jb, va, vb);
+            const auto p = along<F>(rows, lane);
+            const F now = p.speed(va, vb);
             put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), now));
         }
     }
@@ -214,14 +204,14 @@ struct NonconvexContactFunctions {
         const InertiaT<F> a = get<F>(bundle.a, lane), b = get<F>(bundle.b, lane);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
-            const Point<F> p = Point<F>::of(rows, lane);
+            const auto p = along<F>(rows, lane);
             const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
             const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
-            const F speed = ContactFunctions::normal_speed(p.n, p.ja, p.jb, va, vb);
+            const F speed = p.speed(va, vb);
             const F now = select(bounces, max(old - get<F>(rows.mass, lane) * (speed + restitution * before), zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));
-            apply_normal(p, a, b, now - old, va, vb);
+            p.push(now - old, a, b, va, vb);
         }
     }
 

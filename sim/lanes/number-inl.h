@@ -2,7 +2,7 @@
 // is the pass's own. Comparisons give a mask (bool for float); choose with select, never branch on a lane.
 //
 // Every operation here is exactly rounded or a bit operation, so all passes give the same bits (DETERMINISM.md): no
-// fused multiply-add, no approximate reciprocal, min and max by compare-and-select only.
+// fused multiply-add, no approximate reciprocal, min and max as compare-and-select gives them.
 
 #if defined(ORRERY_LANES_NUMBER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_LANES_NUMBER_INL_H_
@@ -138,6 +138,11 @@ template <class F>
 ORRERY_FN F min(F a, F b) { return select(a < b, a, b); }
 template <class F>
 ORRERY_FN F max(F a, F b) { return select(b < a, a, b); }
+#if !defined(ORRERY_LANES_REF) && HWY_ARCH_X86
+// The same in one instruction: of the processors' own, x86's alone gives its second operand where one is NaN and where both are zero.
+ORRERY_FN Wide min(Wide a, Wide b) { return Wide(hn::Min(a.v, b.v)); }
+ORRERY_FN Wide max(Wide a, Wide b) { return Wide(hn::Max(a.v, b.v)); }
+#endif
 template <class F>
 ORRERY_FN F clamp(F x, F low, F high) { return min(max(x, low), high); }
 

@@ -9,24 +9,35 @@
 #endif
 
 #include "sim/lanes/number-inl.h"
+#include "sim/lanes/record_place.h"
 
 ORRERY_LANES_BEGIN
 
 inline constexpr std::size_t kRecordFloats = 8;
+
+// Where a record of kFloats begins: its row, or its place, which a processor adds without a shift.
+template <std::size_t kFloats>
+ORRERY_FN std::size_t floats_before(std::uint32_t row) { return std::size_t(row) * kFloats; }
+template <std::size_t kFloats>
+ORRERY_FN std::size_t floats_before(RecordPlace place) {
+    static_assert(kFloats == kRecordFloats);
+    return std::size_t(place) * (kRecordFloats / kPlacesPerRecord);
+}
 
 template <class F>
 struct Records;
 
 template <>
 struct Records<float> {
-    ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, float out[kRecordFloats]) {
-        const float* record = base + std::size_t(rows[0]) * kRecordFloats;
+    template <class Index>
+    ORRERY_FN static void gather(const float* base, const Index* rows, float out[kRecordFloats]) {
+        const float* record = base + floats_before<kRecordFloats>(rows[0]);
         for (std::size_t c = 0; c < kRecordFloats; ++c) out[c] = record[c];
     }
-    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
-                                  const float in[kRecordFloats]) {
+    template <class Index>
+    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits, const float in[kRecordFloats]) {
         if ((lane_bits & 1u) == 0) return;
-        float* record = base + std::size_t(rows[0]) * kRecordFloats;
+        float* record = base + floats_before<kRecordFloats>(rows[0]);
         for (std::size_t c = 0; c < kRecordFloats; ++c) record[c] = in[c];
     }
 };
@@ -45,18 +56,18 @@ struct Records<Wide> {
 
     // Four floats each of the records rows[k], rows[k + 4], ... side by side, records being kFloats long. Templates, so that
     // only this target's branch is formed.
-    template <std::size_t kFloats, class D>
-    ORRERY_FN static hn::Vec<D> load_blocks(D d, const float* base, const std::uint32_t* rows, std::size_t k) {
+    template <std::size_t kFloats, class D, class Index>
+    ORRERY_FN static hn::Vec<D> load_blocks(D d, const float* base, const Index* rows, std::size_t k) {
         if constexpr (hn::MaxLanes(D()) == 4) {
-            return hn::LoadU(d, base + std::size_t(rows[k]) * kFloats);
+            return hn::LoadU(d, base + floats_before<kFloats>(rows[k]));
         } else {
             const hn::Half<D> half;
             return hn::Combine(d, load_blocks<kFloats>(half, base, rows, k + hn::MaxLanes(half)),
                                load_blocks<kFloats>(half, base, rows, k));
         }
     }
-    template <std::size_t kFloats>
-    ORRERY_FN static void load_columns(const float* base, const std::uint32_t* rows, Wide out[4]) {
+    template <std::size_t kFloats, class Index>
+    ORRERY_FN static void load_columns(const float* base, const Index* rows, Wide out[4]) {
         const WideTag tag;
         V a = load_blocks<kFloats>(tag, base, rows, 0), b = load_blocks<kFloats>(tag, base, rows, 1);
         V c = load_blocks<kFloats>(tag, base, rows, 2), d = load_blocks<kFloats>(tag, base, rows, 3);
@@ -91,25 +102,37 @@ struct Records<Wide> {
         d = hn::BitCast(tag, hn::InterleaveUpper(pairs, ab_high, cd_high));
     }
 
-    ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, Wide out[kRecordFloats]) {
+    template <class Index>
+    ORRERY_FN static void gather(const float* base, const Index* rows, Wide out[kRecordFloats]) {
         load_columns<kRecordFloats>(base, rows, out);
         load_columns<kRecordFloats>(base + 4, rows, out + 4);
     }
 
-    template <std::size_t B>
-    ORRERY_FN static void store_block(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const V low[4],
-                                      const V high[4]) {
+    template <std::size_t B, class Index>
+    ORRERY_FN static void store_record(float* base, Index row, V low, V high) {
         const BlockTag d4;
-        if (((lane_bits >> (4 * B)) & 0xfu) == 0) return;
-        for (std::size_t k = 0; k < 4; ++k) {
-            if (((lane_bits >> (4 * B + k)) & 1u) == 0) continue;
-            float* to = base + std::size_t(rows[4 * B + k]) * kRecordFloats;
-            hn::StoreU(block<B>(WideTag(), low[k]), d4, to);
-            hn::StoreU(block<B>(WideTag(), high[k]), d4, to + 4);
+        float* to = base + floats_before<kRecordFloats>(row);
+        hn::StoreU(block<B>(WideTag(), low), d4, to);
+        hn::StoreU(block<B>(WideTag(), high), d4, to + 4);
+    }
+    template <std::size_t B, class Index>
+    ORRERY_FN static void store_block(float* base, const Index* rows, std::uint32_t lane_bits, const V low[4], const V high[4]) {
+        const Index* const at = rows + 4 * B;
+        const std::uint32_t bits = (lane_bits >> (4 * B)) & 0xfu;
+        if (bits == 0xfu) {  // most are: one branch instead of four
+            store_record<B>(base, at[0], low[0], high[0]);
+            store_record<B>(base, at[1], low[1], high[1]);
+            store_record<B>(base, at[2], low[2], high[2]);
+            store_record<B>(base, at[3], low[3], high[3]);
+        } else if (bits != 0) {
+            if ((bits & 1u) != 0) store_record<B>(base, at[0], low[0], high[0]);
+            if ((bits & 2u) != 0) store_record<B>(base, at[1], low[1], high[1]);
+            if ((bits & 4u) != 0) store_record<B>(base, at[2], low[2], high[2]);
+            if ((bits & 8u) != 0) store_record<B>(base, at[3], low[3], high[3]);
         }
     }
-    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
-                                  const Wide in[kRecordFloats]) {
+    template <class Index>
+    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits, const Wide in[kRecordFloats]) {
         V low[4] = {in[0].v, in[1].v, in[2].v, in[3].v}, high[4] = {in[4].v, in[5].v, in[6].v, in[7].v};
         transpose(low[0], low[1], low[2], low[3]);
         transpose(high[0], high[1], high[2], high[3]);
@@ -125,15 +148,14 @@ struct Records<Wide> {
 #endif
 
 // out[c] holds column c of the records rows[0 .. lanes).
-template <class F>
-ORRERY_FN void gather_records(const float* base, const std::uint32_t* rows, F out[kRecordFloats]) {
+template <class F, class Index>
+ORRERY_FN void gather_records(const float* base, const Index* rows, F out[kRecordFloats]) {
     Records<F>::gather(base, rows, out);
 }
 
 // Writes columns back to the records of the lanes whose bit is set in `lane_bits`; those rows must differ among themselves.
-template <class F>
-ORRERY_FN void scatter_records(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
-                               const F in[kRecordFloats]) {
+template <class F, class Index>
+ORRERY_FN void scatter_records(float* base, const Index* rows, std::uint32_t lane_bits, const F in[kRecordFloats]) {
     Records<F>::scatter(base, rows, lane_bits, in);
 }
 

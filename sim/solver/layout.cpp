@@ -97,7 +97,8 @@ void BundleLayout::forget_plans(bool keep_joints) {
 
 // What was counted comes in the order of Kind.
 void BundleLayout::sort_plans() {
-    std::sort(plans_.begin(), plans_.end(), [](const Plan& x, const Plan& y) { return x.kind < y.kind; });
+    const auto before = [](const Plan& x, const Plan& y) { return x.kind < y.kind; };
+    if (!std::is_sorted(plans_.begin(), plans_.end(), before)) std::sort(plans_.begin(), plans_.end(), before);  // a plan is long
     for (std::size_t p = 0; p < plans_.size(); ++p) plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
 }
 
@@ -186,8 +187,8 @@ void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constra
     ++to.count;
     const auto bit = [&](std::uint32_t k) { return (bodies.dynamic(body[k]) ? 1u : 0u) << lane; };
     to.source[lane] = constraint.source;
-    to.body_a[lane] = body[0];
-    to.body_b[lane] = body[1];
+    to.body_a[lane] = place_of(body[0]);
+    to.body_b[lane] = place_of(body[1]);
     to.write_a |= bit(0);
     to.write_b |= bit(1);
     if (constraint.kind >= Kind::contact) {
@@ -197,8 +198,8 @@ void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constra
     }
     if (kBundleBodies[index_of(constraint.kind)] <= 2) return;
     auto& many = reinterpret_cast<ManyHead&>(to);
-    many.body_c[lane] = body[2];
-    many.body_d[lane] = body[3];
+    many.body_c[lane] = place_of(body[2]);
+    many.body_d[lane] = place_of(body[3]);
     many.write_c |= bit(2);
     many.write_d |= bit(3);
 }

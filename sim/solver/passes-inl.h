@@ -21,7 +21,7 @@ ORRERY_LANES_BEGIN
 template <class F>
 struct BodyPair {
     const StepContext& context;
-    const std::uint32_t *rows_a, *rows_b;
+    const RecordPlace *rows_a, *rows_b;
     std::uint32_t write_a, write_b;
 
     ORRERY_FN BodyPair(const StepContext& c, const BundleHead& head, std::uint32_t lane)
@@ -45,9 +45,10 @@ struct BodyPair {
 // without the target's instructions.
 #define ORRERY_FOR_EACH_VECTOR                                                                                          \
     std::byte* const first = static_cast<std::byte*>(bundles);                                                          \
-    Bundle* bundle = static_cast<Bundle*>(bundles);                                                                     \
-    for (std::uint32_t k = 0; k < count; bundle = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride))         \
-        for (std::uint32_t lane = 0; lane < bundle->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))
+    Bundle* each = static_cast<Bundle*>(bundles);                                                                       \
+    for (std::uint32_t k = 0; k < count; each = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride))           \
+        for (std::uint32_t lane = 0; lane < each->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))           \
+            if (Bundle* const bundle = unknown(each); true)
 
 // ---- joints
 
@@ -140,7 +141,7 @@ void relax_form(const StepContext& context, void* bundles, std::uint32_t count, 
 template <class F>
 struct BodyCrowd {
     const StepContext& context;
-    const std::uint32_t* rows[4];
+    const RecordPlace* rows[4];
     std::uint32_t write[4];
 
     ORRERY_FN BodyCrowd(const StepContext& c, const ManyHead& many, std::uint32_t lane)

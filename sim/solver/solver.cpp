@@ -191,11 +191,11 @@ struct Solver::Impl {
     // Whether a bundle of joints is as prepare would make it.
     bool stands(Kind kind, const BundleHead& head) const {
         for (std::uint32_t lane = 0; lane < head.count; ++lane)
-            if ((joint_news[head.source[lane]] | moved[head.body_a[lane]] | moved[head.body_b[lane]]) != 0) return false;
+            if ((joint_news[head.source[lane]] | moved[row_at(head.body_a[lane])] | moved[row_at(head.body_b[lane])]) != 0) return false;
         if (kBundleBodies[index_of(kind)] <= 2) return true;
         const auto& many = reinterpret_cast<const ManyHead&>(head);
         for (std::uint32_t lane = 0; lane < head.count; ++lane)
-            if ((moved[many.body_c[lane]] | moved[many.body_d[lane]]) != 0) return false;
+            if ((moved[row_at(many.body_c[lane])] | moved[row_at(many.body_d[lane])]) != 0) return false;
         return true;
     }
 
