@@ -15,10 +15,10 @@ ORRERY_LANES_BEGIN
 
 // ---- rows
 
-// The same pointer, of which the compiler does not know that it is. Else it finds the addresses of all rows of a bundle before the one or
-// two vectors that it holds, and keeps them on the stack: a fifth of a pass.
+// The same pointer, of which the compiler does not know that it is. g++ 12 else finds the addresses of all rows of a bundle before the one
+// or two vectors that it holds, and keeps them on the stack.
 template <class T>
-ORRERY_FN T* unknown(T* pointer) {
+ORRERY_FN T* forget_origin(T* pointer) {
     asm("" : "+r"(pointer));
     return pointer;
 }

@@ -159,19 +159,22 @@ struct ContactFunctions {
         }
     };
 
-    // A push along n somewhere: the speed against it, and what it does.
+    // A place on both bodies, along n: how fast they part there (J v), and what a push does. `turn`, beside it: s x n of a point that lies
+    // s away, or what several points' impulses come to.
     template <class F>
     struct Along {
         Vec3T<F> n, a, b;  // a, b: r x n of each body
         ORRERY_FN F speed(const VelocityT<F>& va, const VelocityT<F>& vb) const {
             return (dot(n, vb.linear - va.linear) + dot(b, vb.angular)) - dot(a, va.angular);
         }
+        ORRERY_FN F speed(Vec3T<F> turn, const VelocityT<F>& va, const VelocityT<F>& vb) const {
+            return speed(va, vb) + dot(turn, vb.angular - va.angular);
+        }
         ORRERY_FN void push(F impulse, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va, VelocityT<F>& vb) const {
             const Vec3T<F> linear = n * impulse;
             subtract_impulse(va, of_a, linear, a * impulse);
             add_impulse(vb, of_b, linear, b * impulse);
         }
-        // `turn`: what the points' impulses come to about the centre beside it.
         ORRERY_FN void push(F impulse, Vec3T<F> turn, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va,
                             VelocityT<F>& vb) const {
             const Vec3T<F> linear = n * impulse;
@@ -220,7 +223,7 @@ struct ContactFunctions {
             weights += weight;
             if (k > 0) weighted = weighted + (get<F>(rows.angular, lane) - first) * weight;
         }
-        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // where the point is one, there
+        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // of one point its own place to the bit: it has no lever and no `angular`
         put(bundle.arm_a, lane, arm_a);
         put(bundle.arm_b, lane, arm_b);
 
@@ -339,8 +342,8 @@ struct ContactFunctions {
     // The points of a pass: what each would come to were the others left as they are, and what it has come to.
     template <class F>
     struct Points {
-        F approach, moved;    // along the normal: the friction centre's speed, its displacement since the tick began
-        Vec3T<F> spin, spun;  // of B against A: angular velocity, displacement
+        F approach, moved;    // along the normal: the friction centre's speed, its displacement since the tick began (for relax)
+        Vec3T<F> spin, spun;  // of B against A: angular velocity, displacement (for relax)
         F rate, soft_mass, soft_impulse;
         F old[kMaxManifoldPoints], now[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints];
         F give[kMaxManifoldPoints][kMaxManifoldPoints];  // [k][j]: by how much less k comes to for a unit of j
@@ -431,7 +434,7 @@ struct ContactFunctions {
         const F zero(0.0f);
         F push = zero;
         Vec3T<F> turn{zero, zero, zero};
-        AnyBundle& to = *unknown(&bundle);
+        AnyBundle& to = *forget_origin(&bundle);
         for (std::uint32_t k = 0; k < N; ++k) {
             ContactPointRows& rows = to.points[k];
             const F now = p.now[k], change = now - p.old[k];
@@ -474,12 +477,11 @@ struct ContactFunctions {
     // x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does to the others' speeds is no part of theirs.
     template <class F>
     ORRERY_FN static void note_speed(Bundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
-        const F centre = at_centre(bundle, lane, get<F>(bundle.normal, lane)).speed(va, vb);
-        const Vec3T<F> spin = vb.angular - va.angular;
+        const Along<F> centre = at_centre(bundle, lane, get<F>(bundle.normal, lane));
         const MaskOf<F> pushed = any_push<F>(bundle, lane) > F(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             ContactPointRows& rows = bundle.points[k];
-            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), centre + dot(get<F>(rows.angular, lane), spin)));
+            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), centre.speed(get<F>(rows.angular, lane), va, vb)));
         }
     }
 
@@ -495,8 +497,7 @@ struct ContactFunctions {
             const Vec3T<F> g = get<F>(rows.angular, lane);
             const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
             const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
-            const F speed = centre.speed(va, vb) + dot(g, vb.angular - va.angular);
-            const F change = get<F>(rows.mass, lane) * (speed + restitution * before);
+            const F change = get<F>(rows.mass, lane) * (centre.speed(g, va, vb) + restitution * before);
             const F now = select(bounces, max(old - change, zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));

@@ -139,7 +139,8 @@ ORRERY_FN F min(F a, F b) { return select(a < b, a, b); }
 template <class F>
 ORRERY_FN F max(F a, F b) { return select(b < a, a, b); }
 #if !defined(ORRERY_LANES_REF) && HWY_ARCH_X86
-// The same in one instruction: of the processors' own, x86's alone gives its second operand where one is NaN and where both are zero.
+// The same in one instruction: of the processors' own, x86's alone gives its second operand where one is NaN and where both are zero
+// (lanes_parity_test.cpp).
 ORRERY_FN Wide min(Wide a, Wide b) { return Wide(hn::Min(a.v, b.v)); }
 ORRERY_FN Wide max(Wide a, Wide b) { return Wide(hn::Max(a.v, b.v)); }
 #endif

@@ -8,7 +8,9 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kPlacesPerRecord = 4;
 
-enum class RecordPlace : std::uint32_t {};  // up to row 2^30 - 1
+inline constexpr std::uint32_t kMaxRecordRow = 0xffffffffu / kPlacesPerRecord;
+
+enum class RecordPlace : std::uint32_t {};  // of rows up to kMaxRecordRow
 
 constexpr RecordPlace place_of(std::uint32_t row) { return RecordPlace{row * kPlacesPerRecord}; }
 constexpr std::uint32_t row_at(RecordPlace place) { return static_cast<std::uint32_t>(place) / kPlacesPerRecord; }

@@ -14,6 +14,7 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
+static_assert(kMaxBodies <= kMaxRecordRow);
 
 Kind kind_of(const Contact& contact) {
     if (contact.manifolds > 1) return Kind::nonconvex_contact;

@@ -48,7 +48,7 @@ struct BodyPair {
     Bundle* each = static_cast<Bundle*>(bundles);                                                                       \
     for (std::uint32_t k = 0; k < count; each = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride))           \
         for (std::uint32_t lane = 0; lane < each->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))           \
-            if (Bundle* const bundle = unknown(each); true)
+            if (Bundle* const bundle = forget_origin(each); true)
 
 // ---- joints
 

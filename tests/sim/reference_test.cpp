@@ -495,6 +495,64 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
     CHECK(std::min({soft, recovering, apart, held_back}) > kInputs / 20);
 }
 
+TEST_CASE("reference: points that came in fast and were pushed leave with their restitution's share of that speed, one after the other") {
+    Random random(test::seeded(313));
+    Agreement agreement;
+    int bounced = 0, slow = 0, unpushed = 0, held_back = 0;
+    for (int i = 0; i < kInputs; ++i) {
+        const Bodies2 bodies(random, i), before(random, i);
+        const std::uint32_t count = 1 + random.below(4);
+        Contact contact(random, count);
+        const StepConstants step = make_step_constants(random_settings(random));
+        contact.prepare(step, bodies);
+        ContactBundle& bundle = contact.bundle();
+        const float restitution = random.in(0.0f, 1.0f);
+        put(bundle.restitution, 0, restitution);
+        ContactFunctions::note_speed<float>(bundle, 0, before.va, before.vb);
+        bool pushed[kMaxManifoldPoints];
+        for (std::uint32_t k = 0; k < count; ++k) {
+            pushed[k] = random.below(4) != 0;
+            put(bundle.points[k].total, 0, pushed[k] ? random.in(0.1f, 4.0f) : 0.0f);
+        }
+        VelocityT<float> va = bodies.va, vb = bodies.vb;
+        ContactFunctions::restitute<float>(bundle, 0, step, va, vb);
+
+        BodyD a = bodies.wide_a(), b = bodies.wide_b();
+        const BodyD came_a = before.wide_a(), came_b = before.wide_b();
+        const V n = contact.normal();
+        bool edge = false;
+        double size = 10;
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const V turn_a = test::cross(contact.offset_a(k), n), turn_b = test::cross(contact.offset_b(k), n);
+            const auto parting = [&](const BodyD& x, const BodyD& y) {
+                return test::dot(n, y.linear - x.linear) + test::dot(turn_b, y.angular) - test::dot(turn_a, x.angular);
+            };
+            const double response = a.inverse_mass + b.inverse_mass + test::dot(a.inverse_inertia * turn_a, turn_a) +
+                                    test::dot(b.inverse_inertia * turn_b, turn_b);
+            const double came = parting(came_a, came_b), old = contact.manifold.points[k].normal_impulse;
+            edge = edge || std::abs(came + step.restitution_threshold_mps) < 1e-5;  // either side of it is right
+            double now = old;
+            if (came >= -step.restitution_threshold_mps) ++slow;
+            else if (!pushed[k]) ++unpushed;
+            else {
+                const double wanted = old - (parting(a, b) + restitution * came) / response;
+                now = std::max(wanted, 0.0);
+                ++(wanted > 0 ? bounced : held_back);
+                size = std::max(size, std::abs(wanted));
+            }
+            push(a, (old - now) * n, (old - now) * turn_a);
+            push(b, (now - old) * n, (now - old) * turn_b);
+            if (!edge) agreement.compare(bundle.points[k].impulse.lane[0], now, size);
+        }
+        if (edge) continue;
+        compare(agreement, va, a, 40 + 10 * size);
+        compare(agreement, vb, b, 40 + 10 * size);
+    }
+    MESSAGE("largest error: " << agreement.worst);
+    CHECK(agreement.worst < 2e-6);
+    CHECK(std::min({bounced, slow, unpushed, held_back}) > kInputs / 20);
+}
+
 // ---- the derivation of a constraint
 
 TEST_CASE("reference: a rigid distance changes velocities by J^T lambda with lambda = -K^-1 J v and leaves J v = 0") {
