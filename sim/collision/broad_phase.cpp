@@ -406,15 +406,10 @@ void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
 // Candidates of bodies that were not renewed stay; what was found joins them, in order.
 void BroadPhase::merge_found() {
     sort_keys(found_);
-    scratch_.clear();
-    std::size_t next = 0;
-    for (const std::uint64_t key : candidates_) {
-        if ((renewed_[key >> 32] | renewed_[static_cast<std::uint32_t>(key)]) != 0) continue;
-        while (next < found_.size() && found_[next] < key) scratch_.push_back(found_[next++]);
-        scratch_.push_back(key);
-    }
-    scratch_.insert(scratch_.end(), found_.begin() + static_cast<std::ptrdiff_t>(next), found_.end());
-    candidates_.swap(scratch_);
+    std::erase_if(candidates_, [&](std::uint64_t key) { return (renewed_[key >> 32] | renewed_[static_cast<std::uint32_t>(key)]) != 0; });
+    std::size_t old = candidates_.size(), found = found_.size(), to = old + found;
+    resize_sparingly(candidates_, to);
+    while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > found_[found - 1] ? candidates_[--old] : found_[--found];
 }
 
 // New fat bounds for what left its own, into the trees.
@@ -448,9 +443,15 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
     const Search what{fat_.data(), false, most};
     found_.clear();
     if (all) {
+        searched_all_ = true;
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
         if (!search_all(what, kernels, executor)) return false;
     } else {
+        if (std::exchange(searched_all_, false)) {  // these find little
+            give_back(found_);
+            give_back(scratch_);
+            give_back(chunks_);
+        }
         choose_few(false);
         if (!search(escaped_moving_, From::renewed, what, kernels, executor)) return false;
         few_rows_.clear();

@@ -146,6 +146,7 @@ class BroadPhase {
     std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs of both are found from this one's moving bodies
     std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {};  // by class: how many of moving_, fixed_
     std::uint32_t escaped_of_[kFilterClasses] = {};  // by class: how many of escaped_moving_
+    bool searched_all_ = false;                    // last: found_, scratch_ and chunks_ are as large as that took
     bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;

@@ -86,22 +86,30 @@ std::uint32_t NarrowPhase::count_manifolds(std::uint32_t pairs, Executor& execut
     return next;
 }
 
+void NarrowPhase::Touches::clear() {
+    clear_sparingly(list, kPairLanes);
+    clear_sparingly(points, kPairLanes);
+}
+
 void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count, std::uint32_t task) {
     const std::uint32_t touching = (from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3]) & ((1u << count) - 1u);
-    std::vector<Touch>& touches = touches_[task];
-    auto next = static_cast<std::uint32_t>(touches.size());
-    resize_sparingly(touches, next + static_cast<std::uint32_t>(std::popcount(touching)));
+    Touches& touches = touches_[task];
+    auto next = static_cast<std::uint32_t>(touches.list.size()), next_point = static_cast<std::uint32_t>(touches.points.size());
+    resize_sparingly(touches.list, next + static_cast<std::uint32_t>(std::popcount(touching)));
+    std::uint32_t more = 0;
+    for (const std::uint32_t exists : from.exists) more += static_cast<std::uint32_t>(std::popcount(exists & touching));
+    resize_sparingly(touches.points, next_point + more);
     for (std::uint32_t k = 0; k < count; ++k) {
         if (((touching >> k) & 1u) == 0) continue;
-        Touch& touch = touches[next];
+        touches.list[next] = {{from.normal[0][k], from.normal[1][k], from.normal[2][k]}, next_point};
         touch_at_[pair[k]] = task * kPairsOfTask + next++;
         std::uint8_t points = 0;
         for (int i = 0; i < kMaxManifoldPoints; ++i) {
             if (((from.exists[i] >> k) & 1u) == 0) continue;
             const ContactBatch::Point& p = from.point[i];
-            touch.points[points++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k], static_cast<std::uint32_t>(p.feature[k])};
+            touches.points[next_point++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k], static_cast<std::uint32_t>(p.feature[k])};
+            ++points;
         }
-        touch.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
         points_[pair[k]] = points;
     }
 }
@@ -127,17 +135,20 @@ void NarrowPhase::run_batch(const Batch& batch, const BroadPhase& broad, std::sp
 }
 
 void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const {
-    const Touch& touch = touches_[touch_at_[pair_index] / kPairsOfTask][touch_at_[pair_index] % kPairsOfTask];
-    to = {};
+    const Touches& touches = touches_[touch_at_[pair_index] / kPairsOfTask];
+    const Touch& touch = touches.list[touch_at_[pair_index] % kPairsOfTask];
     to.a = pair.a;
     to.b = pair.b;
+    to.child_a = to.child_b = 0;
     to.normal = touch.normal;
     to.count = points_[pair_index];
+    to.friction_impulse = {};
+    to.twist_impulse = to.friction = to.restitution = to.total_normal_impulse = 0.0f;
     for (std::uint32_t i = 0; i < to.count; ++i) {
-        to.points[i].offset_a = touch.points[i].offset_a;
-        to.points[i].depth = touch.points[i].depth;
-        to.points[i].feature = touch.points[i].feature;
+        const TouchPoint& point = touches.points[touch.first + i];
+        to.points[i] = {point.offset_a, point.depth, point.feature, 0.0f};
     }
+    for (std::uint32_t i = to.count; i < kMaxManifoldPoints; ++i) to.points[i] = {};
 }
 
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
@@ -157,9 +168,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
                             grown.empty() ? nullptr : grown.data()->min};
     for_chunks(executor, batches, kBatchesPerTask, [&](std::uint32_t task, std::uint32_t begin, std::uint32_t end) {
-        std::vector<Touch>& touches = touches_[task];
-        if (touches.capacity() > touches.size() + touches.size() / 4 + kPairLanes) std::vector<Touch>().swap(touches);  // shrink_to_fit does nothing here
-        touches.clear();
+        touches_[task].clear();
         for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], broad, pairs, input, kernels, task);
     });
 

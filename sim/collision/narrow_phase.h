@@ -24,14 +24,21 @@ class NarrowPhase {
         PairType type = kNoPairType;
         std::uint32_t first = 0, count = 0;  // in order_
     };
-    // What a touching pair gives, until it is known where in the list of manifolds it stands.
+    // What a touching pair gives, until it is known where in the list of manifolds it stands. Most pairs do not touch, and most that do
+    // have one point.
     struct Touch {
         Vec3 normal;
-        struct Point {
-            Vec3 offset_a;
-            float depth;
-            std::uint32_t feature;
-        } points[kMaxManifoldPoints];
+        std::uint32_t first;                     // in Touches::points
+    };
+    struct TouchPoint {
+        Vec3 offset_a;
+        float depth;
+        std::uint32_t feature;
+    };
+    struct Touches {                             // of a task
+        std::vector<Touch> list;
+        std::vector<TouchPoint> points;
+        void clear();
     };
     void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor);
     std::uint32_t count_manifolds(std::uint32_t pairs, Executor& executor);
@@ -44,7 +51,7 @@ class NarrowPhase {
     std::vector<std::uint32_t> order_;           // pairs by type
     std::vector<Batch> batches_;
     std::vector<std::uint8_t> points_;           // by pair: how many; 0: not touching
-    std::vector<std::vector<Touch>> touches_;    // by task: most pairs do not touch
+    std::vector<Touches> touches_;               // by task
     std::vector<std::uint32_t> touch_at_;        // by pair that touches: task * kPairsOfTask + which of the task's
     GeneralPhase general_;
     Seams seams_;

@@ -11,40 +11,60 @@
 namespace orrery::sim {
 
 struct ContactPointRows {
-    Vec3Rows angular;  // s x n, m, with s from the friction centre; offset_a until prepare
     Row separation;    // m, at the tick's start; the depth until prepare
     Row gap;           // m, now: what relax finds serves the next substep's solve, for no pose moves between them
     Row mass;          // effective, kg
     Row impulse;       // N s of one substep
     Row total;         // N s of the tick
-    Row speed;         // m/s, J v before the first push of the tick; where something bounces
+    // Not kept where no lane has more than one point (BundleHead::points), which is the friction centre:
+    Vec3Rows angular;  // s x n, m, with s from the friction centre
     Row lever;         // m, from the friction centre: what twist friction acts by
 };
 
+// Rows that are used before prepare or after finish alone lie where others are used between.
 struct ContactBundle {
     static constexpr bool kSurface = false;
     BundleHead head;
-    Vec3Rows normal, tangent;   // the second tangent is normal x tangent
+    Vec3Rows normal, tangent;     // the second tangent is normal x tangent
     InertiaRows a, b;
-    Vec3Rows arm_a, arm_b;      // m, from each centre to the friction centre
-    Sym2Rows friction_mass;     // kg
-    Row friction_least;         // its lesser eigenvalue
-    Row twist_mass;             // kg m^2
-    Row rate, mass_scale, impulse_scale;  // softness
-    Row friction, restitution;
-    Row point_count;
-    Vec2Rows friction_impulse;  // along the tangents, N s
-    Row twist_impulse;          // N m s
-    Vec3Rows world_friction;    // carried friction impulse until prepare, the one to carry after finish
-    Row total;                  // after finish: N s over all points and substeps
-    Row coupling[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2];  // 1/kg: what a unit of one point's impulse does to the speed at another
-    ContactPointRows points[kMaxManifoldPoints];                      // last: where no lane has as many, memory ends before them
+    union {
+        Vec3Rows arm_a;           // m, from each centre to the friction centre
+        Vec3Rows world_friction;  // carried friction impulse until prepare, the one to carry after finish
+    };
+    union {
+        Vec3Rows arm_b;
+        Row point_count;          // until prepare
+        Row total;                // after finish: N s over all points and substeps
+    };
+    union {
+        Sym2Rows friction_mass;   // kg
+        Vec3Rows first_offset;    // until prepare: m, from A's centre to the first point; those of the others lie in their `angular`
+    };
+    Row friction_least;           // the lesser eigenvalue of friction_mass
+    Row twist_mass;               // kg m^2
+    Row friction;
+    Vec2Rows friction_impulse;    // along the tangents, N s
+    Row twist_impulse;            // N m s
+    // Last: memory ends where the bundle's kind has no more points.
+    ContactPointRows one, two;
+    Row coupling_of_two;          // 1/kg: what a unit of one point's impulse does to the speed at another
+    ContactPointRows three, four;
+    Row coupling_of_more[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2 - 1];
 };
-constexpr std::size_t contact_bundle_bytes(std::size_t points) { return offsetof(ContactBundle, points) + points * sizeof(ContactPointRows); }
+constexpr std::size_t contact_bundle_bytes(std::size_t points) {
+    return points == 1 ? offsetof(ContactBundle, one) + offsetof(ContactPointRows, angular)
+                       : points == 2 ? offsetof(ContactBundle, three) : sizeof(ContactBundle);
+}
 
-// Contacts with a ContactSurface that is not plain lie in bundles of their own, so that others neither hold nor solve it.
-struct SurfaceContactBundle : ContactBundle {
+// Contacts with restitution lie in bundles of their own, and so do those with a ContactSurface that is not plain: others neither hold nor
+// solve it.
+struct BouncingContactBundle : ContactBundle {
+    Row restitution;
+    Row speed[kMaxManifoldPoints];  // m/s, J v before the first push of the tick, by point
+};
+struct SurfaceContactBundle : BouncingContactBundle {
     static constexpr bool kSurface = true;
+    Row rate, mass_scale, impulse_scale;  // softness
     Vec3Rows runs;             // m/s, world, in the tangent plane: B's surface less A's, beside the bodies' motion
     Row rolling;               // N m per N
     LdltRows<3> rolling_mass;  // kg m^2
@@ -53,7 +73,24 @@ struct SurfaceContactBundle : ContactBundle {
     Row recovery;              // m/s; 0 until prepare: the solver's
 };
 
-constexpr std::uint32_t coupling_index(std::uint32_t k, std::uint32_t j) { return k * (k - 1) / 2 + j; }  // j < k
+inline constexpr std::size_t kContactPointAt[kMaxManifoldPoints] = {offsetof(ContactBundle, one), offsetof(ContactBundle, two),
+                                                                    offsetof(ContactBundle, three), offsetof(ContactBundle, four)};
+inline ContactPointRows& point_rows(ContactBundle& bundle, std::uint32_t k) {
+    return *reinterpret_cast<ContactPointRows*>(reinterpret_cast<std::byte*>(&bundle) + kContactPointAt[k]);
+}
+inline const ContactPointRows& point_rows(const ContactBundle& bundle, std::uint32_t k) {
+    return *reinterpret_cast<const ContactPointRows*>(reinterpret_cast<const std::byte*>(&bundle) + kContactPointAt[k]);
+}
+// Of points j < k.
+inline std::size_t coupling_at(std::uint32_t k, std::uint32_t j) {
+    return k == 1 ? offsetof(ContactBundle, coupling_of_two) : offsetof(ContactBundle, coupling_of_more) + (k * (k - 1) / 2 + j - 1) * sizeof(Row);
+}
+inline Row& coupling(ContactBundle& bundle, std::uint32_t k, std::uint32_t j) {
+    return *reinterpret_cast<Row*>(reinterpret_cast<std::byte*>(&bundle) + coupling_at(k, j));
+}
+inline const Row& coupling(const ContactBundle& bundle, std::uint32_t k, std::uint32_t j) {
+    return *reinterpret_cast<const Row*>(reinterpret_cast<const std::byte*>(&bundle) + coupling_at(k, j));
+}
 
 inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f, 3.0f, 4.0f};
 
@@ -62,15 +99,18 @@ inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold&
     set_lane(bundle.world_friction, lane, m.friction_impulse);
     set_lane(bundle.twist_impulse, lane, m.twist_impulse);
     set_lane(bundle.friction, lane, m.friction);
-    set_lane(bundle.restitution, lane, m.restitution);
     set_lane(bundle.point_count, lane, kPointCounts[m.count]);
     for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-        ContactPointRows& rows = bundle.points[k];
+        ContactPointRows& rows = point_rows(bundle, k);
         const ManifoldPoint point = k < m.count ? m.points[k] : ManifoldPoint{};
-        set_lane(rows.angular, lane, point.offset_a);
+        set_lane(k == 0 ? bundle.first_offset : rows.angular, lane, point.offset_a);
         set_lane(rows.separation, lane, point.depth);
         set_lane(rows.impulse, lane, point.normal_impulse);
     }
+}
+inline void load_lane(BouncingContactBundle& bundle, std::uint32_t lane, const Manifold& m) {
+    load_lane(static_cast<ContactBundle&>(bundle), lane, m);
+    set_lane(bundle.restitution, lane, m.restitution);
 }
 inline void load_surface(SurfaceContactBundle& bundle, std::uint32_t lane, const ContactSurface& surface) {
     set_lane(bundle.runs, lane, surface.velocity);
@@ -84,7 +124,7 @@ inline void store_surface(const SurfaceContactBundle& bundle, std::uint32_t lane
     surface.rolling_impulse = get_lane(bundle.rolling_impulse, lane);
 }
 inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
-    for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = bundle.points[k].impulse.lane[lane];
+    for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = point_rows(bundle, k).impulse.lane[lane];
     m.friction_impulse = get_lane(bundle.world_friction, lane);
     m.twist_impulse = bundle.twist_impulse.lane[lane];
     m.total_normal_impulse = bundle.total.lane[lane];
@@ -188,13 +228,12 @@ struct ContactFunctions {
     }
 
     // Stiffer where one of the bodies does not give way.
-    template <class F, class AnyBundle>
-    ORRERY_FN static void put_softness(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const InertiaT<F>& a,
-                                       const InertiaT<F>& b) {
+    template <class F>
+    ORRERY_FN static SoftT<F> softness(const StepConstants& step, const InertiaT<F>& a, const InertiaT<F>& b) {
         const MaskOf<F> fixed = (a.inverse_mass == F(0.0f)) | (b.inverse_mass == F(0.0f));
-        put(bundle.rate, lane, select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)));
-        put(bundle.mass_scale, lane, select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)));
-        put(bundle.impulse_scale, lane, select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale)));
+        return {select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)),
+                select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)),
+                select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale))};
     }
 
     template <class F>
@@ -206,24 +245,22 @@ struct ContactFunctions {
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
 
-        put_softness(bundle, lane, step, a, b);
-
         // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
         // depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
-        const Vec3T<F> to_b = pose_a.position - pose_b.position, first = get<F>(bundle.points[0].angular, lane);
+        const Vec3T<F> to_b = pose_a.position - pose_b.position, first = get<F>(bundle.first_offset, lane), carried = get<F>(bundle.world_friction, lane);
         const std::uint32_t points = bundle.head.points;
         F weights = zero;
         Vec3T<F> weighted{zero, zero, zero};
         for (std::uint32_t k = 0; k < points; ++k) {
-            const ContactPointRows& rows = bundle.points[k];
+            const ContactPointRows& rows = point_rows(bundle, k);
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
             const F nearness = one + get<F>(rows.separation, lane) * F(step.inverse_margin);
             const F weight = select(present, clamp(nearness, F(kLeastFrictionWeight), one), zero);
             weights += weight;
             if (k > 0) weighted = weighted + (get<F>(rows.angular, lane) - first) * weight;
         }
-        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // of one point its own place to the bit: it has no lever and no `angular`
+        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // of one point its own place
         put(bundle.arm_a, lane, arm_a);
         put(bundle.arm_b, lane, arm_b);
 
@@ -234,21 +271,23 @@ struct ContactFunctions {
         const Sym3T<F> spin = a.inverse_inertia + b.inverse_inertia;
         F share[kMaxManifoldPoints] = {zero, zero, zero, zero};
         for (std::uint32_t k = 0; k < points; ++k) {
-            ContactPointRows& rows = bundle.points[k];
+            ContactPointRows& rows = point_rows(bundle, k);
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
-            const Vec3T<F> s = get<F>(rows.angular, lane) - arm_a, g = cross(s, n), spun = spin * g;
+            const Vec3T<F> s = (k == 0 ? first : get<F>(rows.angular, lane)) - arm_a, g = cross(s, n), spun = spin * g;
             share[k] = dot(g, turn);
             const F here = alone + share[k];
             for (std::uint32_t j = 0; j < k; ++j) {
-                put(bundle.coupling[coupling_index(k, j)], lane, (here + share[j]) + dot(get<F>(bundle.points[j].angular, lane), spun));
+                put(coupling(bundle, k, j), lane, (here + share[j]) + dot(get<F>(point_rows(bundle, j).angular, lane), spun));
             }
-            put(rows.angular, lane, g);
+            if (points > 1) {
+                put(rows.angular, lane, g);
+                put(rows.lever, lane, length(s));
+            }
             const F separation = -get<F>(rows.separation, lane);
             put(rows.separation, lane, separation);
             put(rows.gap, lane, separation);
             put(rows.mass, lane, select(present, inverse_or_zero((here + share[k]) + dot(g, spun)), zero));
             put(rows.total, lane, zero);
-            put(rows.lever, lane, length(s));
         }
 
         const Mat23T<F> fa{cross(arm_a, t), cross(arm_a, u)}, fb{cross(arm_b, t), cross(arm_b, u)};
@@ -257,7 +296,6 @@ struct ContactFunctions {
         put(bundle.friction_mass, lane, friction_mass);
         put(bundle.friction_least, lane, least_of(friction_mass));
         put(bundle.twist_mass, lane, inverse_or_zero(dot(n, spin * n)));
-        const Vec3T<F> carried = get<F>(bundle.world_friction, lane);
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
@@ -268,10 +306,10 @@ struct ContactFunctions {
         Vec3T<F> turn = f.n * get<F>(bundle.twist_impulse, lane);
         F normal(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            const ContactPointRows& rows = bundle.points[k];
+            const ContactPointRows& rows = point_rows(bundle, k);
             const F impulse = get<F>(rows.impulse, lane);
             normal += impulse;
-            turn = turn + get<F>(rows.angular, lane) * impulse;
+            if (bundle.head.points > 1) turn = turn + get<F>(rows.angular, lane) * impulse;
         }
         const Vec3T<F> push = (f.t * friction.x + f.u * friction.y) + f.n * normal;
         subtract_impulse(va, f.a, push, cross(get<F>(bundle.arm_a, lane), push) + turn);
@@ -354,7 +392,7 @@ struct ContactFunctions {
     template <bool kRelax, std::uint32_t K, std::uint32_t N, class F, class AnyBundle>
     ORRERY_FN static void read_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, Points<F>& p) {
         const F zero(0.0f);
-        ContactPointRows& rows = bundle.points[K];
+        ContactPointRows& rows = point_rows(bundle, K);
         F s = get<F>(kRelax ? rows.separation : rows.gap, lane), speed = p.approach;
         if constexpr (kRelax) s += p.moved;
         if constexpr (N > 1) {  // the only point is the centre
@@ -386,7 +424,7 @@ struct ContactFunctions {
     ORRERY_FN static void couple_points(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
         for (std::uint32_t j = 0; j < N; ++j) {
             if (j == K) continue;
-            p.give[K][j] = p.mass[K] * get<F>(bundle.coupling[j < K ? coupling_index(K, j) : coupling_index(j, K)], lane);
+            p.give[K][j] = p.mass[K] * get<F>(j < K ? coupling(bundle, K, j) : coupling(bundle, j, K), lane);
             p.alone[K] = p.alone[K] + p.give[K][j] * p.old[j];
         }
         p.now[K] = p.old[K];
@@ -419,8 +457,9 @@ struct ContactFunctions {
         const Along<F> centre = at_centre(bundle, lane, f.n);
         Points<F> p(centre, da, db, va, vb);
         if constexpr (!kRelax) {
-            p.rate = get<F>(bundle.rate, lane), p.soft_mass = get<F>(bundle.mass_scale, lane);
-            p.soft_impulse = get<F>(bundle.impulse_scale, lane);
+            SoftT<F> soft = softness(step, f.a, f.b);
+            if constexpr (AnyBundle::kSurface) soft = {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
+            p.rate = soft.rate, p.soft_mass = soft.mass_scale, p.soft_impulse = soft.impulse_scale;
         }
         read_points<kRelax, 0, N>(bundle, lane, step, p);
         couple_points<0, N>(bundle, lane, p);
@@ -436,13 +475,13 @@ struct ContactFunctions {
         Vec3T<F> turn{zero, zero, zero};
         AnyBundle& to = *forget_origin(&bundle);
         for (std::uint32_t k = 0; k < N; ++k) {
-            ContactPointRows& rows = to.points[k];
+            ContactPointRows& rows = point_rows(to, k);
             const F now = p.now[k], change = now - p.old[k];
             put(rows.impulse, lane, now);
             if constexpr (kRelax) {
                 put(rows.total, lane, get<F>(rows.total, lane) + now);
                 normal = normal + now;
-                levered = levered + now * get<F>(rows.lever, lane);
+                if constexpr (N > 1) levered = levered + now * get<F>(rows.lever, lane);
             }
             push = push + change;
             if constexpr (N > 1) turn = turn + get<F>(rows.angular, lane) * change;
@@ -466,36 +505,42 @@ struct ContactFunctions {
         if constexpr (kRelax) solve_friction(bundle, lane, f, normal, levered, va, vb);
     }
 
+    // s x n of a point.
+    template <class F>
+    ORRERY_FN static Vec3T<F> turn_of(const Bundle& bundle, std::size_t lane, std::uint32_t k) {
+        if (bundle.head.points > 1) return get<F>(point_rows(bundle, k).angular, lane);
+        const F zero(0.0f);
+        return {zero, zero, zero};
+    }
     template <class F, class AnyBundle>
     ORRERY_FN static F any_push(const AnyBundle& bundle, std::size_t lane) {
         F most(0.0f);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) most = max(most, get<F>(bundle.points[k].total, lane));
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k) most = max(most, get<F>(point_rows(bundle, k).total, lane));
         return most;
     }
     // How fast points come in while none of them has been pushed yet, once forces have acted in the substep. With x' = x + h v',
     // v' = v - h g, a fall conserves v^2 / 2 + g x - h g v / 2: what comes back with -v' from x to 0 loses g x of it and gains nothing; and
     // x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does to the others' speeds is no part of theirs.
     template <class F>
-    ORRERY_FN static void note_speed(Bundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
+    ORRERY_FN static void note_speed(BouncingContactBundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
         const Along<F> centre = at_centre(bundle, lane, get<F>(bundle.normal, lane));
         const MaskOf<F> pushed = any_push<F>(bundle, lane) > F(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            ContactPointRows& rows = bundle.points[k];
-            put(rows.speed, lane, select(pushed, get<F>(rows.speed, lane), centre.speed(get<F>(rows.angular, lane), va, vb)));
+            put(bundle.speed[k], lane, select(pushed, get<F>(bundle.speed[k], lane), centre.speed(turn_of<F>(bundle, lane, k), va, vb)));
         }
     }
 
     // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed.
     template <class F>
-    ORRERY_FN static void restitute(Bundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
+    ORRERY_FN static void restitute(BouncingContactBundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
                                     VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
         const Along<F> centre = at_centre(bundle, lane, f.n);
         const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            ContactPointRows& rows = bundle.points[k];
-            const Vec3T<F> g = get<F>(rows.angular, lane);
-            const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
+            ContactPointRows& rows = point_rows(bundle, k);
+            const Vec3T<F> g = turn_of<F>(bundle, lane, k);
+            const F before = get<F>(bundle.speed[k], lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
             const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
             const F change = get<F>(rows.mass, lane) * (centre.speed(g, va, vb) + restitution * before);
             const F now = select(bounces, max(old - change, zero), old);
@@ -515,8 +560,9 @@ struct ContactFunctions {
         put(bundle.twist_impulse, lane, get<F>(bundle.twist_impulse, lane) + zero);
         F total(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            put(bundle.points[k].impulse, lane, get<F>(bundle.points[k].impulse, lane) + zero);
-            total += get<F>(bundle.points[k].total, lane);
+            ContactPointRows& rows = point_rows(bundle, k);
+            put(rows.impulse, lane, get<F>(rows.impulse, lane) + zero);
+            total += get<F>(rows.total, lane);
         }
         put(bundle.total, lane, total);
     }
@@ -540,9 +586,10 @@ struct SurfaceContactFunctions : ContactFunctions {
         const F frequency = get<F>(bundle.frequency_hz, lane), recovery = get<F>(bundle.recovery, lane);
         const MaskOf<F> own = frequency > F(0.0f);
         const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)), get<F>(bundle.damping_ratio, lane), F(step.h_s));
-        put(bundle.rate, lane, select(own, soft.rate, get<F>(bundle.rate, lane)));
-        put(bundle.mass_scale, lane, select(own, soft.mass_scale, get<F>(bundle.mass_scale, lane)));
-        put(bundle.impulse_scale, lane, select(own, soft.impulse_scale, get<F>(bundle.impulse_scale, lane)));
+        const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane));
+        put(bundle.rate, lane, select(own, soft.rate, solvers.rate));
+        put(bundle.mass_scale, lane, select(own, soft.mass_scale, solvers.mass_scale));
+        put(bundle.impulse_scale, lane, select(own, soft.impulse_scale, solvers.impulse_scale));
         put(bundle.recovery, lane, select(recovery > F(0.0f), recovery, F(step.max_recovery_speed_mps)));
     }
     template <class F>

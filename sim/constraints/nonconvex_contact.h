@@ -37,6 +37,9 @@ struct NonconvexContactBundle {
     NonconvexPointRows points[kMaxManifoldPoints];
 };
 
+inline NonconvexPointRows& point_rows(NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
+inline const NonconvexPointRows& point_rows(const NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
+
 inline void load_lane(NonconvexContactBundle& bundle, std::uint32_t lane, std::span<const Manifold> points) {
     set_lane(bundle.friction, lane, points[0].friction);
     set_lane(bundle.restitution, lane, points[0].restitution);
@@ -100,7 +103,8 @@ struct NonconvexContactFunctions {
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
         put(bundle.to_b, lane, to_b);
-        ContactFunctions::put_softness(bundle, lane, step, a, b);
+        const SoftT<F> soft = ContactFunctions::softness(step, a, b);
+        put(bundle.rate, lane, soft.rate), put(bundle.mass_scale, lane, soft.mass_scale), put(bundle.impulse_scale, lane, soft.impulse_scale);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
             const MaskOf<F> present = F(static_cast<float>(k)) < count;

@@ -13,6 +13,7 @@
 ORRERY_LANES_BEGIN
 
 inline constexpr KindKernels kContactKernels = contact_kernels<Number>();
+inline constexpr KindKernels kBouncingContactKernels = bouncing_contact_kernels<Number>();
 inline constexpr KindKernels kSurfaceContactKernels = surface_contact_kernels<Number>();
 inline constexpr KindKernels kNonconvexContactKernels = nonconvex_contact_kernels<Number>();
 
@@ -24,7 +25,7 @@ constexpr SolverKernels make_solver_kernels() {
             integrate_velocities<F>,
             move_bodies<true, F>,
             {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) &kContactKernels, &kContactKernels, &kContactKernels,
-             &kSurfaceContactKernels, &kNonconvexContactKernels}};
+             &kBouncingContactKernels, &kSurfaceContactKernels, &kNonconvexContactKernels}};
 }
 #undef ORRERY_CONSTRAINT
 

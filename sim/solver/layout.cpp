@@ -18,7 +18,7 @@ static_assert(kMaxBodies <= kMaxRecordRow);
 
 Kind kind_of(const Contact& contact) {
     if (contact.manifolds > 1) return Kind::nonconvex_contact;
-    return contact.surface ? Kind::surface_contact : Kind::contact;
+    return contact.surface ? Kind::surface_contact : contact.bounces ? Kind::bouncing_contact : Kind::contact;
 }
 std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::contact); }
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
@@ -143,17 +143,26 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
 
 void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring) {
     if (contacts.empty()) return;
-    constexpr Kind kKinds[kContactKinds] = {Kind::contact, Kind::contact_1, Kind::contact_2, Kind::surface_contact, Kind::nonconvex_contact};
-    for (const Kind kind : kKinds) plan(kind);
-    Plan* plans[kContactKinds];
-    for (const Kind kind : kKinds) plans[contact_kind(kind)] = &plan(kind);
+    constexpr Kind kKinds[kContactKinds] = {Kind::contact,          Kind::contact_1,       Kind::contact_2,
+                                             Kind::bouncing_contact, Kind::surface_contact, Kind::nonconvex_contact};
+    bool any[kContactKinds] = {};  // a plan is long
+    for (const Contact& c : contacts) any[contact_kind(kind_of(c))] = true;
+    any[contact_kind(Kind::contact_1)] = any[contact_kind(Kind::contact_2)] = any[contact_kind(Kind::contact)];
+    const auto of_any = [&](auto work) {
+        for (const Kind kind : kKinds) {
+            if (any[contact_kind(kind)]) work(kind);
+        }
+    };
+    of_any([&](Kind kind) { plan(kind); });
+    Plan* plans[kContactKinds] = {};
+    of_any([&](Kind kind) { plans[contact_kind(kind)] = &plan(kind); });
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const std::uint8_t colour = colouring.contacts[i];
         if (colour < kMaxColours) ++plans[contact_kind(kind_of(contacts[i]))]->counts[colour][part_of(contacts[i])][bucket_of(contacts[i])];
     }
     // Of a colour's far contacts of one point, and of two, as many as fill bundles.
     std::uint32_t whole[kMaxColours][3] = {};
-    for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+    for (std::uint32_t colour = 0; plans[0] != nullptr && colour < colours_; ++colour) {
         for (const std::uint32_t points : {1u, 2u}) {
             std::uint32_t& all = plans[0]->counts[colour][kFar][kMaxManifoldPoints - points];
             whole[colour][points] = all / kBundleLanes * kBundleLanes;
@@ -161,11 +170,11 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
             plans[points]->counts[colour][kFar][0] = whole[colour][points];
         }
     }
-    std::uint32_t* source[kContactKinds];
-    for (std::size_t k = 0; k < kContactKinds; ++k) {
-        reserve(*plans[k]);
-        source[k] = stores_[index_of(plans[k]->kind)].source.data();
-    }
+    std::uint32_t* source[kContactKinds] = {};
+    of_any([&](Kind kind) {
+        reserve(*plans[contact_kind(kind)]);
+        source[contact_kind(kind)] = stores_[index_of(kind)].source.data();
+    });
     for (std::uint32_t i = 0; i < contacts.size(); ++i) {
         const std::uint8_t colour = colouring.contacts[i];
         if (colour == kNoColour) continue;

@@ -244,16 +244,15 @@ void relax_contacts_again(const StepContext& context, void* bundles, std::uint32
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         for (std::uint32_t point = 0; point < bundle->head.points; ++point) {
-            auto& rows = bundle->points[point];
+            auto& rows = point_rows(*bundle, point);
             put(rows.total, lane, get<F>(rows.total, lane) - get<F>(rows.impulse, lane));
         }
     }
     solve_contacts<true, Functions, F>(context, bundles, count, stride);
 }
 
-template <class Functions, class F>
+template <class Functions, class Bundle, class F>
 void note_speeds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         if (bundle->head.bounces == 0) continue;
         const BodyPair<F> pair(context, bundle->head, lane);
@@ -261,9 +260,8 @@ void note_speeds(const StepContext& context, void* bundles, std::uint32_t count,
     }
 }
 
-template <class Functions, class F>
+template <class Functions, class Bundle, class F>
 void restitute_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         if (bundle->head.bounces == 0) continue;
         const BodyPair<F> pair(context, bundle->head, lane);
@@ -329,20 +327,28 @@ constexpr KindKernels joint_kernels() {
     }
 }
 template <class Functions, class F>
-constexpr KindKernels kernels_of_contacts() {
+constexpr KindKernels kernels_of_contacts(BundleKernel note_speed, BundleKernel restitute) {
     return {prepare_contacts<Functions, F>, warm_start<Functions, F>, solve_contacts<false, Functions, F>,
-            solve_contacts<true, Functions, F>, relax_contacts_again<Functions, F>, note_speeds<Functions, F>,
-            restitute_contacts<Functions, F>, finish_contacts<Functions, F>};
+            solve_contacts<true, Functions, F>, relax_contacts_again<Functions, F>, note_speed, restitute, finish_contacts<Functions, F>};
 }
 template <class F>
-constexpr KindKernels contact_kernels() { return kernels_of_contacts<ContactFunctions, F>(); }
+constexpr KindKernels contact_kernels() { return kernels_of_contacts<ContactFunctions, F>(nullptr, nullptr); }
 template <class F>
-constexpr KindKernels nonconvex_contact_kernels() { return kernels_of_contacts<NonconvexContactFunctions, F>(); }
+constexpr KindKernels bouncing_contact_kernels() {
+    return kernels_of_contacts<ContactFunctions, F>(note_speeds<ContactFunctions, BouncingContactBundle, F>,
+                                                    restitute_contacts<ContactFunctions, BouncingContactBundle, F>);
+}
+template <class F>
+constexpr KindKernels nonconvex_contact_kernels() {
+    return kernels_of_contacts<NonconvexContactFunctions, F>(note_speeds<NonconvexContactFunctions, NonconvexContactBundle, F>,
+                                                             restitute_contacts<NonconvexContactFunctions, NonconvexContactBundle, F>);
+}
 template <class F>
 constexpr KindKernels surface_contact_kernels() {
     return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
             solve_contacts<true, SurfaceContactFunctions, F>, relax_contacts_again<SurfaceContactFunctions, F>,
-            note_speeds<ContactFunctions, F>, restitute_contacts<ContactFunctions, F>, finish_surface_contacts<F>};
+            note_speeds<ContactFunctions, BouncingContactBundle, F>, restitute_contacts<ContactFunctions, BouncingContactBundle, F>,
+            finish_surface_contacts<F>};
 }
 
 // The kernels of each joint: defined where its part of the list is compiled, per lane namespace.

@@ -295,13 +295,14 @@ struct Solver::Impl {
 
 void Solver::Impl::load(Kind kind, void* bundle) {
     if (is_plain(kind)) load_contacts<ContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::bouncing_contact) load_contacts<BouncingContactBundle>(kind, bundle, manifolds, surfaces);
     else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(kind, bundle, manifolds, surfaces);
     else if (kind == Kind::nonconvex_contact) load_nonconvex(bundle, manifolds, contacts);
     else kJointMoves[index_of(kind)].load(bundle, joints, impulses);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    if (is_plain(kind)) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
+    if (is_plain(kind) || kind == Kind::bouncing_contact) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
     else if (kind == Kind::surface_contact) store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
     else if (kind == Kind::nonconvex_contact) store_nonconvex(bundle, manifolds, contacts);
     else kJointMoves[index_of(kind)].store(bundle, joints, impulses);

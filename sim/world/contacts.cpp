@@ -57,10 +57,10 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
         manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
         if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);
-        core.matched[i] = kNone;
+        core.before[i] = {};
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
-        core.matched[i] = static_cast<std::uint32_t>(contact - contacts.begin());
+        core.before[i] = {static_cast<std::uint32_t>(contact - contacts.begin()), contact->touching != 0, contact->total_normal_impulse};
         if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
         carry_impulses(manifold, *contact);
         while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
@@ -105,30 +105,42 @@ void report(Core& core, EventKind kind, const Manifold& manifold) {
     core.state.events.push_back(event);
 }
 
-void end_contacts(Core& core, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-        const KeptContact& contact = core.state.contacts[i];
-        if (contact.touching != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, contact.a, contact.b));
+// Those of the last tick that no manifold continues.
+void list_ended(Core& core) {
+    core.ended.clear();
+    std::uint32_t passed = 0;
+    const auto pass_to = [&](std::uint32_t last) {
+        for (; passed < last; ++passed) {
+            const KeptContact& contact = core.state.contacts[passed];
+            if (contact.touching != 0) core.ended.push_back({passed, contact.a, contact.b});
+        }
+    };
+    for (const ContactBefore& before : core.before) {
+        if (before.index == kNone) continue;
+        pass_to(before.index);
+        passed = before.index + 1;
     }
+    pass_to(static_cast<std::uint32_t>(core.state.contacts.size()));
 }
 
 }  // namespace
 
 void warm_start_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
-    resize_sparingly(core.matched, count);
+    resize_sparingly(core.before, count);
     if (core.any_surfaces) resize_sparingly(core.surfaces, count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
         Core& inner = *static_cast<Core*>(context);
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
         warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
     }, &core);
+    list_ended(core);
 }
 
 void keep_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     const std::uint32_t tasks = (count + kManifoldsPerTask - 1) / kManifoldsPerTask;
-    resize_sparingly(core.next_contacts, count);
+    resize_sparingly(core.state.contacts, count);  // all of them are written whole
     resize_sparingly(core.contact_news, count);
     core.contact_totals.assign(tasks, {});
     executor.run(tasks, [](void* context, std::uint32_t task) {
@@ -136,20 +148,19 @@ void keep_contacts(Core& core, Executor& executor) {
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
         const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
         for (std::uint32_t i = first; i < last; ++i) {
-            const std::uint32_t match = inner.matched[i];
-            inner.contact_news[i] =
-                ref::keep_contact(inner.manifolds[i], match == kNone ? nullptr : &inner.state.contacts[match],
-                                  inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
-                                  inner.next_contacts[i], inner.contact_totals[task]);
+            const ContactBefore& before = inner.before[i];
+            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.total_normal_impulse, inner.state.bodies.inertia.data(),
+                                                      inner.def.solver.restitution_threshold_mps, inner.state.contacts[i], inner.contact_totals[task]);
         }
     }, &core);
 
-    std::size_t passed = 0;
+    auto ended = core.ended.begin();
+    const auto end_before = [&](std::uint32_t index) {
+        for (; ended != core.ended.end() && ended->index < index; ++ended)
+            core.state.events.push_back(contact_event(core, EventKind::contact_end, ended->a, ended->b));
+    };
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (core.matched[i] != kNone) {
-            end_contacts(core, passed, core.matched[i]);
-            passed = core.matched[i] + 1;
-        }
+        if (core.before[i].index != kNone) end_before(core.before[i].index);
         const std::uint8_t news = core.contact_news[i];
         if (news == 0) continue;
         const Manifold& manifold = core.manifolds[i];
@@ -157,8 +168,7 @@ void keep_contacts(Core& core, Executor& executor) {
         if ((news & kContactEnds) != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold.a, manifold.b));
         if ((news & kContactHits) != 0) report(core, EventKind::contact_hit, manifold);
     }
-    end_contacts(core, passed, core.state.contacts.size());
-    core.state.contacts.swap(core.next_contacts);
+    end_before(kNone);
     if (core.any_surfaces) keep_rolling(core);
 
     ContactTotals sum;

@@ -14,6 +14,16 @@
 
 namespace orrery::sim {
 
+// What keep_contacts asks of the contact that a manifold continues, when it writes over State::contacts.
+struct ContactBefore {
+    std::uint32_t index = kNone;           // among the contacts of the last tick; kNone: it continues none
+    bool touching = false;
+    float total_normal_impulse = 0.0f;     // N s, of the last tick
+};
+struct ContactEnd {
+    std::uint32_t index = 0, a = 0, b = 0;
+};
+
 // What an actuator wants of a kinematic body in this tick.
 struct KinematicDrive {
     std::uint32_t body = kNone;
@@ -58,8 +68,8 @@ struct Core {
     std::vector<Pair> pairs;
     std::vector<Manifold> manifolds;
     std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces
-    std::vector<std::uint32_t> matched;            // by manifold: index of the contact it continues, or kNone
-    std::vector<KeptContact> next_contacts;
+    std::vector<ContactBefore> before;             // by manifold: of the contact that it continues
+    std::vector<ContactEnd> ended;                 // contacts that touched and that no manifold continues, in their order
     std::vector<RollingImpulse> next_rolling;
     std::vector<std::uint8_t> contact_news;        // by manifold: ContactNews
     std::vector<ContactTotals> contact_totals;     // by task

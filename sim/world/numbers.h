@@ -72,11 +72,11 @@ bool drags(const Manifold& manifold, const ContactSurface& surface);
 // Points take the impulse (N s) of the same feature of the tick before. Points that are new share evenly what features that are
 // gone carried: where two faces are nearly parallel the reference changes sides, and with it every feature, while the push stays.
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses);
-// What to remember of a solved manifold that continues `before` (or nothing), and what is new about it, as bits of
-// ContactNews. Touching: the surfaces overlap or an impulse has acted. A hit: the impulse grew since the last tick by more
-// than what changes the relative speed by `hit_speed_mps`.
-std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
-                          float hit_speed_mps, KeptContact& contact, ContactTotals& totals);
+// What to remember of a solved manifold, and what is new about it, as bits of ContactNews. Touching: the surfaces overlap or an impulse
+// has acted. A hit: the impulse grew since the last tick by more than what changes the relative speed by `hit_speed_mps`. Of the contact
+// that it continues, if any: whether that touched, and its total_normal_impulse.
+std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
+                          KeptContact& contact, ContactTotals& totals);
 void add_totals(ContactTotals& sum, const ContactTotals& more);
 // Whether no point of a body within `radius_m` of its centre can be faster than about `part` of `speed_mps`.
 bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part);

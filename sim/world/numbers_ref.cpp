@@ -269,8 +269,8 @@ void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> fe
     }
 }
 
-std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, const InertiaRecord* inertia,
-                          float hit_speed_mps, KeptContact& contact, ContactTotals& totals) {
+std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
+                          KeptContact& contact, ContactTotals& totals) {
     contact = {};
     contact.a = manifold.a;
     contact.b = manifold.b;
@@ -290,8 +290,7 @@ std::uint8_t keep_contact(const Manifold& manifold, const KeptContact* before, c
     contact.total_normal_impulse = manifold.total_normal_impulse;
 
     const bool touches = deepest > 0.0f || manifold.total_normal_impulse > 0.0f;
-    const bool touched = before && before->touching != 0;
-    const float growth = manifold.total_normal_impulse - (before ? before->total_normal_impulse : 0.0f);
+    const float growth = manifold.total_normal_impulse - total_before;
     contact.touching = touches ? 1 : 0;
     totals.touching += contact.touching;
     totals.points += manifold.count;

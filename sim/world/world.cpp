@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "sim/growth.h"
 #include "sim/stage_scope.h"
 #include "sim/world/executor.h"
 #include "sim/world/impl.h"
@@ -11,6 +12,8 @@
 namespace orrery::sim {
 
 namespace {
+
+constexpr std::uint32_t kSpareEvents = 256;  // and one for each body: when much falls at once there are many, seldom
 
 // What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many manifolds.
 bool collide_woken(Core& core, Executor& executor) {
@@ -187,7 +190,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     Executor& workers = executor ? static_cast<Executor&>(guarded) : serial;
     {
         const StageScope stage(observer, Stage::commands);
-        core.state.events.clear();
+        clear_sparingly(core.state.events, std::max(kSpareEvents, core.state.bodies.size()));
         apply_commands(core, commands);
         drive_actuators(core);
         wake_islands(core);

@@ -194,10 +194,10 @@ SpringD springiness(double w, double z, double mass, double dt) {
 }
 
 struct Contact {
-    std::unique_ptr<ContactBundle> held = std::make_unique<ContactBundle>();
+    std::unique_ptr<BouncingContactBundle> held = std::make_unique<BouncingContactBundle>();
     Manifold manifold;
     PoseT<float> pose_a, pose_b;
-    ContactBundle& bundle() { return *held; }
+    BouncingContactBundle& bundle() { return *held; }
 
     explicit Contact(Random& random, std::uint32_t count) {
         manifold.count = count;
@@ -261,7 +261,7 @@ TEST_CASE("reference: an impulse along a contact's normal moves bodies as ApplyI
         contact.prepare(random_step(random), bodies);
         const float impulse = random.in(0.0f, 4.0f);
         const auto frame = ContactFunctions::Frame<float>::of(contact.bundle(), 0);
-        const Vec3T<float> turn = get<float>(contact.bundle().points[0].angular, 0) * impulse;
+        const Vec3T<float> turn = ContactFunctions::turn_of<float>(contact.bundle(), 0, 0) * impulse;
         VelocityT<float> va = bodies.va, vb = bodies.vb;
         ContactFunctions::at_centre(contact.bundle(), 0, frame.n).push(impulse, turn, frame.a, frame.b, va, vb);
 
@@ -286,10 +286,10 @@ TEST_CASE("reference: an impulse along two tangents moves bodies as ApplyImpulse
         Contact contact(random, 1);
         contact.prepare(random_step(random), bodies);
         const float x = random.in(-3.0f, 3.0f), y = random.in(-3.0f, 3.0f);
-        ContactBundle& bundle = contact.bundle();
+        BouncingContactBundle& bundle = contact.bundle();
         put(bundle.friction_impulse, 0, Vec2T<float>{x, y});
         put(bundle.twist_impulse, 0, 0.0f);
-        put(bundle.points[0].impulse, 0, 0.0f);
+        put(point_rows(bundle, 0).impulse, 0, 0.0f);
         VelocityT<float> va = bodies.va, vb = bodies.vb;
         ContactFunctions::warm_start<float>(bundle, 0, va, vb);
 
@@ -439,10 +439,10 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
         const VelocityT<float> da{lane(random.vec(0.01f)), lane(random.vec(0.01f))},
             db{lane(random.vec(0.01f)), lane(random.vec(0.01f))};
         {  // The gaps come from the relax pass of the substep before.
-            auto relaxed = std::make_unique<ContactBundle>(contact.bundle());
+            auto relaxed = std::make_unique<BouncingContactBundle>(contact.bundle());
             VelocityT<float> a = va, b = vb;
             ContactFunctions::solve<true, float>(*relaxed, 0, step, da, db, a, b);
-            for (std::uint32_t k = 0; k < count; ++k) contact.bundle().points[k].gap = relaxed->points[k].gap;
+            for (std::uint32_t k = 0; k < count; ++k) point_rows(contact.bundle(), k).gap = point_rows(*relaxed, k).gap;
         }
         ContactFunctions::solve<false, float>(contact.bundle(), 0, step, da, db, va, vb);
 
@@ -484,7 +484,7 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
             size = std::max(size, std::abs(csi));
             push(a, (total - old) * normal, (total - old) * angular_a);
             push(b, (old - total) * normal, (total - old) * angular_b);
-            if (!edge) agreement.compare(contact.bundle().points[k].impulse.lane[0], total, size);
+            if (!edge) agreement.compare(point_rows(contact.bundle(), k).impulse.lane[0], total, size);
         }
         if (edge) continue;
         compare(agreement, va, a, 40 + 10 * size);
@@ -505,14 +505,14 @@ TEST_CASE("reference: points that came in fast and were pushed leave with their 
         Contact contact(random, count);
         const StepConstants step = make_step_constants(random_settings(random));
         contact.prepare(step, bodies);
-        ContactBundle& bundle = contact.bundle();
+        BouncingContactBundle& bundle = contact.bundle();
         const float restitution = random.in(0.0f, 1.0f);
         put(bundle.restitution, 0, restitution);
         ContactFunctions::note_speed<float>(bundle, 0, before.va, before.vb);
         bool pushed[kMaxManifoldPoints];
         for (std::uint32_t k = 0; k < count; ++k) {
             pushed[k] = random.below(4) != 0;
-            put(bundle.points[k].total, 0, pushed[k] ? random.in(0.1f, 4.0f) : 0.0f);
+            put(point_rows(bundle, k).total, 0, pushed[k] ? random.in(0.1f, 4.0f) : 0.0f);
         }
         VelocityT<float> va = bodies.va, vb = bodies.vb;
         ContactFunctions::restitute<float>(bundle, 0, step, va, vb);
@@ -542,7 +542,7 @@ TEST_CASE("reference: points that came in fast and were pushed leave with their 
             }
             push(a, (old - now) * n, (old - now) * turn_a);
             push(b, (now - old) * n, (now - old) * turn_b);
-            if (!edge) agreement.compare(bundle.points[k].impulse.lane[0], now, size);
+            if (!edge) agreement.compare(point_rows(bundle, k).impulse.lane[0], now, size);
         }
         if (edge) continue;
         compare(agreement, va, a, 40 + 10 * size);

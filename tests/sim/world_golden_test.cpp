@@ -139,6 +139,26 @@ WorldDef limits_and_modes() {
     return def;
 }
 
+// A plate that lies on more balls than there are colours, hard ones, ones that bounce and ones that roll heavily in turn: what overflows
+// is of several kinds.
+WorldDef crowded_plate() {
+    WorldDef def;
+    MaterialDef bouncy, heavy;
+    bouncy.restitution = 0.6f;
+    heavy.rolling_resistance = 0.05f;
+    def.materials.insert(def.materials.end(), {bouncy, heavy});
+    add_ground(def);
+    const auto ball = add_sphere_shape(def, 0.25f);
+    for (std::uint32_t k = 0; k < 144; ++k) {
+        const auto body = add_body(def, ball, {0.6f * static_cast<float>(k % 12) - 3.3f, 0.26f, 0.6f * static_cast<float>(k / 12) - 3.3f});
+        def.bodies[body].material = k % 3;
+        def.bodies[body].linear_velocity = {0.1f * static_cast<float>(k % 5) - 0.2f, 0.0f, 0.05f * static_cast<float>(k % 7) - 0.15f};
+    }
+    const auto plate = add_body(def, add_box_shape(def, {3.6f, 0.1f, 3.6f}), {0.0f, 0.7f, 0.0f});
+    def.bodies[plate].linear_velocity = {0.0f, -3.0f, 0.0f};
+    return def;
+}
+
 struct GoldenScene {
     const char* name;
     WorldDef def;
@@ -182,6 +202,7 @@ TEST_CASE("golden hashes of this engine version hold on every target and thread 
                                      GoldenScene{"belt_and_rollers", belt_and_rollers(), false},
                                      GoldenScene{"nets_and_hub", nets_and_hub(), false},
                                      GoldenScene{"limits_and_modes", limits_and_modes(), false},
+                                     GoldenScene{"crowded_plate", crowded_plate(), false},
                                      GoldenScene{"varied", varied_world(), true}}) {
         CAPTURE(std::string(scene.name));
         const std::string reference = course_of(scene, Target::scalar, 1, Way::straight);
@@ -196,4 +217,14 @@ TEST_CASE("golden hashes of this engine version hold on every target and thread 
         }
         check_golden(std::string("world_") + scene.name, reference);
     }
+}
+
+TEST_CASE("the golden scene of a crowded plate has more contacts on one body than there are colours") {
+    auto world = make_world(crowded_plate(), Target::scalar);
+    std::uint32_t most = 0;
+    for (int tick = 0; tick < 60; ++tick) {
+        world->step();
+        most = std::max(most, world->stats().overflow_constraints);
+    }
+    CHECK(most > 16);
 }
