@@ -107,7 +107,8 @@ void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pa
         for (int i = 0; i < kMaxManifoldPoints; ++i) {
             if (((from.exists[i] >> k) & 1u) == 0) continue;
             const ContactBatch::Point& p = from.point[i];
-            touches.points[next_point++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k], static_cast<std::uint32_t>(p.feature[k])};
+            touches.points[next_point++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k],
+                                            static_cast<std::uint32_t>(p.feature[k])};
             ++points;
         }
         points_[pair[k]] = points;

@@ -83,7 +83,8 @@ inline const ContactPointRows& point_rows(const ContactBundle& bundle, std::uint
 }
 // Of points j < k.
 inline std::size_t coupling_at(std::uint32_t k, std::uint32_t j) {
-    return k == 1 ? offsetof(ContactBundle, coupling_of_two) : offsetof(ContactBundle, coupling_of_more) + (k * (k - 1) / 2 + j - 1) * sizeof(Row);
+    return k == 1 ? offsetof(ContactBundle, coupling_of_two)
+                  : offsetof(ContactBundle, coupling_of_more) + (k * (k - 1) / 2 + j - 1) * sizeof(Row);
 }
 inline Row& coupling(ContactBundle& bundle, std::uint32_t k, std::uint32_t j) {
     return *reinterpret_cast<Row*>(reinterpret_cast<std::byte*>(&bundle) + coupling_at(k, j));
@@ -248,7 +249,8 @@ struct ContactFunctions {
         // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
         // depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
-        const Vec3T<F> to_b = pose_a.position - pose_b.position, first = get<F>(bundle.first_offset, lane), carried = get<F>(bundle.world_friction, lane);
+        const Vec3T<F> to_b = pose_a.position - pose_b.position;
+        const Vec3T<F> first = get<F>(bundle.first_offset, lane), carried = get<F>(bundle.world_friction, lane);
         const std::uint32_t points = bundle.head.points;
         F weights = zero;
         Vec3T<F> weighted{zero, zero, zero};
@@ -458,7 +460,8 @@ struct ContactFunctions {
         Points<F> p(centre, da, db, va, vb);
         if constexpr (!kRelax) {
             SoftT<F> soft = softness(step, f.a, f.b);
-            if constexpr (AnyBundle::kSurface) soft = {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
+            if constexpr (AnyBundle::kSurface)
+                soft = {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
             p.rate = soft.rate, p.soft_mass = soft.mass_scale, p.soft_impulse = soft.impulse_scale;
         }
         read_points<kRelax, 0, N>(bundle, lane, step, p);

@@ -104,7 +104,9 @@ struct NonconvexContactFunctions {
         put(bundle.b, lane, b);
         put(bundle.to_b, lane, to_b);
         const SoftT<F> soft = ContactFunctions::softness(step, a, b);
-        put(bundle.rate, lane, soft.rate), put(bundle.mass_scale, lane, soft.mass_scale), put(bundle.impulse_scale, lane, soft.impulse_scale);
+        put(bundle.rate, lane, soft.rate);
+        put(bundle.mass_scale, lane, soft.mass_scale);
+        put(bundle.impulse_scale, lane, soft.impulse_scale);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
             const MaskOf<F> present = F(static_cast<float>(k)) < count;

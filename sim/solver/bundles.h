@@ -25,7 +25,8 @@ inline Kind kind_of(const Joint& joint) { return static_cast<Kind>(joint.constra
 inline constexpr std::array<std::uint32_t, kKindCount> kBundleBytes{
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
     static_cast<std::uint32_t>(contact_bundle_bytes(1)), static_cast<std::uint32_t>(contact_bundle_bytes(2)),
-    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)), static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
+    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
+    static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
 #undef ORRERY_CONSTRAINT
 
 // Bodies of a constraint of each kind, two at least: A of a one-body constraint is the world.

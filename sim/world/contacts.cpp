@@ -149,8 +149,9 @@ void keep_contacts(Core& core, Executor& executor) {
         const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
         for (std::uint32_t i = first; i < last; ++i) {
             const ContactBefore& before = inner.before[i];
-            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.total_normal_impulse, inner.state.bodies.inertia.data(),
-                                                      inner.def.solver.restitution_threshold_mps, inner.state.contacts[i], inner.contact_totals[task]);
+            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.total_normal_impulse,
+                                                      inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
+                                                      inner.state.contacts[i], inner.contact_totals[task]);
         }
     }, &core);
 
