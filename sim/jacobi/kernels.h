@@ -61,6 +61,7 @@ struct RigKernels {
     void (*finish)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     CoupledKernels<RigTreeView> trees;
     CoupledKernels<GraphView> graphs;
+    CoupledKernels<GraphView>::Kernel hold_graph;  // before the contacts, without taking errors back
 };
 
 // The target must be one of available_targets(), or automatic for the best.

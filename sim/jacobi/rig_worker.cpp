@@ -130,10 +130,10 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
     find_near(bodies, manifolds);
     trees_.begin_tick(rigs_, bodies, met_);
     graphs_.begin_tick(rigs_, bodies);
-    caught_.clear();
+    held_.clear();
     for (std::uint32_t k = 0; k < graphs_.awake(); ++k) {
         const Graph& graph = *graphs_.view(k, nullptr, nullptr).graph;
-        if (touched_[graph.rig] != 0 && !graph.warm) caught_.push_back(k);
+        if (met_[graph.rig] != 0 && !graph.carries_all) held_.push_back(k);
     }
 
     alone_.clear();
@@ -329,11 +329,11 @@ void RigWorker::prepare(const StepContext& context) {
 }
 void RigWorker::warm_start(const StepContext& context) {
     run(context, kernels_->warm_start, kernels_->trees.warm_start, kernels_->graphs.warm_start);
-    catch_graphs(context);
+    hold_graphs(context);
 }
-// A graph begins each substep without impulses. Contacts, which begin with theirs, would find it falling apart beneath them and take
-// back what they had: what touches it would sink in. So it is solved before them.
-void RigWorker::catch_graphs(const StepContext& context) {
+// A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and take
+// back what they had, so that what touches it would sink in. So it is held before them; errors are taken back once, behind them.
+void RigWorker::hold_graphs(const StepContext& context) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
@@ -342,9 +342,9 @@ void RigWorker::catch_graphs(const StepContext& context) {
         const FpEnvironment guarded;
         const Job& j = *static_cast<const Job*>(opaque);
         RigWorker& r = j.rigs;
-        r.kernels_->graphs.solve(j.context, r.graphs_.view(r.caught_[k], r.force_.data(), r.mean_n_.data()));
+        r.kernels_->hold_graph(j.context, r.graphs_.view(r.held_[k], r.force_.data(), r.mean_n_.data()));
     };
-    const auto count = static_cast<std::uint32_t>(caught_.size());
+    const auto count = static_cast<std::uint32_t>(held_.size());
     if (count > 1 && executor_->worker_count() > 1) {
         executor_->run(count, work, &job);
     } else {
