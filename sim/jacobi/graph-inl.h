@@ -289,7 +289,8 @@ inline GraphTile tile_of(const GraphView& g, std::int64_t index) {
     return {begin, end, g.joints + begin->first_own, g.joints + (end - 1)->first_own + (end - 1)->own};
 }
 
-// solve takes errors back, relax leaves what the user's springs do, and so does hold, before the poses have moved.
+// solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last move, hold, which
+// comes before the contacts, with the present ones.
 enum class GraphPass { solve, relax, hold };
 
 // One step of a range of joints. The first of a pass finds no change before it.
@@ -382,7 +383,9 @@ void warm_start_graph(const StepContext& context, const GraphView& g) {
 template <class F>
 void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<F, GraphPass::solve>(context, g); }
 template <class F>
-void hold_graph(const StepContext& context, const GraphView& g) { iterate_graph<F, GraphPass::hold>(context, g); }
+void hold_graph(const StepContext& context, const GraphView& g) {
+    if (!g.graph->carries_all) iterate_graph<F, GraphPass::hold>(context, g);
+}
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>

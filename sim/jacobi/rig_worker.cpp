@@ -130,11 +130,6 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
     find_near(bodies, manifolds);
     trees_.begin_tick(rigs_, bodies, met_);
     graphs_.begin_tick(rigs_, bodies);
-    held_.clear();
-    for (std::uint32_t k = 0; k < graphs_.awake(); ++k) {
-        const Graph& graph = *graphs_.view(k, nullptr, nullptr).graph;
-        if (met_[graph.rig] != 0 && !graph.carries_all) held_.push_back(k);
-    }
 
     alone_.clear();
     coupled_.clear();
@@ -300,10 +295,10 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
         const auto of_chains = static_cast<std::uint32_t>(r.coupled_.size());
         if (k < of_chains) {
             const ChainBundle& bundle = r.bundles_[r.coupled_[k]];
-            if (!j.met_alone || bundle.met) j.chains(j.context, r.view(bundle), r.coupled_work_.data() + r.coupled_begin_[k]);
+            if (j.chains != nullptr && (!j.met_alone || bundle.met)) j.chains(j.context, r.view(bundle), r.coupled_work_.data() + r.coupled_begin_[k]);
         } else if (k -= of_chains; k < r.trees_.awake()) {
             const RigTreeView view = r.trees_.view(k, r.force_.data(), r.mean_n_.data());
-            if (!j.met_alone || view.bundle->met) j.trees(j.context, view);
+            if (j.trees != nullptr && (!j.met_alone || view.bundle->met)) j.trees(j.context, view);
         } else {
             const GraphView view = r.graphs_.view(k - r.trees_.awake(), r.force_.data(), r.mean_n_.data());
             if (!j.met_alone || r.met_[view.graph->rig] != 0) j.graphs(j.context, view);
@@ -329,27 +324,9 @@ void RigWorker::prepare(const StepContext& context) {
 }
 void RigWorker::warm_start(const StepContext& context) {
     run(context, kernels_->warm_start, kernels_->trees.warm_start, kernels_->graphs.warm_start);
-    hold_graphs(context);
-}
-// A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and take
-// back what they had, so that what touches it would sink in. So it is held before them; errors are taken back once, behind them.
-void RigWorker::hold_graphs(const StepContext& context) {
-    struct Job {
-        RigWorker& rigs;
-        const StepContext& context;
-    } job{*this, context};
-    const auto work = [](void* opaque, std::uint32_t k) {
-        const FpEnvironment guarded;
-        const Job& j = *static_cast<const Job*>(opaque);
-        RigWorker& r = j.rigs;
-        r.kernels_->hold_graph(j.context, r.graphs_.view(r.held_[k], r.force_.data(), r.mean_n_.data()));
-    };
-    const auto count = static_cast<std::uint32_t>(held_.size());
-    if (count > 1 && executor_->worker_count() > 1) {
-        executor_->run(count, work, &job);
-    } else {
-        for (std::uint32_t k = 0; k < count; ++k) work(&job, k);
-    }
+    // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and
+    // take back what they had, so that what touches it would sink in. Errors are taken back once, behind them.
+    if (!near_.empty()) run(context, nullptr, nullptr, kernels_->hold_graph, true);
 }
 void RigWorker::solve(const StepContext& context) {
     run(context, kernels_->solve, kernels_->trees.solve, kernels_->graphs.solve);

@@ -66,7 +66,7 @@ class RigWorker final : public LastColour {
     void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
-    void hold_graphs(const StepContext& context);
+    // Each null: not these. met_alone: of rigs that are in contact.
     void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone = false);
     void find_near(const Bodies& bodies, std::span<const Manifold> manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
@@ -94,7 +94,6 @@ class RigWorker final : public LastColour {
     std::vector<std::uint8_t> near_;              // by body
     std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
     std::vector<std::uint32_t> alone_, coupled_;  // bundles
-    std::vector<std::uint32_t> held_;             // awake graphs that are in contact and begin with a share of their impulses
     std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
     std::vector<CoupledSlot> coupled_work_;       // of coupled_ in order
     std::vector<std::size_t> coupled_begin_;
