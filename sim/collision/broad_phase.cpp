@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "sim/collision/parallel.h"
 #include "sim/collision/posed_bounds.h"
@@ -153,7 +154,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
         masks |= bodies.info[i].mask;
     }
     moving_.clear();
-    fixed_.clear();
+    const std::vector<std::uint32_t> fixed_before = std::exchange(fixed_, {});
     planes_.clear();
     for (std::uint32_t i = 1; i < known; ++i) {
         Identity now;
@@ -193,7 +194,19 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     std::fill(std::begin(fixed_of_), std::end(fixed_of_), 0u);
     for (const std::uint32_t i : moving_) ++moving_of_[class_of_[i]];
     for (const std::uint32_t i : fixed_) ++fixed_of_[class_of_[i]];
+    keep_fixed_poses(fixed_before);
     choose_held();
+}
+
+// Whoever was fixed before keeps its pose; whoever was not has renewed_.
+void BroadPhase::keep_fixed_poses(std::span<const std::uint32_t> before) {
+    std::vector<PoseRecord> poses(fixed_.size());
+    std::size_t was = 0;
+    for (std::size_t k = 0; k < fixed_.size(); ++k) {
+        while (was < before.size() && before[was] < fixed_[k]) ++was;
+        if (was < before.size() && before[was] == fixed_[k]) poses[k] = fixed_pose_[was];
+    }
+    fixed_pose_.swap(poses);
 }
 
 // A class that begins to be held, or ceases to be, leaves candidates and trees that are no base for more.
@@ -291,11 +304,11 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
     for (const std::uint32_t plane : planes_) tight_[plane].growth = 0.0f;  // it may have been another body's
     expand_rows(expand_input(bodies, dt_s), shapes, moving_, kernels, executor, escaped_moving_);
 
-    fixed_pose_.resize(identity_.size());
     changed_fixed_.clear();
-    for (const std::uint32_t i : fixed_) {
-        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[i], &bodies.pose[i], sizeof(PoseRecord)) == 0) continue;
-        fixed_pose_[i] = bodies.pose[i];
+    for (std::size_t k = 0; k < fixed_.size(); ++k) {
+        const std::uint32_t i = fixed_[k];
+        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[k], &bodies.pose[i], sizeof(PoseRecord)) == 0) continue;
+        fixed_pose_[k] = bodies.pose[i];
         changed_fixed_.push_back(i);
     }
     expand_rows(expand_input(bodies, 0.0f), shapes, changed_fixed_, kernels, executor, escaped_fixed_);

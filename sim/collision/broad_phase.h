@@ -95,6 +95,7 @@ class BroadPhase {
     std::uint8_t class_for(std::uint32_t category, std::uint32_t mask);
     bool classes_meet(std::size_t c, std::size_t d) const;
     std::size_t others_of(std::size_t c) const;
+    void keep_fixed_poses(std::span<const std::uint32_t> before);
     void choose_held();
     void expand_held(const ExpandInput& input, std::span<const Shape> shapes, const BroadKernels& kernels, Executor& executor);
     void rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
@@ -131,7 +132,7 @@ class BroadPhase {
     std::uint32_t held_classes_ = 0;               // a bit each
     std::vector<float> passive_growth_;            // by body, as ExpandInput has it
     bool any_passive_ = false, seams_ = false;
-    std::vector<PoseRecord> fixed_pose_;           // by body: that the fixed bounds were made for
+    std::vector<PoseRecord> fixed_pose_;           // of each of fixed_: that its bounds were made for
     std::vector<BoundsRecord> tight_, fat_;        // by body
     std::vector<std::uint8_t> renewed_;            // by body: its fat bounds are to be made anew
     std::vector<std::uint32_t> gone_;              // bodies whose proxies are to be removed

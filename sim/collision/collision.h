@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/manifold.h"
+#include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
 
@@ -42,7 +42,7 @@ class Collision {
     // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, std::vector<Manifold>& manifolds);
+                 Target target, Executor& executor, ManifoldStore& manifolds);
 
   private:
     struct Impl;

@@ -33,13 +33,12 @@ class GeneralPhase {
     GeneralPhase();
     ~GeneralPhase();
     // False: they have more than kMaxPairs manifolds; memory is bounded all the same.
-    bool collide(const GeneralInput& input, Executor& executor);
-    // What pair which[i] gave: sorted by (child_a, child_b), impulses zero.
-    std::span<const Manifold> of(std::uint32_t i) const;
+    bool collide(const GeneralInput& input, Executor& executor, std::vector<std::vector<Manifold>>& out);
+    // What pair which[i] gave, in the `out` of the last call: sorted by (child_a, child_b), impulses zero.
+    std::span<Manifold> of(std::uint32_t i, std::vector<std::vector<Manifold>>& out) const;
 
   private:
     struct Chunk {
-        std::vector<Manifold> manifolds;
         std::vector<std::uint32_t> end;  // by pair of the chunk: where its manifolds end
         std::unique_ptr<ref::GeneralScratch> scratch;
         Chunk();

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "sim/lanes/types.h"
 
@@ -30,11 +33,38 @@ struct Manifold {
     std::uint32_t child_a = 0, child_b = 0;
     Vec3 normal;                 // unit, world, from A to B
     std::uint32_t count = 0;     // 1 to kMaxManifoldPoints
-    ManifoldPoint points[kMaxManifoldPoints];
     Vec3 friction_impulse;       // N s, world, on B; carried by projection on the new tangent plane
     float twist_impulse = 0.0f;  // N m s about the normal, on B
     float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
+    ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no room for them
+};
+
+// Manifolds in their order, wherever each lies.
+class Manifolds {
+  public:
+    class Iterator {
+      public:
+        explicit Iterator(Manifold* const* at) : at_(at) {}
+        Manifold& operator*() const { return **at_; }
+        Iterator& operator++() { return ++at_, *this; }
+        bool operator==(const Iterator&) const = default;
+
+      private:
+        Manifold* const* at_;
+    };
+    Manifolds() = default;
+    Manifolds(std::span<Manifold* const> list) : list_(list) {}
+    Manifolds(const std::vector<Manifold*>& list) : list_(list) {}
+    std::size_t size() const { return list_.size(); }
+    bool empty() const { return list_.empty(); }
+    Manifold& operator[](std::size_t i) const { return *list_[i]; }
+    Manifolds subspan(std::size_t first, std::size_t count) const { return {list_.subspan(first, count)}; }
+    Iterator begin() const { return Iterator(list_.data()); }
+    Iterator end() const { return Iterator(list_.data() + list_.size()); }
+
+  private:
+    std::span<Manifold* const> list_;
 };
 
 // What the materials of a contact ask for beside friction and restitution. Few contacts have any of it.

@@ -12,9 +12,10 @@ constexpr std::uint32_t kManifoldsPerTask = 4096, kGroupsPerTask = 256;
 
 }  // namespace
 
-void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold>& manifolds) {
+void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold*>& order) {
     const Bodies& bodies = input.bodies;
-    const auto count = static_cast<std::uint32_t>(manifolds.size());
+    const Manifolds manifolds(order);
+    const auto count = static_cast<std::uint32_t>(order.size());
     chunks_.resize(chunk_count(count, kManifoldsPerTask));
     for_chunks(executor, count, kManifoldsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::vector<Side>& sides = chunks_[index];
@@ -56,11 +57,9 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
     if (!any) return;
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (ghost_[i] != 0) continue;
-        if (kept != i) manifolds[kept] = manifolds[i];
-        ++kept;
+        if (ghost_[i] == 0) order[kept++] = order[i];
     }
-    manifolds.resize(kept);
+    order.resize(kept);
     std::fill(ghost_.begin(), ghost_.end(), std::uint8_t{0});
 }
 

@@ -54,8 +54,8 @@ inline constexpr double kFlush_m = 0.001, kJoint_m = 0.002, kSunk_m = 0.005;
 
 class Seams {
   public:
-    // `manifolds` stay in their order, in which they are looked at: what is dropped drops no others.
-    void drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold>& manifolds);
+    // Manifolds stay in their order, in which they are looked at: what is dropped drops no others.
+    void drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold*>& order);
 
   private:
     // A contact of `group`: the body that slides, above, and the body of the parts, or kNone for all that do not move.
@@ -82,7 +82,7 @@ namespace ref {
 
 // Of one group's contacts (indices of manifolds, ascending) those that are none: sets ghost[i] to 1, or turns the contact. True: there
 // are some of the former.
-bool find_ghosts(const SeamInput& input, std::span<Manifold> manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
+bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
                  SeamScratch& scratch, std::uint8_t* ghost);
 
 }  // namespace ref

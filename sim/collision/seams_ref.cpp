@@ -76,7 +76,7 @@ double reach_of(const Placed& is, D3 unit) {
 
 class GhostFinder {
   public:
-    GhostFinder(const SeamInput& input, std::span<Manifold> manifolds, std::uint32_t slider, std::span<const std::uint32_t> which, std::uint8_t* ghost)
+    GhostFinder(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which, std::uint8_t* ghost)
         : input_(input), bodies_(input.bodies), shapes_(input.shapes), manifolds_(manifolds), slider_(slider), which_(which), ghost_(ghost) {}
 
     bool run(SeamScratch& scratch) {
@@ -231,7 +231,7 @@ class GhostFinder {
     const SeamInput& input_;
     const Bodies& bodies_;
     std::span<const Shape> shapes_;
-    std::span<Manifold> manifolds_;
+    Manifolds manifolds_;
     std::uint32_t slider_;
     std::span<const std::uint32_t> which_;
     std::uint8_t* ghost_;
@@ -240,7 +240,7 @@ class GhostFinder {
 
 }  // namespace
 
-bool find_ghosts(const SeamInput& input, std::span<Manifold> manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
+bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
                  SeamScratch& scratch, std::uint8_t* ghost) {
     const D3 first = out_of_part(manifolds[which[0]], slider);
     bool differ = false;

@@ -40,13 +40,14 @@ struct NonconvexContactBundle {
 inline NonconvexPointRows& point_rows(NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
 inline const NonconvexPointRows& point_rows(const NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
 
-inline void load_lane(NonconvexContactBundle& bundle, std::uint32_t lane, std::span<const Manifold> points) {
+inline void load_lane(NonconvexContactBundle& bundle, std::uint32_t lane, Manifolds points) {
     set_lane(bundle.friction, lane, points[0].friction);
     set_lane(bundle.restitution, lane, points[0].restitution);
     set_lane(bundle.point_count, lane, kPointCounts[points.size()]);
     for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
         NonconvexPointRows& rows = bundle.points[k];
-        const Manifold m = k < points.size() ? points[k] : Manifold{};
+        static constexpr Manifold kNothing;
+        const Manifold& m = k < points.size() ? points[k] : kNothing;
         set_lane(rows.normal, lane, m.normal);
         set_lane(rows.arm_a, lane, m.points[0].offset_a);
         set_lane(rows.separation, lane, m.points[0].depth);
@@ -54,7 +55,7 @@ inline void load_lane(NonconvexContactBundle& bundle, std::uint32_t lane, std::s
         set_lane(rows.world_friction, lane, m.friction_impulse);
     }
 }
-inline void store_lane(const NonconvexContactBundle& bundle, std::uint32_t lane, std::span<Manifold> points) {
+inline void store_lane(const NonconvexContactBundle& bundle, std::uint32_t lane, Manifolds points) {
     for (std::uint32_t k = 0; k < points.size(); ++k) {
         const NonconvexPointRows& rows = bundle.points[k];
         points[k].points[0].normal_impulse = rows.impulse.lane[lane];

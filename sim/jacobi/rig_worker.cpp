@@ -114,7 +114,7 @@ void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t
     }
 }
 
-void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed) {
+void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<const std::uint32_t> pushed) {
     touched_.assign(rigs_.rigs.size(), 0);
     const auto touch = [&](std::uint32_t body) {
         if (body >= rigs_.rig_of_body.size()) return;  // came without a joint since
@@ -159,7 +159,7 @@ void RigWorker::begin_tick(const Bodies& bodies, std::span<const Manifold> manif
 }
 
 // What a rig's member touches is pushed by it in every pass, and pushes back through whatever else it touches.
-void RigWorker::find_near(const Bodies& bodies, std::span<const Manifold> manifolds) {
+void RigWorker::find_near(const Bodies& bodies, Manifolds manifolds) {
     near_.clear();
     if (std::ranges::find(met_, 1) == met_.end()) return;
     near_.resize(bodies.size(), 0);

@@ -31,7 +31,7 @@ class RigWorker final : public LastColour {
     const Rigs& rigs() const { return rigs_; }
 
     // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
-    void begin_tick(const Bodies& bodies, std::span<const Manifold> manifolds, std::span<const std::uint32_t> pushed);
+    void begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<const std::uint32_t> pushed);
     // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
     // By body, not 0: a member of a rig that something touches, or a body that touches one. Empty: none is.
@@ -68,7 +68,7 @@ class RigWorker final : public LastColour {
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     // Each null: not these. met_alone: of rigs that are in contact.
     void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone = false);
-    void find_near(const Bodies& bodies, std::span<const Manifold> manifolds);
+    void find_near(const Bodies& bodies, Manifolds manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
 
     Rigs rigs_;

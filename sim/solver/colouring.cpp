@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/growth.h"
+
 namespace orrery::sim {
 namespace {
 
@@ -49,7 +51,7 @@ void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::spa
 }
 
 void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
-    colouring.contacts.resize(contacts.size());
+    resize_sparingly(colouring.contacts, contacts.size());
     colouring.colours = colouring.joint_colours;
     colouring.used.assign(colouring.used_by_joints.begin(), colouring.used_by_joints.end());
     std::uint64_t* const used = colouring.used.data();

@@ -32,7 +32,7 @@ std::uint32_t part_of(const Contact& contact) { return contact.near ? kNear : kF
 void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
     Store& store = stores_[index_of(kind)];
     if (store.capacity < bundles) {
-        const std::uint32_t capacity = bundles + bundles / 8;
+        const auto capacity = static_cast<std::uint32_t>(with_room_to_grow(bundles));
         const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
         // Those that end early are read as whole ones: a compiler may read behind what is used.
         const std::size_t all = capacity * bytes + (is_plain(kind) ? sizeof(ContactBundle) - bytes : 0);

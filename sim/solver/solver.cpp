@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sim/collision/parallel.h"
+#include "sim/growth.h"
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
@@ -52,7 +53,7 @@ void store_joints(const void* untyped, std::span<Joint> joints, std::span<JointI
 }
 
 template <class Bundle>
-void load_contacts(Kind kind, void* untyped, std::span<const Manifold> manifolds, std::span<const ContactSurface> surfaces) {
+void load_contacts(Kind kind, void* untyped, Manifolds manifolds, std::span<const ContactSurface> surfaces) {
     auto& bundle = *static_cast<Bundle*>(untyped);
     clear_padding(bundle, sizeof(BundleHead), kBundleBytes[index_of(kind)]);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
@@ -62,7 +63,7 @@ void load_contacts(Kind kind, void* untyped, std::span<const Manifold> manifolds
     }
 }
 
-void load_nonconvex(void* untyped, std::span<const Manifold> manifolds, std::span<const Contact> contacts) {
+void load_nonconvex(void* untyped, Manifolds manifolds, std::span<const Contact> contacts) {
     auto& bundle = *static_cast<NonconvexContactBundle*>(untyped);
     clear_padding(bundle, sizeof(BundleHead));
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
@@ -70,7 +71,7 @@ void load_nonconvex(void* untyped, std::span<const Manifold> manifolds, std::spa
         load_lane(bundle, lane, manifolds.subspan(source, contacts[source].manifolds));
     }
 }
-void store_nonconvex(const void* untyped, std::span<Manifold> manifolds, std::span<const Contact> contacts) {
+void store_nonconvex(const void* untyped, Manifolds manifolds, std::span<const Contact> contacts) {
     const auto& bundle = *static_cast<const NonconvexContactBundle*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const std::uint32_t source = bundle.head.source[lane];
@@ -82,7 +83,7 @@ void store_nonconvex(const void* untyped, std::span<Manifold> manifolds, std::sp
 bool go_together(const Manifold& x, const Manifold& y) { return x.a == y.a && x.b == y.b && x.count == 1 && y.count == 1; }
 
 template <class Bundle>
-void store_contacts(const void* untyped, std::span<Manifold> manifolds, std::span<ContactSurface> surfaces) {
+void store_contacts(const void* untyped, Manifolds manifolds, std::span<ContactSurface> surfaces) {
     const auto& bundle = *static_cast<const Bundle*>(untyped);
     for (std::uint32_t lane = 0; lane < bundle.head.count; ++lane) {
         const std::uint32_t source = bundle.head.source[lane];
@@ -116,7 +117,7 @@ struct Solver::Impl {
     const SolverKernels* kernels = nullptr;
     std::span<Joint> joints;
     std::span<JointImpulse> impulses;
-    std::span<Manifold> manifolds;
+    Manifolds manifolds;
     std::span<ContactSurface> surfaces;
     std::span<const std::uint8_t> near;
     Executor* executor = nullptr;
@@ -148,7 +149,7 @@ struct Solver::Impl {
     }
 
     void read_contacts(const Bodies& bodies) {
-        contacts.resize(manifolds.size());
+        resize_sparingly(contacts, manifolds.size());
         const auto count = static_cast<std::uint32_t>(manifolds.size());
         for_chunks(*executor, count, kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
             const auto joined = [&](std::uint32_t i) {
@@ -325,7 +326,7 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
             nullptr};
 }
 
-SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds) {
+SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, Manifolds manifolds) {
     const FpEnvironment environment;
     Impl& s = *impl_;
     s.kernels = &solver_kernels(input.target);

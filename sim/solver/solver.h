@@ -49,7 +49,7 @@ class Solver {
     ~Solver();
     // Advances velocities and poses of dynamic bodies and poses of kinematic ones by one tick, and stores accumulated impulses and
     // forces back into joints, their impulses, manifolds and surfaces. Joints that are not alive are skipped.
-    SolverStats step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<Manifold> manifolds);
+    SolverStats step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, Manifolds manifolds);
 
   private:
     struct Impl;

@@ -182,7 +182,7 @@ void keep_contacts(Core& core, Executor& executor) {
 void zero_contact_impulses(Core& core, std::uint32_t index) {
     Manifold& manifold = core.manifolds[index];
     if (!core.surfaces.empty()) core.surfaces[index].rolling_impulse = {};
-    for (ManifoldPoint& point : manifold.points) point.normal_impulse = 0.0f;
+    for (std::uint32_t i = 0; i < manifold.count; ++i) manifold.points[i].normal_impulse = 0.0f;
     manifold.friction_impulse = {};
     manifold.twist_impulse = 0.0f;
     manifold.total_normal_impulse = 0.0f;

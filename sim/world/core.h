@@ -66,7 +66,8 @@ struct Core {
     Solver solver;
     RigWorker rigs;
     std::vector<Pair> pairs;
-    std::vector<Manifold> manifolds;
+    ManifoldStore found;                           // by the narrow phase
+    Manifolds manifolds;                           // those of the tick
     std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces
     std::vector<ContactBefore> before;             // by manifold: of the contact that it continues
     std::vector<ContactEnd> ended;                 // contacts that touched and that no manifold continues, in their order
@@ -95,7 +96,8 @@ struct Core {
     std::vector<std::uint8_t> island_flag;
     std::vector<KeptContact> moved_contacts, merged_contacts;
     std::vector<Pair> woken_pairs;                 // that the sleepers woken in this tick have among themselves
-    std::vector<Manifold> woken_manifolds, merged_manifolds;
+    ManifoldStore found_woken;
+    std::vector<Manifold*> merged_manifolds;
     std::vector<std::uint64_t> command_order;
     std::vector<std::uint32_t> event_order;
 };

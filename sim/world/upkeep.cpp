@@ -109,7 +109,7 @@ bool sound(const ContactSurface& s) {
 bool sound(const Manifold& m) {
     const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse, m.total_normal_impulse};
     std::uint32_t largest = largest_magnitude(shared, 5);
-    for (const ManifoldPoint& point : m.points) largest = std::max(largest, largest_magnitude(&point.normal_impulse, 1));
+    for (std::uint32_t i = 0; i < m.count; ++i) largest = std::max(largest, largest_magnitude(&m.points[i].normal_impulse, 1));
     return largest < kInfinityBits;
 }
 

@@ -13,19 +13,20 @@ namespace orrery::sim {
 
 namespace {
 
-constexpr std::uint32_t kSpareEvents = 256;  // and one for each body: when much falls at once there are many, seldom
+constexpr std::uint32_t kSpareEvents = 256;  // kept beside what was needed: when much falls at once there are many, seldom
 
 // What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many manifolds.
 bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
     if (core.woken_pairs.empty()) return true;
     if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                                core.woken_manifolds))
+                                core.found_woken))
         return false;
-    core.merged_manifolds.resize(core.manifolds.size() + core.woken_manifolds.size());
-    std::merge(core.manifolds.begin(), core.manifolds.end(), core.woken_manifolds.begin(), core.woken_manifolds.end(),
-               core.merged_manifolds.begin(), [](const Manifold& x, const Manifold& y) { return comes_before(x, y); });
-    core.manifolds.swap(core.merged_manifolds);
+    const std::vector<Manifold*>&x = core.found.order, &y = core.found_woken.order;
+    core.merged_manifolds.resize(x.size() + y.size());
+    std::merge(x.begin(), x.end(), y.begin(), y.end(), core.merged_manifolds.begin(),
+               [](const Manifold* p, const Manifold* q) { return comes_before(*p, *q); });
+    core.manifolds = Manifolds(core.merged_manifolds);
     return core.manifolds.size() <= kMaxPairs;
 }
 
@@ -33,6 +34,7 @@ bool collide_woken(Core& core, Executor& executor) {
 bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
     const Bodies& bodies = core.state.bodies;
+    core.manifolds = {};
     {
         const StageScope stage(observer, Stage::bounds);
         core.collision.update_bounds(bodies, core.shapes, core.dt_s, margin_m, core.target, executor);
@@ -42,7 +44,8 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
         if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
-    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.manifolds)) return false;
+    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.found)) return false;
+    core.manifolds = Manifolds(core.found.order);
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
     warm_start_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
@@ -190,7 +193,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     Executor& workers = executor ? static_cast<Executor&>(guarded) : serial;
     {
         const StageScope stage(observer, Stage::commands);
-        clear_sparingly(core.state.events, std::max(kSpareEvents, core.state.bodies.size()));
+        clear_sparingly(core.state.events, kSpareEvents);
         apply_commands(core, commands);
         drive_actuators(core);
         wake_islands(core);

@@ -97,12 +97,12 @@ struct Scene {
 std::vector<std::set<Feature>> features(const Scene& scene) {
     Collision collision;
     SerialExecutor serial;
-    std::vector<Manifold> found;
+    ManifoldStore found;
     collision.update_bounds(scene.world.bodies, scene.world.shapes, kDt, kMargin, best_target(), serial);
     REQUIRE(
         collision.collide(scene.world.bodies, scene.world.shapes, scene.pairs, kMargin, best_target(), serial, found));
     std::vector<std::set<Feature>> out(scene.pairs.size());
-    for (const Manifold& m : found) {
+    for (const Manifold& m : Manifolds(found)) {
         const auto pair = std::lower_bound(scene.pairs.begin(), scene.pairs.end(), Pair{m.a, m.b});
         for (std::uint32_t i = 0; i < m.count; ++i)
             out[static_cast<std::size_t>(pair - scene.pairs.begin())].insert(

@@ -600,7 +600,7 @@ TEST_CASE("a bouncing ball leaves with its restitution, and not below the thresh
             m.a = floor, m.b = ball, m.normal = {0.0f, 1.0f, 0.0f}, m.count = 1, m.restitution = 0.5f;
             m.points[0].depth = 0.5f - position(s.bodies, ball).y;
             if (m.points[0].depth < -0.02f) m.count = 0;
-            s.solver.step(s.input, s.bodies, {}, {&m, m.count});
+            s.solver.step(s.input, s.bodies, {}, test::listed({&m, m.count}));
         }
         return linear_velocity(s.bodies, ball).y;
     };
@@ -619,7 +619,7 @@ TEST_CASE("twist friction stops a spinning box by mu m g times the mean lever of
         for (int tick = 0; tick < ticks; ++tick) {
             Manifold m = box_on_floor(s.bodies, floor, box, h, 0.4f);
             carry(last, m);
-            s.solver.step(s.input, s.bodies, {}, {&m, 1});
+            s.solver.step(s.input, s.bodies, {}, test::listed({&m, 1}));
             last = m;
         }
     };

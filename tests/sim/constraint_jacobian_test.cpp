@@ -268,7 +268,9 @@ TEST_CASE("a nonconvex contact's Jacobian is, point by point, the finite differe
         auto held = std::make_unique<NonconvexContactBundle>();
         NonconvexContactBundle& bundle = *held;
         bundle.head.points = static_cast<std::uint32_t>(count);
-        load_lane(bundle, 0, manifolds);
+        std::vector<Manifold*> list;
+        for (Manifold& m : manifolds) list.push_back(&m);
+        load_lane(bundle, 0, list);
         const VelocityT<float> before_a{lane(random.vector()), lane(random.vector())},
             before_b{lane(random.vector()), lane(random.vector())};
         NonconvexContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "sim/collision/manifold.h"
@@ -151,6 +152,12 @@ inline Manifold box_on_floor(const Bodies& bodies, std::uint32_t floor, std::uin
     return m;
 }
 
+// A test's own manifolds as the solver takes them.
+inline std::vector<Manifold*> listed(std::span<Manifold> manifolds) {
+    std::vector<Manifold*> list;
+    for (Manifold& m : manifolds) list.push_back(&m);
+    return list;
+}
 // Impulses of last tick's manifold onto this tick's, feature by feature.
 inline void carry(const Manifold& from, Manifold& to) {
     for (std::uint32_t k = 0; k < to.count; ++k) {

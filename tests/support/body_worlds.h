@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
 
@@ -77,5 +79,12 @@ struct TestBodies {
         return bodies.size() - 1;
     }
 };
+
+// What was found, each in full.
+inline std::vector<sim::Manifold> copies(sim::Manifolds manifolds) {
+    std::vector<sim::Manifold> out(manifolds.size());
+    for (std::size_t i = 0; i < out.size(); ++i) std::memcpy(static_cast<void*>(&out[i]), &manifolds[i], sim::manifold_bytes(manifolds[i].count));
+    return out;
+}
 
 }  // namespace orrery::test
