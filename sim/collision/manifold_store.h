@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sim/collision/manifold.h"
@@ -12,16 +13,38 @@ namespace orrery::sim {
 constexpr std::size_t manifold_bytes(std::uint32_t points) { return offsetof(Manifold, points) + points * sizeof(ManifoldPoint); }
 static_assert(manifold_bytes(kMaxManifoldPoints) == sizeof(Manifold) && manifold_bytes(1) % alignof(Manifold) == 0);
 
-struct ManifoldStore {
-    std::vector<Manifold*> order;                // of each: in `packed`, or in `general`
-    std::vector<std::byte> packed;               // of pairs that are run side by side, in their order
-    std::vector<std::vector<Manifold>> general;  // by task of all other pairs
-    operator Manifolds() const { return {order}; }
-    // Bytes of `packed`, and as many behind them as a compiler may read.
-    void resize(std::size_t manifolds, std::size_t bytes) {
-        resize_sparingly(order, manifolds);
-        resize_sparingly(packed, bytes + sizeof(Manifold) - manifold_bytes(1));
+// One behind the other. They move when one is added: only places stay.
+class PackedManifolds {
+  public:
+    void clear() {
+        if (bytes_.size() > size_ + size_ / 4 + kSpareBytes) give_back(bytes_);
+        size_ = 0;
     }
+    // With room for that many points, and nothing written; until the next one.
+    Manifold& add(std::uint32_t points, std::uint32_t& place) {
+        const std::size_t needed = size_ + manifold_bytes(points) + kTail;
+        if (needed > bytes_.size()) {
+            bytes_.reserve(with_room_to_grow(needed) + kSpareBytes / 2);
+            bytes_.resize(bytes_.capacity());
+        }
+        place = static_cast<std::uint32_t>(size_);
+        size_ += manifold_bytes(points);
+        return *at(place);
+    }
+    Manifold* at(std::uint32_t place) { return reinterpret_cast<Manifold*>(bytes_.data() + place); }
+
+  private:
+    static constexpr std::size_t kSpareBytes = 4096;
+    static constexpr std::size_t kTail = sizeof(Manifold) - manifold_bytes(1);  // a compiler may read behind what is used
+    std::vector<std::byte> bytes_;
+    std::size_t size_ = 0;  // in use
+};
+
+struct ManifoldStore {
+    std::vector<Manifold*> order;
+    std::vector<PackedManifolds> lanes;          // by chunk of pairs: of those that are run side by side
+    std::vector<std::vector<Manifold>> general;  // by chunk of all others
+    operator Manifolds() const { return {order}; }
 };
 
 }  // namespace orrery::sim

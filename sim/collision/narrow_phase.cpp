@@ -1,8 +1,6 @@
 #include "sim/collision/narrow_phase.h"
 
 #include <algorithm>
-#include <bit>
-#include <utility>
 
 #include "sim/collision/parallel.h"
 #include "sim/growth.h"
@@ -10,11 +8,11 @@
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kBatchesPerTask = 16, kPairsPerTask = 1024;
-constexpr std::uint32_t kPairsOfTask = kBatchesPerTask * kPairLanes;  // of a task of batches
-static_assert(std::uint64_t{kMaxPairs} + kPairTypes * kPairsOfTask < kNone);
+// Enough of them to fill batches of each type, few enough that all workers have some: a 32nd of all, within these.
+constexpr std::uint32_t kChunksOfAll = 32, kLeastChunk = 512, kMostChunk = 2048;
 constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
-constexpr std::uint8_t kRoomShift = 4, kCountBits = 0x0f;
+constexpr std::uint32_t kGeneral = kNone - 1;
+static_assert(kMostChunk * sizeof(Manifold) < kGeneral && kMostChunk <= 0xffff);
 
 // [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
 constexpr std::uint8_t kLaneShapes = 4;
@@ -28,187 +26,127 @@ constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
 // Of shape types a <= b.
 PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
 
-}  // namespace
-
-// A counting sort: each chunk counts its own, learns where its own begin, and puts them there.
-void NarrowPhase::sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor) {
-    const std::span<const ShapeType> type_of = broad.type_of();
-    const auto count = static_cast<std::uint32_t>(pairs.size());
-    resize_sparingly(type_, count);
-    resize_sparingly(points_, count);
-    chunks_.assign(chunk_count(count, kPairsPerTask), {});
-    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        Chunk& chunk = chunks_[index];
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
-            const PairType type = a <= b ? type_of_pair(a, b) : type_of_pair(b, a);
-            type_[i] = static_cast<std::uint8_t>(type >= kPairTypes ? type : type | (a <= b ? 0 : kSwappedBit));
-            points_[i] = 0;
-            if (type < kPairTypes) ++chunk.type[type];
-            if (type == kGeneralPair) ++chunk.type[kPairTypes];
-        }
-    });
-    batches_.clear();
-    std::uint32_t next = 0;
-    for (std::uint32_t t = 0; t < kPairTypes; ++t) {
-        const std::uint32_t first = next;
-        for (Chunk& chunk : chunks_) next += std::exchange(chunk.type[t], next);
-        for (std::uint32_t i = first; i < next; i += kPairLanes) batches_.push_back({static_cast<PairType>(t), i, std::min(next - i, kPairLanes)});
-    }
-    resize_sparingly(order_, next);
-    next = 0;
-    for (Chunk& chunk : chunks_) {
-        chunk.general = next;
-        next += std::exchange(chunk.type[kPairTypes], next);
-    }
-    resize_sparingly(general_pairs_, next);
-    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        Chunk& chunk = chunks_[index];
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (type_[i] == kGeneralPair) general_pairs_[chunk.type[kPairTypes]++] = i;
-            else if ((type_[i] & kTypeBits) < kPairTypes) order_[chunk.type[type_[i] & kTypeBits]++] = i;
-        }
-    });
-}
-
-void NarrowPhase::Touches::clear() {
-    clear_sparingly(list, kPairLanes);
-    clear_sparingly(points, kPairLanes);
-}
-
-// may_turn: those that may come to have more points.
-void NarrowPhase::keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count, std::uint32_t may_turn, std::uint32_t task) {
+// Writes down what the lanes of a batch found. may_turn: those that may come to have more points.
+void keep(const ContactBatch& from, std::span<const Pair> pairs, const std::uint16_t* which, std::uint32_t count, std::uint32_t may_turn,
+          PackedManifolds& to, std::uint32_t* place) {
     const std::uint32_t touching = (from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3]) & ((1u << count) - 1u);
-    Touches& touches = touches_[task];
-    auto next = static_cast<std::uint32_t>(touches.list.size()), next_point = static_cast<std::uint32_t>(touches.points.size());
-    resize_sparingly(touches.list, next + static_cast<std::uint32_t>(std::popcount(touching)));
-    std::uint32_t more = 0;
-    for (const std::uint32_t exists : from.exists) more += static_cast<std::uint32_t>(std::popcount(exists & touching));
-    resize_sparingly(touches.points, next_point + more);
     for (std::uint32_t k = 0; k < count; ++k) {
         if (((touching >> k) & 1u) == 0) continue;
-        touches.list[next] = {{from.normal[0][k], from.normal[1][k], from.normal[2][k]}, next_point};
-        touch_at_[pair[k]] = task * kPairsOfTask + next++;
-        std::uint8_t points = 0;
+        std::uint32_t points = 0;
+        for (const std::uint32_t exists : from.exists) points += (exists >> k) & 1u;
+        const Pair pair = pairs[which[k]];
+        Manifold& m = to.add(((may_turn >> k) & 1u) != 0 ? kMaxManifoldPoints : points, place[which[k]]);
+        m.a = pair.a;
+        m.b = pair.b;
+        m.child_a = m.child_b = 0;
+        m.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
+        m.count = points;
+        m.friction_impulse = {};
+        m.twist_impulse = m.friction = m.restitution = m.total_normal_impulse = 0.0f;
+        ManifoldPoint* next = m.points;
         for (int i = 0; i < kMaxManifoldPoints; ++i) {
             if (((from.exists[i] >> k) & 1u) == 0) continue;
             const ContactBatch::Point& p = from.point[i];
-            touches.points[next_point++] = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k],
-                                            static_cast<std::uint32_t>(p.feature[k])};
-            ++points;
+            *next++ = {{p.offset[0][k], p.offset[1][k], p.offset[2][k]}, p.depth[k], static_cast<std::uint32_t>(p.feature[k]), 0.0f};
         }
-        const int room = ((may_turn >> k) & 1u) != 0 ? kMaxManifoldPoints : points;
-        points_[pair[k]] = static_cast<std::uint8_t>(points | room << kRoomShift);
     }
 }
 
-void NarrowPhase::run_batch(const Batch& batch, const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs,
-                            const NarrowInput& input, const NarrowKernels& kernels, std::uint32_t task) {
-    const std::uint32_t* indices = order_.data() + batch.first;
-    const std::span<const std::uint32_t> shape_of = broad.shape_of();
+}  // namespace
+
+void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::uint32_t end, Chunk& chunk, PackedManifolds& to) const {
+    const std::span<const Pair> pairs = input.pairs.subspan(begin, end - begin);
+    const std::span<const ShapeType> type_of = input.broad.type_of();
+    const std::span<const std::uint32_t> shape_of = input.broad.shape_of();
+    const bool seams = input.broad.any_seams();
+    to.clear();
+    chunk.general.clear();
+
+    // A counting sort.
+    std::uint8_t type[kMostChunk];
+    std::uint32_t first[kPairTypes + 1] = {}, place[kMostChunk];
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+        const auto a = static_cast<std::uint8_t>(type_of[pairs[i].a]), b = static_cast<std::uint8_t>(type_of[pairs[i].b]);
+        const PairType of = a <= b ? type_of_pair(a, b) : type_of_pair(b, a);
+        type[i] = static_cast<std::uint8_t>(of >= kPairTypes ? of : of | (a <= b ? 0 : kSwappedBit));
+        place[i] = of == kGeneralPair ? kGeneral : kNone;
+        if (of < kPairTypes) ++first[of + 1];
+        if (of == kGeneralPair) chunk.general.push_back(begin + i);
+    }
+    for (std::uint32_t t = 0; t < kPairTypes; ++t) first[t + 1] += first[t];
+    std::uint16_t order[kMostChunk];
+    std::uint32_t next[kPairTypes];
+    std::copy(first, first + kPairTypes, next);
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+        const std::uint32_t of = type[i] & kTypeBits;
+        if (of < kPairTypes) order[next[of]++] = static_cast<std::uint16_t>(i);
+    }
+
     PairBatch in;
     ContactBatch out;
-    in.count = batch.count;
-    std::uint32_t may_turn = 0;
-    for (std::uint32_t k = 0; k < kPairLanes; ++k) {
-        const std::uint32_t index = indices[k < batch.count ? k : 0];
-        const bool swapped = (type_[index] & kSwappedBit) != 0;
-        in.first[k] = swapped ? pairs[index].b : pairs[index].a;
-        in.second[k] = swapped ? pairs[index].a : pairs[index].b;
-        in.first_shape[k] = shape_of[in.first[k]];
-        in.second_shape[k] = shape_of[in.second[k]];
-        in.swapped[k] = swapped ? 1.0f : 0.0f;
-        if (broad.any_seams() && !(bodies.dynamic(in.first[k]) && bodies.dynamic(in.second[k]))) may_turn |= 1u << k;  // Seams may
-    }
-    kernels.collide[batch.type](input, in, out);
-    keep_touches(out, indices, batch.count, may_turn, task);
-}
-
-void NarrowPhase::write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const {
-    const Touches& touches = touches_[touch_at_[pair_index] / kPairsOfTask];
-    const Touch& touch = touches.list[touch_at_[pair_index] % kPairsOfTask];
-    to.a = pair.a;
-    to.b = pair.b;
-    to.child_a = to.child_b = 0;
-    to.normal = touch.normal;
-    to.count = points_[pair_index] & kCountBits;
-    to.friction_impulse = {};
-    to.twist_impulse = to.friction = to.restitution = to.total_normal_impulse = 0.0f;
-    for (std::uint32_t i = 0; i < to.count; ++i) {
-        const TouchPoint& point = touches.points[touch.first + i];
-        to.points[i] = {point.offset_a, point.depth, point.feature, 0.0f};
-    }
-}
-
-// Each chunk counts its own, learns where its own begin, and writes them. False: there are too many.
-bool NarrowPhase::order_manifolds(std::span<const Pair> pairs, ManifoldStore& manifolds, Executor& executor) {
-    const auto count = static_cast<std::uint32_t>(pairs.size());
-    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        Chunk& chunk = chunks_[index];
-        std::uint32_t general = chunk.general, sum = 0;
-        std::uint32_t packed = 0, points = 0;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (type_[i] == kGeneralPair) {
-                sum += static_cast<std::uint32_t>(general_.of(general++, manifolds.general).size());
-            } else {
-                packed += points_[i] != 0 ? 1u : 0u;
-                points += points_[i] >> kRoomShift;
+    for (std::uint32_t t = 0; t < kPairTypes; ++t) {
+        for (std::uint32_t at = first[t]; at < first[t + 1]; at += kPairLanes) {
+            in.count = std::min(first[t + 1] - at, kPairLanes);
+            std::uint32_t may_turn = 0;
+            for (std::uint32_t k = 0; k < kPairLanes; ++k) {
+                const std::uint32_t i = order[at + (k < in.count ? k : 0)];
+                const bool swapped = (type[i] & kSwappedBit) != 0;
+                in.first[k] = swapped ? pairs[i].b : pairs[i].a;
+                in.second[k] = swapped ? pairs[i].a : pairs[i].b;
+                in.first_shape[k] = shape_of[in.first[k]];
+                in.second_shape[k] = shape_of[in.second[k]];
+                in.swapped[k] = swapped ? 1.0f : 0.0f;
+                if (seams && !(input.bodies.dynamic(in.first[k]) && input.bodies.dynamic(in.second[k]))) may_turn |= 1u << k;  // by Seams
             }
+            input.kernels.collide[t](input.narrow, in, out);
+            keep(out, pairs, order + at, in.count, may_turn, to, place);
         }
-        chunk.manifold = sum + packed;
-        chunk.byte = packed * manifold_bytes(0) + points * sizeof(ManifoldPoint);
-    });
-    std::uint32_t touching = 0;
-    std::uint64_t bytes = 0;
-    for (Chunk& chunk : chunks_) {
-        touching += std::exchange(chunk.manifold, touching);
-        bytes += std::exchange(chunk.byte, bytes);
     }
-    if (touching > kMaxPairs) return false;
-    manifolds.resize(touching, bytes);
-    for_chunks(executor, count, kPairsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t next_general = chunks_[index].general;
-        Manifold** next = manifolds.order.data() + chunks_[index].manifold;
-        std::byte* at = manifolds.packed.data() + chunks_[index].byte;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (type_[i] == kGeneralPair) {
-                for (Manifold& manifold : general_.of(next_general++, manifolds.general)) *next++ = &manifold;
-            } else if (points_[i] != 0) {
-                Manifold& manifold = *reinterpret_cast<Manifold*>(at);
-                write_manifold(i, pairs[i], manifold);
-                *next++ = &manifold;
-                at += manifold_bytes(points_[i] >> kRoomShift);
-            }
-        }
-    });
-    return true;
+    resize_sparingly(chunk.found, pairs.size() - static_cast<std::size_t>(std::count(place, place + pairs.size(), kNone)));
+    std::copy_if(place, place + pairs.size(), chunk.found.begin(), [](std::uint32_t at) { return at != kNone; });
 }
 
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, Executor& executor,
                           ManifoldStore& manifolds) {
-    if (pairs.empty()) {
-        manifolds.order.clear();
-        return true;
-    }
-    const auto count = static_cast<std::uint32_t>(pairs.size());
-    sort_by_type(broad, pairs, executor);
-    const auto batches = static_cast<std::uint32_t>(batches_.size());
-    resize_sparingly(touch_at_, count);
-    touches_.resize(chunk_count(batches, kBatchesPerTask));
+    manifolds.order.clear();
+    if (pairs.empty()) return true;
+    const auto count = static_cast<std::uint32_t>(pairs.size()), chunk_size = std::clamp(count / kChunksOfAll, kLeastChunk, kMostChunk);
+    chunks_.resize(chunk_count(count, chunk_size));
+    manifolds.lanes.resize(chunks_.size());
     const std::span<const BoundsRecord> grown = broad.any_passive() ? broad.bounds() : std::span<const BoundsRecord>{};
-    const NarrowInput input{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
-                            grown.empty() ? nullptr : grown.data()->min};
-    for_chunks(executor, batches, kBatchesPerTask, [&](std::uint32_t task, std::uint32_t begin, std::uint32_t end) {
-        touches_[task].clear();
-        for (std::uint32_t i = begin; i < end; ++i) run_batch(batches_[i], bodies, broad, pairs, input, kernels, task);
+    const NarrowInput narrow{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
+                             grown.empty() ? nullptr : grown.data()->min};
+    const Input input{bodies, broad, pairs, narrow, kernels};
+    for_chunks(executor, count, chunk_size, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        collide_chunk(input, begin, end, chunks_[index], manifolds.lanes[index]);
     });
 
+    general_pairs_.clear();
+    for (Chunk& chunk : chunks_) {
+        chunk.first_general = static_cast<std::uint32_t>(general_pairs_.size());
+        general_pairs_.insert(general_pairs_.end(), chunk.general.begin(), chunk.general.end());
+    }
     const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels};
     if (!general_pairs_.empty() && !general_.collide(general_input, executor, manifolds.general)) return false;
 
-    if (!order_manifolds(pairs, manifolds, executor)) return false;
+    std::uint64_t all = 0;
+    for (Chunk& chunk : chunks_) {
+        chunk.first_manifold = static_cast<std::uint32_t>(all);
+        all += chunk.found.size() - chunk.general.size();
+        for (std::uint32_t k = 0; k < chunk.general.size(); ++k) all += general_.of(chunk.first_general + k, manifolds.general).size();
+    }
+    if (all > kMaxPairs) return false;
+    resize_sparingly(manifolds.order, all);
+    for_chunks(executor, static_cast<std::uint32_t>(chunks_.size()), 1, [&](std::uint32_t index, std::uint32_t, std::uint32_t) {
+        std::uint32_t next_general = chunks_[index].first_general;
+        Manifold** next = manifolds.order.data() + chunks_[index].first_manifold;
+        for (const std::uint32_t place : chunks_[index].found) {
+            if (place != kGeneral) *next++ = manifolds.lanes[index].at(place);
+            else for (Manifold& manifold : general_.of(next_general++, manifolds.general)) *next++ = &manifold;
+        }
+    });
     if (broad.any_seams()) seams_.drop_ghosts({bodies, shapes, dt_s, margin_m}, broad.type_of(), executor, manifolds.order);
     return true;
 }

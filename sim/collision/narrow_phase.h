@@ -1,5 +1,5 @@
-// From pairs to manifolds: pairs are sorted by the types of their shapes, run 16 at a time, and what they give is put back
-// into the order of the pairs.
+// From pairs to manifolds: some pairs at a time are sorted by the types of their shapes and run 16 at a time; what they give is listed in
+// the order of the pairs.
 #pragma once
 
 #include <span>
@@ -21,48 +21,24 @@ class NarrowPhase {
                  Executor& executor, ManifoldStore& manifolds);
 
   private:
-    struct Batch {
-        PairType type = kNoPairType;
-        std::uint32_t first = 0, count = 0;  // in order_
+    struct Chunk {                               // of pairs
+        std::vector<std::uint32_t> found;        // in their order: a manifold's place, or kGeneral for a pair that general_ has
+        std::vector<std::uint32_t> general;      // which pairs these are
+        std::uint32_t first_manifold = 0, first_general = 0;  // in the list of manifolds; in general_pairs_
     };
-    // What a touching pair gives, until it is known where in the list of manifolds it stands. Most pairs do not touch, and most that do
-    // have one point.
-    struct Touch {
-        Vec3 normal;
-        std::uint32_t first;                     // in Touches::points
+    struct Input {
+        const Bodies& bodies;
+        const BroadPhase& broad;
+        std::span<const Pair> pairs;
+        const NarrowInput& narrow;
+        const NarrowKernels& kernels;
     };
-    struct TouchPoint {
-        Vec3 offset_a;
-        float depth;
-        std::uint32_t feature;
-    };
-    struct Touches {                             // of a task
-        std::vector<Touch> list;
-        std::vector<TouchPoint> points;
-        void clear();
-    };
-    void sort_by_type(const BroadPhase& broad, std::span<const Pair> pairs, Executor& executor);
-    bool order_manifolds(std::span<const Pair> pairs, ManifoldStore& manifolds, Executor& executor);
-    void run_batch(const Batch& batch, const Bodies& bodies, const BroadPhase& broad, std::span<const Pair> pairs, const NarrowInput& input, const NarrowKernels& kernels,
-                   std::uint32_t task);
-    void keep_touches(const ContactBatch& from, const std::uint32_t* pair, std::uint32_t count, std::uint32_t may_turn, std::uint32_t task);
-    void write_manifold(std::uint32_t pair_index, Pair pair, Manifold& to) const;
+    void collide_chunk(const Input& input, std::uint32_t begin, std::uint32_t end, Chunk& chunk, PackedManifolds& to) const;
 
-    std::vector<std::uint8_t> type_;             // by pair: PairType, and kSwappedBit
-    std::vector<std::uint32_t> order_;           // pairs by type
-    std::vector<Batch> batches_;
-    std::vector<std::uint8_t> points_;           // by pair: how many, and for how many to leave room (kRoomShift); 0: not touching
-    std::vector<Touches> touches_;               // by task
-    std::vector<std::uint32_t> touch_at_;        // by pair that touches: task * kPairsOfTask + which of the task's
+    std::vector<Chunk> chunks_;
+    std::vector<std::uint32_t> general_pairs_;   // which pairs it has
     GeneralPhase general_;
     Seams seams_;
-    std::vector<std::uint32_t> general_pairs_;   // which pairs it has
-    struct Chunk {                               // of pairs: first how many it has of each, then where they begin
-        std::uint32_t type[kPairTypes + 1] = {}; // in order_; after all types the general ones, in general_pairs_
-        std::uint32_t general = 0, manifold = 0; // what type[kPairTypes] was when it began; in the list of manifolds
-        std::uint64_t byte = 0;                  // of those that are packed
-    };
-    std::vector<Chunk> chunks_;
 };
 
 }  // namespace orrery::sim
