@@ -57,9 +57,13 @@ int main(int argc, char **argv) {
     uint64_t give_up = now_ns() + (uint64_t)((seconds + 20.0) * 1e9), finish = 0;
     double distance;
 
-    if (argc < 2 || argc > 3 || !read_token(argv[1], token)) {
+    if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: drive_headless TOKEN_FILE [SECONDS]   (orrery serve writes TOKEN_FILE at its start)\n");
         return 64;
+    }
+    if (!read_token(argv[1], token)) {
+        fprintf(stderr, "%s: cannot be read, or is too short for a connect token; orrery serve writes one at its start\n", argv[1]);
+        return 2;
     }
     if (orrery_client_create(NULL, &client) != ORRERY_OK ||
         orrery_client_connect(client, token, sizeof token, now_ns()) != ORRERY_OK) {
@@ -86,8 +90,12 @@ int main(int argc, char **argv) {
     }
     orrery_client_disconnect(client, now_ns());
     orrery_client_destroy(client);
+    if (!have_start) {
+        fprintf(stderr, "no body of this player's own was seen: no answer, no free seat, or a seat that steers what stands in the scene\n");
+        return 1;
+    }
     distance = sqrt(pow(end[0] - start[0], 2) + pow(end[1] - start[1], 2) + pow(end[2] - start[2], 2));
     printf("start %.2f %.2f %.2f m, end %.2f %.2f %.2f m, distance %.2f m\n", start[0], start[1], start[2], end[0], end[1],
            end[2], distance);
-    return have_start && distance > 5.0 ? 0 : 1;
+    return distance > 5.0 ? 0 : 1;
 }

@@ -33,6 +33,7 @@ using orrery::drive::View;
 constexpr double kMinDistance_m = 5.0;
 constexpr double kConnectTimeout_s = 15.0;
 constexpr double kJoinTimeout_s = 120.0;  // a large scene's bodies take a while to arrive
+constexpr double kOwnBodyTimeout_s = 5.0; // of a seat that gets a vehicle: it is spawned when the player joins
 constexpr double kKeyHold_s = 0.25;  // terminals report key presses, not releases: a press holds this long
 constexpr auto kFrame = std::chrono::milliseconds(8);
 
@@ -63,6 +64,7 @@ void print_usage(std::FILE* to) {
         "usage\n");
 }
 
+// Says what is wrong where there are none.
 std::optional<Options> parse(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
@@ -77,8 +79,13 @@ std::optional<Options> parse(int argc, char** argv) {
         else if (argument == "--seconds" && has_value) {
             char* end = nullptr;
             options.seconds = std::strtod(argv[++i], &end);
-            if (*end != 0 || !(options.seconds > 0.0 && options.seconds < 1e6)) return std::nullopt;
+            if (*end != 0 || !(options.seconds > 0.0 && options.seconds < 1e6)) {
+                std::fprintf(stderr, "orrery_drive: --seconds: %s is not a number of seconds from 0 to 1000000\n", argv[i]);
+                return std::nullopt;
+            }
         } else {
+            const bool known = argument == "--token" || argument == "--server" || argument == "--seconds";
+            std::fprintf(stderr, "orrery_drive: %s: %s\n", argument.c_str(), known ? "a value is missing" : "there is no such option");
             return std::nullopt;
         }
     }
@@ -139,15 +146,19 @@ class Drive {
         else
             Terminal::watch_signals();
         const std::uint64_t begun = now_ns();
-        std::uint64_t driving_since = 0;
+        std::uint64_t driving_since = 0, playing_since = 0;
         while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
             const bool joining = client_.state() == ORRERY_STATE_JOINING;
-            if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s";
+            if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s from " + whom();
             if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
-                lost_ = "every seat of this room is taken, and --auto needs a vehicle";
-            if ((track_.known || (watching() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
+                lost_ = "no seat of this room is free, or its scene has none, and --auto needs a vehicle";
+            if (playing() && playing_since == 0) playing_since = now_ns();
+            if (options_.automatic && !track_.known && playing_since != 0 && seconds_since(playing_since) > kOwnBodyTimeout_s)
+                lost_ = "this seat has no body of its own that could be seen to move: it steers what stands in the scene; leave out --auto";
+            if ((track_.known || (playing() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
             if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
+            heard_ = heard_ || playing() || joining;
             if (terminal) steer(terminal->keys());
             const float forward[] = {1.0f, 0.0f};
             if (options_.automatic) client_.set_control(forward);
@@ -167,10 +178,13 @@ class Drive {
     void read_events() {
         Event event;
         while (client_.next_event(event)) {
-            if (event.kind == ORRERY_EVENT_DISCONNECTED) lost_ = event.text;
+            if (event.kind != ORRERY_EVENT_DISCONNECTED) continue;
+            lost_ = event.text;
+            if (!heard_) lost_ += " (" + whom() + "); is it running, and is the token its own? Its log says what it refuses";
         }
     }
 
+    std::string whom() const { return options_.server.empty() ? "the server of " + options_.token : options_.server; }
     bool playing() const { return client_.state() == ORRERY_STATE_PLAYING; }
     bool watching() const { return playing() && client_.session() && client_.session()->slot == ORRERY_NO_SLOT; }
 
@@ -240,13 +254,14 @@ class Drive {
         char line[256];
         std::snprintf(
             line, sizeof line, " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
-            track_.known ? "driving" : (playing() ? "watching" : "connecting"), track_.speed_mps(), stats.rtt_s * 1e3,
+            !playing() ? "connecting" : watching() ? "watching" : "driving", track_.speed_mps(), stats.rtt_s * 1e3,
             static_cast<unsigned long long>(stats.newest_tick), stats.snapshot_loss * 100.0, stats.delay_ticks);
         terminal.show(view.text() + line + " W A S D drive, space brakes or jumps, X lets go, Q leaves  @ you  & others\x1b[K");
     }
 
     int report(const orrery_client_stats& stats) {
         if (!lost_.empty()) std::fprintf(stderr, "orrery_drive: disconnected: %s\n", lost_.c_str());
+        if (!lost_.empty() && !track_.known) return 1;
         const std::array<float, 3>&a = track_.start, &b = track_.position;
         std::printf(
             "start %.2f %.2f %.2f m, end %.2f %.2f %.2f m, distance %.2f m, snapshots received %llu, lost %llu, rtt "
@@ -263,7 +278,7 @@ class Drive {
     Samples samples_;
     Track track_;
     std::string lost_;
-    bool leave_ = false;
+    bool leave_ = false, heard_ = false;
     float throttle_ = 0.0f, steering_ = 0.0f;
     std::uint64_t throttle_until_ = 0, steering_until_ = 0, third_until_ = 0, last_drawn_ = 0;
 };

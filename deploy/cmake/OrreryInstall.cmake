@@ -21,7 +21,7 @@ foreach(program IN ITEMS orrery orrery_drive)
 endforeach()
 
 if(TARGET orrery_jacobi_cuda)  # where the program in bin looks for it
-  install(TARGETS orrery_jacobi_cuda LIBRARY DESTINATION lib)
+  install(TARGETS orrery_jacobi_cuda LIBRARY DESTINATION lib OPTIONAL)  # if it was built
 endif()
 
 # Headers keep their folders below include/orrery; install_headers.cmake says how.

@@ -1,6 +1,7 @@
 #include "protocol/scene/json.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,68 @@ std::string excerpt(std::string_view text, std::size_t line, std::size_t column)
     return is.empty() ? "" : ", in: " + std::string(is);
 }
 
+// Where in the text the parser stood, as "bodies[3].position"; empty at the top. The text is one that check_text let pass.
+std::string path_at(std::string_view text, std::size_t line, std::size_t column) {
+    struct Level {
+        bool list;
+        std::size_t index;
+        std::string_view key;
+    };
+    std::vector<Level> levels;
+    std::string_view word;  // the last, which is a key if a colon follows
+    std::size_t here = 1, since = 0;
+    for (std::size_t i = 0; i < text.size() && (here < line || (here == line && i - since < column)); ++i) {
+        const char c = text[i];
+        if (c == '\n') {
+            ++here, since = i + 1;
+        } else if (c == '"' || c == '\'') {
+            const std::size_t begin = i + 1;
+            for (++i; i < text.size() && text[i] != c; ++i) i += text[i] == '\\' ? 1 : 0;
+            word = text.substr(begin, i - begin);
+        } else if (text.substr(i, 2) == "//") {
+            while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+        } else if (text.substr(i, 2) == "/*") {
+            for (const std::size_t end = std::min(text.find("*/", i + 2), text.size() - 1); i < end; ++i) {
+                if (text[i] == '\n') ++here, since = i + 1;
+            }
+            ++i;
+        } else if (c == '{' || c == '[') {
+            levels.push_back({c == '[', 0, {}});
+        } else if (c == '}' || c == ']') {
+            if (!levels.empty()) levels.pop_back();
+        } else if (c == ',' && !levels.empty()) {
+            ++levels.back().index;
+        } else if (c == ':' && !levels.empty()) {
+            levels.back().key = word;
+        } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+            const std::size_t begin = i;
+            while (i + 1 < text.size() && (std::isalnum(static_cast<unsigned char>(text[i + 1])) != 0 || text[i + 1] == '_')) ++i;
+            word = text.substr(begin, i - begin + 1);
+        }
+    }
+    std::string path;
+    for (const Level& level : levels) {
+        if (level.list) path += "[" + std::to_string(level.index) + "]";
+        else if (!level.key.empty()) path += (path.empty() ? "" : ".") + std::string(level.key);
+    }
+    constexpr std::size_t kLongest = 200;
+    return path.size() <= kLongest ? path : "..." + path.substr(path.size() - kLongest);
+}
+
+// What the parser says of a value of another kind than the schema has there, in words.
+std::string of_kinds(const std::string& message) {
+    constexpr std::string_view kExpecting = "expecting: ", kGot = " instead got: ", kAssign = "Cannot assign token starting with '";
+    if (message.starts_with(kAssign) && message.size() > kAssign.size())
+        return std::string(message[kAssign.size()] == '[' ? "a list" : message[kAssign.size()] == '{' ? "an object" : "something else") +
+               " stands where one value belongs; write a number, true or false, or a word of the schema";
+    if (message.starts_with("wrong number of unnamed fields")) return message + "; write all of them, of a vector [x, y, z]";
+    const std::size_t got = message.find(kGot);
+    if (!message.starts_with(kExpecting) || got == std::string::npos) return message;
+    const std::string wanted = message.substr(kExpecting.size(), got - kExpecting.size()), found = message.substr(got + kGot.size());
+    return (found == "{" ? "an object" : found == "[" ? "a list" : found) + " where " + (wanted == "{" ? "an object belongs; write {...}, for a vector [x, y, z]"
+                                 : wanted == "[" ? "a list belongs; write [...]" : wanted + " belongs");
+}
+
 // The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest
 // known.
 Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name, std::string_view scene) {
@@ -129,8 +192,11 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
                   (near.empty() || near == word ? "; the schema (protocol/scene) lists the words" : "; did you mean \"" + near + "\"");
     } else if (message.starts_with("enum values need to be qualified")) {
         message = "a word stands where a number belongs";
+    } else {
+        message = of_kinds(message);
     }
-    if (message.find("unknown field") == std::string::npos) message += excerpt(scene, line, column);
+    if (const std::string path = path_at(scene, line, column); !path.empty()) message += ", at " + path;
+    if (unknown == std::string::npos) message += excerpt(scene, line, column);
     return Error{ErrorCode::parse, at_line(file_name, line), message};
 }
 

@@ -33,7 +33,8 @@ struct RunOptions {
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
     app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(whole_number(0, kMaxRunTicks));
-    app.add_option("--record", options.record, "write a replay into this folder");
+    app.add_option("--record", options.record, "write a replay into this folder")
+        ->check([](const std::string& folder) { return folder.empty() ? std::string("the name of the folder is empty") : std::string(); });
     app.add_option(
         "--commands", options.commands,
         "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
@@ -47,7 +48,8 @@ void describe(CLI::App& app, RunOptions& options) {
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     add_jacobi_option(app, options.jacobi);
-    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
+    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz")
+        ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
     app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")
         ->check(whole_number(1, sim::kMaxSubsteps));
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")

@@ -54,7 +54,8 @@ void describe(CLI::App& app, ServeOptions& options) {
         ->excludes(key);
     app.add_flag("--insecure-public", options.insecure_public, "with --insecure: for anyone at all, on any address")
         ->excludes(key);
-    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz");
+    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz")
+        ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
     app.add_option("--max-clients", options.max_clients, "clients at a time")
         ->check(whole_number(1, protocol::kMaxNetcodeClients))
         ->capture_default_str();
