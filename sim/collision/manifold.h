@@ -37,7 +37,8 @@ struct Manifold {
     float twist_impulse = 0.0f;  // N m s about the normal, on B
     float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
-    ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no room for them
+    ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no
+                                               // room for them (there is where Seams may turn the contact: may_be_turned)
 };
 
 // Manifolds in their order, wherever each lies.

@@ -96,7 +96,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
                 in.first_shape[k] = shape_of[in.first[k]];
                 in.second_shape[k] = shape_of[in.second[k]];
                 in.swapped[k] = swapped ? 1.0f : 0.0f;
-                if (seams && !(input.bodies.dynamic(in.first[k]) && input.bodies.dynamic(in.second[k]))) may_turn |= 1u << k;  // by Seams
+                if (seams && may_be_turned(input.bodies, pairs[i])) may_turn |= 1u << k;
             }
             input.kernels.collide[t](input.narrow, in, out);
             keep(out, pairs, order + at, in.count, may_turn, to, place);

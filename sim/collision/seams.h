@@ -52,6 +52,10 @@ struct SeamScratch {
 // Less for small bodies.
 inline constexpr double kFlush_m = 0.001, kJoint_m = 0.002, kSunk_m = 0.005;
 
+// Whether drop_ghosts may turn a contact of these two, which may have more points then. Of what has no function over lanes every manifold
+// has room for all of them.
+inline bool may_be_turned(const Bodies& bodies, Pair pair) { return !(bodies.dynamic(pair.a) && bodies.dynamic(pair.b)); }
+
 class Seams {
   public:
     // Manifolds stay in their order, in which they are looked at: what is dropped drops no others.
