@@ -141,13 +141,22 @@ class Resolver {
     }
     sim::BodyId body(const std::string& name, const Path& where) {
         const sim::BodyId id = name.empty() ? sim::BodyId{} : world_.find_body(name);
-        if (!id.valid()) reader_.fail(where, "no body of the scene is called \"" + name + "\"", ErrorCode::not_found);
+        if (!id.valid()) unknown("body", name, world_.definition().bodies, where);
         return id;
     }
     sim::JointId joint(const std::string& name, const Path& where) {
         const sim::JointId id = name.empty() ? sim::JointId{} : world_.find_joint(name);
-        if (!id.valid()) reader_.fail(where, "no joint of the scene is called \"" + name + "\"", ErrorCode::not_found);
+        if (!id.valid()) unknown("joint", name, world_.definition().joints, where);
         return id;
+    }
+
+    template <class Definition>
+    void unknown(const std::string& what, const std::string& name, const std::vector<Definition>& all, const Path& where) {
+        std::vector<std::string_view> names;
+        for (const Definition& one : all) names.push_back(one.name);
+        const std::string near = scene::nearest_name(name, names);
+        if (name.empty()) reader_.fail(where, "is missing; name a " + what + " of the scene", ErrorCode::not_found);
+        else reader_.fail(where, "no " + what + " of the scene is called \"" + name + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?"), ErrorCode::not_found);
     }
 
     Reader& reader_;
@@ -179,7 +188,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
     for (std::size_t i = 0; i < tree->commands.size() && reader.ok(); ++i) {
         const Path where = root.element("commands", i);
         const script::CommandT& from = *tree->commands[i];
-        if (from.tick == 0) reader.fail(where / "tick", "is missing; the first tick is 1");
+        if (from.tick == 0) reader.fail(where / "tick", "is missing or 0; the first tick is 1");
         sim::Command command = resolver.resolve(from, where);
         command.sequence = static_cast<std::uint32_t>(i);
         entries.emplace_back(from.tick, command);

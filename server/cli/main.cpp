@@ -38,10 +38,10 @@ int check_stdout(int code) {
     return code == orrery::server::kExitGood ? orrery::server::kExitMachine : code;
 }
 
-void print_help() {
-    std::printf("orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
-    for (const Subcommand& subcommand : kSubcommands) std::printf("  %-8s %s\n", subcommand.name, subcommand.summary);
-    std::printf("\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints the engine version.\n%s",
+void print_help(std::FILE* to) {
+    std::fprintf(to, "orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
+    for (const Subcommand& subcommand : kSubcommands) std::fprintf(to, "  %-8s %s\n", subcommand.name, subcommand.summary);
+    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints the engine version.\n%s",
                 orrery::server::exit_code_help());
 }
 
@@ -50,11 +50,12 @@ void print_help() {
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (arguments.empty()) {
-        std::fprintf(stderr, "orrery: no subcommand given (see orrery --help)\n");
+        std::fprintf(stderr, "orrery: no subcommand given\n\n");
+        print_help(stderr);
         return orrery::server::kExitUsage;
     }
     if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-        print_help();
+        print_help(stdout);
         return check_stdout(orrery::server::kExitGood);
     }
     if (arguments[0] == "--version") {

@@ -70,5 +70,8 @@ TEST_CASE("script: a bad order names its place") {
     has(message(R"({"tick": 1, "kind": "create_joint", "order": {"b": "two"}})"), "commands[0].order: has no constraint");
     has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "nobody", "b": "two", "weld": {}}})"), "commands[0].order.a");
     has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "one", "b": "two", "area": {}}})"), "commands[0].order");
-    has(message(R"({"tick": 1, "kind": "set_joint", "joint": "leg", "order": {"b": "two", "weld": {}}})"), "commands[0].joint");
+    has(message(R"({"tick": 1, "kind": "set_joint", "joint": "leg", "order": {"b": "two", "weld": {}}})"), "commands[0].joint: no joint of the scene is called");
+    has(message(R"({"tick": 1, "kind": "despawn"})"), "commands[0].body: is missing; name a body of the scene");
+    has(message(R"({"tick": 1, "kind": "despawn", "body": "onee"})"), "commands[0].body: no body of the scene is called \"onee\"; did you mean \"one\"?");
+    has(message(R"({"kind": "despawn", "body": "one"})"), "commands[0].tick: is missing or 0");
 }
