@@ -187,9 +187,7 @@ class GhostFinder {
             bool held = false;
             for (const std::uint32_t other : scratch.level) held = held || holds(part(other), below, face.normal, joint, beside);
             if (!held) continue;
-            m.points[count].offset_a = narrowed(p.point - position_of(m.a));
-            m.points[count].depth = static_cast<float>(p.depth);
-            m.points[count++].feature = p.feature;
+            m.points[count++] = {narrowed(p.point - position_of(m.a)), static_cast<float>(p.depth), p.feature, 0.0f};  // nobody wrote it before
         }
         if (count == 0) return false;
         m.count = count;
