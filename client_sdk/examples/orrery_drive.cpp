@@ -33,7 +33,7 @@ using orrery::drive::View;
 constexpr double kMinDistance_m = 5.0;
 constexpr double kConnectTimeout_s = 15.0;
 constexpr double kJoinTimeout_s = 120.0;  // a large scene's bodies take a while to arrive
-constexpr double kOwnBodyTimeout_s = 5.0; // of a seat that gets a vehicle: it is spawned when the player joins
+constexpr double kOwnBodyTimeout_s = 5.0;  // of a seat that gets a vehicle: it is spawned when the player joins
 constexpr double kKeyHold_s = 0.25;  // terminals report key presses, not releases: a press holds this long
 constexpr auto kFrame = std::chrono::milliseconds(8);
 
@@ -179,8 +179,8 @@ class Drive {
         Event event;
         while (client_.next_event(event)) {
             if (event.kind != ORRERY_EVENT_DISCONNECTED) continue;
-            lost_ = event.text;
-            if (!heard_) lost_ += " (" + whom() + "); is it running, and is the token its own? Its log says what it refuses";
+            lost_ = "disconnected from " + whom() + ": " + event.text;
+            if (!heard_ && options_.server.empty()) lost_ += "; is it running, and is the token its own? Its log says what it refuses";
         }
     }
 
@@ -260,7 +260,7 @@ class Drive {
     }
 
     int report(const orrery_client_stats& stats) {
-        if (!lost_.empty()) std::fprintf(stderr, "orrery_drive: disconnected: %s\n", lost_.c_str());
+        if (!lost_.empty()) std::fprintf(stderr, "orrery_drive: %s\n", lost_.c_str());
         if (!lost_.empty() && !track_.known) return 1;
         const std::array<float, 3>&a = track_.start, &b = track_.position;
         std::printf(

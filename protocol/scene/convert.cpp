@@ -359,13 +359,13 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
             reader.fail(where,
                         "brings the scene to more bodies (" + std::to_string(total.bodies) +
                             " or more) than the cap of " + std::to_string(caps.max_bodies) +
-                            "; ask for fewer or raise the cap (--max-bodies)",
+                            "; ask for fewer or raise the cap (max_bodies)",
                         ErrorCode::limit_reached);
         } else if (total.joints > caps.max_joints) {
             reader.fail(where,
                         "brings the scene to more joints (" + std::to_string(total.joints) +
                             " or more) than the cap of " + std::to_string(caps.max_joints) +
-                            "; ask for fewer or raise the cap (--max-bodies)",
+                            "; ask for fewer or raise the cap (max_joints)",
                         ErrorCode::limit_reached);
         }
     }

@@ -16,6 +16,21 @@ std::string at_line(std::string_view file_name, std::size_t line) {
     return std::string(file_name) + ":" + std::to_string(line);
 }
 
+// The last character of the string or comment that begins at i; i itself where none does, npos where it does not end.
+std::size_t end_of_string_or_comment(std::string_view text, std::size_t i) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+        for (++i; i < text.size() && text[i] != c && text[i] != '\n'; ++i) i += text[i] == '\\' ? 1 : 0;
+        return i < text.size() && text[i] == c ? i : std::string_view::npos;
+    }
+    if (text.substr(i, 2) == "//") return std::min(text.find('\n', i), text.size()) - 1;
+    if (text.substr(i, 2) != "/*") return i;
+    const std::size_t end = text.find("*/", i + 2);
+    return end == std::string_view::npos ? end : end + 1;
+}
+
+std::size_t lines_in(std::string_view text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
 // What the parser should not meet: deep nesting, and calls such as sin(1), whose values differ from machine to machine.
 Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     std::size_t line = 1, depth = 0;
@@ -24,18 +39,13 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c == '\n') ++line;
+        const std::size_t end = end_of_string_or_comment(text, i);
+        if (end == std::string_view::npos)
+            return fail(c == '/' ? "a comment does not end; close it with */" : "a string does not end on its line; close its quotes");
+        line += lines_in(text.substr(i, end - i + 1));
         if (c == '\0') return fail("a zero byte in the text; scenes are JSON in UTF-8");
-        if (c == '"' || c == '\'') {
-            for (++i; i < text.size() && text[i] != c && text[i] != '\n'; ++i) i += text[i] == '\\' ? 1 : 0;
-            if (i >= text.size() || text[i] != c) return fail("a string does not end on its line; close its quotes");
-        } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {
-            while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
-        } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
-            const std::size_t end = text.find("*/", i + 2);
-            if (end == std::string_view::npos) return fail("a comment does not end; close it with */");
-            for (; i < end; ++i) line += text[i] == '\n';
-            ++i;
+        if (end != i) {
+            i = end;
         } else if (c == '(') {
             return fail("a function call; write the number itself");
         } else if (c == '{' || c == '[') {
@@ -50,37 +60,38 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     return Ok{};
 }
 
-// The parser finds a number out of range when its table ends: the line is then that of the number's last appearance
-// before.
-std::size_t line_of_number(std::string_view text, std::size_t line, const std::string& message) {
-    const std::string_view begin = "invalid number: \"";
-    const std::size_t at = message.find(begin);
-    if (at == std::string::npos) return line;
-    const std::size_t first = at + begin.size();
-    const std::string number = message.substr(first, message.find('"', first) - first);
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < line && end != std::string_view::npos; ++i)
-        end = text.find('\n', end + (i > 0 ? 1 : 0));
-    const std::size_t found = number.empty() ? std::string_view::npos : text.substr(0, end).rfind(number);
-    if (found == std::string_view::npos) return line;
-    return 1 +
-           static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
-}
-
-// The line itself, or one shortly before it that is more than brackets; of a long one what is about the column. For the parser names
-// neither the key nor the value.
-std::string excerpt(std::string_view text, std::size_t line, std::size_t column) {
-    constexpr std::size_t kLongest = 120, kBehind = 20;
+// Where a line and column of the parser's are; the end of the text where it has no such line.
+std::size_t place_of(std::string_view text, std::size_t line, std::size_t column) {
     std::size_t begin = 0;
     for (std::size_t i = 1; i < line; ++i) {
         begin = text.find('\n', begin);
-        if (begin == std::string_view::npos) return "";
+        if (begin == std::string_view::npos) return text.size();
         ++begin;
     }
+    return std::min(begin + column, text.size());
+}
+
+// The parser finds a number out of range when its table ends: its place is then the end of its last appearance before.
+std::size_t place_of_number(std::string_view text, std::size_t place, const std::string& message) {
+    const std::string_view begin = "invalid number: \"";
+    const std::size_t at = message.find(begin);
+    if (at == std::string::npos) return place;
+    const std::size_t first = at + begin.size();
+    const std::string number = message.substr(first, message.find('"', first) - first);
+    const std::size_t found = number.empty() ? std::string_view::npos : text.substr(0, text.find('\n', place)).rfind(number);
+    return found == std::string_view::npos ? place : found + number.size();
+}
+
+// The line itself, or one shortly before it that is more than brackets; of a long one what is about the place. For the parser names
+// neither the key nor the value.
+std::string excerpt(std::string_view text, std::size_t place) {
+    constexpr std::size_t kLongest = 120, kBehind = 20;
+    std::size_t begin = text.substr(0, place).rfind('\n') + 1;  // of npos: 0
+    std::size_t column = place - begin;
     std::string_view is = text.substr(begin, text.find('\n', begin) - begin);
     for (int back = 0; back < 3 && begin > 0 && is.find_first_not_of(" \t\r{}[],") == std::string_view::npos; ++back) {
-        const std::size_t end = begin - 1, newline = text.substr(0, end).rfind('\n');
-        begin = newline == std::string_view::npos ? 0 : newline + 1;
+        const std::size_t end = begin - 1;
+        begin = text.substr(0, end).rfind('\n') + 1;
         is = text.substr(begin, end - begin);
         column = is.size();
     }
@@ -93,8 +104,8 @@ std::string excerpt(std::string_view text, std::size_t line, std::size_t column)
     return is.empty() ? "" : ", in: " + std::string(is);
 }
 
-// Where in the text the parser stood, as "bodies[3].position"; empty at the top. The text is one that check_text let pass.
-std::string path_at(std::string_view text, std::size_t line, std::size_t column) {
+// What the parser was reading, as "bodies[3].position"; empty at the top. The text is one that check_text let pass.
+std::string path_at(std::string_view text, std::size_t place) {
     struct Level {
         bool list;
         std::size_t index;
@@ -102,22 +113,14 @@ std::string path_at(std::string_view text, std::size_t line, std::size_t column)
     };
     std::vector<Level> levels;
     std::string_view word;  // the last, which is a key if a colon follows
-    std::size_t here = 1, since = 0;
-    for (std::size_t i = 0; i < text.size() && (here < line || (here == line && i - since < column)); ++i) {
+    const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t i = 0; i < place; ++i) {
         const char c = text[i];
-        if (c == '\n') {
-            ++here, since = i + 1;
-        } else if (c == '"' || c == '\'') {
-            const std::size_t begin = i + 1;
-            for (++i; i < text.size() && text[i] != c; ++i) i += text[i] == '\\' ? 1 : 0;
-            word = text.substr(begin, i - begin);
-        } else if (text.substr(i, 2) == "//") {
-            while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
-        } else if (text.substr(i, 2) == "/*") {
-            for (const std::size_t end = std::min(text.find("*/", i + 2), text.size() - 1); i < end; ++i) {
-                if (text[i] == '\n') ++here, since = i + 1;
-            }
-            ++i;
+        if (i + 1 == place && std::string_view("{}[],").find(c) != std::string_view::npos) break;  // it reads one token ahead
+        const std::size_t end = end_of_string_or_comment(text, i);
+        if (end != i) {
+            if (c != '/') word = text.substr(i + 1, end - i - 1);
+            i = end;
         } else if (c == '{' || c == '[') {
             levels.push_back({c == '[', 0, {}});
         } else if (c == '}' || c == ']') {
@@ -126,9 +129,9 @@ std::string path_at(std::string_view text, std::size_t line, std::size_t column)
             ++levels.back().index;
         } else if (c == ':' && !levels.empty()) {
             levels.back().key = word;
-        } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        } else if (of_word(c)) {
             const std::size_t begin = i;
-            while (i + 1 < text.size() && (std::isalnum(static_cast<unsigned char>(text[i + 1])) != 0 || text[i + 1] == '_')) ++i;
+            while (i + 1 < text.size() && of_word(text[i + 1])) ++i;
             word = text.substr(begin, i - begin + 1);
         }
     }
@@ -179,7 +182,7 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
                   (near.empty() || near == name ? " here; the schema (protocol/scene) lists the fields"
                                                 : "; did you mean \"" + near + "\"?");
     }
-    line = line_of_number(scene, line, message);
+    const std::size_t place = place_of_number(scene, place_of(scene, line, column), message);
     constexpr std::string_view kUnknownWord = "unknown enum value: ";
     if (message.starts_with(kUnknownWord)) {
         const std::string word = message.substr(kUnknownWord.size());
@@ -195,9 +198,9 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
     } else {
         message = of_kinds(message);
     }
-    if (const std::string path = path_at(scene, line, column); !path.empty()) message += ", at " + path;
-    if (unknown == std::string::npos) message += excerpt(scene, line, column);
-    return Error{ErrorCode::parse, at_line(file_name, line), message};
+    if (unknown == std::string::npos) message += excerpt(scene, place);
+    const std::string path = path_at(scene, place);
+    return Error{ErrorCode::parse, at_line(file_name, lines_in(scene.substr(0, place)) + 1) + (path.empty() ? "" : ": " + path), message};
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes
     if (bytes.size() > caps.max_bytes) {
         return Error{ErrorCode::limit_reached, std::string(file_name),
                      "is " + std::to_string(bytes.size()) + " bytes long; at most " + std::to_string(caps.max_bytes) +
-                         " are accepted: use generators, or raise the cap (--max-bodies)"};
+                         " are accepted: use generators, or raise the cap (max_bytes)"};
     }
     if (scene::is_binary(bytes)) return scene::parse_binary(bytes, file_name, caps);
     return scene::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, caps);

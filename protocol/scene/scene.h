@@ -45,7 +45,7 @@ struct LoadedScene {
     sim::WorldDef world;
 };
 
-// JSON and binary are told apart by content. An error names the file, the line (JSON) or the path inside
+// JSON and binary are told apart by content. An error names the file, the line (where the JSON itself is wrong) and the path inside
 // (bodies[3].shape), what is wrong and how to mend it.
 Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
                                const SceneOverrides& overrides = {}, const SceneCaps& caps = {});

@@ -326,16 +326,18 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has("{}", "test.json: scene_version: is missing");
     has("{\"scene_version\": 2}", "test.json: scene_version: is 2; this program reads up to 1");
     CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
-    has(scene("\"boddies\": []"), "test.json:3: unknown field \"boddies\"; did you mean \"bodies\"?");
-    has(scene("\"substeps\": \"four\""), "a word stands where a number belongs, at substeps, in: \"substeps\": \"four\"");
-    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "unknown word \"dynamo\"; did you mean \"dynamic\", at bodies[0].type, in: \"bodies\": [{\"type\": \"dynamo\"}]");
+    has(scene("\"boddies\": []"), "test.json:3: boddies: unknown field \"boddies\"; did you mean \"bodies\"?");
+    has(scene("\"substeps\": \"four\""), "substeps: a word stands where a number belongs, in: \"substeps\": \"four\"");
+    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\", in: \"bodies\": [{\"type\": \"dynamo\"}]");
     has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
-    has(R"({"bodies": [{}, {"position": "up"}]})", "string constant where an object belongs; write {...}, for a vector [x, y, z], at bodies[1].position");
-    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", "a list stands where one value belongs; write a number, true or false, or a word of the schema, at bodies[1].locks[0]");
-    has(R"({"bodies": {"name": "a"}})", "an object where a list belongs; write [...], at bodies");
+    has(R"({"bodies": [{}, {"position": "up"}]})", "bodies[1].position: string constant where an object belongs; write {...}, for a vector [x, y, z]");
+    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", ":3: bodies[1].locks[0]: a list stands where one value belongs; write a number, true or false, or a word of the schema");
+    has("{\"bodies\": [{\"name\": \"a\"},\n {\"position\":\n [1, 2]}]}", ":3: bodies[1].position: wrong number of unnamed fields in table vector; write all of them, of a vector [x, y, z]");
+    has(R"({"bodies": [{"name": "a", "masss_kg": 3}]})", "bodies[0].masss_kg: unknown field \"masss_kg\"; did you mean \"mass_kg\"?");
+    has(R"({"bodies": {"name": "a"}})", "bodies: an object where a list belongs; write [...]");
     has("{\"gravity\": [0, -10]" + std::string(1'000'000, '\n') + "}", "wrong number of unnamed fields in table vector");  // soon said
     has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"),
-        "test.json:5: unknown field \"possition\"; did you mean \"position\"?");
+        "test.json:5: bodies[1].possition: unknown field \"possition\"; did you mean \"position\"?");
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
     has(scene("\"bodies\": [{\"type\": \"fluid\"}]"), "test.json:3");
     has(scene("\"substeps\": -1, \"seed\": 0"), "test.json:3");

@@ -353,15 +353,26 @@ TEST_CASE("a piston that rises flush beside a floor throws what lies on its rim"
     CHECK(state_of(*world, ball).linear_velocity.y > 5.0f);
 }
 
-TEST_CASE("what is dropped does not depend on workers, targets or a way back") {
+namespace {
+
+// Movers of all kinds come down on a floor of boxes, sliding and turning.
+WorldDef littered_floor() {
     Lcg random(test_seed());
     WorldDef def;
     def.materials[0].friction = 0.3f;
     lay(def, {Floor::boxes, 0.5f, 0.0f, 0.0f}, 14.0f, random);
-    for (int k = 0; k < 30; ++k) {
-        const std::uint32_t body = add_mover(def, kMovers[k % 9], {random.between(1.0f, 6.0f), 0.32f + 0.7f * static_cast<float>(k % 3), random.between(-4.0f, 4.0f)}, {});
+    for (int k = 0; k < 60; ++k) {
+        const std::uint32_t body = add_mover(def, kMovers[k % 9], {random.between(1.0f, 9.0f), 0.4f + 0.7f * static_cast<float>(k % 6), random.between(-5.0f, 5.0f)}, {});
         def.bodies[body].linear_velocity = {random.between(0.0f, 6.0f), 0.0f, random.between(-1.0f, 1.0f)};
+        def.bodies[body].angular_velocity = {random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f)};
     }
+    return def;
+}
+
+}  // namespace
+
+TEST_CASE("what is dropped does not depend on workers, targets or a way back") {
+    const WorldDef def = littered_floor();
     const auto reference = make_world(def, Target::scalar);
     std::vector<std::uint8_t> saved;
     for (const Target target : available_targets()) {
@@ -380,15 +391,7 @@ TEST_CASE("what is dropped does not depend on workers, targets or a way back") {
 }
 
 TEST_CASE("a contact that is turned holds nothing of an earlier tick") {
-    Lcg random(test_seed());
-    WorldDef def;
-    def.materials[0].friction = 0.3f;
-    lay(def, {Floor::boxes, 0.5f, 0.0f, 0.0f}, 14.0f, random);
-    for (int k = 0; k < 60; ++k) {
-        const std::uint32_t body = add_mover(def, kMovers[k % 9], {random.between(1.0f, 9.0f), 0.4f + 0.7f * static_cast<float>(k % 6), random.between(-5.0f, 5.0f)}, {});
-        def.bodies[body].linear_velocity = {random.between(0.0f, 6.0f), 0.0f, random.between(-1.0f, 1.0f)};
-        def.bodies[body].angular_velocity = {random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f)};
-    }
+    const WorldDef def = littered_floor();
     const auto world = make_world(def);
     std::vector<std::uint8_t> saved;
     for (int tick = 0; tick < 120; ++tick) {
