@@ -188,7 +188,7 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--jacobi", "cuda"}, 3, "cuda"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--record", "/proc/nowhere"}, 3, "/proc/nowhere"},
         {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
-        {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: unknown field \"bodis\""},
+        {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: bodis: unknown field \"bodis\""},
         {server::run_command, {lame, "--ticks", "1"}, 2, "lame.json: actuators[0].body: is no character"},
         {server::serve_command, {lame, "--port", "0", "--record", folder / "lame"}, 2, "lame: actuators[0].body: is no character"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
