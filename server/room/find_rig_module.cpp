@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kModuleFile[] = "liborrery_jacobi_cuda.so";
 
-// Ropes that swing, one more link each.
+// Ropes that swing, one more link each; every other one with a twig at its end, every third with ends that meet.
 sim::WorldDef trial() {
     sim::WorldDef def;
     def.solver.rig_joints = 2;
@@ -36,6 +36,21 @@ sim::WorldDef trial() {
             def.bodies.push_back(bead);
             def.joints.push_back(joint);
         }
+        const auto last = static_cast<std::uint32_t>(def.bodies.size() - 1), links = rope + 2;
+        const auto tie = [&def](std::uint32_t a, std::uint32_t b) {
+            sim::BallSocket ball;
+            ball.anchor_a = ball.anchor_b = {0.0f, 0.1f, 0.0f};
+            sim::JointDef joint;
+            joint.body_a = a;
+            joint.body_b = b;
+            joint.constraint = ball;
+            def.joints.push_back(joint);
+        };
+        if (rope % 2 == 1) {
+            def.bodies.push_back(def.bodies[last]);
+            tie(last + 1 - links / 2, last + 1);
+        }
+        if (rope % 3 == 2) tie(last + 1 - links, last);
     }
     return def;
 }
@@ -44,7 +59,7 @@ sim::WorldDef trial() {
 std::string try_out(const sim::RigModule& module) {
     std::string problem;
     ModuleRigDevice::Settings settings;
-    settings.least_beads = settings.least_chains = 1;
+    settings.least_beads = settings.least_threads = 1;
     settings.on_lost = [&problem](const std::string& why) { problem = why; };
     ModuleRigDevice device(module, settings);
     const sim::WorldDef def = trial();

@@ -17,14 +17,24 @@ class ModuleRigDevice::Session final : public sim::RigSession {
     }
     sim::DeviceAnswer solve(const sim::AloneTick& tick) override {
         if (session_ == nullptr || device_.lost_) return sim::DeviceAnswer::lost;
-        std::uint64_t beads = 0, chains = 0;
+        std::uint64_t beads = 0, threads = 0;
         for (std::uint32_t k = 0; k < tick.alone_count; ++k) {
             const sim::ChainBundle& bundle = tick.bundles[tick.alone[k]];
             const auto lanes = static_cast<std::uint64_t>(std::popcount(bundle.alone));
-            chains += lanes;
+            threads += lanes;
             beads += lanes * bundle.links;
         }
-        if (beads < device_.settings_.least_beads || chains < device_.settings_.least_chains) return sim::DeviceAnswer::declined;
+        for (std::uint32_t k = 0; k < tick.tree_count; ++k) {
+            const auto lanes = static_cast<std::uint64_t>(std::popcount(tick.trees[k].alone));
+            threads += lanes;
+            beads += lanes * tick.trees[k].links;
+        }
+        for (std::uint32_t k = 0; k < tick.graph_count; ++k) {
+            const std::uint64_t joints = tick.graphs[k].alone ? std::uint64_t{tick.graphs[k].joints} * sim::kBundleLanes : 0;
+            threads += joints;
+            beads += joints;
+        }
+        if (beads < device_.settings_.least_beads || threads < device_.settings_.least_threads) return sim::DeviceAnswer::declined;
         sim::RigModuleText why{};
         const sim::DeviceAnswer answer = device_.module_.solve(session_, &tick, &why);
         if (answer == sim::DeviceAnswer::lost) device_.lose(why.text);

@@ -12,14 +12,14 @@
 
 namespace orrery::server {
 
-// What a tick must have to be worth the copies; not yet measured. A chain is one thread's.
-inline constexpr std::uint64_t kBeadsWorthAGpu = 50'000, kChainsWorthAGpu = 512;
+// What a tick must have to be worth the copies; not yet measured. A chain or a tree is one thread's, and so is a joint of a graph.
+inline constexpr std::uint64_t kBeadsWorthAGpu = 50'000, kThreadsWorthAGpu = 512;
 
 // By a module's table, which must outlive it. Sessions may be used from different threads.
 class ModuleRigDevice final : public sim::RigDevice {
   public:
     struct Settings {
-        std::uint64_t least_beads = kBeadsWorthAGpu, least_chains = kChainsWorthAGpu;  // of a tick; fewer are the CPU's
+        std::uint64_t least_beads = kBeadsWorthAGpu, least_threads = kThreadsWorthAGpu;  // of a tick; fewer are the CPU's
         std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
     };
     ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/jacobi/device.h"
 #include "sim/jacobi/graph_layout.h"
 #include "sim/jacobi/kernels.h"
 #include "sim/solver/solver.h"
@@ -20,14 +21,20 @@ inline void note_break(std::span<Joint> joints, std::uint32_t row, const float* 
 class TreeGroups {
   public:
     void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
-    // `met` by rig: something touches it.
-    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> met);
+    // By rig, `touched`: something acts on it; `met`: by contact.
+    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched, std::span<const std::uint8_t> met);
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // bundles
     // `mean_n` by force_row. Valid until the next pack.
     RigTreeView view(std::uint32_t index, RigForce* force, float* mean_n);
     void note_breaks(std::span<Joint> joints, const float* mean_n) const;
+    void offer(AloneTick& tick) const;
+    // Those that were alone have been solved elsewhere: what joints broke, and their dynamic bodies, which `bodies` goes on with.
+    // How many they were.
+    std::uint32_t leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies);
 
   private:
+    void note_breaks(const TreeBundle& bundle, std::uint32_t lanes, std::span<Joint> joints, const float* mean_n) const;
+
     std::vector<TreeBundle> bundles_;
     std::vector<TreeSlot> slots_;
     std::vector<TreeSpan> spans_;
@@ -39,10 +46,12 @@ class TreeGroups {
 class GraphGroups {
   public:
     void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
-    void begin_tick(const Rigs& rigs, const Bodies& bodies);
+    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched);
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // graphs
     GraphView view(std::uint32_t index, RigForce* force, float* mean_n);
     void note_breaks(std::span<Joint> joints, const float* mean_n) const;
+    void offer(AloneTick& tick) const;
+    std::uint32_t leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies);
     // What rods are to hold has changed, and no rig's shape.
     void read_targets(std::span<const Joint> joints);
 
@@ -58,6 +67,7 @@ class GraphGroups {
     void place_joints(Graph& graph, std::span<const Joint> joints);
     void place_sides(const Graph& graph, std::span<const Joint> joints);
     void write(const Graph& graph, const Placed& placed, const Rig& rig, std::span<const Joint> joints);
+    void note_breaks(const Graph& graph, std::span<Joint> joints, const float* mean_n) const;
 
     std::vector<Graph> graphs_;
     std::vector<GraphJoints> joints_;

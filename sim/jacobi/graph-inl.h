@@ -48,6 +48,9 @@ inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut ro
     for (GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies; ++b)                \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
             if (vector_bits<F>(b->dynamic, lane) != 0)
+#define ORRERY_FOR_EACH_PLACE_VECTOR                                                                \
+    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) \
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
 
 // ---- planes
 
@@ -94,7 +97,7 @@ ORRERY_FN PoseT<F> read_pose(const GraphView& g, const At& at) {
     const std::size_t s = g.stride;
     return {read3<F>(plane, s, at), {at(plane + 3 * s), at(plane + 4 * s), at(plane + 5 * s), at(plane + 6 * s)}};
 }
-inline std::size_t place_of(const GraphView& g, const GraphBodies* b, std::size_t lane) {
+ORRERY_FN std::size_t place_of(const GraphView& g, const GraphBodies* b, std::size_t lane) {
     return (1 + static_cast<std::size_t>(b - g.bodies)) * kBundleLanes + lane;
 }
 template <class F>
@@ -108,55 +111,60 @@ ORRERY_FN bool all_lanes(std::uint32_t mask, std::size_t lane) { return vector_b
 
 // Velocities of all places from the bodies, and of the dynamic ones back.
 template <class F>
-ORRERY_ONCE void load_graph(const StepContext& context, const GraphView& g) {
+ORRERY_FN void load_place(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
     const std::size_t s = g.stride;
     float* const plane = g.plane + kGraphVelocity * s;
-    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) {
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, b->body + lane);
-            write3(plane, s, place_of(g, b, lane), v.linear);
-            write3(plane + 3 * s, s, place_of(g, b, lane), v.angular);
-        }
-    }
+    const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, b->body + lane);
+    write3(plane, s, place_of(g, b, lane), v.linear);
+    write3(plane + 3 * s, s, place_of(g, b, lane), v.angular);
+}
+template <class F>
+ORRERY_FN void unload_place(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
+    const VelocityT<F> v = read_velocity<F>(g, AtHome<F>(place_of(g, b, lane)), true);
+    scatter_velocity<F>(context.velocity->linear, b->body + lane, vector_bits<F>(b->dynamic, lane), v);
+}
+template <class F>
+ORRERY_ONCE void load_graph(const StepContext& context, const GraphView& g) {
+    ORRERY_FOR_EACH_PLACE_VECTOR load_place<F>(context, g, b, lane);
 }
 template <class F>
 ORRERY_ONCE void unload_graph(const StepContext& context, const GraphView& g) {
-    ORRERY_FOR_EACH_BODY_VECTOR {
-        const VelocityT<F> v = read_velocity<F>(g, AtHome<F>(place_of(g, b, lane)), true);
-        scatter_velocity<F>(context.velocity->linear, b->body + lane, vector_bits<F>(b->dynamic, lane), v);
-    }
+    ORRERY_FOR_EACH_BODY_VECTOR unload_place<F>(context, g, b, lane);
 }
 
 // v += M^-1 J^T d
 template <class F>
-ORRERY_FN void push_bodies(const GraphView& g, const GraphBodies* begin, const GraphBodies* end) {
+ORRERY_FN void push_body(const GraphView& g, const GraphBodies* b, std::size_t lane) {
     const F zero(0.0f);
     const std::size_t s = g.stride, t = g.change_stride;
+    Vec3T<F> linear{zero, zero, zero}, angular = linear;
+    std::uint32_t turns = 0;
+    const GraphJoints* const own = g.joints + b->first_own;
+    for (const GraphJoints* j = own; j != own + b->own; ++j) {
+        const Vec3T<F> change = read3<F>(g.change, t, AtHome<F>(j->change + lane));
+        linear = linear + change;
+        turns |= j->turns;
+        if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
+    }
+    const GraphSides* const sides = g.sides + b->first_side;
+    for (const GraphSides* side = sides; side != sides + b->sides; ++side) {
+        Vec3T<F> change = read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane));
+        if (!all_lanes<F>(side->jointed, lane)) change = where_used(side->used, lane, change);
+        linear = linear - change;
+        turns |= side->turns;
+        if (side->turns != 0) angular = angular - cross(get<F>(side->arm, lane), change);
+    }
+    const std::size_t place = place_of(g, b, lane);
+    float* const v = g.plane + kGraphVelocity * s;
+    const AtHome<F> at(place);
+    write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
+    if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
+}
+template <class F>
+ORRERY_FN void push_bodies(const GraphView& g, const GraphBodies* begin, const GraphBodies* end) {
     for (const GraphBodies* b = begin; b != end; ++b) {
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            if (vector_bits<F>(b->dynamic, lane) == 0) continue;
-            Vec3T<F> linear{zero, zero, zero}, angular = linear;
-            std::uint32_t turns = 0;
-            const GraphJoints* const own = g.joints + b->first_own;
-            for (const GraphJoints* j = own; j != own + b->own; ++j) {
-                const Vec3T<F> change = read3<F>(g.change, t, AtHome<F>(j->change + lane));
-                linear = linear + change;
-                turns |= j->turns;
-                if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
-            }
-            const GraphSides* const sides = g.sides + b->first_side;
-            for (const GraphSides* side = sides; side != sides + b->sides; ++side) {
-                Vec3T<F> change = read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane));
-                if (!all_lanes<F>(side->jointed, lane)) change = where_used(side->used, lane, change);
-                linear = linear - change;
-                turns |= side->turns;
-                if (side->turns != 0) angular = angular - cross(get<F>(side->arm, lane), change);
-            }
-            const std::size_t place = place_of(g, b, lane);
-            float* const v = g.plane + kGraphVelocity * s;
-            const AtHome<F> at(place);
-            write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
-            if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
+            if (vector_bits<F>(b->dynamic, lane) != 0) push_body<F>(g, b, lane);
         }
     }
 }
@@ -167,63 +175,66 @@ ORRERY_FN F lightened(F x) {
     return F(1.0f) / (max(x, F(kHeaviest)) - F(kHeaviest - 1.0f));
 }
 
+// ---- what depends on poses, in this order: of all places, of joints, of members, of joints
+
 template <class F>
-ORRERY_FN void refresh_bodies(const StepContext& context, const GraphView& g) {
+ORRERY_FN void refresh_place(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
+    const std::size_t s = g.stride;
+    const PoseT<F> pose = gather_pose<F>(context.pose->position, b->body + lane);
+    const QuatT<F> q = pose.orientation;
+    float* const plane = g.plane + kGraphPose * s + place_of(g, b, lane);
+    write3(plane, s, 0, pose.position);
+    write3(plane + 3 * s, s, 0, Vec3T<F>{q.x, q.y, q.z});
+    store(plane + 6 * s, q.w);
+}
+// The impulse of each and, of rods, pull over length, for the members.
+template <class F>
+ORRERY_FN void show_impulse(const GraphView& g, const GraphJoints* j, std::size_t lane) {
+    const F zero(0.0f);
+    const Vec3T<F> impulse = get<F>(j->impulse, lane);
+    write3(g.change, g.change_stride, j->change + lane, impulse);
+    if (j->rods == 0) return;
+    const AtHome<F> at_home(j->home + lane);
+    const AtEnds<F> at_other(j->other, j->run, lane);
+    const float* const position = g.plane + kGraphPose * g.stride;
+    Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
+    if (j->turns != 0)
+        apart = apart + (rotate(read_pose<F>(g, at_home).orientation, get<F>(j->at_home, lane)) -
+                         rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane)));
+    const F pulled = max(-dot(impulse, apart), zero) * inverse_or_zero(dot(apart, apart));
+    store(g.change + 3 * g.change_stride + j->change + lane, select(get<F>(j->rod, lane) > zero, pulled, zero));
+}
+template <class F>
+ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
     const std::size_t s = g.stride;
-    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) {
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            const PoseT<F> pose = gather_pose<F>(context.pose->position, b->body + lane);
-            const QuatT<F> q = pose.orientation;
-            float* const plane = g.plane + kGraphPose * s + place_of(g, b, lane);
-            write3(plane, s, 0, pose.position);
-            write3(plane + 3 * s, s, 0, Vec3T<F>{q.x, q.y, q.z});
-            store(plane + 6 * s, q.w);
-        }
-    }
     const float* const taut = g.change + 3 * g.change_stride;
-    ORRERY_FOR_EACH_JOINT_VECTOR {
-        const Vec3T<F> impulse = get<F>(j->impulse, lane);
-        write3(g.change, g.change_stride, j->change + lane, impulse);
-        if (j->rods == 0) continue;
-        const AtHome<F> at_home(j->home + lane);
-        const AtEnds<F> at_other(j->other, j->run, lane);
-        const float* const position = g.plane + kGraphPose * g.stride;
-        Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
-        if (j->turns != 0)
-            apart = apart + (rotate(read_pose<F>(g, at_home).orientation, get<F>(j->at_home, lane)) -
-                             rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane)));
-        const F pulled = max(-dot(impulse, apart), zero) * inverse_or_zero(dot(apart, apart));
-        store(g.change + 3 * g.change_stride + j->change + lane, select(get<F>(j->rod, lane) > zero, pulled, zero));
+    const std::size_t place = place_of(g, b, lane);
+    const PoseT<F> pose = read_pose<F>(g, AtHome<F>(place));
+    InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
+    F stiffness = zero, across = zero;
+    for (std::uint32_t k = 0; k < b->own; ++k) {
+        GraphJoints& j = g.joints[b->first_own + k];
+        if (j.rods != 0) across = across + load<F>(taut + j.change + lane);
+        if (j.turns == 0) continue;
+        const Vec3T<F> arm = rotate(pose.orientation, get<F>(j.at_home, lane));
+        put(j.arm_home, lane, arm);
+        stiffness = stiffness + turn_back(get<F>(j.impulse, lane), arm, mass.inverse_inertia);
     }
-    ORRERY_FOR_EACH_BODY_VECTOR {
-        const std::size_t place = place_of(g, b, lane);
-        const PoseT<F> pose = read_pose<F>(g, AtHome<F>(place));
-        InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
-        F stiffness = zero, across = zero;
-        for (std::uint32_t k = 0; k < b->own; ++k) {
-            GraphJoints& j = g.joints[b->first_own + k];
-            if (j.rods != 0) across = across + load<F>(taut + j.change + lane);
-            if (j.turns == 0) continue;
-            const Vec3T<F> arm = rotate(pose.orientation, get<F>(j.at_home, lane));
-            put(j.arm_home, lane, arm);
-            stiffness = stiffness + turn_back(get<F>(j.impulse, lane), arm, mass.inverse_inertia);
-        }
-        for (std::uint32_t k = 0; k < b->sides; ++k) {
-            GraphSides& side = g.sides[b->first_side + k];
-            if (side.rods != 0) across = across + select(get<F>(side.used, lane) > zero, AtEnds<F>(side.change, side.run, lane)(taut), zero);
-            if (side.turns == 0) continue;
-            const Vec3T<F> arm = rotate(pose.orientation, get<F>(side.at, lane));
-            put(side.arm, lane, arm);
-            const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
-            stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
-        }
-        const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
-        float* const plane = g.plane + kGraphInertia * s + place;
-        const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
-                          mass.inverse_mass * max(lightened(h * (across * mass.inverse_mass)), F(kLightest))};
-        for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
+    for (std::uint32_t k = 0; k < b->sides; ++k) {
+        GraphSides& side = g.sides[b->first_side + k];
+        if (side.rods != 0) across = across + select(get<F>(side.used, lane) > zero, AtEnds<F>(side.change, side.run, lane)(taut), zero);
+        if (side.turns == 0) continue;
+        const Vec3T<F> arm = rotate(pose.orientation, get<F>(side.at, lane));
+        put(side.arm, lane, arm);
+        const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
+        stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
     }
+    const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
+    float* const plane = g.plane + kGraphInertia * s + place;
+    const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
+                      mass.inverse_mass * max(lightened(h * (across * mass.inverse_mass)), F(kLightest))};
+    for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
 }
 
 template <class F>
@@ -231,50 +242,55 @@ ORRERY_FN Sym3T<F> squared(Vec3T<F> n) {
     return {n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z};
 }
 template <class F>
-ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
-    refresh_bodies<F>(context, g);
+ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F zero(0.0f), one(1.0f);
-    ORRERY_FOR_EACH_JOINT_VECTOR {
-        const AtHome<F> at_home(j->home + lane);
-        const AtEnds<F> at_other(j->other, j->run, lane);
-        const float* const position = g.plane + kGraphPose * g.stride;
-        Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
-        const InertiaT<F> ih = read_inertia<F>(g, at_home), io = read_inertia<F>(g, at_other);
-        Sym3T<F> of_home{ih.inverse_mass, zero, zero, ih.inverse_mass, zero, ih.inverse_mass},
-            of_other{io.inverse_mass, zero, zero, io.inverse_mass, zero, io.inverse_mass};
-        if (j->turns != 0) {
-            const Vec3T<F> rh = get<F>(j->arm_home, lane),
-                           ro = rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane));
-            put(j->arm_other, lane, ro);
-            apart = apart + (rh - ro);
-            of_home = add_diagonal(lever_sandwich(rh, ih.inverse_inertia), ih.inverse_mass);
-            of_other = add_diagonal(lever_sandwich(ro, io.inverse_inertia), io.inverse_mass);
-        }
-        const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->keep, lane)};
-        const F split_home = get<F>(j->split_home, lane), split_other = get<F>(j->split_other, lane);
-        const Sym3T<F> block = of_home + of_other;
-        Sym3T<F> soft = block * spring.softness;
-        const Sym3T<F> split = (of_home * split_home + of_other * split_other) + soft;
-        Sym3T<F> inverse = split;
-        if (j->rods != 0) {
-            const MaskOf<F> rod = get<F>(j->rod, lane) > zero;
-            const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
-            const Sym3T<F> along = squared(n);
-            apart = select<F>(rod, n * (dot(n, apart) - get<F>(j->length, lane)), apart);
-            // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
-            const Vec3T<F> impulse = get<F>(j->impulse, lane);
-            put(j->impulse, lane, select<F>(rod, n * dot(n, impulse), impulse));
-            soft = select_sym<F>(rod, along * dot(n, soft * n), soft);
-            inverse = along * inverse_or_zero(dot(n, split * n));
-            if (!all(rod)) inverse = select_sym<F>(rod, inverse, inverse_or_zero(split));
-        } else {
-            inverse = inverse_or_zero(split);
-        }
-        put(j->soft_block, lane, soft);
-        put(j->inverse, lane, inverse);
-        put(j->held_bias, lane, get<F>(j->bias, lane) * spring.keep);
-        put(j->bias, lane, joint_bias(apart, spring, context.step));
+    const AtHome<F> at_home(j->home + lane);
+    const AtEnds<F> at_other(j->other, j->run, lane);
+    const float* const position = g.plane + kGraphPose * g.stride;
+    Vec3T<F> apart = read3<F>(position, g.stride, at_home) - read3<F>(position, g.stride, at_other);
+    const InertiaT<F> ih = read_inertia<F>(g, at_home), io = read_inertia<F>(g, at_other);
+    Sym3T<F> of_home{ih.inverse_mass, zero, zero, ih.inverse_mass, zero, ih.inverse_mass},
+        of_other{io.inverse_mass, zero, zero, io.inverse_mass, zero, io.inverse_mass};
+    if (j->turns != 0) {
+        const Vec3T<F> rh = get<F>(j->arm_home, lane),
+                       ro = rotate(read_pose<F>(g, at_other).orientation, get<F>(j->at_other, lane));
+        put(j->arm_other, lane, ro);
+        apart = apart + (rh - ro);
+        of_home = add_diagonal(lever_sandwich(rh, ih.inverse_inertia), ih.inverse_mass);
+        of_other = add_diagonal(lever_sandwich(ro, io.inverse_inertia), io.inverse_mass);
     }
+    const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->keep, lane)};
+    const F split_home = get<F>(j->split_home, lane), split_other = get<F>(j->split_other, lane);
+    const Sym3T<F> block = of_home + of_other;
+    Sym3T<F> soft = block * spring.softness;
+    const Sym3T<F> split = (of_home * split_home + of_other * split_other) + soft;
+    Sym3T<F> inverse = split;
+    if (j->rods != 0) {
+        const MaskOf<F> rod = get<F>(j->rod, lane) > zero;
+        const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
+        const Sym3T<F> along = squared(n);
+        apart = select<F>(rod, n * (dot(n, apart) - get<F>(j->length, lane)), apart);
+        // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
+        const Vec3T<F> impulse = get<F>(j->impulse, lane);
+        put(j->impulse, lane, select<F>(rod, n * dot(n, impulse), impulse));
+        soft = select_sym<F>(rod, along * dot(n, soft * n), soft);
+        inverse = along * inverse_or_zero(dot(n, split * n));
+        if (!all(rod)) inverse = select_sym<F>(rod, inverse, inverse_or_zero(split));
+    } else {
+        inverse = inverse_or_zero(split);
+    }
+    put(j->soft_block, lane, soft);
+    put(j->inverse, lane, inverse);
+    put(j->held_bias, lane, get<F>(j->bias, lane) * spring.keep);
+    put(j->bias, lane, joint_bias(apart, spring, context.step));
+}
+
+template <class F>
+ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
+    ORRERY_FOR_EACH_PLACE_VECTOR refresh_place<F>(context, g, b, lane);
+    ORRERY_FOR_EACH_JOINT_VECTOR show_impulse<F>(g, j, lane);
+    ORRERY_FOR_EACH_BODY_VECTOR refresh_member<F>(context, g, b, lane);
+    ORRERY_FOR_EACH_JOINT_VECTOR refresh_joint<F>(context, g, j, lane);
 }
 
 struct GraphTile {
@@ -293,32 +309,35 @@ inline GraphTile tile_of(const GraphView& g, std::int64_t index) {
 // comes before the contacts, with the present ones.
 enum class GraphPass { solve, relax, hold };
 
-// One step of a range of joints. The first of a pass finds no change before it.
+// One step. The first of a pass finds no change before it.
 template <class F, GraphPass kPass>
-ORRERY_FN void step_joints(const GraphView& g, GraphJoints* begin, const GraphJoints* end, GraphStep by, bool first) {
+ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, GraphStep by, bool first) {
     const F zero(0.0f), keep_change(by.keep), step(by.step);
     const std::size_t s = g.stride, t = g.change_stride;
+    const AtHome<F> at_home(j->home + lane), at_change(j->change + lane);
+    const AtEnds<F> at_other(j->other, j->run, lane);
+    const float* const velocity = g.plane + kGraphVelocity * s;
+    Vec3T<F> rest = read3<F>(velocity, s, at_home) - read3<F>(velocity, s, at_other);
+    if (j->turns != 0)
+        rest = rest + (cross(read3<F>(velocity + 3 * s, s, at_home), get<F>(j->arm_home, lane)) -
+                       cross(read3<F>(velocity + 3 * s, s, at_other), get<F>(j->arm_other, lane)));
+    const Vec3T<F> impulse = get<F>(j->impulse, lane);
+    Vec3T<F> soft = get<F>(j->soft_block, lane) * impulse;
+    if constexpr (kPass == GraphPass::relax) soft = soft * get<F>(j->keep, lane);
+    Vec3T<F> held = get<F>(kPass == GraphPass::relax ? j->held_bias : j->bias, lane) + soft;
+    if constexpr (kPass == GraphPass::hold) held = held * get<F>(j->keep, lane);
+    const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
+    const Vec3T<F> before = first ? Vec3T<F>{zero, zero, zero} : read3<F>(g.change, t, at_change);
+    Vec3T<F> change = before * keep_change + wanted * step;
+    if (!all_lanes<F>(j->jointed, lane)) change = where_used(j->used, lane, change);
+    put(j->impulse, lane, impulse + change);
+    write3(g.change, t, at_change.place, change);
+}
+template <class F, GraphPass kPass>
+ORRERY_FN void step_joints(const GraphView& g, GraphJoints* begin, const GraphJoints* end, GraphStep by, bool first) {
     for (GraphJoints* j = begin; j != end; ++j) {
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            if (vector_bits<F>(j->jointed, lane) == 0) continue;
-            const AtHome<F> at_home(j->home + lane), at_change(j->change + lane);
-            const AtEnds<F> at_other(j->other, j->run, lane);
-            const float* const velocity = g.plane + kGraphVelocity * s;
-            Vec3T<F> rest = read3<F>(velocity, s, at_home) - read3<F>(velocity, s, at_other);
-            if (j->turns != 0)
-                rest = rest + (cross(read3<F>(velocity + 3 * s, s, at_home), get<F>(j->arm_home, lane)) -
-                               cross(read3<F>(velocity + 3 * s, s, at_other), get<F>(j->arm_other, lane)));
-            const Vec3T<F> impulse = get<F>(j->impulse, lane);
-            Vec3T<F> soft = get<F>(j->soft_block, lane) * impulse;
-            if constexpr (kPass == GraphPass::relax) soft = soft * get<F>(j->keep, lane);
-            Vec3T<F> held = get<F>(kPass == GraphPass::relax ? j->held_bias : j->bias, lane) + soft;
-            if constexpr (kPass == GraphPass::hold) held = held * get<F>(j->keep, lane);
-            const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
-            const Vec3T<F> before = first ? Vec3T<F>{zero, zero, zero} : read3<F>(g.change, t, at_change);
-            Vec3T<F> change = before * keep_change + wanted * step;
-            if (!all_lanes<F>(j->jointed, lane)) change = where_used(j->used, lane, change);
-            put(j->impulse, lane, impulse + change);
-            write3(g.change, t, at_change.place, change);
+            if (vector_bits<F>(j->jointed, lane) != 0) step_joint<F, kPass>(g, j, lane, by, first);
         }
     }
 }
@@ -350,32 +369,48 @@ ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g) {
 }
 
 template <class F>
-void prepare_graph(const StepContext& context, const GraphView& g) {
+ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
-    ORRERY_FOR_EACH_JOINT_VECTOR {
-        const JointSpring<F> spring = joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane),
-                                                   F(g.graph->compliance), context.step);
-        put(j->softness, lane, spring.softness);
-        put(j->rate, lane, spring.rate);
-        put(j->keep, lane, spring.keep);
-        put(j->bias, lane, none);
-        put(j->impulse, lane, load_force(g.forces, j->force + lane, get<F>(j->sign, lane)) * h);
-        put(j->total, lane, none);
-    }
+    const JointSpring<F> spring =
+        joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane), F(g.graph->compliance), context.step);
+    put(j->softness, lane, spring.softness);
+    put(j->rate, lane, spring.rate);
+    put(j->keep, lane, spring.keep);
+    put(j->bias, lane, none);
+    put(j->impulse, lane, load_force(g.forces, j->force + lane, get<F>(j->sign, lane)) * h);
+    put(j->total, lane, none);
+}
+template <class F>
+ORRERY_FN void warm_start_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
+    const F one(1.0f), h(context.step.h_s);
+    Vec3T<F> impulse = get<F>(j->impulse, lane);
+    if (!g.graph->carries_all) impulse = impulse * (one - get<F>(j->rate, lane) * h);
+    put(j->impulse, lane, impulse);
+    write3(g.change, g.change_stride, j->change + lane, impulse);
+}
+template <class F>
+ORRERY_FN void sum_up(GraphJoints* j, std::size_t lane) {
+    put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
+}
+template <class F>
+ORRERY_FN void finish_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
+    store_force(g.forces, j->force + lane, vector_bits<F>(j->jointed, lane), get<F>(j->sign, lane),
+                get<F>(j->impulse, lane) * F(context.step.inverse_h), get<F>(j->total, lane), context.step);
+}
+
+// ---- passes, of a whole graph
+
+template <class F>
+void prepare_graph(const StepContext& context, const GraphView& g) {
+    ORRERY_FOR_EACH_JOINT_VECTOR prepare_joint<F>(context, g, j, lane);
     refresh_graph<F>(context, g);
 }
 
 template <class F>
 void warm_start_graph(const StepContext& context, const GraphView& g) {
-    const F one(1.0f), h(context.step.h_s);
     load_graph<F>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR {
-        Vec3T<F> impulse = get<F>(j->impulse, lane);
-        if (!g.graph->carries_all) impulse = impulse * (one - get<F>(j->rate, lane) * h);
-        put(j->impulse, lane, impulse);
-        write3(g.change, g.change_stride, j->change + lane, impulse);
-    }
+    ORRERY_FOR_EACH_JOINT_VECTOR warm_start_joint<F>(context, g, j, lane);
     push_bodies<F>(g, g.bodies, g.bodies + g.graph->bodies);
     unload_graph<F>(context, g);
 }
@@ -392,23 +427,22 @@ template <class F>
 void relax_graph(const StepContext& context, const GraphView& g) {
     refresh_graph<F>(context, g);
     iterate_graph<F, GraphPass::relax>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
+    ORRERY_FOR_EACH_JOINT_VECTOR sum_up<F>(j, lane);
 }
 // In the same substep.
 template <class F>
 void relax_graph_again(const StepContext& context, const GraphView& g) {
     ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) - get<F>(j->impulse, lane));
     iterate_graph<F, GraphPass::relax>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
+    ORRERY_FOR_EACH_JOINT_VECTOR sum_up<F>(j, lane);
 }
 
 template <class F>
 void finish_graph(const StepContext& context, const GraphView& g) {
-    const F inverse_h(context.step.inverse_h);
-    ORRERY_FOR_EACH_JOINT_VECTOR store_force(g.forces, j->force + lane, vector_bits<F>(j->jointed, lane), get<F>(j->sign, lane),
-                                             get<F>(j->impulse, lane) * inverse_h, get<F>(j->total, lane), context.step);
+    ORRERY_FOR_EACH_JOINT_VECTOR finish_joint<F>(context, g, j, lane);
 }
 
+#undef ORRERY_FOR_EACH_PLACE_VECTOR
 #undef ORRERY_FOR_EACH_JOINT_VECTOR
 #undef ORRERY_FOR_EACH_BODY_VECTOR
 

@@ -29,6 +29,7 @@ struct alignas(64) GraphJoints {
     std::uint32_t run;                   // 1: the other ends are one
     std::uint32_t turns;                 // 1: some joint holds a body beside its centre
     std::uint32_t rods;                  // 1: some are rods
+    std::uint32_t graph;                 // whose they are
     Row used;                            // 1 where there is a joint, else 0
     // Of a tick; side by side what each iteration reads:
     Vec3Rows arm_home, arm_other;
@@ -60,6 +61,7 @@ struct alignas(64) GraphBodies {
     std::uint32_t first_own, own;        // the groups of joints that are at home here
     std::uint32_t first_side, sides;
     std::uint32_t dynamic;               // a bit a lane
+    std::uint32_t graph;                 // whose they are
 };
 
 struct GraphStep {
@@ -91,9 +93,10 @@ struct Graph {
     bool carries_all = false;  // begins a substep with the impulses of the last, not with a share of them
     bool breakable = false;
     bool rods = false;
+    bool alone = false;        // of a tick: awake, and nothing but its own joints acts on it
 
-    std::size_t plane_rows() const { return std::size_t(bodies) + outer + 2; }
-    std::size_t change_rows() const { return std::size_t(joints) + 2; }
+    constexpr std::size_t plane_rows() const { return std::size_t(bodies) + outer + 2; }
+    constexpr std::size_t change_rows() const { return std::size_t(joints) + 2; }
 };
 
 }  // namespace orrery::sim

@@ -32,6 +32,7 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     const Rig& rig = rigs.rigs[index];
     Graph graph;
     graph.rig = index;
+    const auto own_index = static_cast<std::uint32_t>(graphs_.size());
     graph.first_joints = static_cast<std::uint32_t>(joints_.size());
     graph.first_bodies = static_cast<std::uint32_t>(bodies_.size());
     graph.first_side = static_cast<std::uint32_t>(sides_.size());
@@ -70,6 +71,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     const std::size_t between = std::size_t(graph.lag) * kGraphTile * graph.joints / graph.bodies;
     const std::size_t depth = kGraphAtOnce / std::max<std::size_t>(between, 1);
     graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.steps));
+    for (std::size_t k = graph.first_joints; k < joints_.size(); ++k) joints_[k].graph = own_index;
+    for (std::size_t k = graph.first_bodies; k < bodies_.size(); ++k) bodies_[k].graph = own_index;
     planes_.resize(planes_.size() + kGraphPlanes * graph.plane_rows(), Row{});
     changes_.resize(changes_.size() + kGraphChanges * graph.change_rows(), Row{});
     for (const Placed& placed : placed_) {
@@ -240,10 +243,13 @@ void GraphGroups::read_targets(std::span<const Joint> joints) {
     }
 }
 
-void GraphGroups::begin_tick(const Rigs& rigs, const Bodies& bodies) {
+void GraphGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched) {
     awake_.clear();
     for (std::uint32_t g = 0; g < graphs_.size(); ++g) {
-        if (!bodies.asleep(rigs.bodies[rigs.rigs[graphs_[g].rig].first_body])) awake_.push_back(g);
+        Graph& graph = graphs_[g];
+        const bool asleep = bodies.asleep(rigs.bodies[rigs.rigs[graph.rig].first_body]);
+        graph.alone = !asleep && touched[graph.rig] == 0 && !rigs.rigs[graph.rig].jointed_otherwise;
+        if (!asleep) awake_.push_back(g);
     }
 }
 
@@ -260,15 +266,49 @@ GraphView GraphGroups::view(std::uint32_t index, RigForce* force, float* mean_n)
             {force, mean_n, graph.breakable}};
 }
 
+void GraphGroups::note_breaks(const Graph& graph, std::span<Joint> joints, const float* mean_n) const {
+    if (!graph.breakable) return;
+    for (std::uint32_t k = 0; k < graph.joints * kBundleLanes; ++k) {
+        const GraphJoints& group = joints_[graph.first_joints + k / kBundleLanes];
+        if ((group.jointed >> (k % kBundleLanes) & 1u) != 0) note_break(joints, group.force[k % kBundleLanes], mean_n);
+    }
+}
 void GraphGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
+    for (const std::uint32_t g : awake_) note_breaks(graphs_[g], joints, mean_n);
+}
+
+void GraphGroups::offer(AloneTick& tick) const {
+    for (const std::uint32_t g : awake_) {
+        tick.graphs_alone = tick.graphs_alone || graphs_[g].alone;
+        tick.breakable = tick.breakable || (graphs_[g].alone && graphs_[g].breakable);
+    }
+    tick.graphs = graphs_.data();
+    tick.graph_count = static_cast<std::uint32_t>(graphs_.size());
+    tick.graph_joints = joints_.data();
+    tick.graph_joint_groups = static_cast<std::uint32_t>(joints_.size());
+    tick.graph_bodies = bodies_.data();
+    tick.graph_body_groups = static_cast<std::uint32_t>(bodies_.size());
+    tick.graph_sides = sides_.data();
+    tick.graph_side_groups = static_cast<std::uint32_t>(sides_.size());
+    tick.graph_steps = steps_.data();
+    tick.graph_step_count = static_cast<std::uint32_t>(steps_.size());
+    tick.plane_rows = planes_.size();
+    tick.change_rows = changes_.size();
+}
+
+std::uint32_t GraphGroups::leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies) {
+    const std::size_t before = awake_.size();
     for (const std::uint32_t g : awake_) {
         const Graph& graph = graphs_[g];
-        if (!graph.breakable) continue;
-        for (std::uint32_t k = 0; k < graph.joints * kBundleLanes; ++k) {
-            const GraphJoints& group = joints_[graph.first_joints + k / kBundleLanes];
-            if ((group.jointed >> (k % kBundleLanes) & 1u) != 0) note_break(joints, group.force[k % kBundleLanes], mean_n);
+        if (!graph.alone) continue;
+        note_breaks(graph, joints, mean_n);
+        for (std::uint32_t k = 0; k < graph.bodies * kBundleLanes; ++k) {
+            const GraphBodies& group = bodies_[graph.first_bodies + k / kBundleLanes];
+            if ((group.dynamic >> (k % kBundleLanes) & 1u) != 0) bodies.push_back(group.body[k % kBundleLanes]);
         }
     }
+    std::erase_if(awake_, [this](std::uint32_t g) { return graphs_[g].alone; });
+    return static_cast<std::uint32_t>(before - awake_.size());
 }
 
 }  // namespace orrery::sim

@@ -34,6 +34,21 @@ void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<co
     pack(bodies, joints);
     trees_.pack(rigs_, bodies, joints);
     graphs_.pack(rigs_, bodies, joints);
+    if (device_) note_kinematic(bodies, joints);
+}
+
+void RigWorker::note_kinematic(const Bodies& bodies, std::span<const Joint> joints) {
+    kinematic_.clear();
+    for (const Rig& rig : rigs_.rigs) {
+        if (rig.kind == RigClass::chain && rig.method == RigMethod::exact) continue;
+        for (const std::uint32_t i : std::span(rigs_.joints).subspan(rig.first, rig.links)) {
+            for (const std::uint32_t body : {joints[i].a, joints[i].b}) {
+                if ((bodies.flags[body] & kBodyKinematic) != 0) kinematic_.push_back(body);
+            }
+        }
+    }
+    std::ranges::sort(kinematic_);
+    kinematic_.erase(std::ranges::unique(kinematic_).begin(), kinematic_.end());
 }
 
 // The longest first, so that a bundle's chains are about as long as each other.
@@ -128,12 +143,16 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
     met_ = touched_;
     for (const std::uint32_t body : pushed) touch(body);
     find_near(bodies, manifolds);
-    trees_.begin_tick(rigs_, bodies, met_);
-    graphs_.begin_tick(rigs_, bodies);
+    trees_.begin_tick(rigs_, bodies, touched_, met_);
+    graphs_.begin_tick(rigs_, bodies, touched_);
 
     alone_.clear();
     coupled_.clear();
     const bool kept = !flags_.empty() && base_flags_ == bodies.flags;
+    for (const std::uint32_t body : left_out_) {
+        if (kept) flags_[body] = base_flags_[body];
+    }
+    left_out_.clear();
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         ChainBundle& bundle = bundles_[b];
         const std::uint32_t before = bundle.alone;
@@ -151,6 +170,7 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
         if (bundle.alone != 0) alone_.push_back(b);
         if (bundle.coupled != 0) coupled_.push_back(b);
     }
+    any_coupled_ = !coupled_.empty() || trees_.awake() + graphs_.awake() > 0;
     if (alone_.empty()) flags_.clear();
     if (alone_.empty() || kept) return;
     base_flags_.assign(bodies.flags.begin(), bodies.flags.end());
@@ -206,6 +226,17 @@ void RigWorker::note_breaks(const ChainBundle& bundle, std::uint32_t mask) {
 bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     if (!device_) return false;
     AloneTick tick{};
+    trees_.offer(tick);
+    graphs_.offer(tick);
+    if (alone_.empty() && !tick.trees_alone && !tick.graphs_alone) return false;
+    moving_.clear();
+    for (const std::uint32_t body : kinematic_) {
+        if (!bodies.asleep(body)) moving_.push_back(body);
+    }
+    tick.kinematic = moving_.data();
+    tick.kinematic_count = static_cast<std::uint32_t>(moving_.size());
+    tick.mass = bodies.mass.data();
+    tick.iterations = input.coupling_iterations;
     const StepContext context = make_step_context(input, bodies);
     tick.step = context.step;
     tick.substeps = input.substeps;
@@ -231,6 +262,10 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
         note_breaks(bundles_[b], bundles_[b].alone);
         elsewhere_ += static_cast<std::uint32_t>(std::popcount(bundles_[b].alone));
     }
+    elsewhere_ += trees_.leave_alone(joints_, mean_n_.data(), left_out_) + graphs_.leave_alone(joints_, mean_n_.data(), left_out_);
+    if (left_out_.empty()) return true;
+    if (flags_.empty()) flags_ = base_flags_ = bodies.flags;
+    for (const std::uint32_t body : left_out_) flags_[body] = 0;
     return true;
 }
 
@@ -244,7 +279,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     elsewhere_ = 0;
     start_pose_ = start_pose;
     lost_ = true;
-    if (alone_.empty() || solve_elsewhere(input, bodies)) return;
+    if (solve_elsewhere(input, bodies) || alone_.empty()) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
     std::uint32_t longest = 0;

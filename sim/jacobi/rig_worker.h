@@ -1,5 +1,6 @@
 // The worker for rigs. Chains that nothing else touches in a tick are solved by themselves, all substeps at once, before the
 // coloured solver; the others, and all trees and graphs, with it, as its last colour. Which is which depends on the state alone.
+// A device, where there is one, may solve rigs of all kinds that nothing touches before either, to the same bits.
 #pragma once
 
 #include <span>
@@ -17,7 +18,7 @@ namespace orrery::sim {
 
 class RigWorker final : public LastColour {
   public:
-    // Chains that are alone are offered to it first; it must outlive this.
+    // Rigs that are alone are offered to it first; it must outlive this.
     void use(RigDevice& device) { device_ = device.open(); }
 
     // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed there, and
@@ -25,7 +26,10 @@ class RigWorker final : public LastColour {
     void find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
               std::vector<RigForce>& force);
     // What joints are to hold has changed, and nothing else of them.
-    void read_targets(std::span<const Joint> joints) { graphs_.read_targets(joints); }
+    void read_targets(std::span<const Joint> joints) {
+        graphs_.read_targets(joints);
+        ++layout_;
+    }
     bool empty() const { return rigs_.rigs.empty(); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(rigs_.rigs.size()); }
     const Rigs& rigs() const { return rigs_; }
@@ -36,7 +40,8 @@ class RigWorker final : public LastColour {
     std::span<const std::uint8_t> flags() const { return flags_; }
     // By body, not 0: a member of a rig that something touches, or a body that touches one. Empty: none is.
     std::span<const std::uint8_t> near() const { return near_; }
-    bool any_coupled() const { return !coupled_.empty() || trees_.awake() + graphs_.awake() > 0; }
+    // Whoever solves them: what they meet is solved as often.
+    bool any_coupled() const { return any_coupled_; }
 
     // Whether quarantine_lost_bodies has to look at bodies whose flags() are 0.
     bool may_have_lost() const { return lost_; }
@@ -65,6 +70,7 @@ class RigWorker final : public LastColour {
     void set_flags(const ChainBundle& bundle, std::uint32_t mask);
     void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
+    void note_kinematic(const Bodies& bodies, std::span<const Joint> joints);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     // Each null: not these. met_alone: of rigs that are in contact.
     void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone = false);
@@ -80,6 +86,7 @@ class RigWorker final : public LastColour {
     std::vector<float> mean_n_;                   // by force_row
     std::unique_ptr<RigSession> device_;          // null: the CPU alone
     std::uint64_t layout_ = 0;                    // AloneTick::layout
+    std::vector<std::uint32_t> kinematic_;        // that hold trees or graphs, ascending
 
     // Of a tick.
     const RigKernels* kernels_ = nullptr;
@@ -89,6 +96,9 @@ class RigWorker final : public LastColour {
     std::uint32_t elsewhere_ = 0;
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
+    bool any_coupled_ = false;
+    std::vector<std::uint32_t> left_out_;         // bodies of trees and graphs that were solved elsewhere
+    std::vector<std::uint32_t> moving_;           // of kinematic_
     std::vector<std::uint8_t> touched_;           // by rig
     std::vector<std::uint8_t> met_;               // by rig: in contact with something
     std::vector<std::uint8_t> near_;              // by body

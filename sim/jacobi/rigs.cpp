@@ -386,7 +386,7 @@ class Finder {
         for (const std::uint32_t i : out_.coloured) {
             for (const std::uint32_t body : joints_[i].bodies()) {
                 const std::uint32_t rig = out_.rig_of_body[body];
-                if (rig != kNone) out_.rigs[rig].always_coupled = true;
+                if (rig != kNone) out_.rigs[rig].jointed_otherwise = out_.rigs[rig].always_coupled = true;
             }
         }
     }

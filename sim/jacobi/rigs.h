@@ -53,7 +53,8 @@ struct Rig {
     std::uint32_t first_body = 0, members = 0;   // its bodies Rigs::bodies[first_body ..]
     std::uint32_t iterations = 0;                // where it is not solved exactly
     float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held
-    bool always_coupled = false;         // a member has other joints, or is more than a round mass
+    bool jointed_otherwise = false;      // a member has joints that are no rig's
+    bool always_coupled = false;         // that, or a member is more than a round mass
 };
 
 // What a joint of a rig does to its B, N in world axes, in the last substep. A row a joint, after the first, which is no joint's

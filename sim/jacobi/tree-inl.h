@@ -216,65 +216,54 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
     for (std::uint32_t s = 0; s <= links; ++s) push_tree<F>(context, trees, s, lane);
 }
 
-#define ORRERY_FOR_EACH_TREE_VECTOR                                     \
-    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
-        if (vector_bits<F>(trees.bundle->awake, lane) != 0)
+// ---- passes, of the trees from `lane` on
 
 template <class F>
-void prepare_trees(const StepContext& context, const RigTreeView& trees) {
+ORRERY_ONCE void prepare_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
-    ORRERY_FOR_EACH_TREE_VECTOR {
-        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
-            const TreeSlot& slot = trees.slots[s];
-            TreeWork& w = trees.work[s];
-            const JointSpring<F> spring = joint_spring(get<F>(slot.frequency_hz, lane), get<F>(slot.damping_ratio, lane),
-                                                       get<F>(trees.bundle->compliance, lane), context.step);
-            put(w.softness, lane, spring.softness);
-            put(w.rate, lane, spring.rate);
-            put(w.keep, lane, spring.keep);
-            put(w.bias, lane, none);
-            put(w.impulse, lane, load_force(trees.forces, slot.force + lane, get<F>(slot.sign, lane)) * h);
-            put(w.total, lane, none);
-            if (slot.span == kNone) continue;
-            const TreeSpan& joint = trees.spans[slot.span];
-            TreeSpanWork& span = trees.span_work[slot.span];
-            put(span.bias, lane, none);
-            put(span.impulse, lane, load_force(trees.forces, joint.force + lane, get<F>(joint.sign, lane)) * h);
-            put(span.total, lane, none);
-        }
-        refresh_tree<F>(context, trees, lane);
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        TreeWork& w = trees.work[s];
+        const JointSpring<F> spring = joint_spring(get<F>(slot.frequency_hz, lane), get<F>(slot.damping_ratio, lane),
+                                                   get<F>(trees.bundle->compliance, lane), context.step);
+        put(w.softness, lane, spring.softness);
+        put(w.rate, lane, spring.rate);
+        put(w.keep, lane, spring.keep);
+        put(w.bias, lane, none);
+        put(w.impulse, lane, load_force(trees.forces, slot.force + lane, get<F>(slot.sign, lane)) * h);
+        put(w.total, lane, none);
+        if (slot.span == kNone) continue;
+        const TreeSpan& joint = trees.spans[slot.span];
+        TreeSpanWork& span = trees.span_work[slot.span];
+        put(span.bias, lane, none);
+        put(span.impulse, lane, load_force(trees.forces, joint.force + lane, get<F>(joint.sign, lane)) * h);
+        put(span.total, lane, none);
     }
+    refresh_tree<F>(context, trees, lane);
 }
 
 template <class F>
-void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
+ORRERY_ONCE void warm_start_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     const F zero(0.0f);
     const Vec3T<F> none{zero, zero, zero};
-    ORRERY_FOR_EACH_TREE_VECTOR {
-        put(trees.work[0].f_linear, lane, none);
-        put(trees.work[0].f_angular, lane, none);
-        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
-            TreeWork& w = trees.work[s];
-            const Vec3T<F> impulse = get<F>(w.impulse, lane);
-            put(w.f_linear, lane, impulse);
-            put(w.f_angular, lane, cross(get<F>(w.in_arm, lane), impulse));
-            TreeWork& above = trees.work[trees.slots[s].parent];
-            load_body(above, lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
-            hold_slot<F>(context, trees, s, lane);
-            if (trees.slots[s].span == kNone) continue;
-            const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
-            const Vec3T<F> second = get<F>(span.impulse, lane);
-            load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
-            load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
-        }
-        for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
+    put(trees.work[0].f_linear, lane, none);
+    put(trees.work[0].f_angular, lane, none);
+    for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+        TreeWork& w = trees.work[s];
+        const Vec3T<F> impulse = get<F>(w.impulse, lane);
+        put(w.f_linear, lane, impulse);
+        put(w.f_angular, lane, cross(get<F>(w.in_arm, lane), impulse));
+        TreeWork& above = trees.work[trees.slots[s].parent];
+        load_body(above, lane, -impulse, -cross(get<F>(w.out_arm, lane), impulse));
+        hold_slot<F>(context, trees, s, lane);
+        if (trees.slots[s].span == kNone) continue;
+        const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
+        const Vec3T<F> second = get<F>(span.impulse, lane);
+        load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
+        load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
     }
-}
-
-template <class F>
-void solve_trees(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, false);
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
 }
 
 template <class F>
@@ -291,39 +280,63 @@ ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
-void relax_trees(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR {
-        refresh_tree<F>(context, trees, lane);
-        solve_tree<F>(context, trees, lane, true);
-        sum_up<F>(trees, lane, F(1.0f));
-    }
+ORRERY_FN void relax_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    refresh_tree<F>(context, trees, lane);
+    solve_tree<F>(context, trees, lane, true);
+    sum_up<F>(trees, lane, F(1.0f));
 }
 // In the same substep.
 template <class F>
-void relax_trees_again(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR {
-        sum_up<F>(trees, lane, F(-1.0f));
-        solve_tree<F>(context, trees, lane, true);
-        sum_up<F>(trees, lane, F(1.0f));
-    }
+ORRERY_FN void relax_tree_again(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    sum_up<F>(trees, lane, F(-1.0f));
+    solve_tree<F>(context, trees, lane, true);
+    sum_up<F>(trees, lane, F(1.0f));
 }
 
 template <class F>
-void finish_trees(const StepContext& context, const RigTreeView& trees) {
+ORRERY_ONCE void finish_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     const F inverse_h(context.step.inverse_h);
-    ORRERY_FOR_EACH_TREE_VECTOR {
-        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
-            const TreeSlot& slot = trees.slots[s];
-            store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane),
-                        get<F>(slot.sign, lane), get<F>(trees.work[s].impulse, lane) * inverse_h,
-                        get<F>(trees.work[s].total, lane), context.step);
-            if (slot.span == kNone) continue;
-            const TreeSpan& joint = trees.spans[slot.span];
-            const TreeSpanWork& span = trees.span_work[slot.span];
-            store_force(trees.forces, joint.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(joint.sign, lane),
-                        get<F>(span.impulse, lane) * inverse_h, get<F>(span.total, lane), context.step);
-        }
+    for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(slot.sign, lane),
+                    get<F>(trees.work[s].impulse, lane) * inverse_h, get<F>(trees.work[s].total, lane), context.step);
+        if (slot.span == kNone) continue;
+        const TreeSpan& joint = trees.spans[slot.span];
+        const TreeSpanWork& span = trees.span_work[slot.span];
+        store_force(trees.forces, joint.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(joint.sign, lane),
+                    get<F>(span.impulse, lane) * inverse_h, get<F>(span.total, lane), context.step);
     }
+}
+
+// ---- and of all trees of a bundle
+
+#define ORRERY_FOR_EACH_TREE_VECTOR                                     \
+    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
+        if (vector_bits<F>(trees.bundle->awake, lane) != 0)
+
+template <class F>
+void prepare_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR prepare_tree<F>(context, trees, lane);
+}
+template <class F>
+void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR warm_start_tree<F>(context, trees, lane);
+}
+template <class F>
+void solve_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, false);
+}
+template <class F>
+void relax_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR relax_tree<F>(context, trees, lane);
+}
+template <class F>
+void relax_trees_again(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR relax_tree_again<F>(context, trees, lane);
+}
+template <class F>
+void finish_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR finish_tree<F>(context, trees, lane);
 }
 
 #undef ORRERY_FOR_EACH_TREE_VECTOR

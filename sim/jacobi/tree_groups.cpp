@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -74,17 +75,18 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
     span_work_.resize(spans_.size());
 }
 
-void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> met) {
+void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched, std::span<const std::uint8_t> met) {
     awake_.clear();
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         TreeBundle& bundle = bundles_[b];
-        bundle.awake = 0;
+        bundle.awake = bundle.alone = 0;
         bundle.met = false;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             // Its dynamic bodies sleep and wake together; the first or the second is one.
             const std::uint32_t* body = rigs.bodies.data() + rigs.rigs[bundle.rig[lane]].first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             bundle.awake |= 1u << lane;
+            if (touched[bundle.rig[lane]] == 0 && !rigs.rigs[bundle.rig[lane]].jointed_otherwise) bundle.alone |= 1u << lane;
             bundle.met = bundle.met || met[bundle.rig[lane]] != 0;
         }
         if (bundle.awake != 0) awake_.push_back(b);
@@ -97,16 +99,46 @@ RigTreeView TreeGroups::view(std::uint32_t index, RigForce* force, float* mean_n
             span_work_.data() + bundle.first_span, {force, mean_n, bundle.breakable}};
 }
 
-void TreeGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
-    for (const std::uint32_t b : awake_) {
-        const TreeBundle& bundle = bundles_[b];
-        if (!bundle.breakable) continue;
-        for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
-            if ((bundle.awake >> lane & 1u) == 0) continue;
-            for (std::uint32_t s = 1; s <= bundle.links; ++s) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
-            for (std::uint32_t s = 0; s < bundle.spans; ++s) note_break(joints, spans_[bundle.first_span + s].force[lane], mean_n);
-        }
+void TreeGroups::note_breaks(const TreeBundle& bundle, std::uint32_t lanes, std::span<Joint> joints, const float* mean_n) const {
+    if (!bundle.breakable) return;
+    for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
+        if ((lanes >> lane & 1u) == 0) continue;
+        for (std::uint32_t s = 1; s <= bundle.links; ++s) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
+        for (std::uint32_t s = 0; s < bundle.spans; ++s) note_break(joints, spans_[bundle.first_span + s].force[lane], mean_n);
     }
+}
+void TreeGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
+    for (const std::uint32_t b : awake_) note_breaks(bundles_[b], bundles_[b].awake, joints, mean_n);
+}
+
+void TreeGroups::offer(AloneTick& tick) const {
+    for (const std::uint32_t b : awake_) {
+        tick.trees_alone = tick.trees_alone || bundles_[b].alone != 0;
+        tick.breakable = tick.breakable || (bundles_[b].alone != 0 && bundles_[b].breakable);
+    }
+    tick.trees = bundles_.data();
+    tick.tree_count = static_cast<std::uint32_t>(bundles_.size());
+    tick.tree_slots = slots_.data();
+    tick.tree_slot_count = static_cast<std::uint32_t>(slots_.size());
+    tick.tree_spans = spans_.data();
+    tick.tree_span_count = static_cast<std::uint32_t>(spans_.size());
+}
+
+std::uint32_t TreeGroups::leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies) {
+    std::uint32_t count = 0;
+    for (const std::uint32_t b : awake_) {
+        TreeBundle& bundle = bundles_[b];
+        note_breaks(bundle, bundle.alone, joints, mean_n);
+        count += static_cast<std::uint32_t>(std::popcount(bundle.alone));
+        for (std::uint32_t s = 0; bundle.alone != 0 && s <= bundle.links; ++s) {
+            const TreeSlot& slot = slots_[bundle.slot + s];
+            for (std::uint32_t bits = slot.dynamic & bundle.alone; bits != 0; bits &= bits - 1)
+                bodies.push_back(slot.body[std::countr_zero(bits)]);
+        }
+        bundle.awake &= ~bundle.alone;
+    }
+    std::erase_if(awake_, [this](std::uint32_t b) { return bundles_[b].awake == 0; });
+    return count;
 }
 
 }  // namespace orrery::sim

@@ -158,76 +158,85 @@ ORRERY_FN Vec3T<F> at_most(Vec3T<F> given, float limit) {
     return select<F>(over, v * (F(limit) / sqrt(select(over, squared, F(1.0f)))), v);
 }
 
+// Of the bodies `rows`, those whose bit is set.
 template <class F>
-void integrate_velocities(const StepContext& context, std::uint32_t begin, std::uint32_t end) {
+ORRERY_FN void integrate_velocity(const StepContext& context, const std::uint32_t* rows, const std::uint32_t* mass_rows, std::uint32_t bits) {
     const StepConstants& step = context.step;
     const F h(step.h_s), one(1.0f);
     float* velocities = context.velocity->linear;
+    VelocityT<F> v = gather_velocity<F>(velocities, rows);
+    const MassT<F> mass = gather_mass<F>(context.mass, mass_rows);
+
+    Vec3T<F> acceleration = splat<F>(step.gravity) * mass.gravity_scale;
+    if (context.force) acceleration = acceleration + gather_vec3<F>(context.force, rows) * mass.inertia.inverse_mass;
+    v.linear = v.linear + acceleration * h;
+    if (context.torque) {
+        const InertiaT<F> world = gather_inertia<F>(context.inertia->inverse_inertia, rows);
+        v.angular = v.angular + (world.inverse_inertia * gather_vec3<F>(context.torque, rows)) * h;
+    }
+    const MaskOf<F> round = isotropic(mass.inertia.inverse_inertia);
+    if (!all(round)) {
+        const QuatT<F> q = gather_pose<F>(context.pose->position, rows).orientation;
+        const Vec3T<F> local = rotate_inverse(q, v.angular);
+        const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h, gather_theta<F>(context, rows)));
+        v.angular = select<F>(round, v.angular, v.angular + change);
+    }
+    const F linear_scale = one / (one + mass.linear_damping * h), angular_scale = one / (one + mass.angular_damping * h);
+    v.linear = at_most(v.linear * linear_scale, kMaxLinearSpeed_mps);
+    v.angular = at_most(v.angular * angular_scale, kMaxAngularSpeed_radps);
+    const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
+    v.linear = {v.linear.x * kl.x, v.linear.y * kl.y, v.linear.z * kl.z};
+    v.angular = {v.angular.x * ka.x, v.angular.y * ka.y, v.angular.z * ka.z};
+    scatter_velocity<F>(velocities, rows, bits, v);
+}
+
+// kMove: advance poses and displacements of those whose bit is set in `moving`, by the velocities. Always: refresh world inverse inertias,
+// of the `dynamic` ones.
+template <bool kMove, class F>
+ORRERY_FN void move_body(const StepContext& context, const std::uint32_t* rows, const std::uint32_t* mass_rows, std::uint32_t moving,
+                         std::uint32_t dynamic) {
+    const F h(context.step.h_s);
+    const MassT<F> mass = gather_mass<F>(context.mass, mass_rows);
+    PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
+    if constexpr (kMove) {
+        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
+        const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
+        const Vec3T<F> step{v.linear.x * kl.x * h, v.linear.y * kl.y * h, v.linear.z * kl.z * h};
+        const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
+        VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
+        delta.linear = delta.linear + step;
+        delta.angular = delta.angular + turn;
+        pose.position = pose.position + step;
+        pose.orientation = integrate(pose.orientation, turn);
+        scatter_pose<F>(context.pose->position, rows, moving, pose);
+        scatter_velocity<F>(context.delta->linear, rows, moving, delta);
+    }
+    const InertiaT<F> world{world_inverse_inertia(pose.orientation, mass), mass.inertia.inverse_mass};
+    scatter_inertia<F>(context.inertia->inverse_inertia, rows, dynamic, world);
+}
+
+template <class F>
+void integrate_velocities(const StepContext& context, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t first = begin; first < end; first += kBundleLanes) {
         const BodyGroup group(context, first);
         if (group.dynamic_bits == 0) continue;
         for (std::uint32_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
             const std::uint32_t bits = (group.dynamic_bits >> lane) & ((1u << lanes<F>()) - 1u);
-            if (bits == 0) continue;
-            const std::uint32_t* rows = group.rows + lane;
-            VelocityT<F> v = gather_velocity<F>(velocities, rows);
-            const MassT<F> mass = gather_mass<F>(context.mass, group.mass_rows + lane);
-
-            Vec3T<F> acceleration = splat<F>(step.gravity) * mass.gravity_scale;
-            if (context.force) acceleration = acceleration + gather_vec3<F>(context.force, rows) * mass.inertia.inverse_mass;
-            v.linear = v.linear + acceleration * h;
-            if (context.torque) {
-                const InertiaT<F> world = gather_inertia<F>(context.inertia->inverse_inertia, rows);
-                v.angular = v.angular + (world.inverse_inertia * gather_vec3<F>(context.torque, rows)) * h;
-            }
-            const MaskOf<F> round = isotropic(mass.inertia.inverse_inertia);
-            if (!all(round)) {
-                const QuatT<F> q = gather_pose<F>(context.pose->position, rows).orientation;
-                const Vec3T<F> local = rotate_inverse(q, v.angular);
-                const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h, gather_theta<F>(context, rows)));
-                v.angular = select<F>(round, v.angular, v.angular + change);
-            }
-            const F linear_scale = one / (one + mass.linear_damping * h), angular_scale = one / (one + mass.angular_damping * h);
-            v.linear = at_most(v.linear * linear_scale, kMaxLinearSpeed_mps);
-            v.angular = at_most(v.angular * angular_scale, kMaxAngularSpeed_radps);
-            const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
-            v.linear = {v.linear.x * kl.x, v.linear.y * kl.y, v.linear.z * kl.z};
-            v.angular = {v.angular.x * ka.x, v.angular.y * ka.y, v.angular.z * ka.z};
-            scatter_velocity<F>(velocities, rows, bits, v);
+            if (bits != 0) integrate_velocity<F>(context, group.rows + lane, group.mass_rows + lane, bits);
         }
     }
 }
 
-// kMove: advance poses and displacements by the velocities. Always: refresh world inverse inertias.
 template <bool kMove, class F>
 void move_bodies(const StepContext& context, std::uint32_t begin, std::uint32_t end) {
-    const F h(context.step.h_s);
     for (std::uint32_t first = begin; first < end; first += kBundleLanes) {
         const BodyGroup group(context, first);
         if (group.moving_bits == 0) continue;
         for (std::uint32_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
             const std::uint32_t vector_bits = (1u << lanes<F>()) - 1u;
             const std::uint32_t moving = (group.moving_bits >> lane) & vector_bits;
-            const std::uint32_t dynamic = (group.dynamic_bits >> lane) & vector_bits;
-            if (moving == 0) continue;
-            const std::uint32_t* rows = group.rows + lane;
-            const MassT<F> mass = gather_mass<F>(context.mass, group.mass_rows + lane);
-            PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
-            if constexpr (kMove) {
-                const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
-                const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
-                const Vec3T<F> step{v.linear.x * kl.x * h, v.linear.y * kl.y * h, v.linear.z * kl.z * h};
-                const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
-                VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
-                delta.linear = delta.linear + step;
-                delta.angular = delta.angular + turn;
-                pose.position = pose.position + step;
-                pose.orientation = integrate(pose.orientation, turn);
-                scatter_pose<F>(context.pose->position, rows, moving, pose);
-                scatter_velocity<F>(context.delta->linear, rows, moving, delta);
-            }
-            const InertiaT<F> world{world_inverse_inertia(pose.orientation, mass), mass.inertia.inverse_mass};
-            scatter_inertia<F>(context.inertia->inverse_inertia, rows, dynamic, world);
+            if (moving != 0)
+                move_body<kMove, F>(context, group.rows + lane, group.mass_rows + lane, moving, (group.dynamic_bits >> lane) & vector_bits);
         }
     }
 }

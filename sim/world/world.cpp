@@ -92,11 +92,11 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         const StageScope stage(observer, Stage::rigs);
         rigs.begin_tick(core.state.bodies, core.manifolds, core.pushed);
         keep_start_poses(core);
+        input.coupling_iterations = core.def.solver.coupling_iterations;
         rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force, core.start_pose);
         input.flags = rigs.flags();
         input.joints = &rigs.rigs().coloured;
         if (rigs.any_coupled()) input.last = &rigs, input.near = rigs.near();
-        input.coupling_iterations = core.def.solver.coupling_iterations;
     } else {
         keep_start_poses(core);
     }

@@ -1,5 +1,6 @@
-// Guards: that the GPU module's code, run on the CPU in the place of a GPU, gives the bits of the CPU's kernels whatever chains,
-// on chip and not; that a device which is lost in any call, or has no memory, leaves no trace; and who takes how few chains.
+// Guards: that the GPU module's code, run on the CPU in the place of a GPU, gives the bits of the CPU's kernels whatever rigs, on chip
+// and not, in whatever order threads run; that a device which is lost in any call, or has no memory, leaves no trace; that a tick is one
+// launch, and what has not changed is not sent; and who takes how few rigs.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -22,6 +23,7 @@ struct FreshDevice {
     FreshDevice() { device = {}; }
     ~FreshDevice() {
         CHECK(device.used_bytes == 0);
+        CHECK(cuda_emulation::graphs == 0);
         device = {};
     }
 };
@@ -68,6 +70,86 @@ WorldDef ropes(std::uint64_t seed, std::uint32_t count, std::uint32_t longest) {
     return def;
 }
 
+// Trees with branches and spans, rings, nets and any graphs, of sockets, rods and springs; round members and others; free, or held
+// by the world, by what stands and by two bodies that move and turn. Some break, some lie on the floor, some have a hinge besides.
+WorldDef trees_and_graphs(std::uint64_t seed, std::uint32_t count) {
+    Lcg random(static_cast<std::uint32_t>(seed) * 77u + 5u);
+    const auto draw = [&random](std::uint32_t low, std::uint32_t high) {
+        return low + static_cast<std::uint32_t>(random.unit() * static_cast<float>(high - low + 1));
+    };
+    WorldDef def;
+    def.substeps = 1 + static_cast<std::uint32_t>(seed % 4);
+    def.solver.rig_joints = 2;
+    def.solver.rig_iterations = draw(1, 12);
+    def.solver.coupling_iterations = draw(1, 3);
+    def.solver.rig_solver = draw(0, 4) == 0 ? RigSolver::block_jacobi : draw(0, 3) == 0 ? RigSolver::jacobi : RigSolver::automatic;
+    add_sphere_shape(def, 0.1f);
+    add_box_shape(def, {0.1f, 0.05f, 0.15f});
+    std::uint32_t holders[3];
+    for (std::uint32_t k = 0; k < 3; ++k) {
+        holders[k] = add_body(def, 0, {static_cast<float>(k), 101.0f, -1.0f});
+        BodyDef& body = def.bodies[holders[k]];
+        body.type = k == 0 ? BodyType::fixed : BodyType::kinematic;
+        body.mask = 0;
+        if (k > 0) body.linear_velocity = {0.5f, 0.1f * static_cast<float>(k), 0.0f}, body.angular_velocity = {0.0f, 1.0f, 0.5f};
+    }
+    for (std::uint32_t r = 0; r < count; ++r) {
+        const bool low = draw(0, 7) == 0, special = draw(0, 2) == 0, breaks = draw(0, 3) == 0, rods = draw(0, 3) == 0;
+        const Vec3 origin{0.0f, low ? 0.15f : 100.0f, 1.5f * static_cast<float>(r)};
+        const std::uint32_t kind = draw(0, 3), members = draw(3, 30), wide = draw(2, 6), first = static_cast<std::uint32_t>(def.bodies.size());
+        const auto place = [&](std::uint32_t k) {
+            return Vec3{origin.x + 0.3f * static_cast<float>(k % wide), origin.y, origin.z + 0.3f * static_cast<float>(k / wide)};
+        };
+        for (std::uint32_t k = 0; k < members; ++k) {
+            BodyDef& body = def.bodies[add_body(def, draw(0, 3) == 0 ? 1 : 0, place(k))];
+            if (!low) body.mask = 0;
+            body.angular_velocity = {random.between(-2.0f, 2.0f), random.between(-2.0f, 2.0f), random.between(-2.0f, 2.0f)};
+            if (!special) continue;
+            body.gravity_scale = random.between(0.0f, 2.0f);
+            body.linear_damping = random.between(0.0f, 1.0f);
+            body.angular_damping = random.between(0.0f, 1.0f);
+            if (draw(0, 9) == 0) body.locks = static_cast<std::uint8_t>(draw(0, 63));
+        }
+        const auto tie = [&](std::uint32_t a, std::uint32_t b, Vec3 at_a, Vec3 at_b, bool rod) {
+            const Spring spring = special && draw(0, 3) == 0 ? Spring{random.between(1.0f, 20.0f), random.between(0.1f, 2.0f)} : Spring{};
+            std::uint32_t joint = 0;
+            if (rod) joint = add_joint(def, a, b, CenterDistance{0.3f, spring});
+            else joint = add_joint(def, a, b, BallSocket{at_a, at_b, spring});
+            if (breaks) def.joints[joint].break_force_n = random.between(20.0f, 2000.0f);
+        };
+        const auto join = [&](std::uint32_t a, std::uint32_t b) {
+            const Vec3 pa = place(a), pb = place(b), half{(pb.x - pa.x) / 2, 0.0f, (pb.z - pa.z) / 2};
+            const Vec3 back{-half.x, 0.0f, -half.z};
+            if (draw(0, 5) == 0) tie(first + b, first + a, back, half, rods);
+            else tie(first + a, first + b, half, back, rods);
+        };
+        for (std::uint32_t k = 1; k < members; ++k) {
+            if (kind == 0) {  // a net
+                if (k % wide != 0) join(k - 1, k);
+                if (k >= wide) join(k - wide, k);
+                continue;
+            }
+            const std::uint32_t parent = kind == 1 ? k - 1 : k - draw(1, std::min(k, 3u));  // a ring; a tree, a graph
+            join(parent, k);
+            if (kind == 2 && !rods && draw(0, 3) == 0) {  // a span
+                tie(first + parent, first + k, {0.15f, 0.1f, 0.0f}, {-0.15f, 0.1f, 0.0f}, false);
+                def.joints.back().break_force_n = def.joints[def.joints.size() - 2].break_force_n;
+                std::get<BallSocket>(def.joints.back().constraint).spring =
+                    std::get<BallSocket>(def.joints[def.joints.size() - 2].constraint).spring;
+            }
+            if (kind == 3 && draw(0, 2) == 0) join(draw(0, k - 1), k);
+        }
+        if (kind == 1) join(0, members - 1);
+        for (std::uint32_t held = draw(0, 2); held > 0; --held) {
+            const std::uint32_t by = draw(0, 3), k = draw(0, members - 1);
+            tie(by == 3 ? kNone : holders[by], first + k, by == 3 ? place(k) : Vec3{0.0f, 0.1f, 0.1f}, {0.0f, 0.1f, 0.0f}, false);
+        }
+        if (draw(0, 9) == 0) add_joint(def, first, first + members - 1, AngularHinge{});
+    }
+    add_ground(def);
+    return def;
+}
+
 std::unique_ptr<World> world_on(const WorldDef& def, RigDevice* rig_device, Target target = Target::automatic) {
     auto world = World::create(def, {.target = target, .rig_device = rig_device});
     REQUIRE(world.ok());
@@ -77,7 +159,7 @@ std::unique_ptr<World> world_on(const WorldDef& def, RigDevice* rig_device, Targ
 ModuleRigDevice module_device(std::uint64_t least_beads = 1, std::string* lost = nullptr) {
     ModuleRigDevice::Settings settings;
     settings.least_beads = least_beads;
-    settings.least_chains = 1;
+    settings.least_threads = 1;
     if (lost != nullptr) settings.on_lost = [lost](const std::string& why) { *lost += why + "\n"; };
     return ModuleRigDevice(*orrery_rig_module(), std::move(settings));
 }
@@ -110,6 +192,91 @@ TEST_CASE("a GPU's threads give the bits of the CPU's lanes, on chip and off") {
     }
 }
 
+TEST_CASE("trees and graphs are a GPU's, too, in whatever order its threads run") {
+    std::uint32_t solved = 0;
+    for (std::uint64_t n = 1; n <= (few() ? 2u : 24u); ++n) {
+        const std::uint64_t seed = seeded(n);
+        CAPTURE(seed);
+        const FreshDevice fresh;
+        device.backwards = n % 2 == 1;
+        WorldDef def = trees_and_graphs(seed, 12);
+        if (n % 3 == 0) {  // and ropes beside them
+            const WorldDef more = ropes(seed, 10, 12);
+            const auto bodies = static_cast<std::uint32_t>(def.bodies.size());
+            for (BodyDef body : more.bodies) {
+                if (body.type != BodyType::dynamic) continue;
+                body.pose.position.x -= 20.0f;
+                def.bodies.push_back(body);
+            }
+            for (JointDef joint : more.joints) {
+                if (joint.body_a == kNone || joint.body_b == kNone) continue;
+                joint.body_a += bodies, joint.body_b += bodies;
+                def.joints.push_back(joint);
+            }
+        }
+        ModuleRigDevice gpu = module_device();
+        const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+        for (int tick = 0; tick < 60; ++tick) {
+            there->step();
+            here->step();
+            solved += there->stats().device_rigs;
+            CAPTURE(tick);
+            REQUIRE(there->hash().root == here->hash().root);
+        }
+    }
+    CHECK(solved > (few() ? 200u : 2000u));
+}
+
+TEST_CASE("a tick is one launch, recorded once, and sends what the host has changed") {
+    const FreshDevice fresh;
+    WorldDef def = trees_and_graphs(4, 20);
+    for (BodyDef& body : def.bodies) body.mask = 0;  // nothing touches
+    for (JointDef& joint : def.joints) joint.break_force_n = kNoLimit;
+    def.solver.sleep = false;
+    def.solver.rig_solver = RigSolver::automatic;
+    ModuleRigDevice gpu = module_device();
+    const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+    run(*there, 1);
+    CHECK(device.recordings == 1);
+    const std::size_t first = device.uploaded_bytes;
+    run(*there, 9);
+    CHECK(device.recordings == 1);
+    CHECK(device.graph_launches == 10);
+    CHECK(device.uploaded_bytes - first < 10 * first);  // the bodies that move by themselves, with what lies near them
+    const unsigned uploads = device.uploads;
+    run(*there, 1);
+    CHECK(device.uploads - uploads <= 3);  // poses, velocities and forces of what the host solves
+    run(*here, 11);
+    CHECK(there->hash().root == here->hash().root);
+
+    // A push of one bead is sent, and what lies beside it.
+    Command push = command(CommandKind::impulse);
+    push.body = {5, 0};
+    push.linear = {0.0f, 5.0f, 0.0f};
+    for (World* const world : {there.get(), here.get()}) {
+        world->step({&push, 1});
+        run(*world, 3);
+    }
+    CHECK(device.recordings == 1);
+    CHECK(there->hash().root == here->hash().root);
+}
+
+TEST_CASE("more passes than a graph may have are launched one by one") {
+    const FreshDevice fresh;
+    WorldDef def = trees_and_graphs(9, 3);
+    def.substeps = 20;
+    def.solver.rig_iterations = 200;
+    def.solver.coupling_iterations = 2;
+    def.solver.rig_solver = RigSolver::jacobi;
+    ModuleRigDevice gpu = module_device();
+    const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+    run(*there, 3);
+    run(*here, 3);
+    CHECK(device.launches > 20'000);
+    CHECK(device.graph_launches == 0);
+    CHECK(there->hash().root == here->hash().root);
+}
+
 TEST_CASE("one warp takes two bundles on chip, one where the chip holds no more, none where it does not") {
     for (const int bytes : {256 * 1024, 80 * 1024, 16 * 1024}) {
         const FreshDevice fresh;
@@ -126,25 +293,28 @@ TEST_CASE("one warp takes two bundles on chip, one where the chip holds no more,
 }
 
 TEST_CASE("a device that is lost in any call leaves the tick to the CPU, for good, and changes no bit") {
-    const WorldDef def = ropes(5, 20, 12);
-    const auto here = world_on(def, nullptr);
-    run(*here, 6);
-    std::uint32_t losses = 0;
-    for (unsigned calls = 0; calls < 60; calls += few() ? 7u : 1u) {
-        const FreshDevice fresh;
-        device.calls_left = calls;
-        std::string lost;
-        ModuleRigDevice gpu = module_device(1, &lost);
-        const auto there = world_on(def, &gpu);
-        run(*there, 6);
-        CHECK(there->hash().root == here->hash().root);
-        if (lost.empty()) continue;
-        ++losses;
-        CHECK(lost.find("the device is lost") != std::string::npos);
-        CHECK(lost.find('\n') == lost.size() - 1);  // said once
-        CHECK(there->stats().device_rigs == 0);
+    for (const bool others : {false, true}) {
+        const WorldDef def = others ? trees_and_graphs(5, 6) : ropes(5, 20, 12);
+        const auto here = world_on(def, nullptr);
+        run(*here, 6);
+        std::uint32_t losses = 0;
+        const unsigned apart = (others ? 29u : 1u) * (few() ? 7u : 1u);
+        for (unsigned calls = 0; calls < (others ? 1800u : 60u); calls += calls < 60 && !few() ? 1u : apart) {
+            const FreshDevice fresh;
+            device.calls_left = calls;
+            std::string lost;
+            ModuleRigDevice gpu = module_device(1, &lost);
+            const auto there = world_on(def, &gpu);
+            run(*there, 6);
+            CHECK(there->hash().root == here->hash().root);
+            if (lost.empty()) continue;
+            ++losses;
+            CHECK(lost.find("the device is lost") != std::string::npos);
+            CHECK(lost.find('\n') == lost.size() - 1);  // said once
+            CHECK(there->stats().device_rigs == 0);
+        }
+        CHECK(losses > (few() ? 2u : 20u));
     }
-    CHECK(losses > (few() ? 2u : 20u));
 }
 
 TEST_CASE("what a device has no memory for is the CPU's, and comes back to it when there is less of it") {
@@ -184,14 +354,21 @@ TEST_CASE("a device that is lost while its memory grows gives back what it had, 
 
 TEST_CASE("few beads are the CPU's, topology is sent when it changes alone, and a restored world goes on") {
     const FreshDevice fresh;
-    const WorldDef def = ropes(11, 20, 12);
+    WorldDef def = ropes(11, 20, 12);
+    for (BodyDef& body : def.bodies) body.mask = 0;  // nothing touches
+    for (JointDef& joint : def.joints) joint.break_force_n = kNoLimit;
+    def.solver.rig_joints = 1;  // all are rigs
     ModuleRigDevice gpu = module_device(1), unwilling = module_device(1'000'000);
     const auto there = world_on(def, &gpu), few_beads = world_on(def, &unwilling), here = world_on(def, nullptr);
     run(*few_beads, 2);
     CHECK(device.launches == 0);
     run(*there, 10);
     run(*here, 10);
-    CHECK(device.uploads == 2 + 10);  // slots and extras, then a copy a tick
+    CHECK(device.uploaded_bytes < (std::size_t(1) << 20));
+    const std::size_t sent = device.uploaded_bytes;
+    run(*there, 5);
+    run(*here, 5);
+    CHECK(device.uploaded_bytes == sent);  // nobody has changed anything
     std::vector<std::uint8_t> saved;
     there->save(saved);
     run(*there, 10);

@@ -53,7 +53,7 @@ TEST_CASE("a graph's layout holds each joint once at home and once at its other 
         find_rigs({{}, settings}, bodies, joints, rigs);
         GraphGroups graphs;
         graphs.pack(rigs, bodies, joints);
-        graphs.begin_tick(rigs, bodies);
+        graphs.begin_tick(rigs, bodies, std::vector<std::uint8_t>(rigs.rigs.size(), 0));
         REQUIRE(graphs.awake() == rigs.rigs.size());
         std::vector<RigForce> force(joints.size() + 1);
         std::vector<float> mean(joints.size() + 1);

@@ -1,9 +1,11 @@
-// Chains on a GPU: a thread a chain, by the code of chain-inl.h. Where the work of all chains fits in the memory on chip of as
-// many blocks as there are multiprocessors it stays there for all substeps; else it lies in the device's memory, in which threads
-// side by side meet words side by side.
+// Rigs on a GPU, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A chain is a thread's, for all substeps. Where the work of
+// all of them fits in the memory on chip of as many blocks as there are multiprocessors it stays there; else it lies in the device's
+// memory, in which threads side by side meet words side by side. A tree is a thread's, too, for a substep; of graphs a joint or a body is,
+// for one pass over all of them. Who is next to whom in a pass has no effect: what one thread writes no other one reads in it.
 //
-// What a tick reads and writes goes to the device and back in one copy each. What is on the device is lost with it, what the
-// host holds is not changed before all of the tick is there.
+// All of a tick is one launch of a CUDA graph, recorded once and for as long as nothing but numbers changes. Bodies and
+// forces stay on the device, and the host remembers what it has there: only blocks of them that the host has changed since are sent. What the
+// device had is lost with it; what the host holds is not changed before all of the tick is there.
 
 #include "sim/lanes/cuda_pass.h"
 
@@ -11,39 +13,67 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "sim/jacobi/chain-inl.h"
 #include "sim/jacobi/cuda/module.h"
+#include "sim/jacobi/graph-inl.h"
+#include "sim/jacobi/tree-inl.h"
 
 ORRERY_LANES_BEGIN
 
-constexpr std::uint32_t kBlockThreads = 2 * kBundleLanes;  // a warp
+constexpr std::uint32_t kBlockThreads = 2 * kBundleLanes;  // of chains: a warp
+constexpr std::uint32_t kPassThreads = 128;
 constexpr std::size_t kAlign = 256;
 // Rows of two bundles in the same warp must not meet in the same banks.
 constexpr std::size_t kBundlePadding = 64;
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
+constexpr std::size_t kSentAtOnce = std::size_t(64) << 10;  // bytes that are compared, and sent if they differ
+constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
 
-struct AloneLaunch {
+struct ChainLaunch {
     StepContext context;
     RigForces forces;
     std::uint32_t substeps;
+    std::uint32_t bundle_count;
     const ChainBundle* bundles;
     const ChainSlot* slots;
     const ChainExtras* extras;
-    const std::uint32_t* alone;
-    std::uint32_t alone_count;
     unsigned char* work;     // of all slots; null: on chip
     std::size_t work_bytes;  // of a bundle on chip
 };
 
+// Of trees and graphs. The poses in `context` are a copy, in which bodies that are not dynamic move, too.
+struct RigLaunch {
+    StepContext context;
+    RigForces forces;
+    PoseRecord* pose;  // the state's
+    std::uint32_t iterations;
+    std::uint32_t kinematic_count;
+    const std::uint32_t* kinematic;
+    std::uint32_t tree_count, joint_groups, body_groups;
+    std::uint32_t step;  // which of an iterated pass
+    const TreeBundle* trees;
+    const TreeSlot* tree_slots;
+    const TreeSpan* tree_spans;
+    TreeWork* tree_work;
+    TreeSpanWork* tree_span_work;
+    const Graph* graphs;
+    GraphJoints* joints;
+    GraphBodies* bodies;
+    GraphSides* sides;
+    const GraphStep* steps;
+    float *planes, *changes;
+};
+
 extern __shared__ __align__(64) unsigned char on_chip[];
 
-__global__ void solve_alone_kernel(AloneLaunch launch) {
+__global__ void chain_kernel(ChainLaunch launch) {
     const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     const std::uint32_t at = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (at >= launch.alone_count) return;
-    const ChainBundle& bundle = launch.bundles[launch.alone[at]];
+    if (at >= launch.bundle_count) return;
+    const ChainBundle& bundle = launch.bundles[at];
     if (((bundle.alone >> lane) & 1u) == 0) return;
     unsigned char* const work = launch.work != nullptr ? launch.work + bundle.slot * sizeof(AloneSlot)
                                                        : on_chip + (threadIdx.x / kBundleLanes) * launch.work_bytes;
@@ -51,6 +81,142 @@ __global__ void solve_alone_kernel(AloneLaunch launch) {
     forces.breakable = bundle.breakable;
     const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces, nullptr};
     solve_alone_lanes<float>(launch.context, launch.substeps, chains, reinterpret_cast<AloneSlot*>(work), nullptr, lane);
+}
+
+// ---- bodies
+
+struct OneBody {
+    std::uint32_t row, mass_row;
+    ORRERY_FN explicit OneBody(std::uint32_t body) : row(body), mass_row(body * 2) {}
+    ORRERY_FN void integrate_velocity(const StepContext& context) const { cuda::integrate_velocity<float>(context, &row, &mass_row, 1); }
+    template <bool kMove>
+    ORRERY_FN void move(const StepContext& context, bool dynamic) const {
+        move_body<kMove, float>(context, &row, &mass_row, 1, dynamic ? 1 : 0);
+    }
+};
+
+__global__ void kinematic_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread < launch.kinematic_count) OneBody(launch.kinematic[thread]).move<true>(launch.context, false);
+}
+
+// ---- trees
+
+enum class TreePass { prepare, substep, finish };
+
+template <TreePass kPass>
+__global__ void tree_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::uint32_t at = thread / kBundleLanes, lane = thread % kBundleLanes;
+    if (at >= launch.tree_count) return;
+    const TreeBundle& bundle = launch.trees[at];
+    if (((bundle.alone >> lane) & 1u) == 0) return;
+    RigForces forces = launch.forces;
+    forces.breakable = bundle.breakable;
+    const RigTreeView trees{&bundle, launch.tree_slots + bundle.slot, launch.tree_spans + bundle.first_span, launch.tree_work + bundle.slot,
+                            launch.tree_span_work + bundle.first_span, forces};
+    const StepContext& context = launch.context;
+    const auto each_member = [&](const auto& work) {
+        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
+            if (((trees.slots[s].dynamic >> lane) & 1u) != 0) work(OneBody(trees.slots[s].body[lane]));
+        }
+    };
+    if constexpr (kPass == TreePass::prepare) {
+        each_member([&](OneBody body) { body.move<false>(context, true); });
+        prepare_tree<float>(context, trees, lane);
+    } else if constexpr (kPass == TreePass::substep) {
+        each_member([&](OneBody body) { body.integrate_velocity(context); });
+        warm_start_tree<float>(context, trees, lane);
+        for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, false);
+        each_member([&](OneBody body) { body.move<true>(context, true); });
+        relax_tree<float>(context, trees, lane);
+    } else {
+        finish_tree<float>(context, trees, lane);
+        each_member([&](OneBody body) { launch.pose[body.row] = context.pose[body.row]; });
+    }
+}
+
+// ---- graphs: passes over all joints or all bodies of all of them
+
+__host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint32_t index) {
+    const Graph& graph = launch.graphs[index];
+    RigForces forces = launch.forces;
+    forces.breakable = graph.breakable;
+    return {&graph,
+            launch.joints + graph.first_joints,
+            launch.bodies + graph.first_bodies,
+            launch.sides + graph.first_side,
+            launch.planes + graph.first_plane * kBundleLanes,
+            graph.plane_rows() * kBundleLanes,
+            launch.changes + graph.first_change * kBundleLanes,
+            graph.change_rows() * kBundleLanes,
+            forces};
+}
+
+enum class JointPass { prepare, warm_start, solve, show, refresh, relax, sum, finish };
+
+template <JointPass kPass>
+__global__ void joint_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
+    if (group >= launch.joint_groups) return;
+    GraphJoints* const j = launch.joints + group;
+    if (((j->jointed >> lane) & 1u) == 0) return;
+    const GraphView g = view_of(launch, j->graph);
+    const StepContext& context = launch.context;
+    if (!g.graph->alone || launch.step >= g.graph->steps) return;
+    if constexpr (kPass == JointPass::prepare) {
+        prepare_joint<float>(context, g, j, lane);
+        show_impulse<float>(g, j, lane);
+    } else if constexpr (kPass == JointPass::warm_start) {
+        warm_start_joint<float>(context, g, j, lane);
+    } else if constexpr (kPass == JointPass::solve) {
+        step_joint<float, GraphPass::solve>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
+    } else if constexpr (kPass == JointPass::show) {
+        show_impulse<float>(g, j, lane);
+    } else if constexpr (kPass == JointPass::refresh) {
+        refresh_joint<float>(context, g, j, lane);
+    } else if constexpr (kPass == JointPass::relax) {
+        step_joint<float, GraphPass::relax>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
+    } else if constexpr (kPass == JointPass::sum) {
+        sum_up<float>(j, lane);
+    } else {
+        finish_joint<float>(context, g, j, lane);
+    }
+}
+
+enum class BodyPass { prepare, begin, push, move, refresh, end, finish };
+
+template <BodyPass kPass>
+__global__ void body_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
+    if (group >= launch.body_groups) return;
+    const GraphBodies* const b = launch.bodies + group;
+    const GraphView g = view_of(launch, b->graph);
+    const StepContext& context = launch.context;
+    if (!g.graph->alone || launch.step >= g.graph->steps) return;
+    const bool member = ((b->dynamic >> lane) & 1u) != 0;
+    const OneBody body(b->body[lane]);
+    if constexpr (kPass == BodyPass::prepare) {
+        if (member) body.move<false>(context, true);
+        refresh_place<float>(context, g, b, lane);
+    } else if constexpr (kPass == BodyPass::begin) {
+        if (member) body.integrate_velocity(context);
+        load_place<float>(context, g, b, lane);
+    } else if constexpr (kPass == BodyPass::push) {
+        if (member) push_body<float>(g, b, lane);
+    } else if constexpr (kPass == BodyPass::move) {
+        if (member) unload_place<float>(context, g, b, lane);
+        if (member) body.move<true>(context, true);
+        refresh_place<float>(context, g, b, lane);
+    } else if constexpr (kPass == BodyPass::refresh) {
+        if (member) refresh_member<float>(context, g, b, lane);
+    } else if constexpr (kPass == BodyPass::end) {
+        if (member) unload_place<float>(context, g, b, lane);
+    } else {
+        if (member) launch.pose[body.row] = context.pose[body.row];
+    }
 }
 
 constexpr int kDevice = 0;
@@ -63,19 +229,49 @@ struct Memory {
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
+// Parts one behind the other.
+class Places {
+  public:
+    template <class T>
+    std::size_t add(std::size_t count) {
+        const std::size_t begin = end_;
+        end_ += aligned(sizeof(T) * count);
+        return begin;
+    }
+    std::size_t end() const { return end_; }
+
+  private:
+    std::size_t end_ = 0;
+};
+
+// All that a tick's launches are made of: while it stays the same, so does the graph that was recorded.
+struct Plan {
+    ChainLaunch chains;
+    RigLaunch rigs;
+    std::uint32_t chain_blocks, chain_threads;
+    std::size_t chain_shared;
+    std::uint32_t substeps, most_steps;
+    bool trees, graphs;
+    const unsigned char* from;  // what comes back, and to where
+    unsigned char* to;
+    std::size_t back;
+};
+static_assert(std::is_trivially_copyable_v<Plan>);
+
 class Session {
   public:
-    Session() = default;
+    Session() { clear(plan_); }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session() {
         cudaSetDevice(kDevice);
-        for (Memory* m : {&state_, &topology_, &work_}) cudaFree(m->at);
+        forget_graph();
+        for (Memory* m : {&state_, &topology_, &work_, &scratch_}) cudaFree(m->at);
         cudaFreeHost(staging_.at);
         if (stream_ != nullptr) cudaStreamDestroy(stream_);
     }
 
-    // Makes the kernel ready, so that the first tick need not wait for it.
+    // Makes the kernels ready, so that the first tick need not wait for them.
     bool open(RigModuleText& why) { return prepare() || fail(why); }
 
     DeviceAnswer solve(const AloneTick& tick, RigModuleText& why) {
@@ -87,28 +283,63 @@ class Session {
     }
 
   private:
-    // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first three come back.
-    struct Parts {
-        std::size_t pose, velocity, force, mean_n, back, bundles, alone, total;
+    // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first four come back.
+    struct StateParts {
+        std::size_t pose, velocity, force, mean_n, back, bundles, trees, graphs, mass, kinematic, total;
     };
-    static Parts parts_of(const AloneTick& tick) {
-        Parts p{};
-        std::size_t end = 0;
-        const auto part = [&end](std::size_t bytes) {
-            const std::size_t begin = end;
-            end += aligned(bytes);
-            return begin;
-        };
-        p.pose = part(sizeof(PoseRecord) * tick.body_count);
-        p.velocity = part(sizeof(VelocityRecord) * tick.body_count);
-        p.force = part(sizeof(RigForce) * tick.force_rows);
-        p.mean_n = part(tick.breakable ? sizeof(float) * tick.force_rows : 0);
-        p.back = end;
-        p.bundles = part(sizeof(ChainBundle) * tick.bundle_count);
-        p.alone = part(sizeof(std::uint32_t) * tick.alone_count);
-        p.total = end;
+    static StateParts state_parts(const AloneTick& tick) {
+        StateParts p{};
+        Places places;
+        p.pose = places.add<PoseRecord>(tick.body_count);
+        p.velocity = places.add<VelocityRecord>(tick.body_count);
+        p.force = places.add<RigForce>(tick.force_rows);
+        p.mean_n = places.add<float>(tick.breakable ? tick.force_rows : 0);
+        p.back = places.end();
+        p.bundles = places.add<ChainBundle>(tick.bundle_count);
+        const bool others = tick.trees_alone || tick.graphs_alone;
+        p.trees = places.add<TreeBundle>(others ? tick.tree_count : 0);
+        p.graphs = places.add<Graph>(others ? tick.graph_count : 0);
+        p.mass = places.add<MassRecord>(others ? tick.body_count : 0);
+        p.kinematic = places.add<std::uint32_t>(others ? tick.kinematic_count : 0);
+        p.total = places.end();
         return p;
     }
+    struct TopologyParts {
+        std::size_t slots, extras, tree_slots, tree_spans, joints, bodies, sides, steps, planes, changes, total;
+    };
+    static TopologyParts topology_parts(const AloneTick& tick) {
+        TopologyParts p{};
+        Places places;
+        p.slots = places.add<ChainSlot>(tick.slot_count);
+        p.extras = places.add<ChainExtras>(tick.slot_count);
+        p.tree_slots = places.add<TreeSlot>(tick.tree_slot_count);
+        p.tree_spans = places.add<TreeSpan>(tick.tree_span_count);
+        p.joints = places.add<GraphJoints>(tick.graph_joint_groups);
+        p.bodies = places.add<GraphBodies>(tick.graph_body_groups);
+        p.sides = places.add<GraphSides>(tick.graph_side_groups);
+        p.steps = places.add<GraphStep>(tick.graph_step_count);
+        p.planes = places.add<Row>(tick.plane_rows);
+        p.changes = places.add<Row>(tick.change_rows);
+        p.total = places.end();
+        return p;
+    }
+    // What trees and graphs alone have, and no tick hands to the next.
+    struct ScratchParts {
+        std::size_t pose, delta, inertia, tree_work, tree_span_work, total;
+    };
+    static ScratchParts scratch_parts(const AloneTick& tick) {
+        ScratchParts p{};
+        Places places;
+        p.pose = places.add<PoseRecord>(tick.body_count);
+        p.delta = places.add<DeltaRecord>(tick.body_count);
+        p.inertia = places.add<InertiaRecord>(tick.body_count);
+        p.tree_work = places.add<TreeWork>(tick.tree_slot_count);
+        p.tree_span_work = places.add<TreeSpanWork>(tick.tree_span_count);
+        p.total = places.end();
+        return p;
+    }
+
+    static void clear(Plan& plan) { std::memset(static_cast<void*>(&plan), 0, sizeof(plan)); }  // and what pads it
 
     bool fail(RigModuleText& why) const {
         std::snprintf(why.text, sizeof(why.text), "%.60s: %.150s", failed_, cudaGetErrorString(error_));
@@ -131,7 +362,7 @@ class Session {
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
             !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaFuncSetAttribute(solve_alone_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute"))
+            !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute"))
             return false;
         processors_ = static_cast<std::size_t>(processors);
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
@@ -160,69 +391,101 @@ class Session {
         staging_ = {static_cast<unsigned char*>(at), bytes};
         return true;
     }
+    bool grow_state(const StateParts& parts) {
+        const std::size_t bytes = parts.total;
+        if (bytes > staging_.bytes || bytes > state_.bytes || std::memcmp(&parts, &parts_, sizeof(parts)) != 0) same_ = 0;
+        parts_ = parts;
+        return grow_staging(bytes) && grow(state_, bytes);
+    }
 
-    bool upload_topology(const AloneTick& tick) {
-        const std::size_t slot_bytes = aligned(sizeof(ChainSlot) * tick.slot_count), extra_bytes = sizeof(ChainExtras) * tick.slot_count;
+    template <class T>
+    bool put(std::size_t at, const T* from, std::size_t count) {
+        return count == 0 || ok(cudaMemcpyAsync(topology_.at + at, from, sizeof(T) * count, cudaMemcpyHostToDevice, stream_), "copy of rigs");
+    }
+    bool upload_topology(const AloneTick& tick, const TopologyParts& parts) {
         if (has_layout_ && layout_ == tick.layout) return true;
         has_layout_ = false;
-        if (!grow(topology_, slot_bytes + extra_bytes)) return false;
-        if (!ok(cudaMemcpyAsync(topology_.at, tick.slots, sizeof(ChainSlot) * tick.slot_count, cudaMemcpyHostToDevice, stream_), "copy of slots") ||
-            !ok(cudaMemcpyAsync(topology_.at + slot_bytes, tick.extras, extra_bytes, cudaMemcpyHostToDevice, stream_), "copy of extras") ||
+        scratch_bodies_ = 0;
+        if (!grow(topology_, parts.total)) return false;
+        // In front of planes, behind them and where nothing is are zeros.
+        if (!put(parts.slots, tick.slots, tick.slot_count) || !put(parts.extras, tick.extras, tick.slot_count) ||
+            !put(parts.tree_slots, tick.tree_slots, tick.tree_slot_count) || !put(parts.tree_spans, tick.tree_spans, tick.tree_span_count) ||
+            !put(parts.joints, tick.graph_joints, tick.graph_joint_groups) || !put(parts.bodies, tick.graph_bodies, tick.graph_body_groups) ||
+            !put(parts.sides, tick.graph_sides, tick.graph_side_groups) || !put(parts.steps, tick.graph_steps, tick.graph_step_count) ||
+            (parts.total > parts.planes &&
+             !ok(cudaMemsetAsync(topology_.at + parts.planes, 0, parts.total - parts.planes, stream_), "zeros of planes")) ||
             !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"))
             return false;
         layout_ = tick.layout;
         has_layout_ = true;
-        extras_at_ = slot_bytes;
         return true;
+    }
+    // Bodies that are not dynamic have no inverse inertia, and nobody writes it.
+    bool clear_scratch(const AloneTick& tick, const ScratchParts& parts) {
+        if (parts.total > scratch_.bytes) scratch_bodies_ = 0;
+        if (!grow(scratch_, parts.total)) return false;
+        if (scratch_bodies_ == tick.body_count) return true;
+        if (!ok(cudaMemsetAsync(scratch_.at, 0, parts.tree_work, stream_), "zeros of bodies")) return false;
+        scratch_bodies_ = tick.body_count;
+        return true;
+    }
+
+    // The device has the same as staging_ in the first same_ bytes, of parts that lie where they did. What is as it was is not sent.
+    bool send(std::size_t at, const void* from, std::size_t bytes) {
+        const auto* const source = static_cast<const unsigned char*>(from);
+        std::size_t begin = 0, end = 0;  // to be sent
+        const auto flush = [&] {
+            return begin == end || ok(cudaMemcpyAsync(state_.at + at + begin, staging_.at + at + begin, end - begin, cudaMemcpyHostToDevice, stream_),
+                                      "copy to the device");
+        };
+        for (std::size_t k = 0; k < bytes; k += kSentAtOnce) {
+            const std::size_t n = std::min(kSentAtOnce, bytes - k);
+            if (at + k + n <= same_ && std::memcmp(staging_.at + at + k, source + k, n) == 0) continue;
+            std::memcpy(staging_.at + at + k, source + k, n);
+            if (end != k) {
+                if (!flush()) return false;
+                begin = k;
+            }
+            end = k + n;
+        }
+        return flush();
+    }
+    bool send_state(const AloneTick& tick, const StateParts& p) {
+        const bool others = tick.trees_alone || tick.graphs_alone;
+        return send(p.pose, tick.pose, sizeof(PoseRecord) * tick.body_count) &&
+               send(p.velocity, tick.velocity, sizeof(VelocityRecord) * tick.body_count) &&
+               send(p.force, tick.force, sizeof(RigForce) * tick.force_rows) &&
+               (!tick.breakable || send(p.mean_n, tick.mean_n, sizeof(float) * tick.force_rows)) &&
+               send(p.bundles, tick.bundles, sizeof(ChainBundle) * tick.bundle_count) &&
+               (!others || (send(p.trees, tick.trees, sizeof(TreeBundle) * tick.tree_count) &&
+                            send(p.graphs, tick.graphs, sizeof(Graph) * tick.graph_count) &&
+                            send(p.mass, tick.mass, sizeof(MassRecord) * tick.body_count) &&
+                            send(p.kinematic, tick.kinematic, sizeof(std::uint32_t) * tick.kinematic_count)));
     }
 
     DeviceAnswer given_up() const { return failed_ == nullptr ? DeviceAnswer::declined : DeviceAnswer::lost; }
 
     DeviceAnswer attempt(const AloneTick& tick) {
-        const Parts parts = parts_of(tick);
-        if (!grow_staging(parts.total) || !grow(state_, parts.total) || !upload_topology(tick)) return given_up();
+        const StateParts parts = state_parts(tick);
+        const TopologyParts topology = topology_parts(tick);
+        const ScratchParts scratch = scratch_parts(tick);
+        const bool others = tick.trees_alone || tick.graphs_alone;
+        if (!grow_state(parts) || !upload_topology(tick, topology) || (others && !clear_scratch(tick, scratch))) return given_up();
 
-        AloneLaunch launch{};
-        const std::size_t slots = std::size_t(tick.bundles[tick.alone[0]].links) + 1;
-        launch.work_bytes = slots * sizeof(AloneSlot) + kBundlePadding;
-        std::uint32_t threads = kBlockThreads;
-        if (launch.work_bytes * (threads / kBundleLanes) > on_chip_bytes_) threads = kBundleLanes;
-        const std::uint32_t bundles_per_block = threads / kBundleLanes;
-        const std::uint32_t blocks = (tick.alone_count + bundles_per_block - 1) / bundles_per_block;
-        std::size_t shared = launch.work_bytes * bundles_per_block;
-        if (shared > on_chip_bytes_ || blocks > processors_) {
-            shared = 0;
-            if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return given_up();
-            launch.work = work_.at;
-        }
+        Plan plan;
+        clear(plan);
+        if (tick.alone_count > 0 && !plan_chains(tick, parts, topology, plan)) return given_up();
+        if (others) plan_others(tick, parts, topology, scratch, plan);
+        plan.substeps = tick.substeps;
+        plan.from = state_.at;
+        plan.to = staging_.at;
+        plan.back = parts.back;
+        const bool sent = send_state(tick, parts);
+        same_ = 0;  // until all is there
+        if (!sent || !launch(plan) || !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize")) return given_up();
+        same_ = parts.total;
 
-        unsigned char* const host = staging_.at;
-        std::memcpy(host + parts.pose, tick.pose, sizeof(PoseRecord) * tick.body_count);
-        std::memcpy(host + parts.velocity, tick.velocity, sizeof(VelocityRecord) * tick.body_count);
-        std::memcpy(host + parts.force, tick.force, sizeof(RigForce) * tick.force_rows);
-        if (tick.breakable) std::memcpy(host + parts.mean_n, tick.mean_n, sizeof(float) * tick.force_rows);
-        std::memcpy(host + parts.bundles, tick.bundles, sizeof(ChainBundle) * tick.bundle_count);
-        std::memcpy(host + parts.alone, tick.alone, sizeof(std::uint32_t) * tick.alone_count);
-
-        unsigned char* const there = state_.at;
-        launch.context.step = tick.step;
-        launch.context.pose = reinterpret_cast<PoseRecord*>(there + parts.pose);
-        launch.context.velocity = reinterpret_cast<VelocityRecord*>(there + parts.velocity);
-        launch.context.body_count = tick.body_count;
-        launch.forces = {reinterpret_cast<RigForce*>(there + parts.force), reinterpret_cast<float*>(there + parts.mean_n), false};
-        launch.substeps = tick.substeps;
-        launch.bundles = reinterpret_cast<const ChainBundle*>(there + parts.bundles);
-        launch.slots = reinterpret_cast<const ChainSlot*>(topology_.at);
-        launch.extras = reinterpret_cast<const ChainExtras*>(topology_.at + extras_at_);
-        launch.alone = reinterpret_cast<const std::uint32_t*>(there + parts.alone);
-        launch.alone_count = tick.alone_count;
-        void* arguments[] = {&launch};
-        if (!ok(cudaMemcpyAsync(there, host, parts.total, cudaMemcpyHostToDevice, stream_), "copy to the device") ||
-            !ok(cudaLaunchKernel(solve_alone_kernel, dim3(blocks), dim3(threads), arguments, shared, stream_), "launch") ||
-            !ok(cudaMemcpyAsync(host, there, parts.back, cudaMemcpyDeviceToHost, stream_), "copy from the device") ||
-            !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"))
-            return given_up();
-
+        const unsigned char* const host = staging_.at;
         std::memcpy(tick.pose, host + parts.pose, sizeof(PoseRecord) * tick.body_count);
         std::memcpy(tick.velocity, host + parts.velocity, sizeof(VelocityRecord) * tick.body_count);
         std::memcpy(tick.force, host + parts.force, sizeof(RigForce) * tick.force_rows);
@@ -230,10 +493,162 @@ class Session {
         return DeviceAnswer::done;
     }
 
+    // Member by member: what pads a whole one that is assigned is anything.
+    template <class Launch>
+    void read_state(const AloneTick& tick, const StateParts& parts, Launch& out) const {
+        out.context.step = tick.step;
+        out.context.pose = reinterpret_cast<PoseRecord*>(state_.at + parts.pose);
+        out.context.velocity = reinterpret_cast<VelocityRecord*>(state_.at + parts.velocity);
+        out.context.body_count = tick.body_count;
+        out.forces.force = reinterpret_cast<RigForce*>(state_.at + parts.force);
+        out.forces.mean_n = reinterpret_cast<float*>(state_.at + parts.mean_n);
+    }
+
+    bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
+        ChainLaunch& chains = plan.chains;
+        const std::size_t slots = std::size_t(tick.bundles[0].links) + 1;  // the first is the longest
+        chains.work_bytes = slots * sizeof(AloneSlot) + kBundlePadding;
+        plan.chain_threads = kBlockThreads;
+        if (chains.work_bytes * (plan.chain_threads / kBundleLanes) > on_chip_bytes_) plan.chain_threads = kBundleLanes;
+        const std::uint32_t bundles_per_block = plan.chain_threads / kBundleLanes;
+        plan.chain_blocks = (tick.bundle_count + bundles_per_block - 1) / bundles_per_block;
+        plan.chain_shared = chains.work_bytes * bundles_per_block;
+        if (plan.chain_shared > on_chip_bytes_ || plan.chain_blocks > processors_) {
+            plan.chain_shared = 0;
+            if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return false;
+            chains.work = work_.at;
+        }
+        read_state(tick, parts, chains);
+        chains.substeps = tick.substeps;
+        chains.bundle_count = tick.bundle_count;
+        chains.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles);
+        chains.slots = reinterpret_cast<const ChainSlot*>(topology_.at + topology.slots);
+        chains.extras = reinterpret_cast<const ChainExtras*>(topology_.at + topology.extras);
+        return true;
+    }
+    void plan_others(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, const ScratchParts& scratch, Plan& plan) {
+        plan.trees = tick.trees_alone;
+        plan.graphs = tick.graphs_alone;
+        for (std::uint32_t g = 0; g < tick.graph_count; ++g) plan.most_steps = std::max(plan.most_steps, tick.graphs[g].steps);
+        RigLaunch& rigs = plan.rigs;
+        read_state(tick, parts, rigs);
+        rigs.pose = rigs.context.pose;
+        rigs.context.pose = reinterpret_cast<PoseRecord*>(scratch_.at + scratch.pose);
+        rigs.context.delta = reinterpret_cast<DeltaRecord*>(scratch_.at + scratch.delta);
+        rigs.context.inertia = reinterpret_cast<InertiaRecord*>(scratch_.at + scratch.inertia);
+        rigs.context.mass = reinterpret_cast<const MassRecord*>(state_.at + parts.mass);
+        rigs.iterations = tick.iterations;
+        rigs.kinematic_count = tick.kinematic_count;
+        rigs.kinematic = reinterpret_cast<const std::uint32_t*>(state_.at + parts.kinematic);
+        rigs.tree_count = tick.tree_count;
+        rigs.joint_groups = tick.graph_joint_groups;
+        rigs.body_groups = tick.graph_body_groups;
+        rigs.trees = reinterpret_cast<const TreeBundle*>(state_.at + parts.trees);
+        rigs.tree_slots = reinterpret_cast<const TreeSlot*>(topology_.at + topology.tree_slots);
+        rigs.tree_spans = reinterpret_cast<const TreeSpan*>(topology_.at + topology.tree_spans);
+        rigs.tree_work = reinterpret_cast<TreeWork*>(scratch_.at + scratch.tree_work);
+        rigs.tree_span_work = reinterpret_cast<TreeSpanWork*>(scratch_.at + scratch.tree_span_work);
+        rigs.graphs = reinterpret_cast<const Graph*>(state_.at + parts.graphs);
+        rigs.joints = reinterpret_cast<GraphJoints*>(topology_.at + topology.joints);
+        rigs.bodies = reinterpret_cast<GraphBodies*>(topology_.at + topology.bodies);
+        rigs.sides = reinterpret_cast<GraphSides*>(topology_.at + topology.sides);
+        rigs.steps = reinterpret_cast<const GraphStep*>(topology_.at + topology.steps);
+        rigs.planes = reinterpret_cast<float*>(topology_.at + topology.planes);
+        rigs.changes = reinterpret_cast<float*>(topology_.at + topology.changes);
+    }
+
+    void forget_graph() {
+        if (recorded_ != nullptr) cudaGraphExecDestroy(std::exchange(recorded_, nullptr));
+    }
+    bool launch(const Plan& plan) {
+        const std::size_t nodes = plan.substeps * (12 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
+        if (nodes > kMostNodes) return enqueue(plan);
+        if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
+            forget_graph();
+            if (!record(plan)) return false;
+            std::memcpy(static_cast<void*>(&plan_), &plan, sizeof(plan));
+        }
+        return ok(cudaGraphLaunch(recorded_, stream_), "cudaGraphLaunch");
+    }
+    bool record(const Plan& plan) {
+        if (!ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture")) return false;
+        const bool all = enqueue(plan);
+        cudaGraph_t graph = nullptr;
+        const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);  // whatever happened before
+        const bool made = all && ok(ended, "cudaStreamEndCapture") && ok(cudaGraphInstantiate(&recorded_, graph, 0), "cudaGraphInstantiate");
+        if (graph != nullptr) cudaGraphDestroy(graph);
+        if (!made) recorded_ = nullptr;
+        return made;
+    }
+
+    bool run(void (*kernel)(RigLaunch), const RigLaunch& launch, std::uint32_t threads) {
+        RigLaunch copy = launch;
+        void* arguments[] = {&copy};
+        return threads == 0 || ok(cudaLaunchKernel(kernel, dim3((threads + kPassThreads - 1) / kPassThreads), dim3(kPassThreads), arguments, 0, stream_),
+                                  "launch");
+    }
+    bool enqueue(const Plan& plan) {
+        if (plan.chain_blocks > 0) {
+            ChainLaunch copy = plan.chains;
+            void* arguments[] = {&copy};
+            if (!ok(cudaLaunchKernel(chain_kernel, dim3(plan.chain_blocks), dim3(plan.chain_threads), arguments, plan.chain_shared, stream_), "launch"))
+                return false;
+        }
+        if (plan.trees || plan.graphs) {
+            const RigLaunch& rigs = plan.rigs;
+            if (!ok(cudaMemcpyAsync(rigs.context.pose, rigs.pose, sizeof(PoseRecord) * rigs.context.body_count, cudaMemcpyDeviceToDevice, stream_),
+                    "copy of poses"))
+                return false;
+            const std::uint32_t trees = plan.trees ? rigs.tree_count * kBundleLanes : 0;
+            if (!run(tree_kernel<TreePass::prepare>, rigs, trees) || (plan.graphs && !prepare_graphs(rigs))) return false;
+            for (std::uint32_t substep = 0; substep < plan.substeps; ++substep) {
+                if (!run(kinematic_kernel, rigs, rigs.kinematic_count) || !run(tree_kernel<TreePass::substep>, rigs, trees) ||
+                    (plan.graphs && !substep_graphs(rigs, plan.most_steps)))
+                    return false;
+            }
+            if (!run(tree_kernel<TreePass::finish>, rigs, trees) || (plan.graphs && !finish_graphs(rigs))) return false;
+        }
+        return ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_), "copy from the device");
+    }
+
+    template <JointPass kPass>
+    bool joints(const RigLaunch& rigs) {
+        return run(joint_kernel<kPass>, rigs, rigs.joint_groups * kBundleLanes);
+    }
+    template <BodyPass kPass>
+    bool bodies(const RigLaunch& rigs) {
+        return run(body_kernel<kPass>, rigs, rigs.body_groups * kBundleLanes);
+    }
+    template <JointPass kPass>
+    bool iterate(RigLaunch rigs, std::uint32_t steps) {
+        for (rigs.step = 0; rigs.step < steps; ++rigs.step) {
+            if (!joints<kPass>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
+        }
+        return true;
+    }
+    bool prepare_graphs(const RigLaunch& rigs) {
+        return bodies<BodyPass::prepare>(rigs) && joints<JointPass::prepare>(rigs) && bodies<BodyPass::refresh>(rigs) &&
+               joints<JointPass::refresh>(rigs);
+    }
+    bool substep_graphs(const RigLaunch& rigs, std::uint32_t steps) {
+        if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
+        for (std::uint32_t k = 0; k < rigs.iterations; ++k) {
+            if (!iterate<JointPass::solve>(rigs, steps)) return false;
+        }
+        return bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) &&
+               joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, steps) && joints<JointPass::sum>(rigs) &&
+               bodies<BodyPass::end>(rigs);
+    }
+    bool finish_graphs(const RigLaunch& rigs) { return joints<JointPass::finish>(rigs) && bodies<BodyPass::finish>(rigs); }
+
     cudaStream_t stream_ = nullptr;
+    cudaGraphExec_t recorded_ = nullptr;  // of plan_
+    Plan plan_;
     std::size_t processors_ = 0, on_chip_bytes_ = 0;
-    Memory state_, topology_, work_, staging_;  // the last is the host's
-    std::size_t extras_at_ = 0;
+    Memory state_, topology_, work_, scratch_, staging_;  // the last is the host's
+    StateParts parts_{};
+    std::size_t same_ = 0;
+    std::uint32_t scratch_bodies_ = 0;
     std::uint64_t layout_ = 0;
     bool has_layout_ = false;
     const char* failed_ = nullptr;
@@ -255,7 +670,7 @@ bool find(RigModuleText* out) {
     // The kernel must be there for this card.
     cudaFuncAttributes attributes{};
     cudaError_t loaded = cudaSetDevice(kDevice);
-    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, solve_alone_kernel);
+    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel);
     if (loaded != cudaSuccess) {
         std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name, cudaGetErrorString(loaded));
         return false;

@@ -19,8 +19,16 @@ struct RigModuleText {
 constexpr std::uint64_t rig_module_layout() {
     std::uint64_t hash = 1;  // of the functions in RigModule
     for (const std::uint64_t size :
-         {sizeof(AloneTick), sizeof(StepConstants), sizeof(PoseRecord), sizeof(VelocityRecord), sizeof(RigForce), sizeof(ChainBundle),
-          sizeof(ChainSlot), sizeof(ChainExtras), sizeof(RigModuleText), std::size_t{kBundleLanes}, offsetof(AloneTick, substeps),
+         {sizeof(AloneTick), sizeof(StepConstants), sizeof(PoseRecord), sizeof(VelocityRecord), sizeof(MassRecord), sizeof(RigForce),
+          sizeof(ChainBundle), sizeof(ChainSlot), sizeof(ChainExtras), sizeof(TreeBundle), sizeof(TreeSlot), sizeof(TreeSpan), sizeof(TreeWork),
+          sizeof(TreeSpanWork), sizeof(Graph), sizeof(GraphJoints), sizeof(GraphBodies), sizeof(GraphSides), sizeof(GraphStep),
+          sizeof(RigModuleText), std::size_t{kBundleLanes}, kGraphPlanes, kGraphChanges, offsetof(AloneTick, substeps),
+          offsetof(AloneTick, iterations), offsetof(AloneTick, mass), offsetof(AloneTick, kinematic), offsetof(AloneTick, trees),
+          offsetof(AloneTick, graphs), offsetof(AloneTick, tree_slots), offsetof(AloneTick, graph_joints), offsetof(AloneTick, graph_steps),
+          offsetof(AloneTick, plane_rows), offsetof(TreeBundle, slot), offsetof(TreeBundle, compliance), offsetof(TreeBundle, alone),
+          offsetof(TreeSlot, parent), offsetof(TreeSlot, span), offsetof(TreeSpan, sign), offsetof(Graph, first_plane), offsetof(Graph, steps),
+          offsetof(Graph, compliance), offsetof(Graph, alone), offsetof(GraphJoints, graph), offsetof(GraphJoints, impulse),
+          offsetof(GraphJoints, sign), offsetof(GraphJoints, force), offsetof(GraphSides, arm), offsetof(GraphBodies, graph),
           offsetof(AloneTick, pose), offsetof(AloneTick, velocity), offsetof(AloneTick, body_count), offsetof(AloneTick, force),
           offsetof(AloneTick, mean_n), offsetof(AloneTick, force_rows), offsetof(AloneTick, breakable), offsetof(AloneTick, bundles),
           offsetof(AloneTick, bundle_count), offsetof(AloneTick, alone), offsetof(AloneTick, alone_count), offsetof(AloneTick, slots),

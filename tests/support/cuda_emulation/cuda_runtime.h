@@ -1,5 +1,5 @@
 // As much of CUDA's runtime as sim/jacobi/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
-// one after the other, the device's memory of the heap. Every call can be made to fail, as it does once a device is lost.
+// one after the other, forwards or backwards, the device's memory of the heap. Every call can be made to fail, as it does once a device is lost.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #define __host__
 #define __device__
@@ -20,7 +22,8 @@ struct dim3 {
     explicit dim3(unsigned n) : x(n) {}
 };
 enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 struct cudaFuncAttributes {};
@@ -29,6 +32,8 @@ struct cudaDeviceProp {
     std::size_t totalGlobalMem;
 };
 using cudaStream_t = int*;
+using cudaGraph_t = std::vector<std::function<cudaError_t()>>*;
+using cudaGraphExec_t = cudaGraph_t;
 
 namespace cuda_emulation {
 
@@ -39,10 +44,15 @@ struct Device {
     int processors = 4;
     int on_chip_bytes = 64 * 1024;  // at most kMostOnChipBytes
     std::size_t memory_bytes = std::size_t(1) << 30, used_bytes = 0;
-    unsigned launches = 0, on_chip_launches = 0, uploads = 0;  // counted
+    bool backwards = false;                                // the last thread of a launch first
+    unsigned launches = 0, on_chip_launches = 0;           // of kernels, counted
+    unsigned uploads = 0, recordings = 0, graph_launches = 0;
+    std::size_t uploaded_bytes = 0;
 };
 inline Device device;
 inline int stream;
+inline cudaGraph_t recording = nullptr;
+inline unsigned graphs = 0;  // that are there
 unsigned char* on_chip_memory();
 
 // Every call of the runtime.
@@ -138,23 +148,85 @@ inline cudaError_t cudaFreeHost(void* at) {
     std::free(at);
     return cuda_emulation::lost() ? cudaErrorDevicesUnavailable : cudaSuccess;
 }
+
+namespace cuda_emulation {
+
+// At once, or once for each launch of the graph that is being recorded.
+inline cudaError_t enqueue(std::function<cudaError_t()> work) {
+    if (recording == nullptr) return work();
+    if (lost()) return cudaErrorDevicesUnavailable;
+    recording->push_back(std::move(work));
+    return cudaSuccess;
+}
+
+}  // namespace cuda_emulation
+
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-    // A device that is lost in a copy leaves half of it.
-    const bool lost = cuda_emulation::lost();
-    std::memcpy(to, from, lost ? bytes / 2 : bytes);
-    if (kind == cudaMemcpyHostToDevice) ++cuda_emulation::device.uploads;
-    return lost ? cudaErrorDevicesUnavailable : cudaSuccess;
+    return cuda_emulation::enqueue([=] {
+        // A device that is lost in a copy leaves half of it.
+        const bool lost = cuda_emulation::lost();
+        std::memcpy(to, from, lost ? bytes / 2 : bytes);
+        if (kind == cudaMemcpyHostToDevice) ++cuda_emulation::device.uploads, cuda_emulation::device.uploaded_bytes += bytes;
+        return lost ? cudaErrorDevicesUnavailable : cudaSuccess;
+    });
+}
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+    return cuda_emulation::enqueue([=] {
+        if (cuda_emulation::lost()) return cudaErrorDevicesUnavailable;
+        std::memset(to, value, bytes);
+        return cudaSuccess;
+    });
 }
 template <class Argument>
 cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes, cudaStream_t) {
+    const Argument argument = *static_cast<Argument*>(arguments[0]);
+    return cuda_emulation::enqueue([=] {
+        CUDA_EMULATION_CALL;
+        if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes)) return cudaErrorMemoryAllocation;
+        ++cuda_emulation::device.launches;
+        if (shared_bytes > 0) ++cuda_emulation::device.on_chip_launches;
+        blockDim = block;
+        const bool backwards = cuda_emulation::device.backwards;
+        for (unsigned b = 0; b < grid.x; ++b) {
+            blockIdx.x = backwards ? grid.x - 1 - b : b;
+            std::memset(cuda_emulation::on_chip_memory(), 0xa5, shared_bytes);
+            for (unsigned t = 0; t < block.x; ++t) {
+                threadIdx.x = backwards ? block.x - 1 - t : t;
+                kernel(argument);
+            }
+        }
+        return cudaSuccess;
+    });
+}
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
     CUDA_EMULATION_CALL;
-    if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes)) return cudaErrorMemoryAllocation;
-    ++cuda_emulation::device.launches;
-    if (shared_bytes > 0) ++cuda_emulation::device.on_chip_launches;
-    blockDim = block;
-    for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
-        std::memset(cuda_emulation::on_chip_memory(), 0xa5, shared_bytes);
-        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) kernel(*static_cast<Argument*>(arguments[0]));
+    cuda_emulation::recording = new std::vector<std::function<cudaError_t()>>;
+    ++cuda_emulation::graphs;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* out) {
+    *out = cuda_emulation::recording;
+    cuda_emulation::recording = nullptr;
+    ++cuda_emulation::device.recordings;
+    return cuda_emulation::lost() ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long) {
+    CUDA_EMULATION_CALL;
+    *out = new std::vector<std::function<cudaError_t()>>(*graph);
+    ++cuda_emulation::graphs;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {  // also of a lost device
+    delete graph;
+    --cuda_emulation::graphs;
+    return cuda_emulation::lost() ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+    CUDA_EMULATION_CALL;
+    ++cuda_emulation::device.graph_launches;
+    for (const auto& node : *graph) {
+        if (const cudaError_t error = node(); error != cudaSuccess) return error;
     }
     return cudaSuccess;
 }
