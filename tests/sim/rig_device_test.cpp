@@ -261,6 +261,70 @@ TEST_CASE("a tick is one launch, recorded once, and sends what the host has chan
     CHECK(there->hash().root == here->hash().root);
 }
 
+TEST_CASE("bodies and joints that come, go and are moved between ticks are the device's as they are the host's") {
+    for (std::uint64_t n = 1; n <= (few() ? 1u : 8u); ++n) {
+        const std::uint64_t seed = seeded(n);
+        CAPTURE(seed);
+        const FreshDevice fresh;
+        WorldDef def = trees_and_graphs(seed, 8);
+        PrefabDef& prefab = def.prefabs.emplace_back();
+        for (std::uint32_t k = 0; k < 12; ++k) {  // beads and, of six of them, a ring
+            BodyDef bead;
+            bead.shape = 0;
+            bead.mask = 0;
+            bead.pose.position = {0.25f * static_cast<float>(k), 0.0f, 0.0f};
+            prefab.bodies.push_back(bead);
+            if (k >= 6) continue;
+            JointDef joint;
+            joint.body_a = k;
+            joint.body_b = (k + 1) % 6;
+            joint.constraint = BallSocket{{0.1f, 0.0f, 0.0f}, {-0.1f, 0.0f, 0.0f}, {}};
+            prefab.joints.push_back(joint);
+        }
+        ModuleRigDevice gpu = module_device();
+        const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+        Lcg random(static_cast<std::uint32_t>(seed) + 3u);
+        std::vector<JointState> joints;
+        std::vector<BodyId> came;
+        std::uint32_t solved = 0;
+        for (int tick = 0; tick < 120; ++tick) {
+            CAPTURE(tick);
+            here->read_joints(joints);
+            Command c;
+            c.body = {5u + static_cast<std::uint32_t>(random.unit() * static_cast<float>(def.bodies.size() - 6)), 0};
+            const float what = random.unit();
+            if (what < 0.2f) {
+                c.kind = CommandKind::impulse;
+                c.linear = {random.between(-3.0f, 3.0f), random.between(0.0f, 5.0f), 0.0f};
+            } else if (what < 0.3f) {
+                c.kind = CommandKind::teleport;
+                c.pose.position = {random.between(0.0f, 5.0f), 102.0f, random.between(0.0f, 5.0f)};
+            } else if (what < 0.4f && !joints.empty()) {
+                c.kind = CommandKind::remove_joint;
+                c.joint = joints[static_cast<std::size_t>(random.unit() * static_cast<float>(joints.size()))].id;
+            } else if (what < 0.6f) {
+                c.kind = CommandKind::spawn;
+                c.prefab = 0;
+                c.pose.position = {random.between(-9.0f, 9.0f), 103.0f, random.between(-9.0f, 9.0f)};
+            } else if (what < 0.8f && !came.empty()) {
+                c.kind = CommandKind::despawn;
+                c.body = came.back();
+                came.pop_back();
+            }
+            const std::span<const Command> commands(&c, what < 0.8f ? 1u : 0u);
+            there->step(commands);
+            here->step(commands);
+            for (const Event& event : here->events()) {
+                if (event.kind == EventKind::spawned) came.push_back(event.a);
+            }
+            solved += there->stats().device_rigs;
+            REQUIRE(there->hash().root == here->hash().root);
+        }
+        CHECK(came.size() > 20);
+        CHECK(solved > 200);
+    }
+}
+
 TEST_CASE("more passes than a graph may have are launched one by one") {
     const FreshDevice fresh;
     WorldDef def = trees_and_graphs(9, 3);
