@@ -12,7 +12,7 @@
 
 namespace orrery::server {
 
-// What a tick must have to be worth the copies; not yet measured. A chain or a tree is one thread's, and so is a joint of a graph.
+// What a tick must have to be worth the copies; not yet measured. A chain or a tree is one thread's, and so is a place for a joint of a graph.
 inline constexpr std::uint64_t kBeadsWorthAGpu = 50'000, kThreadsWorthAGpu = 512;
 
 // By a module's table, which must outlive it. Sessions may be used from different threads.

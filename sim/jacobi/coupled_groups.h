@@ -1,4 +1,4 @@
-// Rigs that are always solved with the coloured solver, in its last colour: trees, in bundles of one shape, and graphs.
+// Rigs that the CPU always solves with the coloured solver, in its last colour: trees, in bundles of one shape, and graphs.
 #pragma once
 
 #include <span>

@@ -28,6 +28,7 @@ struct AloneTick {
     // Bodies that move and hold trees or graphs, but are not dynamic; ascending.
     const std::uint32_t* kinematic;
     std::uint32_t kinematic_count;
+    bool pushed;               // actuators push bodies of none of these, whose forces of 0 are then added
     // Of all joints, by force_row: read and written, and written where some rig is breakable.
     RigForce* force;
     float* mean_n;

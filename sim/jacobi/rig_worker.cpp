@@ -8,6 +8,7 @@
 
 #include "sim/lanes/fp_environment.h"
 #include "sim/stage_scope.h"
+#include "sim/world/numbers.h"
 
 namespace orrery::sim {
 namespace {
@@ -237,6 +238,7 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     tick.kinematic_count = static_cast<std::uint32_t>(moving_.size());
     tick.mass = bodies.mass.data();
     tick.iterations = input.coupling_iterations;
+    tick.pushed = !input.force.empty();
     const StepContext context = make_step_context(input, bodies);
     tick.step = context.step;
     tick.substeps = input.substeps;
@@ -265,7 +267,10 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     elsewhere_ += trees_.leave_alone(joints_, mean_n_.data(), left_out_) + graphs_.leave_alone(joints_, mean_n_.data(), left_out_);
     if (left_out_.empty()) return true;
     if (flags_.empty()) flags_ = base_flags_ = bodies.flags;
-    for (const std::uint32_t body : left_out_) flags_[body] = 0;
+    for (const std::uint32_t body : left_out_) {
+        flags_[body] = 0;
+        bodies.inertia[body] = ref::world_inertia(bodies.mass[body], bodies.pose[body]);  // as the coloured solver leaves it
+    }
     return true;
 }
 

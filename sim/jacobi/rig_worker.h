@@ -36,7 +36,8 @@ class RigWorker final : public LastColour {
 
     // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
     void begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<const std::uint32_t> pushed);
-    // By body; empty where no rig is alone. Those of members of rigs that are: no bodies of the coloured solver's.
+    // By body, after step_alone; empty where no chain is alone and no device has solved a rig. Those of members of such: no bodies of the
+    // coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
     // By body, not 0: a member of a rig that something touches, or a body that touches one. Empty: none is.
     std::span<const std::uint8_t> near() const { return near_; }

@@ -227,6 +227,83 @@ TEST_CASE("trees and graphs are a GPU's, too, in whatever order its threads run"
     CHECK(solved > (few() ? 200u : 2000u));
 }
 
+TEST_CASE("a tree beside one that something touches is relaxed as often as that is") {
+    const FreshDevice fresh;
+    WorldDef def;
+    def.solver.rig_joints = 2;
+    def.solver.coupling_iterations = 3;
+    add_sphere_shape(def, 0.1f);
+    for (std::uint32_t tree = 0; tree < 16; ++tree) {  // alike, so that they lie in one bundle; the last falls to the floor
+        const Vec3 at{static_cast<float>(2 * tree), tree < 15 ? 100.0f : 0.15f, 0.0f};
+        const std::uint32_t root = add_body(def, 0, at);
+        for (std::uint32_t k = 0; k < 3; ++k) {
+            const float along = 0.4f * static_cast<float>(k) - 0.4f;
+            const std::uint32_t leaf = add_body(def, 0, {at.x + along, at.y, 0.4f});
+            def.bodies[leaf].linear_velocity = {0.1f * static_cast<float>(k), 0.3f, static_cast<float>(tree) * 0.1f};
+            add_joint(def, root, leaf, BallSocket{{along / 2, 0.0f, 0.2f}, {-along / 2, 0.0f, -0.2f}, {}});
+        }
+    }
+    add_ground(def);
+    ModuleRigDevice gpu = module_device();
+    const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+    std::uint32_t solved = 0;
+    for (int tick = 0; tick < 30; ++tick) {
+        CAPTURE(tick);
+        there->step();
+        here->step();
+        solved += there->stats().device_rigs;
+        REQUIRE(there->hash().root == here->hash().root);
+    }
+    CHECK(solved > 0);  // before it has fallen
+    CHECK(solved < 30 * 15);
+}
+
+TEST_CASE("where an actuator pushes something else, forces of 0 act on a device's rigs, too") {
+    for (const bool pushes : {false, true}) {
+        const FreshDevice fresh;
+        WorldDef def;
+        def.solver.rig_joints = 2;
+        def.gravity = {-0.0f, -10.0f, -0.0f};
+        add_sphere_shape(def, 0.1f);
+        std::uint32_t before = kNone;
+        for (std::uint32_t k = 0; k < 9; ++k) {
+            const std::uint32_t bead = add_body(def, 0, {0.3f * static_cast<float>(k), 100.0f, 0.0f});
+            def.bodies[bead].mask = 0;
+            def.bodies[bead].linear_velocity = {-0.0f, 0.0f, -0.0f};
+            def.bodies[bead].angular_velocity = {-0.0f, -1.0f, -0.0f};
+            def.bodies[bead].locks = kLockAngularY | kLockLinearZ;
+            if (before != kNone) add_joint(def, before, bead, CenterDistance{0.3f, {}});
+            before = bead;
+        }
+        const std::uint32_t rocket = add_body(def, 0, {0.0f, 50.0f, 0.0f});
+        if (pushes) {
+            def.slots.resize(1);
+            ActuatorDef thrust;
+            thrust.kind = ActuatorKind::force;
+            thrust.body = rocket;
+            thrust.weights[0] = 1.0f;
+            thrust.offset = 2.0f;
+            thrust.min = 0.0f;
+            thrust.max = 10.0f;
+            def.actuators.push_back(thrust);
+        }
+        ModuleRigDevice gpu = module_device();
+        const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+        const Command join = command(CommandKind::join);
+        std::uint32_t solved = 0;
+        for (int tick = 0; tick < 20; ++tick) {
+            CAPTURE(tick);
+            CAPTURE(pushes);
+            const std::span<const Command> commands(&join, tick == 5 && pushes ? 1u : 0u);
+            there->step(commands);
+            here->step(commands);
+            solved += there->stats().device_rigs;
+            REQUIRE(there->hash().root == here->hash().root);
+        }
+        CHECK(solved == 20);
+    }
+}
+
 TEST_CASE("a tick is one launch, recorded once, and sends what the host has changed") {
     const FreshDevice fresh;
     WorldDef def = trees_and_graphs(4, 20);

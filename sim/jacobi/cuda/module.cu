@@ -323,9 +323,9 @@ class Session {
         p.total = places.end();
         return p;
     }
-    // What trees and graphs alone have, and no tick hands to the next.
+    // What trees and graphs alone have. Of it, ticks hand zeros alone to the next ones.
     struct ScratchParts {
-        std::size_t pose, delta, inertia, tree_work, tree_span_work, total;
+        std::size_t pose, delta, inertia, no_force, tree_work, tree_span_work, total;
     };
     static ScratchParts scratch_parts(const AloneTick& tick) {
         ScratchParts p{};
@@ -333,6 +333,7 @@ class Session {
         p.pose = places.add<PoseRecord>(tick.body_count);
         p.delta = places.add<DeltaRecord>(tick.body_count);
         p.inertia = places.add<InertiaRecord>(tick.body_count);
+        p.no_force = places.add<Vec3>(tick.body_count);
         p.tree_work = places.add<TreeWork>(tick.tree_slot_count);
         p.tree_span_work = places.add<TreeSpanWork>(tick.tree_span_count);
         p.total = places.end();
@@ -357,22 +358,35 @@ class Session {
         return false;
     }
 
+    // Loaded only when it is first recorded, a kernel might break the recording.
+    bool loaded(void (*kernel)(RigLaunch)) {
+        cudaFuncAttributes attributes{};
+        return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    }
     bool prepare() {
         int processors = 0, on_chip_bytes = 0;
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
             !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute"))
+            !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !loaded(kinematic_kernel) || !loaded(tree_kernel<TreePass::prepare>) || !loaded(tree_kernel<TreePass::substep>) ||
+            !loaded(tree_kernel<TreePass::finish>) || !loaded(joint_kernel<JointPass::prepare>) || !loaded(joint_kernel<JointPass::warm_start>) ||
+            !loaded(joint_kernel<JointPass::solve>) || !loaded(joint_kernel<JointPass::show>) || !loaded(joint_kernel<JointPass::refresh>) ||
+            !loaded(joint_kernel<JointPass::relax>) || !loaded(joint_kernel<JointPass::sum>) || !loaded(joint_kernel<JointPass::finish>) ||
+            !loaded(body_kernel<BodyPass::prepare>) || !loaded(body_kernel<BodyPass::begin>) || !loaded(body_kernel<BodyPass::push>) ||
+            !loaded(body_kernel<BodyPass::move>) || !loaded(body_kernel<BodyPass::refresh>) || !loaded(body_kernel<BodyPass::end>) ||
+            !loaded(body_kernel<BodyPass::finish>))
             return false;
         processors_ = static_cast<std::size_t>(processors);
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
-        return ok(cudaStreamCreate(&stream_), "cudaStreamCreate");
+        return ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     }
 
     // False: there is no room, or the device is lost (failed_ is set).
     bool grow(Memory& memory, std::size_t bytes) {
         if (bytes <= memory.bytes) return true;
         std::size_t free = 0, total = 0;
+        forget_graph();
         if (!ok(cudaFree(std::exchange(memory, {}).at), "cudaFree") || !ok(cudaMemGetInfo(&free, &total), "cudaMemGetInfo")) return false;
         if (bytes > free || free - bytes < kSpareBytes) return false;
         const std::size_t more = bytes + bytes / 2;  // bodies that come one by one need no memory each
@@ -384,6 +398,7 @@ class Session {
     }
     bool grow_staging(std::size_t bytes) {
         if (bytes <= staging_.bytes) return true;
+        forget_graph();
         if (!ok(cudaFreeHost(std::exchange(staging_, {}).at), "cudaFreeHost")) return false;
         bytes += bytes / 2;
         void* at = nullptr;
@@ -420,7 +435,7 @@ class Session {
         has_layout_ = true;
         return true;
     }
-    // Bodies that are not dynamic have no inverse inertia, and nobody writes it.
+    // Bodies that are not dynamic have no inverse inertia, and nobody writes it, nor forces.
     bool clear_scratch(const AloneTick& tick, const ScratchParts& parts) {
         if (parts.total > scratch_.bytes) scratch_bodies_ = 0;
         if (!grow(scratch_, parts.total)) return false;
@@ -537,6 +552,7 @@ class Session {
         rigs.context.delta = reinterpret_cast<DeltaRecord*>(scratch_.at + scratch.delta);
         rigs.context.inertia = reinterpret_cast<InertiaRecord*>(scratch_.at + scratch.inertia);
         rigs.context.mass = reinterpret_cast<const MassRecord*>(state_.at + parts.mass);
+        if (tick.pushed) rigs.context.force = rigs.context.torque = reinterpret_cast<const Vec3*>(scratch_.at + scratch.no_force);
         rigs.iterations = tick.iterations;
         rigs.kinematic_count = tick.kinematic_count;
         rigs.kinematic = reinterpret_cast<const std::uint32_t*>(state_.at + parts.kinematic);

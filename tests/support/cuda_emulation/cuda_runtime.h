@@ -104,7 +104,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
     CUDA_EMULATION_CALL;
     return cudaSuccess;
 }
-inline cudaError_t cudaStreamCreate(cudaStream_t* out) {
+constexpr unsigned cudaStreamNonBlocking = 1;
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
     CUDA_EMULATION_CALL;
     *out = &cuda_emulation::stream;
     return cudaSuccess;
