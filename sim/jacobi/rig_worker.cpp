@@ -49,7 +49,7 @@ void RigWorker::note_kinematic(const Bodies& bodies, std::span<const Joint> join
         }
     }
     std::ranges::sort(kinematic_);
-    kinematic_.erase(std::ranges::unique(kinematic_).begin(), kinematic_.end());
+    kinematic_.erase(std::unique(kinematic_.begin(), kinematic_.end()), kinematic_.end());
 }
 
 // The longest first, so that a bundle's chains are about as long as each other.
