@@ -8,7 +8,6 @@
 
 #include "sim/lanes/fp_environment.h"
 #include "sim/stage_scope.h"
-#include "sim/world/numbers.h"
 
 namespace orrery::sim {
 namespace {
@@ -267,10 +266,7 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     elsewhere_ += trees_.leave_alone(joints_, mean_n_.data(), left_out_) + graphs_.leave_alone(joints_, mean_n_.data(), left_out_);
     if (left_out_.empty()) return true;
     if (flags_.empty()) flags_ = base_flags_ = bodies.flags;
-    for (const std::uint32_t body : left_out_) {
-        flags_[body] = 0;
-        bodies.inertia[body] = ref::world_inertia(bodies.mass[body], bodies.pose[body]);  // as the coloured solver leaves it
-    }
+    for (const std::uint32_t body : left_out_) flags_[body] = 0;
     return true;
 }
 

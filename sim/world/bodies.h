@@ -30,7 +30,7 @@ struct alignas(32) DeltaRecord {
     float zero[2] = {};
 };
 // Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and along
-// locked axes. Refreshed from MassRecord whenever poses change.
+// locked axes. The solver's own, refreshed from MassRecord as poses change; of a rig that was solved apart it is an earlier pose's.
 struct alignas(32) InertiaRecord {
     float inverse_inertia[6] = {};
     float inverse_mass = 0.0f;

@@ -7,6 +7,7 @@
 #include "sim/collision/queries/queries.h"
 #include "sim/lanes/trig-inl.h"
 #include "sim/lanes/vec3-inl.h"
+#include "sim/world/numbers.h"
 #include "sim/world/state.h"
 
 namespace orrery::sim::ref {
@@ -131,7 +132,8 @@ class Step {
         float give = mass.inverse_mass;
         const float n = length(along);
         if (ground.dynamic && n > 0.0f) {
-            const InertiaRecord& inertia = scene_.bodies.inertia[ground.body];
+            // Afresh: who was solved as a rig has that of an earlier pose in the body store.
+            const InertiaRecord inertia = world_inertia(scene_.bodies.mass[ground.body], scene_.bodies.pose[ground.body]);
             const float* i = inertia.inverse_inertia;
             const V turn = cross(ground.arm, along * (1.0f / n));
             const V spin{(i[0] * turn.x + i[1] * turn.y) + i[2] * turn.z, (i[1] * turn.x + i[3] * turn.y) + i[4] * turn.z,
