@@ -1,13 +1,10 @@
-// Rigs on a GPU, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A chain is a thread's, for all substeps. Where the work of
-// all of them fits in the memory on chip of as many blocks as there are multiprocessors it stays there; else it lies in the device's
-// memory, in which threads side by side meet words side by side. A tree is a thread's, too, for a substep; of graphs a joint or a body is,
-// for one pass over all of them. Who is next to whom in a pass has no effect: what one thread writes no other one reads in it.
+// A world's rigs on a GPU: its memory, what is sent there and comes back, and the launches (kernels.h) of a tick.
 //
 // All of a tick is one launch of a CUDA graph, recorded once and for as long as nothing but numbers changes. Bodies and
 // forces stay on the device, and the host remembers what it has there: only blocks of them that the host has changed since are sent. What the
 // device had is lost with it; what the host holds is not changed before all of the tick is there.
 
-#include "sim/lanes/cuda_pass.h"
+#include "sim/jacobi/cuda/kernels.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,10 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/jacobi/chain-inl.h"
 #include "sim/jacobi/cuda/module.h"
-#include "sim/jacobi/graph-inl.h"
-#include "sim/jacobi/tree-inl.h"
 
 ORRERY_LANES_BEGIN
 
@@ -31,193 +25,6 @@ constexpr std::size_t kBundlePadding = 64;
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
 constexpr std::size_t kSentAtOnce = std::size_t(64) << 10;  // bytes that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
-
-struct ChainLaunch {
-    StepContext context;
-    RigForces forces;
-    std::uint32_t substeps;
-    std::uint32_t bundle_count;
-    const ChainBundle* bundles;
-    const ChainSlot* slots;
-    const ChainExtras* extras;
-    unsigned char* work;     // of all slots; null: on chip
-    std::size_t work_bytes;  // of a bundle on chip
-};
-
-// Of trees and graphs. The poses in `context` are a copy, in which bodies that are not dynamic move, too.
-struct RigLaunch {
-    StepContext context;
-    RigForces forces;
-    PoseRecord* pose;  // the state's
-    std::uint32_t iterations;
-    std::uint32_t kinematic_count;
-    const std::uint32_t* kinematic;
-    std::uint32_t tree_count, joint_groups, body_groups;
-    std::uint32_t step;  // which of an iterated pass
-    const TreeBundle* trees;
-    const TreeSlot* tree_slots;
-    const TreeSpan* tree_spans;
-    TreeWork* tree_work;
-    TreeSpanWork* tree_span_work;
-    const Graph* graphs;
-    GraphJoints* joints;
-    GraphBodies* bodies;
-    GraphSides* sides;
-    const GraphStep* steps;
-    float *planes, *changes;
-};
-
-extern __shared__ __align__(64) unsigned char on_chip[];
-
-__global__ void chain_kernel(ChainLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t at = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (at >= launch.bundle_count) return;
-    const ChainBundle& bundle = launch.bundles[at];
-    if (((bundle.alone >> lane) & 1u) == 0) return;
-    unsigned char* const work = launch.work != nullptr ? launch.work + bundle.slot * sizeof(AloneSlot)
-                                                       : on_chip + (threadIdx.x / kBundleLanes) * launch.work_bytes;
-    RigForces forces = launch.forces;
-    forces.breakable = bundle.breakable;
-    const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces, nullptr};
-    solve_alone_lanes<float>(launch.context, launch.substeps, chains, reinterpret_cast<AloneSlot*>(work), nullptr, lane);
-}
-
-// ---- bodies
-
-struct OneBody {
-    std::uint32_t row, mass_row;
-    ORRERY_FN explicit OneBody(std::uint32_t body) : row(body), mass_row(body * 2) {}
-    ORRERY_FN void integrate_velocity(const StepContext& context) const { cuda::integrate_velocity<float>(context, &row, &mass_row, 1); }
-    template <bool kMove>
-    ORRERY_FN void move(const StepContext& context, bool dynamic) const {
-        move_body<kMove, float>(context, &row, &mass_row, 1, dynamic ? 1 : 0);
-    }
-};
-
-__global__ void kinematic_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    if (thread < launch.kinematic_count) OneBody(launch.kinematic[thread]).move<true>(launch.context, false);
-}
-
-// ---- trees
-
-enum class TreePass { prepare, substep, finish };
-
-template <TreePass kPass>
-__global__ void tree_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t at = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (at >= launch.tree_count) return;
-    const TreeBundle& bundle = launch.trees[at];
-    if (((bundle.alone >> lane) & 1u) == 0) return;
-    RigForces forces = launch.forces;
-    forces.breakable = bundle.breakable;
-    const RigTreeView trees{&bundle, launch.tree_slots + bundle.slot, launch.tree_spans + bundle.first_span, launch.tree_work + bundle.slot,
-                            launch.tree_span_work + bundle.first_span, forces};
-    const StepContext& context = launch.context;
-    const auto each_member = [&](const auto& work) {
-        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
-            if (((trees.slots[s].dynamic >> lane) & 1u) != 0) work(OneBody(trees.slots[s].body[lane]));
-        }
-    };
-    if constexpr (kPass == TreePass::prepare) {
-        each_member([&](OneBody body) { body.move<false>(context, true); });
-        prepare_tree<float>(context, trees, lane);
-    } else if constexpr (kPass == TreePass::substep) {
-        each_member([&](OneBody body) { body.integrate_velocity(context); });
-        warm_start_tree<float>(context, trees, lane);
-        for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, false);
-        each_member([&](OneBody body) { body.move<true>(context, true); });
-        relax_tree<float>(context, trees, lane);
-    } else {
-        finish_tree<float>(context, trees, lane);
-        each_member([&](OneBody body) { launch.pose[body.row] = context.pose[body.row]; });
-    }
-}
-
-// ---- graphs: passes over all joints or all bodies of all of them
-
-__host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint32_t index) {
-    const Graph& graph = launch.graphs[index];
-    RigForces forces = launch.forces;
-    forces.breakable = graph.breakable;
-    return {&graph,
-            launch.joints + graph.first_joints,
-            launch.bodies + graph.first_bodies,
-            launch.sides + graph.first_side,
-            launch.planes + graph.first_plane * kBundleLanes,
-            graph.plane_rows() * kBundleLanes,
-            launch.changes + graph.first_change * kBundleLanes,
-            graph.change_rows() * kBundleLanes,
-            forces};
-}
-
-enum class JointPass { prepare, warm_start, solve, show, refresh, relax, sum, finish };
-
-template <JointPass kPass>
-__global__ void joint_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (group >= launch.joint_groups) return;
-    GraphJoints* const j = launch.joints + group;
-    if (((j->jointed >> lane) & 1u) == 0) return;
-    const GraphView g = view_of(launch, j->graph);
-    const StepContext& context = launch.context;
-    if (!g.graph->alone || launch.step >= g.graph->steps) return;
-    if constexpr (kPass == JointPass::prepare) {
-        prepare_joint<float>(context, g, j, lane);
-        show_impulse<float>(g, j, lane);
-    } else if constexpr (kPass == JointPass::warm_start) {
-        warm_start_joint<float>(context, g, j, lane);
-    } else if constexpr (kPass == JointPass::solve) {
-        step_joint<float, GraphPass::solve>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
-    } else if constexpr (kPass == JointPass::show) {
-        show_impulse<float>(g, j, lane);
-    } else if constexpr (kPass == JointPass::refresh) {
-        refresh_joint<float>(context, g, j, lane);
-    } else if constexpr (kPass == JointPass::relax) {
-        step_joint<float, GraphPass::relax>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
-    } else if constexpr (kPass == JointPass::sum) {
-        sum_up<float>(j, lane);
-    } else {
-        finish_joint<float>(context, g, j, lane);
-    }
-}
-
-enum class BodyPass { prepare, begin, push, move, refresh, end, finish };
-
-template <BodyPass kPass>
-__global__ void body_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (group >= launch.body_groups) return;
-    const GraphBodies* const b = launch.bodies + group;
-    const GraphView g = view_of(launch, b->graph);
-    const StepContext& context = launch.context;
-    if (!g.graph->alone || launch.step >= g.graph->steps) return;
-    const bool member = ((b->dynamic >> lane) & 1u) != 0;
-    const OneBody body(b->body[lane]);
-    if constexpr (kPass == BodyPass::prepare) {
-        if (member) body.move<false>(context, true);
-        refresh_place<float>(context, g, b, lane);
-    } else if constexpr (kPass == BodyPass::begin) {
-        if (member) body.integrate_velocity(context);
-        load_place<float>(context, g, b, lane);
-    } else if constexpr (kPass == BodyPass::push) {
-        if (member) push_body<float>(g, b, lane);
-    } else if constexpr (kPass == BodyPass::move) {
-        if (member) unload_place<float>(context, g, b, lane);
-        if (member) body.move<true>(context, true);
-        refresh_place<float>(context, g, b, lane);
-    } else if constexpr (kPass == BodyPass::refresh) {
-        if (member) refresh_member<float>(context, g, b, lane);
-    } else if constexpr (kPass == BodyPass::end) {
-        if (member) unload_place<float>(context, g, b, lane);
-    } else {
-        if (member) launch.pose[body.row] = context.pose[body.row];
-    }
-}
 
 constexpr int kDevice = 0;
 
