@@ -416,11 +416,31 @@ void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
     radix_sort(keys, scratch_, 32, 32 + bits);
 }
 
-// Candidates of bodies that were not renewed stay; what was found joins them, in order.
-void BroadPhase::merge_found() {
+// Candidates of bodies that were not renewed stay, none if `all` were; what was found joins them, in order.
+void BroadPhase::merge_found(bool all, Executor& executor) {
     sort_keys(found_);
-    std::erase_if(candidates_, [&](std::uint64_t key) { return (renewed_[key >> 32] | renewed_[static_cast<std::uint32_t>(key)]) != 0; });
-    std::size_t old = candidates_.size(), found = found_.size(), to = old + found;
+    if (all) {
+        resize_sparingly(candidates_, found_.size());
+        std::ranges::copy(found_, candidates_.begin());
+        return;
+    }
+    const auto count = static_cast<std::uint32_t>(candidates_.size());
+    counts_.resize(chunk_count(count, kFilterChunk));
+    for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        const auto first = candidates_.begin() + begin;
+        const auto last = std::remove_if(first, candidates_.begin() + end, [&](std::uint64_t key) {
+            return (renewed_[key >> 32] | renewed_[static_cast<std::uint32_t>(key)]) != 0;
+        });
+        counts_[index].kept = static_cast<std::uint32_t>(last - first);
+    });
+    std::size_t old = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        const std::uint64_t* const from = candidates_.data() + i * kFilterChunk;
+        if (old != i * kFilterChunk) std::memmove(candidates_.data() + old, from, counts_[i].kept * sizeof *from);
+        old += counts_[i].kept;
+    }
+    candidates_.resize(old);
+    std::size_t found = found_.size(), to = old + found;
     resize_sparingly(candidates_, to);
     while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > found_[found - 1] ? candidates_[--old] : found_[--found];
 }
@@ -477,7 +497,7 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
         if (!search(few_rows_, From::few, what, kernels, executor)) return false;
     }
     if (!search(escaped_fixed_, From::renewed, what, kernels, executor)) return false;
-    merge_found();
+    merge_found(all, executor);
     return candidates_.size() <= most;
 }
 

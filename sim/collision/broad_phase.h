@@ -117,7 +117,7 @@ class BroadPhase {
     bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
-    void merge_found();
+    void merge_found(bool all, Executor& executor);
     std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
     bool find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most);
     bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most);

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 #include "sim/collision/parallel.h"
 
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t kManifoldsPerTask = 4096, kGroupsPerTask = 256;
+constexpr std::uint32_t kManifoldsPerTask = 1024, kGroupsPerTask = 256;
 
 }  // namespace
 
@@ -27,8 +28,16 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
         };
         for (std::uint32_t i = begin; i < end; ++i) add(manifolds[i].a, manifolds[i].b, i), add(manifolds[i].b, manifolds[i].a, i);
     });
+    // Most bodies slide on one contact, which makes no group.
+    const auto slider_of = [](const Side& side) { return static_cast<std::uint32_t>(side.group >> 32); };
+    more_.assign(bodies.size(), 0);
+    for (const std::vector<Side>& sides : chunks_) {
+        for (const Side& side : sides) more_[slider_of(side)] = static_cast<std::uint8_t>((more_[slider_of(side)] << 1 | 1) & 3);
+    }
     sides_.clear();
-    for (const std::vector<Side>& sides : chunks_) sides_.insert(sides_.end(), sides.begin(), sides.end());
+    for (const std::vector<Side>& sides : chunks_) {
+        std::ranges::copy_if(sides, std::back_inserter(sides_), [&](const Side& side) { return more_[slider_of(side)] > 1; });
+    }
     std::sort(sides_.begin(), sides_.end());
 
     // A group of what does not move has its contacts to itself; of two compounds each has those of both.
@@ -45,8 +54,7 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
     const auto look = [&](const Group& group, Scratch& scratch) {
         scratch.which.clear();
         for (std::uint32_t k = group.first; k < group.last; ++k) scratch.which.push_back(sides_[k].manifold);
-        const auto slider = static_cast<std::uint32_t>(sides_[group.first].group >> 32);
-        if (ref::find_ghosts(input, manifolds, slider, scratch.which, scratch.found, ghost_.data())) any = true;
+        if (ref::find_ghosts(input, manifolds, slider_of(sides_[group.first]), scratch.which, scratch.found, ghost_.data())) any = true;
     };
     const auto groups = static_cast<std::uint32_t>(groups_.size());
     scratch_.resize(std::max(chunk_count(groups, kGroupsPerTask), 1u));

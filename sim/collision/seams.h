@@ -70,6 +70,7 @@ class Seams {
     };
     std::vector<std::vector<Side>> chunks_;
     std::vector<Side> sides_;
+    std::vector<std::uint8_t> more_;  // by body: 1 where it slides on one side, 3 where on more
     struct Group {
         std::uint32_t first, last;  // of sides_
     };

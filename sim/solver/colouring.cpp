@@ -54,14 +54,18 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     resize_sparingly(colouring.contacts, contacts.size());
     colouring.colours = colouring.joint_colours;
     colouring.used.assign(colouring.used_by_joints.begin(), colouring.used_by_joints.end());
+    colouring.touched.assign(colouring.used.size(), 0);
     std::uint64_t* const used = colouring.used.data();
-    bool against_fixed = false;
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
+    std::uint8_t* const touched = colouring.touched.data();
+    std::vector<std::uint32_t>& against_fixed = colouring.against_fixed;
+    against_fixed.clear();
+    for (std::uint32_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
+        touched[c.a] = touched[c.b] = 1;
         if (c.points == 0) continue;
         if (!(c.dynamic_a && c.dynamic_b)) {
-            against_fixed = true;
+            if (c.dynamic_a != c.dynamic_b) against_fixed.push_back(i);
             continue;
         }
         const std::uint8_t colour = colouring.contacts[i] = lowest_free(used[c.a] | used[c.b], 0, colouring.colours);
@@ -69,11 +73,9 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
         used[c.a] |= std::uint64_t{1} << colour;
         used[c.b] |= std::uint64_t{1} << colour;
     }
-    if (!against_fixed) return;
     const std::uint32_t lowest = colouring.colours + kColoursForFixed <= kMaxColours ? colouring.colours : 0;
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
+    for (const std::uint32_t i : against_fixed) {
         const Contact& c = contacts[i];
-        if (c.points == 0 || c.dynamic_a == c.dynamic_b) continue;
         const std::uint32_t body = c.dynamic_a ? c.a : c.b;
         const std::uint8_t colour = colouring.contacts[i] = lowest_free(used[body], lowest, colouring.colours);
         if (colour != kOverflowColour) used[body] |= std::uint64_t{1} << colour;

@@ -30,6 +30,8 @@ struct Colouring {
     std::uint32_t joint_colours = 0;             // of these by joints
     std::vector<std::uint64_t> used_by_joints;   // by body, a bit a colour
     std::vector<std::uint64_t> used;             // scratch
+    std::vector<std::uint32_t> against_fixed;    // scratch: such contacts
+    std::vector<std::uint8_t> touched;           // by body: in some contact, whatever its colour
 };
 
 // Greedy, the lowest free colour, in canonical order: joints by index, then contacts between two dynamic bodies in order,

@@ -1,10 +1,12 @@
 #include "sim/solver/layout.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "sim/collision/parallel.h"
 #include "sim/growth.h"
@@ -14,16 +16,20 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
+constexpr std::uint32_t kPlaceChunk = 1024, kMostPlaceChunks = 64;  // contacts that a worker places at a time
 static_assert(kMaxBodies <= kMaxRecordRow);
 
-Kind kind_of(const Contact& contact) {
-    if (contact.manifolds > 1) return Kind::nonconvex_contact;
-    return contact.surface ? Kind::surface_contact : contact.bounces ? Kind::bouncing_contact : Kind::contact;
+// Kinds of contacts before whole bundles of them are told apart from the rest.
+constexpr Kind kSorts[] = {Kind::contact, Kind::bouncing_contact, Kind::surface_contact, Kind::nonconvex_contact};
+std::uint32_t sort_of(const Contact& contact) {
+    if (contact.manifolds > 1) return 3;
+    return contact.surface ? 2 : contact.bounces ? 1 : 0;
 }
+Kind kind_of(const Contact& contact) { return kSorts[sort_of(contact)]; }
 std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::contact); }
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
 std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
-constexpr std::uint32_t kNear = 0, kFar = 1;
+constexpr std::uint32_t kNear = 0, kFar = 1;  // in this order
 std::uint32_t part_of(const Contact& contact) { return contact.near ? kNear : kFar; }
 
 }  // namespace
@@ -74,7 +80,7 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     forget_plans(keep_joints);
     if (!keep_joints) place_joints(joints, taken, colouring);
     overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
-    place_contacts(contacts, colouring);
+    place_contacts(contacts, colouring, executor);
     make_blocks(joints, contacts);
     for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t k = begin; k < end; ++k) {
@@ -141,54 +147,88 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
     }
 }
 
-void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring) {
+// A counting sort by kind, colour, part and points, stable: chunks of contacts count theirs, and then know which slots are their own.
+void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
     if (contacts.empty()) return;
-    constexpr Kind kKinds[kContactKinds] = {Kind::contact,          Kind::contact_1,       Kind::contact_2,
-                                             Kind::bouncing_contact, Kind::surface_contact, Kind::nonconvex_contact};
-    bool any[kContactKinds] = {};  // a plan is long
-    for (const Contact& c : contacts) any[contact_kind(kind_of(c))] = true;
-    any[contact_kind(Kind::contact_1)] = any[contact_kind(Kind::contact_2)] = any[contact_kind(Kind::contact)];
+    constexpr std::uint32_t kClasses = kParts * kBuckets, kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
+    const std::uint32_t of_sort = colours_ * kClasses, keys = kSortCount * of_sort;
+    const auto key_of = [&](std::uint8_t colour, const Contact& c) { return sort_of(c) * of_sort + colour * kClasses + part_of(c) * kBuckets + bucket_of(c); };
+    const auto count = static_cast<std::uint32_t>(contacts.size());
+    const std::uint32_t chunk = std::max(kPlaceChunk, chunk_count(count, kMostPlaceChunks)), chunks = chunk_count(count, chunk);
+    ranks_.assign(std::size_t{chunks} * keys, 0);  // how many of a key come before a chunk's first
+    constexpr std::uint32_t kOverflowBit = kSortCount, kNearBit = kSortCount + 1;  // after one for each of kSorts
+    std::atomic<std::uint32_t> any{0};
+    for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        std::uint32_t* const counts = ranks_.data() + std::size_t{index} * keys;
+        std::uint32_t here = 0;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const std::uint8_t colour = colouring.contacts[i];
+            if (colour == kNoColour) continue;
+            const Contact& c = contacts[i];
+            if (colour < kMaxColours) ++counts[key_of(colour, c)];
+            here |= 1u << sort_of(c) | (c.near ? 1u << kNearBit : 0u) | (colour == kOverflowColour ? 1u << kOverflowBit : 0u);
+        }
+        any.fetch_or(here, std::memory_order_relaxed);
+    });
+    const std::uint32_t seen = any;
+    Plan* plans[kContactKinds] = {};
     const auto of_any = [&](auto work) {
-        for (const Kind kind : kKinds) {
-            if (any[contact_kind(kind)]) work(kind);
+        for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
+            if ((seen >> sort & 1u) != 0) work(sort, kSorts[sort]);
+            if (sort == 0 && (seen & 1u) != 0) work(sort, Kind::contact_1), work(sort, Kind::contact_2);
         }
     };
-    of_any([&](Kind kind) { plan(kind); });
-    Plan* plans[kContactKinds] = {};
-    of_any([&](Kind kind) { plans[contact_kind(kind)] = &plan(kind); });
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const std::uint8_t colour = colouring.contacts[i];
-        if (colour < kMaxColours) ++plans[contact_kind(kind_of(contacts[i]))]->counts[colour][part_of(contacts[i])][bucket_of(contacts[i])];
-    }
-    // Of a colour's far contacts of one point, and of two, as many as fill bundles.
-    std::uint32_t whole[kMaxColours][3] = {};
-    for (std::uint32_t colour = 0; plans[0] != nullptr && colour < colours_; ++colour) {
-        for (const std::uint32_t points : {1u, 2u}) {
-            std::uint32_t& all = plans[0]->counts[colour][kFar][kMaxManifoldPoints - points];
-            whole[colour][points] = all / kBundleLanes * kBundleLanes;
-            all -= whole[colour][points];
-            plans[points]->counts[colour][kFar][0] = whole[colour][points];
+    of_any([&](std::uint32_t, Kind kind) { plan(kind); });  // they move while one is added
+    of_any([&](std::uint32_t, Kind kind) { plans[contact_kind(kind)] = &plan(kind); });
+
+    targets_.resize(keys);
+    const auto each_key = [&](std::uint32_t sort, auto work) {
+        for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+            for (std::uint32_t part = (seen >> kNearBit & 1u) != 0 ? kNear : kFar; part < kParts; ++part) {
+                std::uint32_t key = sort * of_sort + colour * kClasses + part * kBuckets;
+                for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, colour, part, bucket);
+            }
         }
+    };
+    const auto whole_plan = [&](std::uint32_t bucket) { return plans[contact_kind(bucket + 1 == kBuckets ? Kind::contact_1 : Kind::contact_2)]; };
+    for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
+        if ((seen >> sort & 1u) == 0) continue;
+        each_key(sort, [&](Target& target, std::uint32_t key, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+            std::uint32_t all = 0;
+            for (std::uint32_t c = 0; c < chunks; ++c) all += std::exchange(ranks_[std::size_t{c} * keys + key], all);
+            // Of a colour's far contacts of one point, and of two, as many as fill bundles.
+            target.whole = sort == 0 && part == kFar && bucket + 2 >= kBuckets ? all / kBundleLanes * kBundleLanes : 0;
+            plans[contact_kind(kSorts[sort])]->counts[colour][part][bucket] = all - target.whole;
+            if (target.whole != 0) whole_plan(bucket)->counts[colour][kFar][0] = target.whole;
+        });
     }
-    std::uint32_t* source[kContactKinds] = {};
-    of_any([&](Kind kind) {
-        reserve(*plans[contact_kind(kind)]);
-        source[contact_kind(kind)] = stores_[index_of(kind)].source.data();
+    of_any([&](std::uint32_t, Kind kind) { reserve(*plans[contact_kind(kind)]); });
+    for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
+        if ((seen >> sort & 1u) == 0) continue;
+        each_key(sort, [&](Target& target, std::uint32_t, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+            const Plan& rest = *plans[contact_kind(kSorts[sort])];
+            target.rest_to = stores_[index_of(rest.kind)].source.data();
+            target.rest_first = rest.counts[colour][part][bucket] - target.whole;
+            if (target.whole == 0) return;
+            const Plan& whole = *whole_plan(bucket);
+            target.whole_to = stores_[index_of(whole.kind)].source.data();
+            target.whole_first = whole.counts[colour][kFar][0];
+        });
+    }
+    for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        std::uint32_t* const ranks = ranks_.data() + std::size_t{index} * keys;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const std::uint8_t colour = colouring.contacts[i];
+            if (colour >= kMaxColours) continue;
+            const std::uint32_t key = key_of(colour, contacts[i]), rank = ranks[key]++;
+            const Target& target = targets_[key];
+            if (rank < target.whole) target.whole_to[target.whole_first + rank] = i;
+            else target.rest_to[target.rest_first + rank] = i;
+        }
     });
-    for (std::uint32_t i = 0; i < contacts.size(); ++i) {
-        const std::uint8_t colour = colouring.contacts[i];
-        if (colour == kNoColour) continue;
-        const Contact& c = contacts[i];
-        if (colour == kOverflowColour) {
-            overflow_.push_back(member(kind_of(c), i, {}, contacts));
-            continue;
-        }
-        std::size_t k = contact_kind(kind_of(c)), bucket = bucket_of(c);
-        if (k == 0 && !c.near && c.points <= 2 && whole[colour][c.points] != 0) {
-            --whole[colour][c.points];
-            k = c.points, bucket = 0;
-        }
-        source[k][plans[k]->counts[colour][part_of(c)][bucket]++] = i;
+    if ((seen >> kOverflowBit & 1u) == 0) return;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
     }
 }
 

@@ -71,6 +71,11 @@ class BundleLayout {
         std::uint32_t first[kMaxColours][kParts] = {}, lanes[kMaxColours][kParts] = {};  // by colour: its first bundle, lanes in use
         std::uint32_t open[kMaxColours] = {};                      // overflow: the bundle to fill, of this layer
     };
+    // Where contacts of a colour, kind, part and number of points go, by their rank among these: the first ones into bundles that they fill.
+    struct Target {
+        std::uint32_t *whole_to = nullptr, *rest_to = nullptr;
+        std::uint32_t whole_first = 0, rest_first = 0, whole = 0;
+    };
     struct Member {
         Kind kind;
         std::uint32_t source;
@@ -83,7 +88,7 @@ class BundleLayout {
     void sort_plans();
     void reserve(Plan& plan);
     void place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring);
-    void place_contacts(std::span<const Contact> contacts, const Colouring& colouring);
+    void place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor);
     void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
     void place_overflow(const Bodies& bodies, std::span<const Contact> contacts);
     void put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts);
@@ -95,6 +100,8 @@ class BundleLayout {
     std::vector<Plan> plans_;                         // in the order of Kind once all are counted
     std::vector<Block> blocks_, overflow_blocks_;
     std::vector<Member> overflow_, left_;           // in canonical order
+    std::vector<std::uint32_t> ranks_;                // by chunk of contacts and key
+    std::vector<Target> targets_;                     // by key
     std::vector<std::uint64_t> used_;                 // by body
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
     std::uint32_t constraints_ = 0, colours_ = 0, overflow_constraints_ = 0, overflow_joints_ = 0;

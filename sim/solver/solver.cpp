@@ -3,6 +3,7 @@
 #include "sim/solver/solver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -11,13 +12,15 @@
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
+#include "sim/solver/phases.h"
 #include "sim/stage_scope.h"
 
 namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
-constexpr std::uint32_t kSharedFrom = 4;   // blocks: fewer are done sooner than workers have been told of them
+constexpr std::uint32_t kSharedFrom = 4;   // blocks in some phase: fewer are done sooner than workers have been told of them
+constexpr std::size_t kPhasesAtOnce = 1024;
 constexpr std::uint32_t kContactsPerTask = 1024, kPosesPerTask = 2048;
 static_assert(kBodyBlock % kBundleLanes == 0);
 
@@ -124,7 +127,6 @@ struct Solver::Impl {
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
     std::vector<Contact> contacts;            // by manifold
-    std::vector<std::uint8_t> touched;        // by body
     bool any_bounces = false;
 
     // What the joints' bundles were built of.
@@ -149,6 +151,7 @@ struct Solver::Impl {
     }
 
     void read_contacts(const Bodies& bodies) {
+        std::atomic<bool> bounces{false};
         resize_sparingly(contacts, manifolds.size());
         const auto count = static_cast<std::uint32_t>(manifolds.size());
         for_chunks(*executor, count, kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
@@ -166,13 +169,10 @@ struct Solver::Impl {
                 const auto points = static_cast<std::uint8_t>(!leads ? 0 : together > 1 ? together : m.count);
                 contacts[i] = {m.a, m.b, points, leads ? together : std::uint8_t{1}, bodies.dynamic(m.a), bodies.dynamic(m.b),
                                is_surface(i), m.restitution > 0.0f, is_near(m.a) || is_near(m.b)};
+                if (contacts[i].bounces) bounces.store(true, std::memory_order_relaxed);
             }
         });
-    }
-    void find_touched(const Bodies& bodies) {
-        touched.assign(bodies.size(), 0);
-        for (const Contact& c : contacts) touched[c.a] = touched[c.b] = 1;
-        context.touched = contacts.empty() ? nullptr : touched.data();
+        any_bounces = bounces;
     }
     bool is_near(std::uint32_t body) const { return body < near.size() && near[body] != 0; }
     bool is_surface(std::uint32_t manifold) const { return !surfaces.empty() && !surfaces[manifold].plain(); }
@@ -207,26 +207,32 @@ struct Solver::Impl {
 
     struct Job {
         void (Impl::*work)(std::uint32_t index, const Job& job);
-        BundleKernel KindKernels::*pass;
-        BodyKernel body_pass;
+        BundleKernel KindKernels::*pass = nullptr;
+        BodyKernel body_pass = nullptr;
         bool near_alone = false;  // of contacts
     };
-    struct Share {
-        Impl& impl;
-        const Job& job;
-        std::uint32_t first;
-    };
-    static void run_task(void* context, std::uint32_t index) {
-        const Share& share = *static_cast<const Share*>(context);
-        (share.impl.*share.job.work)(share.first + index, share.job);
-    }
-    void run(std::uint32_t begin, std::uint32_t end, const Job& job) {
-        if (end - begin >= kSharedFrom && executor->worker_count() > 1) {
-            Share share{*this, job, begin};
-            executor->run(end - begin, run_task, &share);
+    std::vector<Job> jobs;
+    std::vector<Phase> phases;  // to be run, of these jobs
+    PhaseRunner runner;
+
+    // The last job's. Where nobody helps it is done at once.
+    void add_phase(std::uint32_t begin, std::uint32_t end) {
+        if (executor->worker_count() > 1) {
+            phases.push_back({begin, end - begin, static_cast<std::uint32_t>(jobs.size() - 1)});
             return;
         }
+        const Job job = jobs.back();
         for (std::uint32_t k = begin; k < end; ++k) (this->*job.work)(k, job);
+    }
+    void run_phases() {
+        const auto task = [](void* impl, std::uint32_t job, std::uint32_t index) {
+            Impl& s = *static_cast<Impl*>(impl);
+            (s.*s.jobs[job].work)(index, s.jobs[job]);
+        };
+        const bool shared = std::ranges::any_of(phases, [](const Phase& phase) { return phase.count >= kSharedFrom; });
+        runner.run(shared ? executor : nullptr, phases, task, this);
+        phases.clear();
+        jobs.clear();
     }
 
     void block_work(std::uint32_t index, const Job& job) {
@@ -267,22 +273,31 @@ struct Solver::Impl {
         job.body_pass(context, begin, end);
     }
 
-    // Overflow first, one bundle after the other; then colour by colour.
-    void pass(BundleKernel KindKernels::*pass, bool near_alone = false) {
-        const Job job{&Impl::block_work, pass, nullptr, near_alone};
+    void overflow_work(std::uint32_t, const Job& job) {
         const auto all = static_cast<std::uint32_t>(layout.blocks().size());
         for (std::uint32_t k = layout.overflow_begin(); k < all; ++k) block_work(k, job);
+    }
+
+    // Overflow first, one bundle after the other; then colour by colour.
+    void pass(BundleKernel KindKernels::*pass, bool near_alone = false) {
+        if (layout.overflow_begin() < layout.blocks().size()) {
+            jobs.push_back({&Impl::overflow_work, pass, nullptr, near_alone});
+            add_phase(0, 1);
+        }
+        jobs.push_back({&Impl::block_work, pass, nullptr, near_alone});
         for (std::uint32_t c = 0; c < layout.colours(); ++c) {
             const std::uint32_t begin = layout.colour_begin(c), end = layout.colour_begin(c + 1);
             if (!near_alone || std::any_of(layout.blocks().begin() + begin, layout.blocks().begin() + end, [](const Block& b) { return b.kind < Kind::contact || b.near; }))
-                run(begin, end, job);
+                add_phase(begin, end);
         }
     }
     void all_blocks(void (Impl::*work)(std::uint32_t, const Job&), BundleKernel KindKernels::*pass = nullptr) {
-        run(0, static_cast<std::uint32_t>(layout.blocks().size()), {work, pass, nullptr, false});
+        jobs.push_back({work, pass});
+        add_phase(0, static_cast<std::uint32_t>(layout.blocks().size()));
     }
     void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
-        run(0, static_cast<std::uint32_t>(busy_blocks.size()), {work, nullptr, kernel, false});
+        jobs.push_back({work, nullptr, kernel});
+        add_phase(0, static_cast<std::uint32_t>(busy_blocks.size()));
     }
     void find_busy_blocks() {
         busy_blocks.clear();
@@ -346,12 +361,16 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     const std::vector<std::uint32_t>& taken = input.joints ? *input.joints : s.every_joint;
     LastColour* const last = input.last;
     const std::uint32_t iterations = last ? input.coupling_iterations : 1;
+    // Phases wait until there are many of them, unless someone looks on.
     const auto stage = [&](Stage name, auto work) {
         const StageScope scope(input.observer, name);
         work();
+        if (input.observer || s.phases.size() >= kPhasesAtOnce) s.run_phases();
     };
     const auto rigs = [&](void (LastColour::*pass)(const StepContext&)) {
-        if (last) stage(Stage::rigs, [&] { (last->*pass)(s.context); });
+        if (last == nullptr) return;
+        s.run_phases();
+        stage(Stage::rigs, [&] { (last->*pass)(s.context); });
     };
 
     stage(Stage::colouring, [&] {
@@ -359,11 +378,11 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         const bool same_step = std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
         s.joints_stay = built && same_step && !taken.empty() && !input.joint_news.empty();
         s.read_contacts(bodies);
-        s.find_touched(bodies);
-        s.any_bounces = std::ranges::any_of(s.contacts, [](const Contact& c) { return c.bounces; });
+        s.context.touched = nullptr;
         if (built && s.contacts.empty() && !were_contacts) return;
         if (!built) colour_joints(bodies, joints, taken, s.colouring);
         colour_contacts(s.contacts, s.colouring);
+        if (!s.contacts.empty()) s.context.touched = s.colouring.touched.data();
         s.layout.build(bodies, joints, taken, s.contacts, s.colouring, built, *s.executor);
         if (!built) s.remember(input.joint_epoch, bodies, taken);
     });
@@ -393,6 +412,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });
     stage(Stage::store, [&] {
         s.all_blocks(&Impl::store_work);
+        s.run_phases();
         s.last_step = s.context.step;
         if (s.built_epoch != 0 && !taken.empty()) s.remember_poses(bodies);
         std::ranges::fill(input.joint_news, std::uint8_t{0});
