@@ -1,4 +1,4 @@
-// Worker threads that rooms share: the Executor a world's step runs on. A step makes many short calls, so that workers
+// Worker threads that rooms share: the Executor a world's step runs on. A step makes some calls, many of them short, so that workers
 // spin a little between them and sleep when none comes. Each worker begins with its own share of a call, the same from call to
 // call, so that what lay in its cache serves it again; who has done his share takes from the others'.
 #pragma once

@@ -9,10 +9,7 @@
 namespace orrery::sim {
 namespace {
 
-// Before a worker sleeps: about 100 us, longer than a task. One that spun in vain spins half as long from then on: where there are more
-// workers than cores, the one waited for may need this very core.
-constexpr std::uint32_t kSpins = 4000;
-// Before it looks whether there is something left to take from others, which costs them time: about 0.3 us.
+// Before a worker looks whether there is something left to take from others, which costs them time: about 0.3 us.
 constexpr std::uint32_t kPatience = 20;
 
 void pause() {
@@ -39,36 +36,41 @@ void PhaseRunner::run(Executor* executor, std::span<const Phase> phases, Task ta
         }
         return;
     }
-    const std::size_t used = (workers_ + std::size_t{1}) * lines();
-    if (counters_.size() < used) counters_ = std::vector<Line>(used);
-    for (std::size_t i = 0; i < used; ++i) {
-        for (std::atomic<std::uint32_t>& counter : counters_[i].counter) counter.store(0, std::memory_order_relaxed);
-    }
+    last_ = static_cast<std::uint32_t>(phases.size());
+    while (last_ > 0 && phases[last_ - 1].count == 0) --last_;
+    if (last_-- == 0) return;
+    done_.clear(Counters<std::uint32_t>::lines_of(phases.size()));
+    taken_.clear(workers_ * Counters<std::uint64_t>::lines_of(phases.size()));
     executor->run(workers_, work, this);
 }
 
 void PhaseRunner::work(void* runner, std::uint32_t worker) { static_cast<PhaseRunner*>(runner)->work(worker); }
 
 void PhaseRunner::work(std::uint32_t worker) {
-    std::uint32_t spins = kSpins;
-    for (std::uint32_t p = 0; p < phases_.size(); ++p) {
-        if (take_share(worker, p) || is_done(p, kPatience)) continue;
+    if (is_done(last_, 1)) return;  // without him
+    std::uint32_t spins = spins_.load(std::memory_order_relaxed);
+    for (std::uint32_t p = 0; p <= last_; ++p) {
+        if (take_share(worker, p, true) || is_done(p, kPatience)) continue;
         bool last = false;
-        for (std::uint32_t k = 1; k < workers_ && !last; ++k) last = take_share((worker + k) % workers_, p);
+        for (std::uint32_t k = 1; k < workers_ && !last; ++k) last = take_share((worker + k) % workers_, p, false);
         if (!last) wait_for(p, spins);
     }
+    spins_.store(spins, std::memory_order_relaxed);
 }
 
 // What is left of a worker's share of a phase. True: that was the last of the phase.
-bool PhaseRunner::take_share(std::uint32_t of, std::uint32_t phase) {
+bool PhaseRunner::take_share(std::uint32_t of, std::uint32_t phase, bool own) {
     const Phase& all = phases_[phase];
     const std::uint32_t begin = share_begin(all.count, of, workers_), size = share_begin(all.count, of + 1, workers_) - begin;
-    std::atomic<std::uint32_t>& next = taken(of, phase);
+    const auto low = [](std::uint64_t both) { return static_cast<std::uint32_t>(both); };
+    const auto high = [](std::uint64_t both) { return static_cast<std::uint32_t>(both >> 32); };
+    const auto any_left = [&](std::uint64_t both) { return low(both) + high(both) < size; };
+    std::atomic<std::uint64_t>& taken_of = taken(of, phase);
     std::uint32_t did = 0;
-    while (next.load(std::memory_order_relaxed) < size) {
-        const std::uint32_t i = next.fetch_add(1, std::memory_order_relaxed);
-        if (i >= size) break;
-        task_(context_, all.what, all.first + begin + i);
+    while (any_left(taken_of.load(std::memory_order_relaxed))) {
+        const std::uint64_t before = taken_of.fetch_add(own ? 1 : std::uint64_t{1} << 32, std::memory_order_relaxed);
+        if (!any_left(before)) break;
+        task_(context_, all.what, all.first + begin + (own ? low(before) : size - 1 - high(before)));
         ++did;
     }
     if (did == 0 || done(phase).fetch_add(did) + did != all.count) return false;
@@ -86,7 +88,10 @@ bool PhaseRunner::is_done(std::uint32_t phase, std::uint32_t spins) {
 }
 
 void PhaseRunner::wait_for(std::uint32_t phase, std::uint32_t& spins) {
-    if (is_done(phase, spins)) return;
+    if (is_done(phase, spins)) {
+        spins = std::min(kSpins, spins + spins / 8 + 1);
+        return;
+    }
     const std::uint32_t all = phases_[phase].count;
     spins /= 2;
     ++sleepers_;

@@ -24,29 +24,49 @@ class PhaseRunner {
     using Task = void (*)(void* context, std::uint32_t what, std::uint32_t index);
 
     // A phase's tasks begin when all of the phases before it are done. Each worker begins with his own share of a phase, the same for phases of as
-    // many tasks, so that what lay in his cache serves him again. executor: none runs them here.
+    // many tasks, so that what lay in his cache serves him again; of others' he takes the last. executor: none runs them here.
     void run(Executor* executor, std::span<const Phase> phases, Task task, void* context);
 
   private:
-    static constexpr std::uint32_t kMostWorkers = 64;
+    static constexpr std::uint32_t kMostWorkers = 64, kLineBytes = 64;
+    // Before a worker sleeps: about 100 us, longer than a task. Who spun in vain spins half as long from then on: where there are more workers than
+    // cores, the one waited for may need this very core.
+    static constexpr std::uint32_t kSpins = 4000;
     static void work(void* runner, std::uint32_t worker);
     void work(std::uint32_t worker);
-    bool take_share(std::uint32_t of, std::uint32_t phase);
+    bool take_share(std::uint32_t of, std::uint32_t phase, bool own);
     bool is_done(std::uint32_t phase, std::uint32_t spins);
     void wait_for(std::uint32_t phase, std::uint32_t& spins);
-    struct alignas(64) Line {
-        std::atomic<std::uint32_t> counter[16];
+    // Counters by phase. Those of a worker share no cache line with another's.
+    template <class T>
+    struct Counters {
+        static constexpr std::size_t kOfLine = kLineBytes / sizeof(T);
+        struct alignas(kLineBytes) Line {
+            std::atomic<T> counter[kOfLine];
+        };
+        std::vector<Line> lines;
+
+        static std::size_t lines_of(std::size_t phases) { return (phases + kOfLine - 1) / kOfLine; }
+        void clear(std::size_t count) {
+            if (lines.size() < count) lines = std::vector<Line>(count);
+            for (std::size_t i = 0; i < count; ++i) {
+                for (std::atomic<T>& counter : lines[i].counter) counter.store(0, std::memory_order_relaxed);
+            }
+        }
+        std::atomic<T>& at(std::size_t line, std::size_t phase) { return lines[line + phase / kOfLine].counter[phase % kOfLine]; }
     };
-    std::size_t lines() const { return (phases_.size() + 15) / 16; }
-    std::atomic<std::uint32_t>& taken(std::size_t worker, std::size_t phase) { return counters_[(worker + 1) * lines() + phase / 16].counter[phase % 16]; }
-    std::atomic<std::uint32_t>& done(std::size_t phase) { return counters_[phase / 16].counter[phase % 16]; }
+    std::atomic<std::uint64_t>& taken(std::size_t worker, std::size_t phase) {
+        return taken_.at(worker * Counters<std::uint64_t>::lines_of(phases_.size()), phase);
+    }
+    std::atomic<std::uint32_t>& done(std::size_t phase) { return done_.at(0, phase); }
 
     std::span<const Phase> phases_;
     Task task_ = nullptr;
     void* context_ = nullptr;
-    std::uint32_t workers_ = 0;
-    std::vector<Line> counters_;  // tasks done, by phase; then for each worker, by phase, those of his share that are taken
-    std::atomic<std::uint32_t> sleepers_{0};
+    std::uint32_t workers_ = 0, last_ = 0;  // last_: the last phase with a task
+    Counters<std::uint32_t> done_;          // tasks
+    Counters<std::uint64_t> taken_;         // of each worker's share: low half by him, from its first on, high half by others, from its last
+    std::atomic<std::uint32_t> sleepers_{0}, spins_{kSpins};
 };
 
 }  // namespace orrery::sim

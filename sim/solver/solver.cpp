@@ -213,11 +213,12 @@ struct Solver::Impl {
     };
     std::vector<Job> jobs;
     std::vector<Phase> phases;  // to be run, of these jobs
+    bool helped = false;        // by workers, in this step
     PhaseRunner runner;
 
     // The last job's. Where nobody helps it is done at once.
     void add_phase(std::uint32_t begin, std::uint32_t end) {
-        if (executor->worker_count() > 1) {
+        if (helped) {
             phases.push_back({begin, end - begin, static_cast<std::uint32_t>(jobs.size() - 1)});
             return;
         }
@@ -351,6 +352,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.surfaces = input.surfaces;
     s.near = input.near;
     s.executor = input.executor;
+    s.helped = input.executor->worker_count() > 1;
     s.joint_news = input.joint_news;
     s.context = make_step_context(input, bodies);
     s.find_busy_blocks();

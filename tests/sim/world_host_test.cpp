@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #define XXH_INLINE_ALL
@@ -89,6 +90,19 @@ class PairedStages final : public StageObserver {
     std::array<int, kStageCount> seen_{};
 };
 
+// Another number of workers whenever it is asked, the last task first, one after the other.
+class Fickle final : public Executor {
+  public:
+    std::uint32_t worker_count() const override { return kCounts[asked_++ % std::size(kCounts)]; }
+    void run(std::uint32_t count, Task task, void* context) override {
+        while (count > 0) task(context, --count);
+    }
+
+  private:
+    static constexpr std::uint32_t kCounts[] = {3, 1, 2, 5, 1, 1, 4};
+    mutable std::uint32_t asked_ = 0;
+};
+
 }  // namespace
 
 #if ORRERY_COUNTS_ALLOCATIONS
@@ -164,6 +178,33 @@ TEST_CASE("an observer is told of each stage's begin and end, one at a time") {
         CHECK(stages.seen(stage) == 3);
     }
     CHECK(stages.seen(Stage::solve) == 12);
+}
+
+TEST_CASE("who runs the tasks, who looks on and how many workers there are now change no bit of a heap") {
+    WorldDef def;
+    add_ground(def);
+    const auto box = add_box_shape(def, {0.25f, 0.25f, 0.25f});
+    for (int i = 0; i < 600; ++i)  // above one another, a little aside, so that they fall over each other
+        add_body(def, box, {static_cast<float>(i % 10) * 0.55f + static_cast<float>(i / 100) * 0.13f, 0.25f + static_cast<float>(i / 100) * 0.6f,
+                            static_cast<float>(i / 10 % 10) * 0.55f + static_cast<float>(i / 100) * 0.08f});
+    for (std::uint32_t i = 1; i < 100; ++i) add_joint(def, i, i + 1, DistanceLimit{{}, {}, 0.0f, 0.6f, {}});
+    const auto run = [&](Executor* executor, StageObserver* observer) {
+        const auto world = make_world(def);
+        for (int n = 0; n < 60; ++n) world->step({}, executor, observer);
+        CHECK(world->stats().colours > 3);
+        return world->hash().root;
+    };
+    const std::uint64_t alone = run(nullptr, nullptr);
+    PairedStages stages;
+    CHECK(run(nullptr, &stages) == alone);
+    for (const std::uint32_t threads : {2u, 5u}) {
+        orrery::server::ThreadPool pool(threads);
+        CHECK(run(&pool, nullptr) == alone);
+        CHECK(run(&pool, &stages) == alone);
+    }
+    Fickle fickle;
+    CHECK(run(&fickle, nullptr) == alone);
+    CHECK(run(&fickle, &stages) == alone);
 }
 
 TEST_CASE("a target that this machine lacks is an error that lists the others") {
