@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "sim/pause.h"
 
 namespace orrery::server {
 
@@ -19,14 +17,6 @@ constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then t
 enum Phase : std::uint32_t { kIdle, kAsleep, kOpen, kJoined, kAwaited, kStop };
 constexpr std::uint32_t kPhases = 8;
 constexpr Phase phase_of(std::uint32_t state) { return static_cast<Phase>(state % kPhases); }
-
-void pause() {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 constexpr std::uint64_t range(std::uint64_t begin, std::uint64_t end) { return begin | end << 32; }
 constexpr std::uint32_t begin_of(std::uint64_t range) { return static_cast<std::uint32_t>(range); }
@@ -80,7 +70,7 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; inside(now); now = state.load()) {
             if (spins > 0) {
                 --spins;
-                pause();
+                sim::pause();
             } else if (phase_of(now) == kAwaited || state.compare_exchange_strong(now, call_ | kAwaited)) {
                 state.wait(call_ | kAwaited);
             }
@@ -114,7 +104,7 @@ void ThreadPool::work(std::uint32_t self) {
     for (;;) {
         std::uint32_t now = state.load();
         for (std::uint32_t spins = 0; phase_of(now) == kIdle && spins < idle_spins_; ++spins) {
-            pause();
+            sim::pause();
             now = state.load();
         }
         if (phase_of(now) == kStop) return;

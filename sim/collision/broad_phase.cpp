@@ -416,6 +416,18 @@ void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
     radix_sort(keys, scratch_, 32, 32 + bits);
 }
 
+// Of each chunk of a list the first counts_[].kept stay. Gives how many these are.
+template <class T>
+std::size_t BroadPhase::close_gaps(std::vector<T>& list) const {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (kept != i * kFilterChunk) std::memmove(list.data() + kept, list.data() + i * kFilterChunk, counts_[i].kept * sizeof(T));
+        kept += counts_[i].kept;
+    }
+    list.resize(kept);
+    return kept;
+}
+
 // Candidates of bodies that were not renewed stay, none if `all` were; what was found joins them, in order.
 void BroadPhase::merge_found(bool all, Executor& executor) {
     sort_keys(found_);
@@ -433,13 +445,7 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
         });
         counts_[index].kept = static_cast<std::uint32_t>(last - first);
     });
-    std::size_t old = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-        const std::uint64_t* const from = candidates_.data() + i * kFilterChunk;
-        if (old != i * kFilterChunk) std::memmove(candidates_.data() + old, from, counts_[i].kept * sizeof *from);
-        old += counts_[i].kept;
-    }
-    candidates_.resize(old);
+    std::size_t old = close_gaps(candidates_);
     std::size_t found = found_.size(), to = old + found;
     resize_sparingly(candidates_, to);
     while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > found_[found - 1] ? candidates_[--old] : found_[--found];
@@ -532,23 +538,17 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
 // Gives how many pairs there are with those that are excluded.
 std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
-    const std::uint32_t chunks = chunk_count(count, kFilterChunk);
     resize_sparingly(pairs, count + 1);  // the kernel writes a candidate before it knows whether it stays
-    counts_.resize(chunks);
+    counts_.resize(chunk_count(count, kFilterChunk));
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         const auto first = pairs.begin() + begin;
         const std::uint32_t overlapping = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, &*first);
         const auto kept = leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; });
         counts_[index] = {overlapping, static_cast<std::uint32_t>(kept - first)};
     });
-    std::uint32_t kept = 0, overlapping = 0;
-    for (std::uint32_t i = 0; i < chunks; ++i) {
-        const Pair* from = pairs.data() + std::size_t(i) * kFilterChunk;
-        if (kept != i * kFilterChunk) std::memmove(pairs.data() + kept, from, counts_[i].kept * sizeof(Pair));
-        overlapping += counts_[i].overlapping;
-        kept += counts_[i].kept;
-    }
-    pairs.resize(kept);
+    close_gaps(pairs);
+    std::uint32_t overlapping = 0;
+    for (const Count& of_chunk : counts_) overlapping += of_chunk.overlapping;
     return overlapping;
 }
 

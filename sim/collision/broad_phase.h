@@ -117,6 +117,8 @@ class BroadPhase {
     bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
+    template <class T>
+    std::size_t close_gaps(std::vector<T>& list) const;
     void merge_found(bool all, Executor& executor);
     std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
     bool find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most);

@@ -174,47 +174,43 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
     Plan* plans[kContactKinds] = {};
     const auto of_any = [&](auto work) {
         for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
-            if ((seen >> sort & 1u) != 0) work(sort, kSorts[sort]);
-            if (sort == 0 && (seen & 1u) != 0) work(sort, Kind::contact_1), work(sort, Kind::contact_2);
+            if ((seen >> sort & 1u) != 0) work(kSorts[sort]);
+            if (sort == 0 && (seen & 1u) != 0) work(Kind::contact_1), work(Kind::contact_2);
         }
     };
-    of_any([&](std::uint32_t, Kind kind) { plan(kind); });  // they move while one is added
-    of_any([&](std::uint32_t, Kind kind) { plans[contact_kind(kind)] = &plan(kind); });
+    of_any([&](Kind kind) { plan(kind); });  // they move while one is added
+    of_any([&](Kind kind) { plans[contact_kind(kind)] = &plan(kind); });
 
     targets_.resize(keys);
-    const auto each_key = [&](std::uint32_t sort, auto work) {
-        for (std::uint32_t colour = 0; colour < colours_; ++colour) {
-            for (std::uint32_t part = (seen >> kNearBit & 1u) != 0 ? kNear : kFar; part < kParts; ++part) {
-                std::uint32_t key = sort * of_sort + colour * kClasses + part * kBuckets;
-                for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, colour, part, bucket);
+    const auto each_key = [&](auto work) {
+        for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
+            for (std::uint32_t colour = 0; (seen >> sort & 1u) != 0 && colour < colours_; ++colour) {
+                for (std::uint32_t part = (seen >> kNearBit & 1u) != 0 ? kNear : kFar; part < kParts; ++part) {
+                    std::uint32_t key = sort * of_sort + colour * kClasses + part * kBuckets;
+                    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, sort, colour, part, bucket);
+                }
             }
         }
     };
     const auto whole_plan = [&](std::uint32_t bucket) { return plans[contact_kind(bucket + 1 == kBuckets ? Kind::contact_1 : Kind::contact_2)]; };
-    for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
-        if ((seen >> sort & 1u) == 0) continue;
-        each_key(sort, [&](Target& target, std::uint32_t key, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
-            std::uint32_t all = 0;
-            for (std::uint32_t c = 0; c < chunks; ++c) all += std::exchange(ranks_[std::size_t{c} * keys + key], all);
-            // Of a colour's far contacts of one point, and of two, as many as fill bundles.
-            target.whole = sort == 0 && part == kFar && bucket + 2 >= kBuckets ? all / kBundleLanes * kBundleLanes : 0;
-            plans[contact_kind(kSorts[sort])]->counts[colour][part][bucket] = all - target.whole;
-            if (target.whole != 0) whole_plan(bucket)->counts[colour][kFar][0] = target.whole;
-        });
-    }
-    of_any([&](std::uint32_t, Kind kind) { reserve(*plans[contact_kind(kind)]); });
-    for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
-        if ((seen >> sort & 1u) == 0) continue;
-        each_key(sort, [&](Target& target, std::uint32_t, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
-            const Plan& rest = *plans[contact_kind(kSorts[sort])];
-            target.rest_to = stores_[index_of(rest.kind)].source.data();
-            target.rest_first = rest.counts[colour][part][bucket] - target.whole;
-            if (target.whole == 0) return;
-            const Plan& whole = *whole_plan(bucket);
-            target.whole_to = stores_[index_of(whole.kind)].source.data();
-            target.whole_first = whole.counts[colour][kFar][0];
-        });
-    }
+    each_key([&](Target& target, std::uint32_t key, std::uint32_t sort, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+        std::uint32_t all = 0;
+        for (std::uint32_t c = 0; c < chunks; ++c) all += std::exchange(ranks_[std::size_t{c} * keys + key], all);
+        // Of a colour's far contacts of one point, and of two, as many as fill bundles.
+        target.whole = sort == 0 && part == kFar && bucket + 2 >= kBuckets ? all / kBundleLanes * kBundleLanes : 0;
+        plans[contact_kind(kSorts[sort])]->counts[colour][part][bucket] = all - target.whole;
+        if (target.whole != 0) whole_plan(bucket)->counts[colour][kFar][0] = target.whole;
+    });
+    of_any([&](Kind kind) { reserve(*plans[contact_kind(kind)]); });
+    each_key([&](Target& target, std::uint32_t, std::uint32_t sort, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+        const Plan& rest = *plans[contact_kind(kSorts[sort])];
+        target.rest_to = stores_[index_of(rest.kind)].source.data();
+        target.rest_first = rest.counts[colour][part][bucket] - target.whole;
+        if (target.whole == 0) return;
+        const Plan& whole = *whole_plan(bucket);
+        target.whole_to = stores_[index_of(whole.kind)].source.data();
+        target.whole_first = whole.counts[colour][kFar][0];
+    });
     for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t* const ranks = ranks_.data() + std::size_t{index} * keys;
         for (std::uint32_t i = begin; i < end; ++i) {

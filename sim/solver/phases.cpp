@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "sim/pause.h"
 
 namespace orrery::sim {
 namespace {
 
 // Before a worker looks whether there is something left to take from others, which costs them time: about 0.3 us.
 constexpr std::uint32_t kPatience = 20;
-
-void pause() {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 // Of `count` tasks; a single one is the first worker's.
 std::uint32_t share_begin(std::uint32_t count, std::uint32_t worker, std::uint32_t workers) {

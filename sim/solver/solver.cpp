@@ -380,7 +380,6 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         const bool same_step = std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
         s.joints_stay = built && same_step && !taken.empty() && !input.joint_news.empty();
         s.read_contacts(bodies);
-        s.context.touched = nullptr;
         if (built && s.contacts.empty() && !were_contacts) return;
         if (!built) colour_joints(bodies, joints, taken, s.colouring);
         colour_contacts(s.contacts, s.colouring);
