@@ -13,7 +13,7 @@ std::uint32_t nodes_for(std::uint32_t count) { return (count + 15u) / 16u; }
 
 }  // namespace
 
-void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels) {
+void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickMemory& memory) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     for (const std::uint32_t row : row_of_) {
         if (row != kNone) slot_of_[row] = kNone;
@@ -23,11 +23,11 @@ void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> 
     row_of_.clear();
     if (count == 0) return;
 
-    keys_.resize(count);
-    kernels.morton(boxes, rows.data(), count, keys_.data());
-    radix_sort(keys_, scratch_, kMortonShift, kMortonShift + kMortonKeyBits);
+    std::span<std::uint64_t> keys(memory.take<std::uint64_t>(count), count), scratch(memory.take<std::uint64_t>(count), count);
+    kernels.morton(boxes, rows.data(), count, keys.data());
+    radix_sort(keys, scratch, kMortonShift, kMortonShift + kMortonKeyBits);
     row_of_.resize(count);
-    for (std::uint32_t slot = 0; slot < count; ++slot) row_of_[slot] = static_cast<std::uint32_t>(keys_[slot]);
+    for (std::uint32_t slot = 0; slot < count; ++slot) row_of_[slot] = static_cast<std::uint32_t>(keys[slot]);
     if (slot_of_.size() <= rows.back()) slot_of_.resize(rows.back() + 1, kNone);
     for (std::uint32_t slot = 0; slot < count; ++slot) slot_of_[row_of_[slot]] = slot;
     nodes_[0].resize(nodes_for(count));

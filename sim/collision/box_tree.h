@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "sim/collision/broad_kernels.h"
+#include "sim/tick_memory.h"
 
 namespace orrery::sim {
 
 class BoxTree {
   public:
-    // Packs boxes[row] for all rows, which ascend.
-    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels);
+    // Packs boxes[row] for all rows, which ascend. `memory` is for its work alone.
+    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickMemory& memory);
     // Sets the box of a row, new or not.
     void set(std::uint32_t row, const BoundsRecord& box, const BroadKernels& kernels);
     void remove(std::uint32_t row, const BroadKernels& kernels);
@@ -35,7 +36,6 @@ class BoxTree {
     std::uint32_t levels_ = 0;
     std::vector<std::uint32_t> row_of_, slot_of_;  // kNone: none
     std::uint32_t changes_ = 0;                    // since the last rebuild
-    std::vector<std::uint64_t> keys_, scratch_;
 };
 
 }  // namespace orrery::sim

@@ -118,7 +118,7 @@ std::size_t BroadPhase::others_of(std::size_t c) const {
 
 void BroadPhase::rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                          const BroadKernels& kernels) {
-    tree.rebuild(boxes, of_class(c, rows), kernels);
+    tree.rebuild(boxes, of_class(c, rows), kernels, *memory_);
 }
 void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                              const BroadKernels& kernels) {
@@ -382,8 +382,11 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
         chunks_ = {};  // so that memory stays bounded whichever chunks were the full ones
         return false;
     }
+    std::size_t end = found_.size();
+    found_.resize(total.load());
     for (std::uint32_t i = 0; i < chunk_count(count, kSearchChunk); ++i) {
-        found_.insert(found_.end(), chunks_[i].keys.begin(), chunks_[i].keys.end());
+        std::ranges::copy(chunks_[i].keys, found_.begin() + end);
+        end += chunks_[i].keys.size();
     }
     return true;
 }
@@ -405,35 +408,37 @@ void BroadPhase::keep_overlapping(Chunk& chunk, std::size_t from, const BroadKer
     chunk.keys.resize(from + kept);
 }
 
-void BroadPhase::sort_keys(std::vector<std::uint64_t>& keys) {
-    if (std::is_sorted(keys.begin(), keys.end())) return;
+std::span<std::uint64_t> BroadPhase::sort_found() {
+    std::span<std::uint64_t> keys(found_.data(), found_.size());
+    if (std::is_sorted(keys.begin(), keys.end())) return keys;
     if (keys.size() < kComparisonSort) {
         std::sort(keys.begin(), keys.end());  // a pair occurs once
-        return;
+        return keys;
     }
+    std::span<std::uint64_t> scratch(memory_->take<std::uint64_t>(keys.size()), keys.size());
     const auto bits = static_cast<std::uint32_t>(std::bit_width(identity_.size()));
-    radix_sort(keys, scratch_, 0, bits);
-    radix_sort(keys, scratch_, 32, 32 + bits);
+    radix_sort(keys, scratch, 0, bits);
+    radix_sort(keys, scratch, 32, 32 + bits);
+    return keys;
 }
 
 // Of each chunk of a list the first counts_[].kept stay. Gives how many these are.
 template <class T>
-std::size_t BroadPhase::close_gaps(std::vector<T>& list) const {
+std::size_t BroadPhase::close_gaps(T* list) const {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-        if (kept != i * kFilterChunk) std::memmove(list.data() + kept, list.data() + i * kFilterChunk, counts_[i].kept * sizeof(T));
+        if (kept != i * kFilterChunk) std::memmove(list + kept, list + i * kFilterChunk, counts_[i].kept * sizeof(T));
         kept += counts_[i].kept;
     }
-    list.resize(kept);
     return kept;
 }
 
 // Candidates of bodies that were not renewed stay, none if `all` were; what was found joins them, in order.
 void BroadPhase::merge_found(bool all, Executor& executor) {
-    sort_keys(found_);
+    const std::span<const std::uint64_t> sorted = sort_found();
     if (all) {
-        resize_sparingly(candidates_, found_.size());
-        std::ranges::copy(found_, candidates_.begin());
+        resize_sparingly(candidates_, sorted.size());
+        std::ranges::copy(sorted, candidates_.begin());
         return;
     }
     const auto count = static_cast<std::uint32_t>(candidates_.size());
@@ -445,10 +450,9 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
         });
         counts_[index].kept = static_cast<std::uint32_t>(last - first);
     });
-    std::size_t old = close_gaps(candidates_);
-    std::size_t found = found_.size(), to = old + found;
+    std::size_t old = close_gaps(candidates_.data()), found = sorted.size(), to = old + found;
     resize_sparingly(candidates_, to);
-    while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > found_[found - 1] ? candidates_[--old] : found_[--found];
+    while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > sorted[found - 1] ? candidates_[--old] : sorted[--found];
 }
 
 // New fat bounds for what left its own, into the trees.
@@ -486,11 +490,7 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
         if (!search_all(what, kernels, executor)) return false;
     } else {
-        if (std::exchange(searched_all_, false)) {  // these find little
-            give_back(found_);
-            give_back(scratch_);
-            give_back(chunks_);
-        }
+        if (std::exchange(searched_all_, false)) give_back(chunks_);  // these find little
         choose_few(false);
         if (!search(escaped_moving_, From::renewed, what, kernels, executor)) return false;
         few_rows_.clear();
@@ -514,8 +514,8 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
     found_.clear();
     rebuild_all(moving_trees_, tight_.data(), moving_, kernels);
     if (!search_all({tight_.data(), true, max_pairs}, kernels, executor)) return false;
-    sort_keys(found_);
-    candidates_.swap(found_);
+    const std::span<const std::uint64_t> sorted = sort_found();
+    candidates_.assign(sorted.begin(), sorted.end());
     return true;
 }
 
@@ -536,17 +536,17 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
 }
 
 // Gives how many pairs there are with those that are excluded.
-std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs) {
+std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
-    resize_sparingly(pairs, count + 1);  // the kernel writes a candidate before it knows whether it stays
+    Pair* const list = memory_->take<Pair>(count + std::size_t{1});  // the kernel writes a candidate before it knows whether it stays
     counts_.resize(chunk_count(count, kFilterChunk));
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        const auto first = pairs.begin() + begin;
-        const std::uint32_t overlapping = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, &*first);
-        const auto kept = leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; });
+        Pair* const first = list + begin;
+        const std::uint32_t overlapping = kernels.filter(tight_.data(), candidates_.data() + begin, end - begin, first);
+        const Pair* const kept = leave_out(excluded, first, first + overlapping, [](Pair pair) { return pair; });
         counts_[index] = {overlapping, static_cast<std::uint32_t>(kept - first)};
     });
-    close_gaps(pairs);
+    pairs = {list, close_gaps(list)};
     std::uint32_t overlapping = 0;
     for (const Count& of_chunk : counts_) overlapping += of_chunk.overlapping;
     return overlapping;
@@ -567,7 +567,7 @@ bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t
 }
 
 // Pairs that are no candidates: planes', and those of held_. False: they are more than `most`.
-bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most) {
+bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::span<const Pair>& pairs, std::uint32_t most) {
     found_.clear();
     if (!find_planes(bodies, moving_, kernels, most)) return false;
     for (const Held& group : held_) {
@@ -580,23 +580,26 @@ bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const Bro
             if (found_.size() > most) return false;
         }
     }
-    sort_keys(found_);
+    std::span<std::uint64_t> others = sort_found();
     const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
-    found_.erase(leave_out(excluded, found_.begin(), found_.end(), pair_of), found_.end());
-    merged_pairs_.clear();
-    std::size_t next = 0;
-    for (const std::uint64_t key : found_) {
+    others = {others.begin(), leave_out(excluded, others.begin(), others.end(), pair_of)};
+    const std::size_t all = pairs.size() + others.size();
+    Pair *const merged = memory_->take<Pair>(all), *to = merged;
+    auto next = pairs.begin();
+    for (const std::uint64_t key : others) {
         const Pair pair = pair_of(key);
-        while (next < pairs.size() && pairs[next] < pair) merged_pairs_.push_back(pairs[next++]);
-        merged_pairs_.push_back(pair);
+        while (next != pairs.end() && *next < pair) *to++ = *next++;
+        *to++ = pair;
     }
-    merged_pairs_.insert(merged_pairs_.end(), pairs.begin() + static_cast<std::ptrdiff_t>(next), pairs.end());
-    pairs.swap(merged_pairs_);
+    std::copy(next, pairs.end(), to);
+    pairs = {merged, all};
     return true;
 }
 
 bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
-                            std::vector<Pair>& pairs, std::uint32_t max_pairs) {
+                            TickMemory& memory, std::span<const Pair>& pairs, std::uint32_t max_pairs) {
+    memory_ = &memory;
+    found_ = TickList<std::uint64_t>(memory);
     const bool stale = uncached_ || !gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty();
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);

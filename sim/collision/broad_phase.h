@@ -42,8 +42,8 @@ class BroadPhase {
     void forget_bodies() { knows_bodies_ = false; }
     // As Collision::update_bounds and Collision::find_pairs, with a limit of max_pairs.
     void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels, Executor& executor);
-    bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs,
-                    std::uint32_t max_pairs = kMaxPairs);
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, TickMemory& memory,
+                    std::span<const Pair>& pairs, std::uint32_t max_pairs = kMaxPairs);
 
     // Of the last update. Bounds of a body that takes no part mean nothing; of a plane's the growth alone, 0.
     std::span<const BoundsRecord> bounds() const { return tight_; }
@@ -118,12 +118,12 @@ class BroadPhase {
     bool search_tight(std::uint32_t max_pairs, const BroadKernels& kernels, Executor& executor);
     void keep_overlapping(Chunk& chunk, std::size_t from, const BroadKernels& kernels) const;
     template <class T>
-    std::size_t close_gaps(std::vector<T>& list) const;
+    std::size_t close_gaps(T* list) const;
     void merge_found(bool all, Executor& executor);
-    std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::vector<Pair>& pairs);
+    std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs);
     bool find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most);
-    bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::vector<Pair>& pairs, std::uint32_t most);
-    void sort_keys(std::vector<std::uint64_t>& keys);
+    bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::span<const Pair>& pairs, std::uint32_t most);
+    std::span<std::uint64_t> sort_found();
 
     std::vector<Identity> identity_;               // by body
     std::vector<std::uint32_t> shape_of_;          // by body
@@ -149,20 +149,21 @@ class BroadPhase {
     std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs of both are found from this one's moving bodies
     std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {};  // by class: how many of moving_, fixed_
     std::uint32_t escaped_of_[kFilterClasses] = {};  // by class: how many of escaped_moving_
-    bool searched_all_ = false;                    // last: found_, scratch_ and chunks_ are as large as that took
+    bool searched_all_ = false;                    // last: chunks_ are as large as that took
     bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;
     std::vector<std::uint8_t> known_flags_;
     std::vector<std::uint32_t> known_generation_, kinematic_;
     std::vector<bool> kinematic_active_;
-    std::vector<std::uint64_t> candidates_, found_, scratch_;
+    std::vector<std::uint64_t> candidates_;
+    TickMemory* memory_ = nullptr;                 // these two while pairs are looked for
+    TickList<std::uint64_t> found_;
     std::vector<Chunk> chunks_;
     struct Count {
         std::uint32_t overlapping = 0, kept = 0;
     };
     std::vector<Count> counts_;                    // scratch, by chunk
-    std::vector<Pair> merged_pairs_;
 };
 
 }  // namespace orrery::sim

@@ -34,8 +34,9 @@ void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shape
     impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor);
 }
 
-bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs) {
-    return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, pairs);
+bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickMemory& memory,
+                           std::span<const Pair>& pairs) {
+    return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, memory, pairs);
 }
 
 bool Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs,

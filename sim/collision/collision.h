@@ -9,6 +9,7 @@
 
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
+#include "sim/tick_memory.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::sim {
@@ -32,9 +33,10 @@ class Collision {
                        Target target, Executor& executor);
 
     // Exactly the pairs whose bounds overlap, of which at least one is dynamic, whose category and mask agree and which
-    // `excluded` does not hold; in (a, b) order. False, and `pairs` means nothing, if there are more than kMaxPairs of them
+    // `excluded` does not hold; in (a, b) order, in `memory`. False, and `pairs` means nothing, if there are more than kMaxPairs of them
     // before `excluded` is taken out; memory is bounded all the same.
-    bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, std::vector<Pair>& pairs);
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickMemory& memory,
+                    std::span<const Pair>& pairs);
 
     // One manifold a touching pair, of meshes and compounds one for each two parts that touch, sorted by (a, b, child_a,
     // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the

@@ -151,7 +151,8 @@ void build_tree(Mesh& mesh) {
             boxes[t].max[axis] = high;
         }
     }
-    mesh.tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar));
+    TickMemory memory;
+    mesh.tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar), memory);
 }
 
 Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_view place, const char* field) {

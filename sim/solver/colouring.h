@@ -19,7 +19,7 @@ struct Contact {
     std::uint32_t a = 0, b = 0;
     std::uint8_t points = 0;     // of the contact; 0: it is part of the nonconvex one that begins before it
     std::uint8_t manifolds = 1;  // that it is made of; more than one: nonconvex
-    bool dynamic_a = false, dynamic_b = false;
+    bool dynamic_a : 1 = false, dynamic_b : 1 = false;
     bool surface : 1 = false, bounces : 1 = false;  // has a ContactSurface that is not plain; restitution
     bool near : 1 = false;       // to what is solved after all colours: StepInput::near
 };

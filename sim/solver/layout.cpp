@@ -34,21 +34,36 @@ std::uint32_t part_of(const Contact& contact) { return contact.near ? kNear : kF
 
 }  // namespace
 
-// Memory that a kind takes for the first time is zero, as is what clear_padding (solver.cpp) leaves.
-void BundleLayout::resize(Kind kind, std::uint32_t bundles) {
+void BundleLayout::resize_own(Kind kind, std::uint32_t bundles) {
     Store& store = stores_[index_of(kind)];
     if (store.capacity < bundles) {
         const auto capacity = static_cast<std::uint32_t>(with_room_to_grow(bundles));
         const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
-        // Those that end early are read as whole ones: a compiler may read behind what is used.
-        const std::size_t all = capacity * bytes + (is_plain(kind) ? sizeof(ContactBundle) - bytes : 0);
-        std::unique_ptr<std::byte[], Release> data(new (std::align_val_t{alignof(Row)}) std::byte[all]);
-        if (kept != 0) std::memcpy(data.get(), store.data.get(), kept);
-        std::memset(data.get() + kept, 0, all - kept);
-        store.data = std::move(data);
+        std::unique_ptr<std::byte[], Release> own(new (std::align_val_t{alignof(Row)}) std::byte[capacity * bytes]);
+        if (kept != 0) std::memcpy(own.get(), store.own.get(), kept);
+        std::memset(own.get() + kept, 0, capacity * bytes - kept);
+        store.own = std::move(own);
         store.capacity = capacity;
     }
+    store.bundles = store.own.get();
     store.size = bundles;
+}
+
+// For all that was counted, and the overflow.
+void BundleLayout::take_room(TickMemory& memory) {
+    for (std::size_t kind = 0; kind < kKindCount; ++kind) {
+        Store& store = stores_[kind];
+        const std::uint32_t bundles = store.size + std::exchange(store.overflow, 0);
+        if (kind < index_of(Kind::contact)) {
+            if (bundles != store.size) resize_own(static_cast<Kind>(kind), bundles);
+            continue;
+        }
+        store.size = bundles;
+        const std::size_t bytes = kBundleBytes[kind];
+        // Those that end early are read as whole ones: a compiler may read behind what is used.
+        const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? sizeof(ContactBundle) - bytes : 0;
+        store.bundles = bundles == 0 ? nullptr : memory.take<std::byte>(bundles * bytes + behind);
+    }
 }
 
 std::uint32_t BundleLayout::bundle_count() const {
@@ -73,21 +88,21 @@ BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::
 }
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor) {
+                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor, TickMemory& memory) {
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
     forget_plans(keep_joints);
     if (!keep_joints) place_joints(joints, taken, colouring);
     overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
-    place_contacts(contacts, colouring, executor);
+    place_contacts(bodies, contacts, colouring, executor, memory);
     make_blocks(joints, contacts);
     for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t k = begin; k < end; ++k) {
             if (!keep_joints || blocks_[k].kind >= Kind::contact) fill(blocks_[k], bodies, joints, contacts);
         }
     });
-    place_overflow(bodies, contacts);
+    fill_overflow(bodies, contacts);
     blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
     constraints_ = overflow_constraints_;
     for (const Plan& p : plans_) {
@@ -125,8 +140,8 @@ void BundleLayout::reserve(Plan& p) {
             next += bundles_of(lanes);
         }
     }
-    resize(p.kind, next);
-    resize_sparingly(stores_[index_of(p.kind)].source, std::size_t(next) * kBundleLanes);
+    if (p.kind < Kind::contact) resize_own(p.kind, next);
+    else stores_[index_of(p.kind)].size = next;
 }
 
 void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring) {
@@ -143,13 +158,17 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
         if (colour == kNoColour) continue;
         const Kind kind = kind_of(joints[taken[k]]);
         if (colour == kOverflowColour) overflow_.push_back(member(kind, taken[k], joints, {}));
-        else stores_[index_of(kind)].source[plan(kind).counts[colour][kFar][0]++] = taken[k];
+        else source(kind, plan(kind).counts[colour][kFar][0]++) = taken[k];
     }
 }
 
 // A counting sort by kind, colour, part and points, stable: chunks of contacts count theirs, and then know which slots are their own.
-void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
-    if (contacts.empty()) return;
+void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor,
+                                  TickMemory& memory) {
+    if (contacts.empty()) {
+        place_overflow(bodies);
+        return take_room(memory);
+    }
     constexpr std::uint32_t kClasses = kParts * kBuckets, kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
     const std::uint32_t of_sort = colours_ * kClasses, keys = kSortCount * of_sort;
     const auto key_of = [&](std::uint8_t colour, const Contact& c) { return sort_of(c) * of_sort + colour * kClasses + part_of(c) * kBuckets + bucket_of(c); };
@@ -204,13 +223,18 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
     of_any([&](Kind kind) { reserve(*plans[contact_kind(kind)]); });
     each_key([&](Target& target, std::uint32_t, std::uint32_t sort, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
         const Plan& rest = *plans[contact_kind(kSorts[sort])];
-        target.rest_to = stores_[index_of(rest.kind)].source.data();
+        target.rest_kind = rest.kind;
         target.rest_first = rest.counts[colour][part][bucket] - target.whole;
         if (target.whole == 0) return;
         const Plan& whole = *whole_plan(bucket);
-        target.whole_to = stores_[index_of(whole.kind)].source.data();
+        target.whole_kind = whole.kind;
         target.whole_first = whole.counts[colour][kFar][0];
     });
+    for (std::uint32_t i = 0; i < count && (seen >> kOverflowBit & 1u) != 0; ++i) {
+        if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
+    }
+    place_overflow(bodies);
+    take_room(memory);
     for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t* const ranks = ranks_.data() + std::size_t{index} * keys;
         for (std::uint32_t i = begin; i < end; ++i) {
@@ -218,14 +242,10 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
             if (colour >= kMaxColours) continue;
             const std::uint32_t key = key_of(colour, contacts[i]), rank = ranks[key]++;
             const Target& target = targets_[key];
-            if (rank < target.whole) target.whole_to[target.whole_first + rank] = i;
-            else target.rest_to[target.rest_first + rank] = i;
+            if (rank < target.whole) source(target.whole_kind, target.whole_first + rank) = i;
+            else source(target.rest_kind, target.rest_first + rank) = i;
         }
     });
-    if ((seen >> kOverflowBit & 1u) == 0) return;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
-    }
 }
 
 void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts) {
@@ -252,18 +272,20 @@ void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constra
 
 // The heads of a block's bundles.
 void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts) {
-    const std::uint32_t* source = stores_[index_of(block.kind)].source.data() + std::size_t(block.first) * kBundleLanes;
     for (std::uint32_t k = 0; k < block.count; ++k) {
         BundleHead& to = head(block.kind, block.first + k);
+        std::uint32_t sources[kBundleLanes];
+        std::copy(to.source, to.source + kBundleLanes, sources);
         std::memset(&to, 0, kHeadBytes[index_of(block.kind)]);
         const std::uint32_t lanes = std::min(kBundleLanes, block.lanes - k * kBundleLanes);
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) put(to, lane, member(block.kind, *source++, joints, contacts), bodies, contacts);
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) put(to, lane, member(block.kind, sources[lane], joints, contacts), bodies, contacts);
     }
 }
 
 // Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its place. So
 // even a crowd that is all overflow fills its bundles.
-void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact> contacts) {
+void BundleLayout::place_overflow(const Bodies& bodies) {
+    placed_.clear();
     overflow_constraints_ = static_cast<std::uint32_t>(overflow_.size());
     while (!overflow_.empty()) {
         used_.assign(bodies.size(), 0);
@@ -282,21 +304,25 @@ void BundleLayout::place_overflow(const Bodies& bodies, std::span<const Contact>
                 if (bodies.dynamic(body)) used_[body] |= bit;
             }
             std::uint32_t& open = plan(o.kind).open[static_cast<std::size_t>(std::countr_zero(free))];
-            if (open == kNone || head(o.kind, open).count == kBundleLanes) {
-                open = stores_[index_of(o.kind)].size;
-                resize(o.kind, open + 1);
-                std::memset(bundle(o.kind, open), 0, kHeadBytes[index_of(o.kind)]);
-                overflow_blocks_.push_back({o.kind, open, 1, 0, 0, false});
+            if (open == kNone || overflow_blocks_[open].lanes == kBundleLanes) {
+                Store& store = stores_[index_of(o.kind)];
+                open = static_cast<std::uint32_t>(overflow_blocks_.size());
+                overflow_blocks_.push_back({o.kind, store.size + store.overflow++, 1, 0, 0, false});
             }
-            BundleHead& to = head(o.kind, open);
-            put(to, to.count, o, bodies, contacts);
+            ++overflow_blocks_[open].lanes;
+            placed_.push_back({o, open});
         }
         overflow_.swap(left_);
     }
-    for (Block& block : overflow_blocks_) {
-        if (block.kind < Kind::contact) continue;
-        const BundleHead& of = head(block.kind, block.first);
-        for (std::uint32_t lane = 0; lane < of.count; ++lane) block.near = block.near || contacts[of.source[lane]].near;
+}
+
+void BundleLayout::fill_overflow(const Bodies& bodies, std::span<const Contact> contacts) {
+    for (const Block& block : overflow_blocks_) std::memset(bundle(block.kind, block.first), 0, kHeadBytes[index_of(block.kind)]);
+    for (const Placed& placed : placed_) {
+        Block& block = overflow_blocks_[placed.block];
+        BundleHead& to = head(block.kind, block.first);
+        put(to, to.count, placed.member, bodies, contacts);
+        block.near = block.near || (block.kind >= Kind::contact && contacts[placed.member.source].near);
     }
 }
 
@@ -315,8 +341,8 @@ void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Co
                 for (std::uint32_t done = 0; done < all; done += size) {
                     Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour][part] + done, std::min(size, all - done),
                                                               std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, part == kNear});
-                    const std::uint32_t source = stores_[index_of(p.kind)].source[std::size_t(block.first) * kBundleLanes + block.lanes / 2];
-                    block.place = p.kind >= Kind::contact ? contacts[source].b : joints[source].b;
+                    const std::uint32_t middle = source(p.kind, block.first * kBundleLanes + block.lanes / 2);
+                    block.place = p.kind >= Kind::contact ? contacts[middle].b : joints[middle].b;
                 }
             }
         }

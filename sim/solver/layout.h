@@ -3,7 +3,8 @@
 //   colour 0:  [kind 0 bundles][kind 1 bundles]...  |  colour 1: ...      bundles of a colour may run at the same time
 //   overflow:  one bundle after the other, in canonical order of their constraints
 //
-// A function of the colouring, the joints and the contacts alone; storage is reused from tick to tick.
+// A function of the colouring, the joints and the contacts alone. Joints' bundles stay from tick to tick, contacts' lie in memory of
+// the tick.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "sim/solver/bundles.h"
 #include "sim/solver/colouring.h"
+#include "sim/tick_memory.h"
 
 namespace orrery::sim {
 
@@ -35,7 +37,7 @@ class BundleLayout {
     // `taken` as it was coloured. keep_joints: they are those of the last build, and so are the bodies' flags and the colours; their
     // bundles stay as they are.
     void build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Contact> contacts,
-               const Colouring& colouring, bool keep_joints, Executor& executor);
+               const Colouring& colouring, bool keep_joints, Executor& executor, TickMemory& memory);
     // Whether the joints may be kept: none of them is among the overflow.
     bool joints_may_stay() const { return overflow_joints_ == 0; }
 
@@ -49,7 +51,7 @@ class BundleLayout {
     std::uint32_t constraint_count() const { return constraints_; }
 
     void* bundle(Kind kind, std::uint32_t index) {
-        return stores_[index_of(kind)].data.get() + std::size_t(index) * kBundleBytes[index_of(kind)];
+        return stores_[index_of(kind)].bundles + std::size_t(index) * kBundleBytes[index_of(kind)];
     }
     BundleHead& head(Kind kind, std::uint32_t index) { return *static_cast<BundleHead*>(bundle(kind, index)); }
 
@@ -60,26 +62,31 @@ class BundleLayout {
         void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{alignof(Row)}); }
     };
     struct Store {
-        std::unique_ptr<std::byte[], Release> data;
-        std::uint32_t size = 0, capacity = 0;  // bundles
-        std::vector<std::uint32_t> source;     // by slot, while bundles are laid out
+        std::byte* bundles = nullptr;
+        std::uint32_t size = 0, overflow = 0;  // bundles, those of the overflow behind the others
+        std::unique_ptr<std::byte[], Release> own;  // of joints, zero where never written
+        std::uint32_t capacity = 0;                 // bundles in it
     };
     // Of a kind that the tick has any of.
     struct Plan {
         Kind kind = Kind::contact;
         std::uint32_t counts[kMaxColours + 1][kParts][kBuckets] = {};    // of constraints; then the next slot of each
         std::uint32_t first[kMaxColours][kParts] = {}, lanes[kMaxColours][kParts] = {};  // by colour: its first bundle, lanes in use
-        std::uint32_t open[kMaxColours] = {};                      // overflow: the bundle to fill, of this layer
+        std::uint32_t open[kMaxColours] = {};                      // overflow: the block to fill, of this layer
     };
     // Where contacts of a colour, kind, part and number of points go, by their rank among these: the first ones into bundles that they fill.
     struct Target {
-        std::uint32_t *whole_to = nullptr, *rest_to = nullptr;
+        Kind whole_kind = Kind::contact, rest_kind = Kind::contact;
         std::uint32_t whole_first = 0, rest_first = 0, whole = 0;
     };
     struct Member {
         Kind kind;
         std::uint32_t source;
         std::uint32_t body[4];
+    };
+    struct Placed {
+        Member member;
+        std::uint32_t block;  // of overflow_blocks_
     };
 
     static Member member(Kind kind, std::uint32_t source, std::span<const Joint> joints, std::span<const Contact> contacts);
@@ -88,18 +95,22 @@ class BundleLayout {
     void sort_plans();
     void reserve(Plan& plan);
     void place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring);
-    void place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor);
+    void place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor, TickMemory& memory);
     void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
-    void place_overflow(const Bodies& bodies, std::span<const Contact> contacts);
+    void place_overflow(const Bodies& bodies);
+    void fill_overflow(const Bodies& bodies, std::span<const Contact> contacts);
+    void take_room(TickMemory& memory);
+    std::uint32_t& source(Kind kind, std::uint32_t slot) { return head(kind, slot / kBundleLanes).source[slot % kBundleLanes]; }
     void put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts);
     void make_blocks(std::span<const Joint> joints, std::span<const Contact> contacts);
-    void resize(Kind kind, std::uint32_t bundles);
+    void resize_own(Kind kind, std::uint32_t bundles);
 
     std::array<Store, kKindCount> stores_;
     std::array<std::uint8_t, kKindCount> plan_of_{};  // its place in plans_ and 1, or 0
     std::vector<Plan> plans_;                         // in the order of Kind once all are counted
     std::vector<Block> blocks_, overflow_blocks_;
     std::vector<Member> overflow_, left_;           // in canonical order
+    std::vector<Placed> placed_;                    // the same, in bundles
     std::vector<std::uint32_t> ranks_;                // by chunk of contacts and key
     std::vector<Target> targets_;                     // by key
     std::vector<std::uint64_t> used_;                 // by body

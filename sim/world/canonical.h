@@ -34,8 +34,8 @@ class CanonicalWriter {
     void put(const Quat& q) { const float f[4] = {q.x, q.y, q.z, q.w}; self().bytes(f, sizeof f); }
     void put(const Pose& p) { put(p.position); put(p.orientation); }
     // Records without padding only: their memory is their canonical form.
-    template <class T>
-    void put_array(const std::vector<T>& values) { self().bytes(values.data(), values.size() * sizeof(T)); }
+    template <class List>
+    void put_array(const List& values) { self().bytes(values.data(), values.size() * sizeof(*values.data())); }
 
   private:
     Derived& self() { return static_cast<Derived&>(*this); }

@@ -43,7 +43,7 @@ ContactSurface surface_of(const Core& core, const Manifold& manifold, const Mate
 bool resists_rolling(const ContactSurface& surface) { return surface.rolling_m > 0.0f; }
 
 void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
-    const std::vector<KeptContact>& contacts = core.state.contacts;
+    const ContactList& contacts = core.state.contacts;
     const std::vector<BodyInfo>& info = core.state.bodies.info;
     const std::vector<RollingImpulse>& rolling = core.state.rolling;
     auto rolled = std::lower_bound(rolling.begin(), rolling.end(), core.manifolds[first],
@@ -140,7 +140,8 @@ void warm_start_contacts(Core& core, Executor& executor) {
 void keep_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     const std::uint32_t tasks = (count + kManifoldsPerTask - 1) / kManifoldsPerTask;
-    resize_sparingly(core.state.contacts, count);  // all of them are written whole
+    core.memory.reset();
+    core.state.contacts.lie_in({core.memory.take<KeptContact>(count), count});  // all of them are written whole
     resize_sparingly(core.contact_news, count);
     core.contact_totals.assign(tasks, {});
     executor.run(tasks, [](void* context, std::uint32_t task) {

@@ -9,6 +9,7 @@
 #include "sim/shapes/shape.h"
 #include "sim/jacobi/rig_worker.h"
 #include "sim/solver/solver.h"
+#include "sim/tick_memory.h"
 #include "sim/world/state.h"
 #include "sim/world/walk.h"
 
@@ -65,7 +66,9 @@ struct Core {
     Collision collision;
     Solver solver;
     RigWorker rigs;
-    std::vector<Pair> pairs;
+    // Of the state's contacts, from keep_contacts to warm_start_contacts; of pairs and how they are found; of the solver's bundles.
+    TickMemory memory;
+    std::span<const Pair> pairs;                   // until the solver takes its memory
     ManifoldStore found;                           // by the narrow phase
     Manifolds manifolds;                           // those of the tick
     std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces

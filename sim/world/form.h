@@ -103,7 +103,7 @@ static_assert(offsetof(KeptContact, b) == 4 && offsetof(KeptContact, child_b) ==
               offsetof(KeptContact, total_normal_impulse) == offsetof(KeptContact, friction_impulse) + 16);
 
 template <class Writer>
-void put_contacts_of(Writer& out, const std::vector<KeptContact>& contacts) {
+void put_contacts_of(Writer& out, std::span<const KeptContact> contacts) {
     for (const KeptContact& contact : contacts) put_contact(out, contact);
 }
 

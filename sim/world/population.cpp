@@ -315,7 +315,7 @@ void finish_removals(Core& core) {
             wake(core, contact.b);
             return true;
         };
-        std::erase_if(state.contacts, ends);
+        erase_if(state.contacts, ends);
         if (std::erase_if(state.sleeping_contacts, ends) > 0) core.sleeping_changed = true;
         std::erase_if(state.rolling,
                       [&](const RollingImpulse& r) { return !body_alive(state, r.a) || !body_alive(state, r.b); });

@@ -94,12 +94,14 @@ class Islands {
     std::vector<std::uint32_t>& parent_;
 };
 
+void take_over(std::vector<KeptContact>& list, std::vector<KeptContact>& scratch) { list.swap(scratch); }
+void take_over(ContactList& list, std::vector<KeptContact>& scratch) { list.swap_in(scratch); }
+
 // Moves the contacts that `leaves` picks from one sorted list to another.
-template <class Leaves>
-void move_contacts(std::vector<KeptContact>& from, std::vector<KeptContact>& to, std::vector<KeptContact>& moved,
-                   std::vector<KeptContact>& scratch, Leaves leaves) {
+template <class From, class To, class Leaves>
+void move_contacts(From& from, To& to, std::vector<KeptContact>& moved, std::vector<KeptContact>& scratch, Leaves leaves) {
     moved.clear();
-    std::erase_if(from, [&](const KeptContact& contact) {
+    erase_if(from, [&](const KeptContact& contact) {
         const bool goes = leaves(contact);
         if (goes) moved.push_back(contact);
         return goes;
@@ -108,7 +110,7 @@ void move_contacts(std::vector<KeptContact>& from, std::vector<KeptContact>& to,
     scratch.resize(to.size() + moved.size());
     std::merge(to.begin(), to.end(), moved.begin(), moved.end(), scratch.begin(),
                [](const KeptContact& x, const KeptContact& y) { return comes_before(x, y); });
-    to.swap(scratch);
+    take_over(to, scratch);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 // and nothing else; what is not here is either derived from it and the definition, or a cache that changes no bit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "orrery/sim.hpp"
 #include "sim/collision/manifold.h"
+#include "sim/growth.h"
 #include "sim/jacobi/rigs.h"
 #include "sim/solver/joint.h"
 #include "sim/world/bodies.h"
@@ -81,6 +84,47 @@ struct SlotState {
     std::array<float, kControlChannels> controls{};  // held until the next command, zero while nobody has the slot
 };
 
+// Contacts of the last tick, in their order. They lie where a tick keeps them (TickMemory) or, in a state that was copied or read, in
+// memory of their own.
+class ContactList {
+  public:
+    ContactList() = default;
+    ContactList(const ContactList& other) { *this = other; }
+    ContactList& operator=(const ContactList& other) {
+        if (this != &other) own_.assign(other.begin(), other.end()), list_ = own_;
+        return *this;
+    }
+    ContactList(ContactList&&) noexcept = default;
+    ContactList& operator=(ContactList&&) noexcept = default;
+
+    KeptContact* data() const { return list_.data(); }
+    KeptContact* begin() const { return list_.data(); }
+    KeptContact* end() const { return list_.data() + list_.size(); }
+    KeptContact& operator[](std::size_t i) const { return list_[i]; }
+    std::size_t size() const { return list_.size(); }
+    void shrink(std::size_t size) { list_ = list_.first(size); }
+    // These from now on, in memory of the tick.
+    void lie_in(std::span<KeptContact> list) {
+        give_back(own_);
+        list_ = list;
+    }
+    // Those of `list`, which gets some memory in return.
+    void swap_in(std::vector<KeptContact>& list) {
+        own_.swap(list);
+        list_ = own_;
+    }
+
+  private:
+    std::vector<KeptContact> own_;
+    std::span<KeptContact> list_;
+};
+template <class Which>
+std::size_t erase_if(ContactList& list, Which which) {
+    const auto kept = static_cast<std::size_t>(std::remove_if(list.begin(), list.end(), which) - list.begin()), erased = list.size() - kept;
+    list.shrink(kept);
+    return erased;
+}
+
 struct State {
     std::uint64_t tick = 0;
     Bodies bodies;
@@ -89,7 +133,7 @@ struct State {
     std::vector<JointImpulse> joint_impulse;        // by joint index
     std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
     std::vector<RigForce> rig_force;                // in worlds that may have rigs: by force_row of the joint
-    std::vector<KeptContact> contacts;              // of the last tick
+    ContactList contacts;
     std::vector<KeptContact> sleeping_contacts;     // of sleeping bodies, as they were when these fell asleep
     std::vector<RollingImpulse> rolling;            // empty without Core::any_surfaces
     std::vector<SensorOverlap> sensor_overlaps;

@@ -41,7 +41,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     }
     {
         const StageScope stage(observer, Stage::pairs);
-        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.pairs)) return false;
+        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.memory, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
     if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.found)) return false;
@@ -80,6 +80,9 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.observer = observer;
     input.impulses = core.state.joint_impulse;
     input.joint_epoch = core.joint_epoch;
+    input.memory = &core.memory;
+    core.pairs = {};
+    core.state.contacts.lie_in({});  // warm_start_contacts has read them
     core.joint_news.resize(core.state.joints.size());
     input.joint_news = core.joint_news;
     input.surfaces = core.surfaces;

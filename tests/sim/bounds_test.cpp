@@ -178,7 +178,7 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
     std::vector<Pair> pairs;
     ManifoldStore manifolds;
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, target, serial);
-    REQUIRE(collision.find_pairs(world.bodies, {}, target, serial, pairs));
+    REQUIRE(test::find_pairs(collision, world.bodies, {}, target, serial, pairs));
     REQUIRE(collision.collide(world.bodies, world.shapes, pairs, kMargin, target, serial, manifolds));
     return test::copies(manifolds);
 }
@@ -328,7 +328,7 @@ TEST_CASE("bodies at rest within the margin are a pair, whatever the direction")
     std::vector<Pair> pairs;
     ManifoldStore manifolds;
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), serial);
-    collision.find_pairs(world.bodies, {}, best_target(), serial, pairs);
+    test::find_pairs(collision, world.bodies, {}, best_target(), serial, pairs);
     CHECK(pairs == expected);
     collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, manifolds);
     CHECK(manifolds.order.size() == expected.size());
@@ -342,7 +342,7 @@ TEST_CASE("bodies that can meet nothing take no part") {
     BroadPhase broad;
     std::vector<Pair> pairs;
     broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(best_target()), serial);
-    broad.find_pairs(world.bodies, {}, *broad_kernels_for(best_target()), serial, pairs);
+    test::find_pairs(broad, world.bodies, {}, *broad_kernels_for(best_target()), serial, pairs);
     CHECK(pairs.empty());
     CHECK(broad.bounds().empty());
     CHECK_FALSE(broad.takes_part(1));
@@ -379,7 +379,7 @@ TEST_CASE("bodies meet a plane exactly when their bounds come within half the ma
             BroadPhase broad;
             std::vector<Pair> pairs;
             broad.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(target), serial);
-            broad.find_pairs(world.bodies, {}, *broad_kernels_for(target), serial, pairs);
+            test::find_pairs(broad, world.bodies, {}, *broad_kernels_for(target), serial, pairs);
             CHECK(std::is_sorted(pairs.begin(), pairs.end()));
             if (target == Target::scalar) expected_pairs = pairs;
             CHECK(pairs == expected_pairs);

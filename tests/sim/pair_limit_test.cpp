@@ -21,7 +21,7 @@ std::vector<Pair> all_pairs(const test::TestBodies& world) {
     test::SerialExecutor serial;
     std::vector<Pair> pairs;
     fresh.update(world.bodies, world.shapes, kDt, kMargin, *broad_kernels_for(Target::scalar), serial);
-    REQUIRE(fresh.find_pairs(world.bodies, {}, *broad_kernels_for(Target::scalar), serial, pairs, kNone));
+    REQUIRE(test::find_pairs(fresh, world.bodies, {}, *broad_kernels_for(Target::scalar), serial, pairs, kNone));
     return pairs;
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("the exact number of pairs decides, and up to the limit all are found,
             Executor& executor = runs[r].second == 1 ? static_cast<Executor&>(serial) : threads;
             const auto find = [&](BroadPhase& broad, std::uint32_t limit) {
                 broad.update(world.bodies, world.shapes, kDt, kMargin, kernels, executor);
-                return broad.find_pairs(world.bodies, {}, kernels, executor, pairs, limit);
+                return test::find_pairs(broad, world.bodies, {}, kernels, executor, pairs, limit);
             };
             CHECK(find(exact[r], count));
             REQUIRE(pairs == expected);

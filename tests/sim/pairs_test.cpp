@@ -90,11 +90,11 @@ struct Remembering {
         std::vector<Pair> pairs;
         for (std::size_t t = 0; t < targets.size(); ++t) {
             one_each[t].update_bounds(world.bodies, world.shapes, kDt, kMargin, targets[t], serial);
-            one_each[t].find_pairs(world.bodies, excluded, targets[t], serial, pairs);
+            test::find_pairs(one_each[t], world.bodies, excluded, targets[t], serial, pairs);
             REQUIRE(pairs == expected);
         }
         threaded.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), three);
-        threaded.find_pairs(world.bodies, excluded, best_target(), three, pairs);
+        test::find_pairs(threaded, world.bodies, excluded, best_target(), three, pairs);
         REQUIRE(pairs == expected);
         return expected.size();
     }

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
+#include "sim/tick_memory.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::test {
@@ -85,6 +87,17 @@ inline std::vector<sim::Manifold> copies(sim::Manifolds manifolds) {
     std::vector<sim::Manifold> out(manifolds.size());
     for (std::size_t i = 0; i < out.size(); ++i) std::memcpy(static_cast<void*>(&out[i]), &manifolds[i], sim::manifold_bytes(manifolds[i].count));
     return out;
+}
+
+// Of a Collision for a target, or of a BroadPhase with kernels and maybe a limit.
+template <class Finder, class With, class... Limit>
+bool find_pairs(Finder& finder, const sim::Bodies& bodies, std::span<const sim::Pair> excluded, const With& with, sim::Executor& executor,
+                std::vector<sim::Pair>& pairs, Limit... limit) {
+    sim::TickMemory memory;
+    std::span<const sim::Pair> found;
+    if (!finder.find_pairs(bodies, excluded, with, executor, memory, found, limit...)) return false;
+    pairs.assign(found.begin(), found.end());
+    return true;
 }
 
 }  // namespace orrery::test

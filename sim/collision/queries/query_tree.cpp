@@ -81,8 +81,10 @@ void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shap
     out.slots = static_cast<std::uint32_t>(rows_.size());
     keys_.resize(out.slots);
     kernels.morton(bounds_.data(), rows_.data(), out.slots, keys_.data());
-    radix_sort(keys_, scratch_, kMortonShift, kMortonShift + kMortonKeyBits);
-    for (std::uint32_t slot = 0; slot < out.slots; ++slot) rows_[slot] = static_cast<std::uint32_t>(keys_[slot]);
+    scratch_.resize(out.slots);
+    std::span<std::uint64_t> keys(keys_), scratch(scratch_);
+    radix_sort(keys, scratch, kMortonShift, kMortonShift + kMortonKeyBits);
+    for (std::uint32_t slot = 0; slot < out.slots; ++slot) rows_[slot] = static_cast<std::uint32_t>(keys[slot]);
     out.bodies.insert(out.bodies.begin(), out.slots, QueryBody{});
     for (std::uint32_t slot = 0; slot < out.slots; ++slot) out.bodies[slot] = bodies[rows_[slot]];
 
