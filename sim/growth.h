@@ -19,8 +19,8 @@ void clear_sparingly(std::vector<T>& list, std::size_t spare) {
     list.clear();
 }
 
-// Room for that many and a sixteenth more, not for twice as many: these lists make up most of a world's memory.
-constexpr std::size_t with_room_to_grow(std::size_t size) { return size + size / 16; }
+// Room for that many and a 32nd more, not for twice as many: these lists make up most of a world's memory.
+constexpr std::size_t with_room_to_grow(std::size_t size) { return size + size / 32; }
 
 // As std::vector::resize.
 template <class T>

@@ -42,10 +42,10 @@ class Collision {
     // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
     // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
     // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
-    // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with the
+    // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. `memory` is for its work alone; they stay where they are until the next call with the
     // same store.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, ManifoldStore& manifolds);
+                 Target target, Executor& executor, TickMemory& memory, ManifoldStore& manifolds);
 
   private:
     struct Impl;

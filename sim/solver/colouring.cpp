@@ -25,7 +25,8 @@ std::uint8_t lowest_free(std::uint64_t taken, std::uint32_t lowest, std::uint32_
 
 void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, Colouring& colouring) {
     std::vector<std::uint64_t>& used = colouring.used_by_joints;
-    used.assign(bodies.size(), 0);
+    used.assign(taken.empty() ? 0 : bodies.size(), 0);
+    colouring.bodies = bodies.size();
     colouring.joints.resize(taken.size());
     colouring.joint_colours = 0;
     for (std::size_t k = 0; k < taken.size(); ++k) {
@@ -54,6 +55,7 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     resize_sparingly(colouring.contacts, contacts.size());
     colouring.colours = colouring.joint_colours;
     colouring.used.assign(colouring.used_by_joints.begin(), colouring.used_by_joints.end());
+    colouring.used.resize(colouring.bodies, 0);
     colouring.touched.assign(colouring.used.size(), 0);
     std::uint64_t* const used = colouring.used.data();
     std::uint8_t* const touched = colouring.touched.data();

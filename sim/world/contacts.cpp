@@ -60,7 +60,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         core.before[i] = {};
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
-        core.before[i] = {static_cast<std::uint32_t>(contact - contacts.begin()), contact->touching != 0, contact->total_normal_impulse};
+        core.before[i] = {static_cast<std::uint32_t>(contact - contacts.begin()) & ContactBefore::kNoIndex, contact->touching != 0,
+                          contact->total_normal_impulse};
         if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
         carry_impulses(manifold, *contact);
         while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
@@ -116,7 +117,7 @@ void list_ended(Core& core) {
         }
     };
     for (const ContactBefore& before : core.before) {
-        if (before.index == kNone) continue;
+        if (before.index == ContactBefore::kNoIndex) continue;
         pass_to(before.index);
         passed = before.index + 1;
     }
@@ -162,7 +163,7 @@ void keep_contacts(Core& core, Executor& executor) {
             core.state.events.push_back(contact_event(core, EventKind::contact_end, ended->a, ended->b));
     };
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (core.before[i].index != kNone) end_before(core.before[i].index);
+        if (core.before[i].index != ContactBefore::kNoIndex) end_before(core.before[i].index);
         const std::uint8_t news = core.contact_news[i];
         if (news == 0) continue;
         const Manifold& manifold = core.manifolds[i];

@@ -17,10 +17,12 @@ namespace orrery::sim {
 
 // What keep_contacts asks of the contact that a manifold continues, when it writes over State::contacts.
 struct ContactBefore {
-    std::uint32_t index = kNone;           // among the contacts of the last tick; kNone: it continues none
-    bool touching = false;
+    static constexpr std::uint32_t kNoIndex = 0x7fff'ffffu;
+    std::uint32_t index : 31 = kNoIndex;   // among the contacts of the last tick; kNoIndex: it continues none
+    bool touching : 1 = false;
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
+static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);
 struct ContactEnd {
     std::uint32_t index = 0, a = 0, b = 0;
 };
