@@ -13,7 +13,7 @@ std::uint32_t nodes_for(std::uint32_t count) { return (count + 15u) / 16u; }
 
 }  // namespace
 
-void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickMemory& memory) {
+void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickArena& arena) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     for (const std::uint32_t row : row_of_) {
         if (row != kNone) slot_of_[row] = kNone;
@@ -23,7 +23,7 @@ void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> 
     row_of_.clear();
     if (count == 0) return;
 
-    std::span<std::uint64_t> keys(memory.take<std::uint64_t>(count), count), scratch(memory.take<std::uint64_t>(count), count);
+    std::span<std::uint64_t> keys(arena.allocate<std::uint64_t>(count), count), scratch(arena.allocate<std::uint64_t>(count), count);
     kernels.morton(boxes, rows.data(), count, keys.data());
     radix_sort(keys, scratch, kMortonShift, kMortonShift + kMortonKeyBits);
     row_of_.resize(count);

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "sim/collision/broad_kernels.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 
 namespace orrery::sim {
 
 class BoxTree {
   public:
-    // Packs boxes[row] for all rows, which ascend. `memory` is for its work alone.
-    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickMemory& memory);
+    // Packs boxes[row] for all rows, which ascend. `arena`: for its work alone.
+    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const BroadKernels& kernels, TickArena& arena);
     // Sets the box of a row, new or not.
     void set(std::uint32_t row, const BoundsRecord& box, const BroadKernels& kernels);
     void remove(std::uint32_t row, const BroadKernels& kernels);

@@ -118,7 +118,7 @@ std::size_t BroadPhase::others_of(std::size_t c) const {
 
 void BroadPhase::rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                          const BroadKernels& kernels) {
-    tree.rebuild(boxes, of_class(c, rows), kernels, *memory_);
+    tree.rebuild(boxes, of_class(c, rows), kernels, *arena_);
 }
 void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
                              const BroadKernels& kernels) {
@@ -415,7 +415,7 @@ std::span<std::uint64_t> BroadPhase::sort_found() {
         std::sort(keys.begin(), keys.end());  // a pair occurs once
         return keys;
     }
-    std::span<std::uint64_t> scratch(memory_->take<std::uint64_t>(keys.size()), keys.size());
+    std::span<std::uint64_t> scratch(arena_->allocate<std::uint64_t>(keys.size()), keys.size());
     const auto bits = static_cast<std::uint32_t>(std::bit_width(identity_.size()));
     radix_sort(keys, scratch, 0, bits);
     radix_sort(keys, scratch, 32, 32 + bits);
@@ -515,7 +515,8 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
     rebuild_all(moving_trees_, tight_.data(), moving_, kernels);
     if (!search_all({tight_.data(), true, max_pairs}, kernels, executor)) return false;
     const std::span<const std::uint64_t> sorted = sort_found();
-    candidates_.assign(sorted.begin(), sorted.end());
+    resize_sparingly(candidates_, sorted.size());
+    std::ranges::copy(sorted, candidates_.begin());
     return true;
 }
 
@@ -538,7 +539,7 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
 // Gives how many pairs there are with those that are excluded.
 std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
-    Pair* const list = memory_->take<Pair>(count + std::size_t{1});  // the kernel writes a candidate before it knows whether it stays
+    Pair* const list = arena_->allocate<Pair>(count);
     counts_.resize(chunk_count(count, kFilterChunk));
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Pair* const first = list + begin;
@@ -584,7 +585,7 @@ bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const Bro
     const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
     others = {others.begin(), leave_out(excluded, others.begin(), others.end(), pair_of)};
     const std::size_t all = pairs.size() + others.size();
-    Pair *const merged = memory_->take<Pair>(all), *to = merged;
+    Pair *const merged = arena_->allocate<Pair>(all), *to = merged;
     auto next = pairs.begin();
     for (const std::uint64_t key : others) {
         const Pair pair = pair_of(key);
@@ -597,9 +598,9 @@ bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const Bro
 }
 
 bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
-                            TickMemory& memory, std::span<const Pair>& pairs, std::uint32_t max_pairs) {
-    memory_ = &memory;
-    found_ = TickList<std::uint64_t>(memory);
+                            TickArena& arena, std::span<const Pair>& pairs, std::uint32_t max_pairs) {
+    arena_ = &arena;
+    found_ = TickList<std::uint64_t>(arena);
     const bool stale = uncached_ || !gone_.empty() || !escaped_moving_.empty() || !escaped_fixed_.empty();
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);

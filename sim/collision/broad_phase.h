@@ -42,7 +42,7 @@ class BroadPhase {
     void forget_bodies() { knows_bodies_ = false; }
     // As Collision::update_bounds and Collision::find_pairs, with a limit of max_pairs.
     void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels, Executor& executor);
-    bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, TickMemory& memory,
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, TickArena& arena,
                     std::span<const Pair>& pairs, std::uint32_t max_pairs = kMaxPairs);
 
     // Of the last update. Bounds of a body that takes no part mean nothing; of a plane's the growth alone, 0.
@@ -157,7 +157,7 @@ class BroadPhase {
     std::vector<std::uint32_t> known_generation_, kinematic_;
     std::vector<bool> kinematic_active_;
     std::vector<std::uint64_t> candidates_;
-    TickMemory* memory_ = nullptr;                 // these two while pairs are looked for
+    TickArena* arena_ = nullptr;                 // these two while pairs are looked for
     TickList<std::uint64_t> found_;
     std::vector<Chunk> chunks_;
     struct Count {

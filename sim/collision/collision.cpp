@@ -34,15 +34,15 @@ void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shape
     impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor);
 }
 
-bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickMemory& memory,
+bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickArena& arena,
                            std::span<const Pair>& pairs) {
-    return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, memory, pairs);
+    return impl_->broad.find_pairs(bodies, excluded, checked(broad_kernels_for(target)), executor, arena, pairs);
 }
 
 bool Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs,
-                        float speculative_margin_m, Target target, Executor& executor, TickMemory& memory, ManifoldStore& manifolds) {
+                        float speculative_margin_m, Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds) {
     return impl_->narrow.collide(bodies, shapes, impl_->broad, pairs, impl_->dt_s, speculative_margin_m,
-                                 checked(narrow_kernels_for(target)), checked(broad_kernels_for(target)), executor, memory, manifolds);
+                                 checked(narrow_kernels_for(target)), checked(broad_kernels_for(target)), executor, arena, manifolds);
 }
 
 }  // namespace orrery::sim

@@ -9,7 +9,7 @@
 
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::sim {
@@ -33,19 +33,19 @@ class Collision {
                        Target target, Executor& executor);
 
     // Exactly the pairs whose bounds overlap, of which at least one is dynamic, whose category and mask agree and which
-    // `excluded` does not hold; in (a, b) order, in `memory`. False, and `pairs` means nothing, if there are more than kMaxPairs of them
+    // `excluded` does not hold; in (a, b) order, in the arena. False, and `pairs` means nothing, if there are more than kMaxPairs of them
     // before `excluded` is taken out; memory is bounded all the same.
-    bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickMemory& memory,
+    bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickArena& arena,
                     std::span<const Pair>& pairs);
 
     // One manifold a touching pair, of meshes and compounds one for each two parts that touch, sorted by (a, b, child_a,
     // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
     // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
     // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
-    // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. `memory` is for its work alone; they stay where they are until the next call with the
-    // same store.
+    // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with
+    // the same store. `arena`: for its work alone.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, TickMemory& memory, ManifoldStore& manifolds);
+                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds);
 
   private:
     struct Impl;

@@ -109,7 +109,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, Executor& executor,
-                          TickMemory& memory, ManifoldStore& manifolds) {
+                          TickArena& arena, ManifoldStore& manifolds) {
     manifolds.order.clear();
     if (pairs.empty()) return true;
     const auto count = static_cast<std::uint32_t>(pairs.size()), chunk_size = std::clamp(count / kChunksOfAll, kLeastChunk, kMostChunk);
@@ -119,7 +119,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
     const NarrowInput narrow{bodies.pose.data()->position, bodies.velocity.data()->linear, &broad.shape_table().data()->radius, dt_s, margin_m,
                              grown.empty() ? nullptr : grown.data()->min};
     const Input input{bodies, broad, pairs, narrow, kernels};
-    std::uint32_t* const found = memory.take<std::uint32_t>(count);
+    std::uint32_t* const found = arena.allocate<std::uint32_t>(count);
     for_chunks(executor, count, chunk_size, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         chunks_[index].found = {found + begin, end - begin};
         collide_chunk(input, begin, end, chunks_[index], manifolds.lanes[index]);

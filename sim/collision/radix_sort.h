@@ -9,7 +9,7 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kRadixBits = 11;  // 2048 counters: 8 KiB, in the first cache
 
-// `scratch` has room for as many; the two may have changed places.
+// `scratch` is as long as `keys`; the two may have changed places.
 inline void radix_sort(std::span<std::uint64_t>& keys, std::span<std::uint64_t>& scratch, std::uint32_t low_bit, std::uint32_t high_bit) {
     constexpr std::uint32_t kBuckets = 1u << kRadixBits;
     for (std::uint32_t shift = low_bit; shift < high_bit; shift += kRadixBits) {

@@ -109,8 +109,8 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
                      "reach too far out for single precision; bring them nearer to each other"};
     std::vector<std::uint32_t> rows(boxes.size());
     std::iota(rows.begin(), rows.end(), 0u);
-    TickMemory memory;
-    compound->tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar), memory);
+    TickArena arena;
+    compound->tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar), arena);
     shape.unit_mass.mass = static_cast<float>(mass);
     for (int i = 0; i < 6; ++i) shape.unit_mass.inertia[i] = static_cast<float>(inertia[i]);
     shape.half_extents = narrowed(half);

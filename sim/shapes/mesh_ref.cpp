@@ -151,8 +151,8 @@ void build_tree(Mesh& mesh) {
             boxes[t].max[axis] = high;
         }
     }
-    TickMemory memory;
-    mesh.tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar), memory);
+    TickArena arena;
+    mesh.tree.rebuild(boxes.data(), rows, *broad_kernels_for(Target::scalar), arena);
 }
 
 Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_view place, const char* field) {

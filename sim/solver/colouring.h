@@ -28,7 +28,7 @@ struct Colouring {
     std::vector<std::uint8_t> joints, contacts;  // by place in `taken`, by index
     std::uint32_t colours = 0;                   // in use, overflow left out
     std::uint32_t joint_colours = 0;             // of these by joints
-    std::uint32_t bodies = 0;
+    std::uint32_t bodies = 0;                    // as colour_joints saw them
     std::vector<std::uint64_t> used_by_joints;   // by body, a bit a colour; empty: none
     std::vector<std::uint64_t> used;             // scratch
     std::vector<std::uint32_t> against_fixed;    // scratch: such contacts

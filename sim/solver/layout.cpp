@@ -50,7 +50,7 @@ void BundleLayout::resize_own(Kind kind, std::uint32_t bundles) {
 }
 
 // For all that was counted, and the overflow.
-void BundleLayout::take_room(TickMemory& memory) {
+void BundleLayout::take_room(TickArena& arena) {
     for (std::size_t kind = 0; kind < kKindCount; ++kind) {
         Store& store = stores_[kind];
         const std::uint32_t bundles = store.size + std::exchange(store.overflow, 0);
@@ -62,7 +62,7 @@ void BundleLayout::take_room(TickMemory& memory) {
         const std::size_t bytes = kBundleBytes[kind];
         // Those that end early are read as whole ones: a compiler may read behind what is used.
         const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? sizeof(ContactBundle) - bytes : 0;
-        store.bundles = bundles == 0 ? nullptr : memory.take<std::byte>(bundles * bytes + behind);
+        store.bundles = bundles == 0 ? nullptr : arena.allocate<std::byte>(bundles * bytes + behind);
     }
 }
 
@@ -88,14 +88,14 @@ BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::
 }
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor, TickMemory& memory) {
+                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor, TickArena& arena) {
     colours_ = colouring.colours;
     overflow_.clear();
     overflow_blocks_.clear();
     forget_plans(keep_joints);
     if (!keep_joints) place_joints(joints, taken, colouring);
     overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
-    place_contacts(bodies, contacts, colouring, executor, memory);
+    place_contacts(bodies, contacts, colouring, executor, arena);
     make_blocks(joints, contacts);
     for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t k = begin; k < end; ++k) {
@@ -164,10 +164,10 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
 
 // A counting sort by kind, colour, part and points, stable: chunks of contacts count theirs, and then know which slots are their own.
 void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor,
-                                  TickMemory& memory) {
+                                  TickArena& arena) {
     if (contacts.empty()) {
         place_overflow(bodies);
-        return take_room(memory);
+        return take_room(arena);
     }
     constexpr std::uint32_t kClasses = kParts * kBuckets, kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
     const std::uint32_t of_sort = colours_ * kClasses, keys = kSortCount * of_sort;
@@ -234,7 +234,7 @@ void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact>
         if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
     }
     place_overflow(bodies);
-    take_room(memory);
+    take_room(arena);
     for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t* const ranks = ranks_.data() + std::size_t{index} * keys;
         for (std::uint32_t i = begin; i < end; ++i) {

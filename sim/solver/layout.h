@@ -3,8 +3,8 @@
 //   colour 0:  [kind 0 bundles][kind 1 bundles]...  |  colour 1: ...      bundles of a colour may run at the same time
 //   overflow:  one bundle after the other, in canonical order of their constraints
 //
-// A function of the colouring, the joints and the contacts alone. Joints' bundles stay from tick to tick, contacts' lie in memory of
-// the tick.
+// A function of the colouring, the joints and the contacts alone. Joints' bundles stay from tick to tick, contacts' lie in the
+// tick's arena.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "sim/solver/bundles.h"
 #include "sim/solver/colouring.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 
 namespace orrery::sim {
 
@@ -37,7 +37,7 @@ class BundleLayout {
     // `taken` as it was coloured. keep_joints: they are those of the last build, and so are the bodies' flags and the colours; their
     // bundles stay as they are.
     void build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, std::span<const Contact> contacts,
-               const Colouring& colouring, bool keep_joints, Executor& executor, TickMemory& memory);
+               const Colouring& colouring, bool keep_joints, Executor& executor, TickArena& arena);
     // Whether the joints may be kept: none of them is among the overflow.
     bool joints_may_stay() const { return overflow_joints_ == 0; }
 
@@ -95,11 +95,11 @@ class BundleLayout {
     void sort_plans();
     void reserve(Plan& plan);
     void place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring);
-    void place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor, TickMemory& memory);
+    void place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor, TickArena& arena);
     void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
     void place_overflow(const Bodies& bodies);
     void fill_overflow(const Bodies& bodies, std::span<const Contact> contacts);
-    void take_room(TickMemory& memory);
+    void take_room(TickArena& arena);
     std::uint32_t& source(Kind kind, std::uint32_t slot) { return head(kind, slot / kBundleLanes).source[slot % kBundleLanes]; }
     void put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts);
     void make_blocks(std::span<const Joint> joints, std::span<const Contact> contacts);

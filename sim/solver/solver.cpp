@@ -124,7 +124,7 @@ struct Solver::Impl {
     std::span<ContactSurface> surfaces;
     std::span<const std::uint8_t> near;
     Executor* executor = nullptr;
-    TickMemory own_memory;                    // where the input gives none
+    TickArena own_arena;                    // where the input gives none
     std::vector<std::uint32_t> every_joint;   // where the input names none
     std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
     std::vector<Contact> contacts;            // by manifold
@@ -355,8 +355,8 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.executor = input.executor;
     s.helped = input.executor->worker_count() > 1;
     s.joint_news = input.joint_news;
-    TickMemory& memory = input.memory ? *input.memory : s.own_memory;
-    memory.reset();
+    TickArena& arena = input.arena ? *input.arena : s.own_arena;
+    arena.reset();
     s.context = make_step_context(input, bodies);
     s.find_busy_blocks();
     if (input.joints == nullptr) {
@@ -387,7 +387,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         if (!built) colour_joints(bodies, joints, taken, s.colouring);
         colour_contacts(s.contacts, s.colouring);
         if (!s.contacts.empty()) s.context.touched = s.colouring.touched.data();
-        s.layout.build(bodies, joints, taken, s.contacts, s.colouring, built, *s.executor, memory);
+        s.layout.build(bodies, joints, taken, s.contacts, s.colouring, built, *s.executor, arena);
         if (!built) s.remember(input.joint_epoch, bodies, taken);
     });
     stage(Stage::prepare, [&] {

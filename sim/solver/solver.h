@@ -9,7 +9,7 @@
 #include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
 #include "sim/solver/last_colour.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::sim {
@@ -22,7 +22,7 @@ struct StepInput {
     Target target = Target::scalar;
     Executor* executor = nullptr;        // never null
     StageObserver* observer = nullptr;   // may be null
-    TickMemory* memory = nullptr;        // is reset, and holds what the step works on until it ends; null: the solver's own
+    TickArena* arena = nullptr;        // reset when the step begins, so that nothing in it may be in use; null: the solver's own
     std::span<const Vec3> force, torque; // by body index, N and N m, constant over the tick; empty: none
     std::span<const std::uint8_t> flags; // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
     // Changes whenever a joint comes or goes, or may have: while it, the bodies' flags and `joints` stay, the joints' bundles are those

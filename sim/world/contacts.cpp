@@ -141,8 +141,8 @@ void warm_start_contacts(Core& core, Executor& executor) {
 void keep_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     const std::uint32_t tasks = (count + kManifoldsPerTask - 1) / kManifoldsPerTask;
-    core.memory.reset();
-    core.state.contacts.lie_in({core.memory.take<KeptContact>(count), count});  // all of them are written whole
+    core.arena.reset();
+    core.state.contacts.view({core.arena.allocate<KeptContact>(count), count});  // all of them are written whole
     resize_sparingly(core.contact_news, count);
     core.contact_totals.assign(tasks, {});
     executor.run(tasks, [](void* context, std::uint32_t task) {

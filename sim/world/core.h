@@ -9,7 +9,7 @@
 #include "sim/shapes/shape.h"
 #include "sim/jacobi/rig_worker.h"
 #include "sim/solver/solver.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 #include "sim/world/state.h"
 #include "sim/world/walk.h"
 
@@ -22,7 +22,7 @@ struct ContactBefore {
     bool touching : 1 = false;
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
-static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);
+static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many
 struct ContactEnd {
     std::uint32_t index = 0, a = 0, b = 0;
 };
@@ -68,9 +68,9 @@ struct Core {
     Collision collision;
     Solver solver;
     RigWorker rigs;
-    // Of the state's contacts, from keep_contacts to warm_start_contacts; of pairs and how they are found; of the solver's bundles.
-    TickMemory memory;
-    std::span<const Pair> pairs;                   // until the solver takes its memory
+    // Holds the state's contacts, from keep_contacts to warm_start_contacts; pairs, and what finds them and manifolds; the solver's bundles.
+    TickArena arena;
+    std::span<const Pair> pairs;                   // until the solver begins
     ManifoldStore found;                           // by the narrow phase
     Manifolds manifolds;                           // those of the tick
     std::vector<ContactSurface> surfaces;          // by manifold; empty without any_surfaces

@@ -183,7 +183,7 @@ class Restorer {
     Result<Ok> contacts() {
         std::vector<KeptContact> contacts;
         if (auto r = contact_list(contacts, false); !r) return r;
-        state_.contacts.swap_in(contacts);
+        state_.contacts.adopt(contacts);
         if (auto r = contact_list(state_.sleeping_contacts, true); !r) return r;
         if (auto r = sensor_overlaps(); !r) return r;
         return core_.any_surfaces ? rolling() : Ok{};
@@ -441,20 +441,11 @@ Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
     return Ok{};
 }
 
-// The state's contacts come to lie where a tick keeps them.
-void lay_contacts(Core& core) {
-    core.memory.reset();
-    const ContactList& contacts = core.state.contacts;
-    const std::span<KeptContact> list(core.memory.take<KeptContact>(contacts.size()), contacts.size());
-    std::ranges::copy(contacts, list.begin());
-    core.state.contacts.lie_in(list);
-}
-
 }  // namespace
 
 void settle_state(Core& core) {
     core.stats = {};
-    lay_contacts(core);
+    core.pairs = {};
     core.sleeping_changed = true;
     renew_sleeping_digest(core);
     core.to_wake.clear();

@@ -95,7 +95,7 @@ class Islands {
 };
 
 void take_over(std::vector<KeptContact>& list, std::vector<KeptContact>& scratch) { list.swap(scratch); }
-void take_over(ContactList& list, std::vector<KeptContact>& scratch) { list.swap_in(scratch); }
+void take_over(ContactList& list, std::vector<KeptContact>& scratch) { list.adopt(scratch); }
 
 // Moves the contacts that `leaves` picks from one sorted list to another.
 template <class From, class To, class Leaves>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "orrery/sim.hpp"
@@ -84,8 +85,7 @@ struct SlotState {
     std::array<float, kControlChannels> controls{};  // held until the next command, zero while nobody has the slot
 };
 
-// Contacts of the last tick, in their order. They lie where a tick keeps them (TickMemory) or, in a state that was copied or read, in
-// memory of their own.
+// Contacts of the last tick, in their order. They lie in the tick's arena or, in a state that was copied or read, in memory of their own.
 class ContactList {
   public:
     ContactList() = default;
@@ -94,22 +94,29 @@ class ContactList {
         if (this != &other) own_.assign(other.begin(), other.end()), list_ = own_;
         return *this;
     }
-    ContactList(ContactList&&) noexcept = default;
-    ContactList& operator=(ContactList&&) noexcept = default;
+    ContactList(ContactList&& other) noexcept : own_(std::move(other.own_)), list_(std::exchange(other.list_, {})) {}
+    ContactList& operator=(ContactList&& other) noexcept {
+        own_ = std::move(other.own_);
+        list_ = std::exchange(other.list_, {});
+        return *this;
+    }
 
-    KeptContact* data() const { return list_.data(); }
-    KeptContact* begin() const { return list_.data(); }
-    KeptContact* end() const { return list_.data() + list_.size(); }
-    KeptContact& operator[](std::size_t i) const { return list_[i]; }
+    KeptContact* begin() { return list_.data(); }
+    KeptContact* end() { return list_.data() + list_.size(); }
+    KeptContact& operator[](std::size_t i) { return list_[i]; }
+    const KeptContact* data() const { return list_.data(); }
+    const KeptContact* begin() const { return list_.data(); }
+    const KeptContact* end() const { return list_.data() + list_.size(); }
+    const KeptContact& operator[](std::size_t i) const { return list_[i]; }
     std::size_t size() const { return list_.size(); }
     void shrink(std::size_t size) { list_ = list_.first(size); }
-    // These from now on, in memory of the tick.
-    void lie_in(std::span<KeptContact> list) {
+    // These from now on, which lie elsewhere.
+    void view(std::span<KeptContact> list) {
         give_back(own_);
         list_ = list;
     }
-    // Those of `list`, which gets some memory in return.
-    void swap_in(std::vector<KeptContact>& list) {
+    // Those of `list`, with its memory; it gets what was there, if that was its own.
+    void adopt(std::vector<KeptContact>& list) {
         own_.swap(list);
         list_ = own_;
     }

@@ -20,7 +20,7 @@ bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
     if (core.woken_pairs.empty()) return true;
     if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                                core.memory, core.found_woken))
+                                core.arena, core.found_woken))
         return false;
     const std::vector<Manifold*>&x = core.found.order, &y = core.found_woken.order;
     core.merged_manifolds.resize(x.size() + y.size());
@@ -35,16 +35,17 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     const float margin_m = core.def.solver.speculative_margin_m;
     const Bodies& bodies = core.state.bodies;
     core.manifolds = {};
+    core.pairs = {};
     {
         const StageScope stage(observer, Stage::bounds);
         core.collision.update_bounds(bodies, core.shapes, core.dt_s, margin_m, core.target, executor);
     }
     {
         const StageScope stage(observer, Stage::pairs);
-        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.memory, core.pairs)) return false;
+        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.arena, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
-    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.memory, core.found)) return false;
+    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena, core.found)) return false;
     core.manifolds = Manifolds(core.found.order);
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
     warm_start_contacts(core, executor);
@@ -80,9 +81,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.observer = observer;
     input.impulses = core.state.joint_impulse;
     input.joint_epoch = core.joint_epoch;
-    input.memory = &core.memory;
-    core.pairs = {};
-    core.state.contacts.lie_in({});  // warm_start_contacts has read them
+    input.arena = &core.arena;
     core.joint_news.resize(core.state.joints.size());
     input.joint_news = core.joint_news;
     input.surfaces = core.surfaces;
@@ -105,6 +104,8 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     }
     core.stats.rigs = rigs.count();
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
+    core.pairs = {};
+    core.state.contacts.view({});  // warm_start_contacts has read them
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
     core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;

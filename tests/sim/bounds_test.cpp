@@ -176,11 +176,11 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
     Collision collision;
     test::SerialExecutor serial;
     std::vector<Pair> pairs;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore manifolds;
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, target, serial);
     REQUIRE(test::find_pairs(collision, world.bodies, {}, target, serial, pairs));
-    REQUIRE(collision.collide(world.bodies, world.shapes, pairs, kMargin, target, serial, memory, manifolds));
+    REQUIRE(collision.collide(world.bodies, world.shapes, pairs, kMargin, target, serial, arena, manifolds));
     return test::copies(manifolds);
 }
 
@@ -327,12 +327,12 @@ TEST_CASE("bodies at rest within the margin are a pair, whatever the direction")
     Collision collision;
     test::SerialExecutor serial;
     std::vector<Pair> pairs;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore manifolds;
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), serial);
     test::find_pairs(collision, world.bodies, {}, best_target(), serial, pairs);
     CHECK(pairs == expected);
-    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, memory, manifolds);
+    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, arena, manifolds);
     CHECK(manifolds.order.size() == expected.size());
 }
 

@@ -97,11 +97,11 @@ struct Scene {
 std::vector<std::set<Feature>> features(const Scene& scene) {
     Collision collision;
     SerialExecutor serial;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore found;
     collision.update_bounds(scene.world.bodies, scene.world.shapes, kDt, kMargin, best_target(), serial);
     REQUIRE(
-        collision.collide(scene.world.bodies, scene.world.shapes, scene.pairs, kMargin, best_target(), serial, memory, found));
+        collision.collide(scene.world.bodies, scene.world.shapes, scene.pairs, kMargin, best_target(), serial, arena, found));
     std::vector<std::set<Feature>> out(scene.pairs.size());
     for (const Manifold& m : Manifolds(found)) {
         const auto pair = std::lower_bound(scene.pairs.begin(), scene.pairs.end(), Pair{m.a, m.b});

@@ -20,10 +20,10 @@ constexpr float kDt = 1.0f / 60.0f, kMargin = 0.02f;
 std::vector<Manifold> collide(const test::TestBodies& world, std::vector<Pair> pairs) {
     Collision collision;
     test::SerialExecutor serial;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore out;
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), serial);
-    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, memory, out);
+    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, arena, out);
     return test::copies(out);
 }
 

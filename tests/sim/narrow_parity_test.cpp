@@ -63,10 +63,10 @@ void add_random_pair(test::TestBodies& world, test::Random& random, std::vector<
 std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<Pair>& pairs, Target target, Executor& executor,
                               float margin_m = kMargin) {
     Collision collision;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore out;
     collision.update_bounds(world.bodies, world.shapes, kDt, margin_m, target, executor);
-    collision.collide(world.bodies, world.shapes, pairs, margin_m, target, executor, memory, out);
+    collision.collide(world.bodies, world.shapes, pairs, margin_m, target, executor, arena, out);
     return test::copies(out);
 }
 

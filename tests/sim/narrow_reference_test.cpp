@@ -33,11 +33,11 @@ test::Core core_of(const test::TestBodies& w, std::uint32_t i) { return test::ma
 std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<Pair>& pairs) {
     Collision collision;
     test::SerialExecutor serial;
-    TickMemory memory;
+    TickArena arena;
     ManifoldStore found;
     std::vector<Manifold> by_pair(pairs.size());
     collision.update_bounds(world.bodies, world.shapes, kDt, kMargin, best_target(), serial);
-    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, memory, found);
+    collision.collide(world.bodies, world.shapes, pairs, kMargin, best_target(), serial, arena, found);
     const std::vector<Manifold> got = test::copies(found);
     for (std::size_t i = 0, k = 0; i < pairs.size() && k < got.size(); ++i) {
         if (got[k].a == pairs[i].a && got[k].b == pairs[i].b) by_pair[i] = got[k++];

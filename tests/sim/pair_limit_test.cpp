@@ -105,23 +105,34 @@ TEST_CASE("a world of too many pairs halts alike on every target and with any nu
     }
 }
 
-TEST_CASE("a halted world goes on from a restore, as one that never halted") {
-    WorldDef def = heap_of_spheres(1);
+TEST_CASE("a halted world goes on from a restore and from a checkpoint, as one that never halted") {
+    WorldDef def = heap_of_spheres(12);
     def.prefabs.push_back({"crowd", heap_of_spheres(3000).bodies, {}, {}});
     auto world = test::make_world(def);
     auto straight = test::make_world(def);
     test::run(*world, 2);
     test::run(*straight, 5);
-    std::vector<std::uint8_t> saved;
+    std::vector<std::uint8_t> saved, halted;
     world->save(saved);
+    Checkpoint checkpoint;
+    world->checkpoint(checkpoint);
+    REQUIRE(world->stats().manifolds > 12);
     Command crowd = test::command(CommandKind::spawn);
     crowd.prefab = 0;
     CHECK(world->step(std::array{crowd}) == StepStatus::too_many_pairs);
     CHECK(world->step() == StepStatus::too_many_pairs);
     CHECK(world->tick() == 2);
-    REQUIRE(world->restore(saved).ok());
-    for (int i = 0; i < 3; ++i) CHECK(world->step() == StepStatus::ok);
-    CHECK(world->hash() == straight->hash());
+    const HashTree hash = world->hash();
+    world->save(halted);
+    for (const bool back : {false, true}) {
+        if (back) REQUIRE(world->roll_back(checkpoint).ok());
+        else REQUIRE(world->restore(saved).ok());
+        for (int i = 0; i < 3; ++i) CHECK(world->step() == StepStatus::ok);
+        CHECK(world->hash() == straight->hash());
+        REQUIRE(world->restore(halted).ok());  // contacts and all
+        CHECK(world->hash() == hash);
+        CHECK(world->step() == StepStatus::too_many_pairs);
+    }
 }
 
 }  // namespace orrery::sim

@@ -9,7 +9,7 @@
 
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
-#include "sim/tick_memory.h"
+#include "sim/tick_arena.h"
 #include "sim/world/bodies.h"
 
 namespace orrery::test {
@@ -93,9 +93,9 @@ inline std::vector<sim::Manifold> copies(sim::Manifolds manifolds) {
 template <class Finder, class With, class... Limit>
 bool find_pairs(Finder& finder, const sim::Bodies& bodies, std::span<const sim::Pair> excluded, const With& with, sim::Executor& executor,
                 std::vector<sim::Pair>& pairs, Limit... limit) {
-    sim::TickMemory memory;
+    sim::TickArena arena;
     std::span<const sim::Pair> found;
-    if (!finder.find_pairs(bodies, excluded, with, executor, memory, found, limit...)) return false;
+    if (!finder.find_pairs(bodies, excluded, with, executor, arena, found, limit...)) return false;
     pairs.assign(found.begin(), found.end());
     return true;
 }
