@@ -96,7 +96,8 @@ TEST_CASE("a list of contacts holds its own when copied, moved or adopted, and w
     CHECK(erase_if(copy, [](const KeptContact& c) { return c.a % 2 == 1; }) == 2);
     REQUIRE(copy.size() == 3);
     CHECK(copy[2].a == 4);
-    copy = copy;
+    const ContactList& same = copy;
+    copy = same;
     CHECK(copy.size() == 3);
     const KeptContact* const at = copy.data();
     ContactList moved(std::move(copy));
