@@ -466,7 +466,8 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t kStageCount = 17;
 std::string_view stage_name(Stage stage);
 
-// Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock.
+// Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock. The world is not to
+// be asked for anything meanwhile.
 class StageObserver {
   public:
     virtual ~StageObserver() = default;
