@@ -1,6 +1,7 @@
 // The world behind the public class, and the rooms of its step: each file beside this one implements one part.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,15 +35,28 @@ struct KinematicDrive {
     float max_speed = kNoLimit;
 };
 
-struct Core {
-    // What never changes.
+// All that depends on the definition alone.
+struct Definition::Impl {
     WorldDef def;                        // checked, directions and quaternions normalised
-    std::uint64_t definition_hash = 0;   // of all of it but names
-    Target target = Target::scalar;
+    std::vector<Shape> shapes;
+    std::uint64_t hash = 0;              // of all of def but names
     float dt_s = 0.0f;
     std::uint32_t sleep_ticks = 0;       // SolverSettings::sleep_time_s
-    std::vector<Shape> shapes;
     bool any_surfaces = false;           // some material asks for more than friction and restitution
+};
+
+struct Core {
+    Core(std::shared_ptr<const Definition> made, Target wanted);
+
+    // What never changes. The definition may be other worlds' as well; what follows up to the target is in it.
+    const std::shared_ptr<const Definition> definition;
+    const WorldDef& def;
+    const std::vector<Shape>& shapes;
+    const std::uint64_t definition_hash;
+    const float dt_s;
+    const std::uint32_t sleep_ticks;
+    const bool any_surfaces;
+    const Target target;
 
     State state;
 

@@ -7,6 +7,8 @@
 namespace orrery::sim {
 
 struct World::Impl {
+    Impl(std::shared_ptr<const Definition> definition, Target target) : core(std::move(definition), target) {}
+
     Core core;
     History history;
 };

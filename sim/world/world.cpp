@@ -153,13 +153,8 @@ std::uint32_t index_by_name(const std::vector<T>& list, std::string_view name) {
     return found == list.end() || name.empty() ? kNone : static_cast<std::uint32_t>(found - list.begin());
 }
 
-}  // namespace
-
-World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-World::~World() = default;
-
-Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldConfig& config) {
-    const FpEnvironment environment;
+// The target to run on.
+Result<Target> check_config(const WorldConfig& config) {
     const Target target = config.target == Target::automatic ? best_target() : config.target;
     const std::span<const Target> targets = available_targets();
     if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
@@ -170,21 +165,34 @@ Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldCon
     if (config.history_ticks > kMaxHistoryTicks)
         return Error{ErrorCode::invalid_argument, "history_ticks",
                      "is " + std::to_string(config.history_ticks) + "; keep at most " + std::to_string(kMaxHistoryTicks) + " ticks"};
-    auto impl = std::make_unique<Impl>();
+    return target;
+}
+
+}  // namespace
+
+World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+World::~World() = default;
+
+Result<std::unique_ptr<World>> World::create(std::shared_ptr<const Definition> definition, const WorldConfig& config) {
+    const Result<Target> target = check_config(config);
+    if (!target) return target.error();
+    if (!definition) return Error{ErrorCode::invalid_argument, "definition", "is null; make one with Definition::create"};
+    const FpEnvironment environment;
+    auto impl = std::make_unique<Impl>(std::move(definition), *target);
     Core& core = impl->core;
-    core.def = def;
-    core.target = target;
-    if (auto r = check_definition(core.def, core.shapes); !r) return r.error();
-    core.dt_s = ref::tick_length_s(core.def.tick_rate_hz);
-    core.sleep_ticks = std::max(1u, ref::whole_ticks(core.def.solver.sleep_time_s, core.def.tick_rate_hz));
-    core.any_surfaces = any_surfaces(core.def);
-    core.definition_hash = hash_definition(core.def);
     if (config.rig_device != nullptr && may_have_rigs(core.def)) core.rigs.use(*config.rig_device);
     populate(core);
     renew_sleeping_digest(core);
     impl->history.keep(config.history_ticks);
     impl->history.restart(core);
     return std::unique_ptr<World>(new World(std::move(impl)));
+}
+
+Result<std::unique_ptr<World>> World::create(const WorldDef& def, const WorldConfig& config) {
+    if (const Result<Target> target = check_config(config); !target) return target.error();
+    auto definition = Definition::create(def);
+    if (!definition) return definition.error();
+    return create(std::move(definition).value(), config);
 }
 
 StepStatus World::step(std::span<const Command> commands, Executor* executor, StageObserver* observer) {
@@ -243,6 +251,7 @@ Result<Ok> World::restore(std::span<const std::uint8_t> bytes) {
 Target World::target() const { return impl_->core.target; }
 float World::dt_s() const { return impl_->core.dt_s; }
 const WorldDef& World::definition() const { return impl_->core.def; }
+std::shared_ptr<const Definition> World::shared_definition() const { return impl_->core.definition; }
 
 WorldStats World::stats() const {
     const Core& core = impl_->core;

@@ -104,7 +104,7 @@ struct ShapeDef {
     float radius = 0.5f;                          // sphere, capsule, cylinder: m
     // capsule: half the length of the cylindrical part along local y; cylinder: half its length along local y, m
     float half_height = 0.5f;
-    // box: m. Of hulls, meshes, height fields and compounds World::create fills it in: the box about the body's frame that holds them.
+    // box: m. Of hulls, meshes, height fields and compounds Definition::create fills it in: the box about the body's frame that holds them.
     Vec3 half_extents{0.5f, 0.5f, 0.5f};
     // plane: the half space below local y = 0; fixed bodies only
 
@@ -339,6 +339,27 @@ struct WorldDef {
     std::vector<PrefabDef> prefabs;
     std::vector<SlotDef> slots;
     std::vector<RigDef> rigs;
+};
+
+// A WorldDef checked and made ready, once for all worlds of a scene: directions and quaternions normalised, the shapes of hulls, meshes
+// and compounds built, the whole hashed. It never changes: worlds on any number of threads may share it without a lock. It lives as
+// long as the last of them, or whoever else holds it.
+class Definition {
+  public:
+    // A malformed definition is an error whose place names the element, e.g. bodies[3].shape.
+    static Result<std::shared_ptr<const Definition>> create(WorldDef def);
+    ~Definition();
+    Definition(const Definition&) = delete;
+    Definition& operator=(const Definition&) = delete;
+
+    const WorldDef& def() const;
+    std::uint64_t hash() const;                   // of all that influences a state: names do not
+
+  private:
+    friend struct Core;                           // the world behind World
+    struct Impl;
+    explicit Definition(std::unique_ptr<const Impl> impl);
+    std::unique_ptr<const Impl> impl_;
 };
 
 class RigDevice;                                  // sim/jacobi/device.h: solves rigs elsewhere than on the CPU, e.g. on a GPU
@@ -655,7 +676,9 @@ class Checkpoint {
 
 class World {
   public:
-    // A malformed definition is an error whose place names the element, e.g. bodies[3].shape.
+    // Many worlds may be made of one definition, each with a state of its own.
+    static Result<std::unique_ptr<World>> create(std::shared_ptr<const Definition> definition, const WorldConfig& config = {});
+    // Makes a definition for this world alone. Errors are those of Definition::create and of the other.
     static Result<std::unique_ptr<World>> create(const WorldDef& def, const WorldConfig& config = {});
     ~World();
     World(const World&) = delete;
@@ -682,6 +705,7 @@ class World {
     Target target() const;
     float dt_s() const;
     const WorldDef& definition() const;
+    std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same
     WorldStats stats() const;
 
     bool alive(BodyId id) const;
