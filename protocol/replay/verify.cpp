@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <memory>
 
 namespace orrery::protocol::replay {
 
@@ -23,7 +24,7 @@ struct Stretch {
 struct Run {
     const Source& source;
     const VerifyOptions& options;
-    const sim::WorldDef& def;
+    const std::shared_ptr<const sim::Definition>& definition;  // of all stretches' worlds
     sim::Executor* executor;
     std::vector<Stretch> stretches;
     std::atomic<std::uint64_t> first_bad{~std::uint64_t{0}};  // later stretches need not be finished
@@ -79,7 +80,7 @@ void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
 void verify_stretch(Run& run, Stretch& stretch) {
     stretch.equal_until = stretch.from.tick;
     if (run.first_bad.load() < stretch.from.tick) return;  // behind a divergence nothing counts: not even worth a world
-    auto made = World::create(run.def, {.target = run.options.target, .rig_device = run.options.rig_device});
+    auto made = World::create(run.definition, {.target = run.options.target, .rig_device = run.options.rig_device});
     if (!made) {
         stretch.error = made.error();
         return;
@@ -130,7 +131,7 @@ void conclude(Run& run, VerifyReport& report) {
 }
 
 // The scene as a definition, if the replay is one that this engine can prove.
-Result<sim::WorldDef> definition(const FileHeader& header, const VerifyOptions& options) {
+Result<std::shared_ptr<const sim::Definition>> definition(const FileHeader& header, const VerifyOptions& options) {
     if (header.engine_version != sim::kEngineVersion)
         return Error{ErrorCode::version_mismatch, "file header",
                      "recorded by engine version " + std::to_string(header.engine_version) + ", this is engine version " +
@@ -138,10 +139,10 @@ Result<sim::WorldDef> definition(const FileHeader& header, const VerifyOptions& 
     if (header.leaves != sim::kSubsystemCount)
         return Error{ErrorCode::corrupt, "file header", "the hash trees have another number of leaves than this engine's"};
     auto def = options.load_scene(header);
-    if (!def) return def;
+    if (!def) return def.error();
     if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
         return Error{ErrorCode::corrupt, "file header", "the recorded tick rate is not the recorded scene's"};
-    return def;
+    return sim::Definition::create(std::move(def).value());
 }
 
 void run_all(Run& run) {
@@ -179,12 +180,12 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     if (seen.status == ReadStatus::open)
         report.error = Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
 
-    auto def = definition(seen.header, options);
-    if (!def) {
-        report.error = def.error();
+    const auto made = definition(seen.header, options);
+    if (!made) {
+        report.error = made.error();
         return report;
     }
-    Run run{source, options, *def, options.stretches ? nullptr : options.executor,
+    Run run{source, options, *made, options.stretches ? nullptr : options.executor,
             cut(seen, options.stretches != nullptr)};
     run_all(run);
     conclude(run, report);

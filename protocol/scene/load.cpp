@@ -80,4 +80,10 @@ Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_
     return loaded;
 }
 
+Result<SharedScene> share_scene(LoadedScene scene) {
+    auto definition = sim::Definition::create(std::move(scene.world));
+    if (!definition) return definition.error();
+    return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value()};
+}
+
 }  // namespace orrery::protocol

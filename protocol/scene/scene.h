@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,9 +46,20 @@ struct LoadedScene {
     sim::WorldDef world;
 };
 
+// A scene whose definition is made: any number of rooms, worlds and recordings of it share what is here.
+struct SharedScene {
+    std::string name;
+    std::vector<std::uint8_t> binary;
+    std::uint64_t scene_hash = 0;
+    std::shared_ptr<const sim::Definition> definition;
+};
+
 // JSON and binary are told apart by content. An error names the file, the line (where the JSON itself is wrong) and the path inside
 // (bodies[3].shape), what is wrong and how to mend it.
 Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
                                const SceneOverrides& overrides = {}, const SceneCaps& caps = {});
+
+// An error is that of sim::Definition::create.
+Result<SharedScene> share_scene(LoadedScene scene);
 
 }  // namespace orrery::protocol

@@ -72,7 +72,7 @@ void describe(CLI::App& app, RunOptions& options) {
 // What happens after each tick of a run: hashes printed and written, the replay appended.
 class TickWriter {
   public:
-    TickWriter(const RunOptions& options, const protocol::LoadedScene& scene) : options_(options), scene_(scene) {}
+    TickWriter(const RunOptions& options, const protocol::SharedScene& scene) : options_(options), scene_(scene) {}
 
     Result<Ok> open() {
         if (!options_.hash_tree.empty()) {
@@ -85,7 +85,7 @@ class TickWriter {
         settings.directory = options_.record;
         settings.room = "run";
         Result<std::unique_ptr<Recorder>> recorder =
-            Recorder::open(settings, {scene_.name, scene_.binary, scene_.scene_hash, scene_.world.tick_rate_hz});
+            Recorder::open(settings, {scene_.name, scene_.binary, scene_.scene_hash, scene_.definition->def().tick_rate_hz});
         if (!recorder) return recorder.error();
         recorder_ = std::move(*recorder);
         return Ok{};
@@ -169,7 +169,7 @@ class TickWriter {
     }
 
     const RunOptions& options_;
-    const protocol::LoadedScene& scene_;
+    const protocol::SharedScene& scene_;
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
@@ -179,11 +179,11 @@ class TickWriter {
     std::vector<std::pair<std::string, sim::BodyId>> bodies_;  // to print
 };
 
-int run_scene(const RunOptions& options, sim::Target target, const protocol::LoadedScene& scene) {
+int run_scene(const RunOptions& options, sim::Target target, const protocol::SharedScene& scene) {
     int exit = kExitGood;
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.world, exit);
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.definition->def(), exit);
     if (!rigs) return exit;
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.world, {.target = target, .rig_device = rigs->device.get()});
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.definition, {.target = target, .rig_device = rigs->device.get()});
     if (!world) return complain(options.scene + ": " + world.error().to_string(), exit_code_of(world.error()));
     std::optional<protocol::CommandScript> script;
     if (!options.commands.empty()) {
@@ -216,7 +216,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Loa
     if (!report) return complain(report.error(), report.error().code == ErrorCode::io ? kExitMachine : kExitInput);
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
 
-    const ReportHead head{scene.name, options.threads, scene.world.substeps, options.profile};
+    const ReportHead head{scene.name, options.threads, scene.definition->def().substeps, options.profile};
     std::printf("%s\n", (options.json ? report_json(head, *report) : report_text(head, *report)).c_str());
     if (!options.json && !options.record.empty()) std::printf("replay %s\n", writer.replay_path().c_str());
     if (options.json && !options.record.empty())
@@ -240,8 +240,10 @@ int run_command(const std::vector<std::string>& arguments) {
     overrides.substeps = options.substeps;
     protocol::SceneCaps caps;
     caps.max_bodies = options.max_bodies;
-    const Result<protocol::LoadedScene> scene = load_scene_file(options.scene, overrides, caps);
-    if (!scene) return complain(scene.error(), kExitInput);
+    Result<protocol::LoadedScene> loaded = load_scene_file(options.scene, overrides, caps);
+    if (!loaded) return complain(loaded.error(), kExitInput);
+    const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
+    if (!scene) return complain(options.scene + ": " + scene.error().to_string(), exit_code_of(scene.error()));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }

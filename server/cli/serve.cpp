@@ -136,7 +136,7 @@ protocol::NetcodeServerConfig netcode_config(const ServeOptions& options, const 
 }
 
 // The first lines: where it listens, and how to get in.
-void announce(const ServeOptions& options, const protocol::LoadedScene& scene, const Address& local,
+void announce(const ServeOptions& options, const protocol::SharedScene& scene, const Address& local,
               const std::string& replay, const std::string& token_path) {
     std::string connect;
     if (options.insecure)
@@ -147,7 +147,7 @@ void announce(const ServeOptions& options, const protocol::LoadedScene& scene, c
         connect = "orrery token --key-file " + options.key_file + " --server " +
                   reachable_addresses(local)[0].to_string() +
                   " --client-id 1 --out connect.token && orrery_drive --token connect.token";
-    const double tick_hz = scene.world.tick_rate_hz;
+    const double tick_hz = scene.definition->def().tick_rate_hz;
     if (options.json) {
         std::printf("%s\n", JsonLine()
                                 .text("udp", local.to_string())
@@ -178,11 +178,15 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     overrides.tick_rate_hz = options.tick_rate_hz;
     protocol::SceneCaps caps;
     caps.max_bodies = options.max_bodies;
-    const Result<protocol::LoadedScene> scene = load_scene_file(options.scene, overrides, caps);
-    if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
+    Result<protocol::LoadedScene> loaded = load_scene_file(options.scene, overrides, caps);
+    if (!loaded) return complain(loaded.error(), exit_code_of(loaded.error()));
+    const std::string name = loaded->name;
+    const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
+    if (!scene) return complain(name + ": " + scene.error().to_string(), exit_code_of(scene.error()));
+    const sim::WorldDef& def = scene->definition->def();
 
     int exit = kExitGood;
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene->world, exit, [](const std::string& text) { spdlog::warn(text); });
+    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, def, exit, [](const std::string& text) { spdlog::warn(text); });
     if (!rigs) return exit;
 
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(bind);
@@ -194,7 +198,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     RecorderSettings settings;
     settings.directory = options.record;
     Result<std::unique_ptr<Recorder>> recorder =
-        Recorder::open(settings, {scene->name, scene->binary, scene->scene_hash, scene->world.tick_rate_hz});
+        Recorder::open(settings, {scene->name, scene->binary, scene->scene_hash, def.tick_rate_hz});
     if (!recorder) return complain(recorder.error(), kExitMachine);
     const std::string replay = (*recorder)->path();
 
@@ -218,7 +222,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
         if (!written) return fail_start(written.error(), kExitMachine, replay);
     }
     announce(options, *scene, local, replay, token_file ? token_file->path() : std::string());
-    if (sim::may_have_rigs(scene->world)) spdlog::info("large rigs: {}", rigs->text);
+    if (sim::may_have_rigs(def)) spdlog::info("large rigs: {}", rigs->text);
 
     RoomHost host(**room, **network, outbox, std::move(token_file), {options.json, options.status_every_s});
     const Result<Ok> closed = host.run();

@@ -62,8 +62,9 @@ std::string try_out(const sim::RigModule& module) {
     settings.least_beads = settings.least_threads = 1;
     settings.on_lost = [&problem](const std::string& why) { problem = why; };
     ModuleRigDevice device(module, settings);
-    const sim::WorldDef def = trial();
-    const auto there = sim::World::create(def, {.rig_device = &device}), here = sim::World::create(def);
+    const auto definition = sim::Definition::create(trial());
+    if (!definition) return "the trial's world cannot be made";
+    const auto there = sim::World::create(*definition, {.rig_device = &device}), here = sim::World::create(*definition);
     if (!there.ok() || !here.ok()) return "the trial's world cannot be made";
     for (int tick = 0; tick < 30; ++tick) (*there)->step(), (*here)->step();
     if (problem.empty() && (*there)->hash().root != (*here)->hash().root) problem = "its bits are not the CPU's";

@@ -34,12 +34,20 @@ Room::~Room() = default;
 Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const LoadedScene& scene,
                                            std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
                                            TimeNs now) {
-    if (scene.world.shapes.size() > kMaxShapes) {
+    const Result<SharedScene> shared = share_scene(scene);
+    if (!shared) return Error{shared.error().code, scene.name + ": " + shared.error().place, shared.error().message};
+    return create(config, *shared, std::move(recorder), random, sink, now);
+}
+
+Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const SharedScene& scene,
+                                           std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
+                                           TimeNs now) {
+    auto world = sim::World::create(scene.definition, {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
+    if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
+    if ((*world)->definition().shapes.size() > kMaxShapes) {
         return Error{ErrorCode::limit_reached, scene.name + ": shapes",
                      "clients take at most " + std::to_string(kMaxShapes) + " shapes: let bodies share them"};
     }
-    auto world = sim::World::create(scene.world, {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
-    if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);
     if (!netcode) return netcode.error();
@@ -58,7 +66,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
     return room;
 }
 
-void Room::describe(const LoadedScene& scene) {
+void Room::describe(const SharedScene& scene) {
     const sim::WorldDef& def = world_->definition();
     description_.hello.protocol_version = kProtocolVersion;
     description_.hello.schema_hash = message_schema_hash();

@@ -84,7 +84,11 @@ inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * 
 
 class Room {
   public:
-    // `random` and `sink` must outlive the room. Time starts at `now`.
+    // `random` and `sink` must outlive the room. Time starts at `now`. Rooms of one scene share its definition.
+    static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::SharedScene& scene,
+                                                std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
+                                                protocol::DatagramSink& sink, protocol::TimeNs now);
+    // Makes a definition for this room alone.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::LoadedScene& scene,
                                                 std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
@@ -118,7 +122,7 @@ class Room {
     struct Client;
 
     Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, protocol::TimeNs now);
-    void describe(const protocol::LoadedScene& scene);
+    void describe(const protocol::SharedScene& scene);
     void drain_inbox(protocol::TimeNs now, std::uint64_t unix_now_s);
     void handle_events(protocol::TimeNs now);
     void connect(const protocol::NetcodeServerEvent& event, protocol::TimeNs now);

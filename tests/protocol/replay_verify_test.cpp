@@ -271,4 +271,12 @@ TEST_CASE("verify: a tick rate that is not the scene's, or a scene that cannot b
     const VerifyReport report = verify(MemorySource(file), options);
     CHECK(report.verdict == Verdict::unreadable);
     CHECK(report.error.place == "scene");
+    options.load_scene = [](const FileHeader&) {
+        sim::WorldDef def = test::small_world();
+        def.bodies.back().mass_kg = -1.0f;
+        return Result<sim::WorldDef>(def);
+    };
+    const VerifyReport malformed = verify(MemorySource(file), options);
+    CHECK(malformed.verdict == Verdict::unreadable);
+    CHECK(malformed.error.place == sim::World::create(options.load_scene({}).value()).error().place);
 }

@@ -140,7 +140,9 @@ class SimRoom {
     static constexpr std::uint64_t kUnix = 1'800'000'000;
     static constexpr protocol::TimeNs kStep = 2 * protocol::kNsPerMs;  // of the virtual clock
 
-    SimRoom(const protocol::LoadedScene& scene, SimRoomOptions options)
+    // A LoadedScene, or a SharedScene.
+    template <class Scene>
+    SimRoom(const Scene& scene, SimRoomOptions options)
         : network(options.seed),
           random_(options.seed * 7919 + 1),
           now_(kStart),
