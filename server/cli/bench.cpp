@@ -60,6 +60,14 @@ struct Outcome {
     SimulateReport measured;           // the same ticks once more, for their quality
 };
 
+// Nothing else that was made on the way is left on the heap.
+Result<std::shared_ptr<const sim::Definition>> load_definition(const std::string& text, const char* name, const protocol::SceneOverrides& overrides) {
+    Result<protocol::LoadedScene> loaded =
+        protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, name, overrides);
+    if (!loaded) return loaded.error();
+    return sim::Definition::create(std::move(loaded->world));
+}
+
 // Timed steps follow one another with nothing between them, as other engines are timed. `measured`: instead of times, quality.
 Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target, const RigBackend& rigs,
                                 bool measured, ReportHead& head) {
@@ -70,11 +78,12 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
         const auto solver = static_cast<sim::RigSolver>(i);
         if (solver != sim::RigSolver::automatic && options.solver == sim::rig_solver_name(solver)) overrides.rig_solver = solver;
     }
-    const Result<protocol::LoadedScene> loaded =
-        protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
-    if (!loaded) return loaded.error();
-    const std::size_t before = heap_bytes();
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(loaded->world, {.target = target, .rig_device = rigs.device.get()});
+    const std::size_t before_definition = heap_bytes();
+    const auto definition = load_definition(text, scene.name, overrides);
+    if (!definition) return definition.error();
+    const sim::WorldDef& def = (*definition)->def();
+    const std::size_t before_world = heap_bytes();
+    Result<std::unique_ptr<sim::World>> world = sim::World::create(*definition, {.target = target, .rig_device = rigs.device.get()});
     if (!world) return world.error();
     SimulateSettings settings;
     settings.scene = scene.name;
@@ -84,11 +93,14 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     settings.quality = measured;
     settings.profile = options.profile && !measured;
     settings.time_going_back = (options.profile || options.check) && !measured;
-    if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(loaded->world);
-    if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(loaded->world.bodies.size() - 1);
-    head = {scene.name, options.threads, loaded->world.substeps, options.profile};
+    if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(def);
+    if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(def.bodies.size() - 1);
+    head = {scene.name, options.threads, def.substeps, options.profile};
     Result<SimulateReport> report = simulate(**world, settings);
-    if (report) report->standing.world_bytes = heap_bytes() - before;
+    if (report) {
+        report->standing.world_bytes = heap_bytes() - before_world;
+        report->standing.definition_bytes = before_world - before_definition;
+    }
     return report;
 }
 

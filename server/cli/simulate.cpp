@@ -208,7 +208,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         if (standing.save_bytes != 0) {
             profile.number("restore_ms", standing.restore_ms).number("checkpoint_ms", standing.checkpoint_ms);
             profile.number("roll_back_ms", standing.roll_back_ms).number("save_bytes", standing.save_bytes);
-            profile.number("world_bytes", standing.world_bytes);
+            profile.number("world_bytes", standing.world_bytes).number("definition_bytes", standing.definition_bytes);
         }
         profile.number("lanes_filled", report.profile.lanes_filled).number("pairs", report.profile.pairs);
         line.object("profile", profile);
@@ -269,7 +269,8 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         if (standing.save_bytes != 0) {
             text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) + std::to_string(standing.save_bytes) +
                     text_number(" bytes; restore %.3f ms", standing.restore_ms) + text_number(", checkpoint %.3f ms", standing.checkpoint_ms) +
-                    text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory";
+                    text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory, " +
+                    std::to_string(standing.definition_bytes) + " bytes of the definition that worlds of a scene share";
         }
     }
     return text;

@@ -43,7 +43,9 @@ struct Profile {  // mean ms a tick, over the window
 struct Standing {
     double save_ms = 0.0, restore_ms = 0.0, checkpoint_ms = 0.0, roll_back_ms = 0.0;
     std::size_t save_bytes = 0;
-    std::size_t world_bytes = 0;  // of the heap, caches and scratch memory included; filled by who made the world
+    // Of the heap; filled by who made the world.
+    std::size_t world_bytes = 0;       // caches and scratch memory included
+    std::size_t definition_bytes = 0;  // beside it: of what all worlds of the scene share
 };
 
 struct SimulateReport {

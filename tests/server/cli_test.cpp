@@ -16,6 +16,7 @@
 #include "server/cli/json_line.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
+#include "server/cli/simulate.h"
 #include "server/cli/token.h"
 #include "server/cli/verify.h"
 #include "tests/support/captured_output.h"
@@ -301,6 +302,20 @@ TEST_CASE("bench runs repeat to one hash, and --check says what it holds them to
     CHECK(met.code == 0);
     CHECK(has(met.err, "check S2_20: top box displaced, m: "));
     CHECK(has(met.err, "target at most 0.031: met"));
+}
+
+TEST_CASE("bench tells what a world takes apart from the definition that worlds of a scene share") {
+    const Printed bench = call(server::bench_command, {"S3_1000", "S3_4000", "--ticks", "2", "--profile", "--json"});
+    REQUIRE_MESSAGE(bench.code == 0, bench.err);
+    const std::string first = bench.out.substr(0, bench.out.find('\n')), second = bench.out.substr(first.size());
+    const auto of_body = [](const std::string& line, const char* name) { return std::stod(field(line, name)) / std::stod(field(line, "bodies")); };
+    if (server::heap_bytes() == 0) return;             // a sanitizer's heap does not tell
+    for (const std::string& line : {first, second}) {  // all of the definition, and little beside its bodies
+        CHECK(of_body(line, "definition_bytes") >= static_cast<double>(sizeof(sim::BodyDef)));
+        CHECK(of_body(line, "definition_bytes") < static_cast<double>(sizeof(sim::BodyDef)) + 32.0);
+        CHECK(of_body(line, "world_bytes") > 100.0);
+    }
+    CHECK(has(call(server::bench_command, {"S3_1000", "--ticks", "1", "--profile"}).out, " bytes of the definition that worlds of a scene share"));
 }
 
 TEST_CASE("run and serve of a scene with too many pairs end with the limit's name, not by a signal") {
