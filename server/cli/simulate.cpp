@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "server/cli/command_line.h"
@@ -115,7 +117,7 @@ std::size_t heap_bytes() {
 Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& settings) {
     const std::unique_ptr<ThreadPool> pool =
         settings.threads > 1 ? std::make_unique<ThreadPool>(settings.threads) : nullptr;
-    QualityMeter quality(world, settings.energy_scale_j, settings.tracked_body);
+    std::optional<QualityMeter> quality(std::in_place, world, settings.energy_scale_j, settings.tracked_body);
     StageClock stages(pool.get());
     double solved = 0.0, bundles = 0.0, pairs = 0.0;
     StateTimes state;
@@ -136,7 +138,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             error.place = settings.scene + ": " + error.place;
             return error;
         }
-        if (settings.quality) quality.sample(world);
+        if (settings.quality) quality->sample(world);
         if (profiled) {
             const sim::WorldStats stats = world.stats();
             solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;
@@ -146,6 +148,10 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             if (const Result<Ok> told = settings.after_tick(world, commands); !told) return told.error();
         }
     }
+    report.quality = quality->figures();
+    quality.reset();
+    std::vector<std::uint8_t>().swap(saved);
+    report.heap_bytes = heap_bytes();
     std::sort(times.begin(), times.end());
     report.target = world.target();
     const sim::WorldDef& def = world.definition();
@@ -156,7 +162,6 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.ms_p99 = percentile(times, 0.99);
     report.hash = world.hash();
     report.stats = world.stats();
-    report.quality = quality.figures();
     if (settings.profile) state.sample(world, saved);
     if (settings.time_going_back) report.standing = time_going_back(world);
     const double ticks = static_cast<double>(std::max<std::size_t>(times.size(), 1));

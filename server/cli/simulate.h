@@ -58,6 +58,7 @@ struct SimulateReport {
     Quality quality;
     Profile profile;
     Standing standing;
+    std::size_t heap_bytes = 0;            // in use by this process when the last tick was over
 };
 
 std::size_t heap_bytes();  // in use by this process now
