@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "server/cli/bench_scenes.h"
 #include "server/cli/command_line.h"
@@ -48,7 +49,7 @@ void describe(CLI::App& app, BenchOptions& options) {
         ->capture_default_str();
     app.add_flag("--profile", options.profile, "time the stages of a tick, and hash and save");
     app.add_flag("--check", options.check,
-                 "hold each scene to its stated figures, and repeated runs to one hash: exit 1 if one is missed");
+                 "hold each scene to its stated figures (of some, on two threads beside one), and repeated runs to one hash: exit 1 if one is missed");
     app.add_flag("--list", options.list, "print the names of the scenes and end");
     app.add_flag("--json", options.json, "one JSON object a line instead of text");
 }
@@ -57,6 +58,7 @@ struct Outcome {
     const BenchScene* scene = nullptr;
     ReportHead head;
     std::vector<SimulateReport> runs;  // timed
+    std::vector<SimulateReport> on_two;  // threads, each after the one of `runs`; where the scene has a target for it
     SimulateReport measured;           // the same ticks once more, for their quality
 };
 
@@ -70,7 +72,7 @@ Result<std::shared_ptr<const sim::Definition>> load_definition(const std::string
 
 // Timed steps follow one another with nothing between them, as other engines are timed. `measured`: instead of times, quality.
 Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& options, sim::Target target, const RigBackend& rigs,
-                                bool measured, ReportHead& head) {
+                                std::uint32_t threads, bool measured, ReportHead& head) {
     const std::string text = scene.text(scene.count);
     protocol::SceneOverrides overrides;
     overrides.substeps = options.substeps;
@@ -87,15 +89,15 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     if (!world) return world.error();
     SimulateSettings settings;
     settings.scene = scene.name;
-    settings.threads = options.threads;
+    settings.threads = threads;
     settings.ticks = options.ticks.value_or(scene.ticks);
     settings.window_begin = scene.timed_last_half ? settings.ticks / 2 : 0;
     settings.quality = measured;
     settings.profile = options.profile && !measured;
-    settings.time_going_back = (options.profile || options.check) && !measured;
+    settings.time_going_back = !measured;
     if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(def);
     if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(def.bodies.size() - 1);
-    head = {scene.name, options.threads, def.substeps, options.profile};
+    head = {scene.name, threads, def.substeps, options.profile};
     Result<SimulateReport> report = simulate(**world, settings);
     if (report) {
         report->standing.world_bytes = report->heap_bytes - before_world;  // before it went back: then its arena is small for a tick
@@ -104,32 +106,65 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     return report;
 }
 
-const SimulateReport& median_run(Outcome& outcome) {
-    std::vector<SimulateReport>& runs = outcome.runs;
+const SimulateReport& median_run(std::vector<SimulateReport>& runs) {
     std::sort(runs.begin(), runs.end(),
               [](const SimulateReport& a, const SimulateReport& b) { return a.ms_median < b.ms_median; });
     return runs[runs.size() / 2];
 }
 
 bool one_hash(const Outcome& outcome) {
-    return std::all_of(outcome.runs.begin(), outcome.runs.end(),
-                       [&](const SimulateReport& run) { return run.hash == outcome.measured.hash; });
+    const auto same = [&](const SimulateReport& run) { return run.hash == outcome.measured.hash; };
+    return std::all_of(outcome.runs.begin(), outcome.runs.end(), same) && std::all_of(outcome.on_two.begin(), outcome.on_two.end(), same);
+}
+
+// The targets are stated for it: the scene's own ticks and substeps, and solvers.
+bool own_terms(const BenchOptions& options) {
+    return !options.ticks && !options.substeps && (options.solver == "auto" || options.solver == "coloured");
+}
+bool wants_two_threads(const BenchScene& scene, const BenchOptions& options) {
+    return options.check && scene.two_threads_at_least > 0.0 && own_terms(options) && options.threads == 1 && !options.profile &&
+           std::thread::hardware_concurrency() > 1;
+}
+
+// Whether it is met.
+bool check_two_threads(Outcome& outcome) {
+    const double least = outcome.scene->two_threads_at_least;
+    if (outcome.on_two.empty()) {
+        std::fprintf(stderr, "check %s: two threads: not measured: needs two processors, --threads 1 and no --profile\n", outcome.scene->name);
+        return true;
+    }
+    const double times = median_run(outcome.runs).ms_median / median_run(outcome.on_two).ms_median;
+    const bool met = times >= least;
+    std::fprintf(stderr, "check %s: times as fast on two threads: %.2f, target at least %.2f: %s\n", outcome.scene->name, times, least,
+                 met ? "met" : "MISSED");
+    return met;
+}
+bool check_empty_world() {
+    const auto definition = sim::Definition::create({});
+    if (!definition) return false;
+    const std::size_t before = heap_bytes();
+    const auto world = sim::World::create(*definition);
+    if (!world) return false;
+    for (int tick = 0; tick < 3; ++tick) (*world)->step();
+    const auto bytes = static_cast<double>(heap_bytes() - before);
+    const bool met = bytes <= kEmptyWorldBytes;
+    std::fprintf(stderr, "check an empty world: bytes: %.0f, target at most %.0f: %s\n", bytes, kEmptyWorldBytes, met ? "met" : "MISSED");
+    return met;
 }
 
 // Ratios to other engines' times need those engines beside; what is held here are hashes and the scenes' own figures.
 int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
-    int exit = kExitGood;
-    const bool own_terms = !options.ticks && !options.substeps && (options.solver == "auto" || options.solver == "coloured");
+    int exit = check_empty_world() ? kExitGood : kExitFalse;
     for (Outcome& outcome : outcomes) {
         const char* scene = outcome.scene->name;
         const bool same = one_hash(outcome);
         std::fprintf(stderr, "check %s: %s\n", scene, same ? "every run gave one hash" : "runs gave different hashes");
         if (!same) exit = kExitFalse;
         if (outcome.scene->targets.empty()) std::fprintf(stderr, "check %s: no target is stated for this scene\n", scene);
-        else if (!own_terms)
+        else if (!own_terms(options))
             std::fprintf(stderr, "check %s: its targets are stated for its own ticks and substeps, by the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n", scene);
         else {
-            const SimulateReport& report = median_run(outcome);
+            const SimulateReport& report = median_run(outcome.runs);
             for (const BenchTarget& target : outcome.scene->targets) {
                 const double figure = target.figure(report);
                 const bool met = figure <= target.at_most;  // not met by what is no number
@@ -137,6 +172,7 @@ int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
                              met ? "met" : "MISSED");
                 if (!met) exit = kExitFalse;
             }
+            if (outcome.scene->two_threads_at_least > 0.0 && !check_two_threads(outcome)) exit = kExitFalse;
         }
     }
     return exit;
@@ -149,16 +185,22 @@ int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions&
             outcomes[i].scene = scenes[i];
             for (const bool measured : {false, true}) {
                 if (measured && round > 0) continue;
-                Result<SimulateReport> report = run_once(*scenes[i], options, target, rigs, measured, outcomes[i].head);
+                Result<SimulateReport> report = run_once(*scenes[i], options, target, rigs, options.threads, measured, outcomes[i].head);
                 if (!report)
                     return complain(report.error(),
                                     report.error().code == ErrorCode::invalid_argument ? kExitUsage : kExitInternal);
                 if (measured) outcomes[i].measured = std::move(*report);
                 else outcomes[i].runs.push_back(std::move(*report));
             }
+            if (wants_two_threads(*scenes[i], options)) {
+                ReportHead head;
+                Result<SimulateReport> report = run_once(*scenes[i], options, target, rigs, 2, false, head);
+                if (!report) return complain(report.error(), kExitInternal);
+                outcomes[i].on_two.push_back(std::move(*report));
+            }
             for (SimulateReport& run : outcomes[i].runs) run.quality = outcomes[i].measured.quality;
             if (round + 1 < options.repeat) continue;
-            const SimulateReport& median = median_run(outcomes[i]);
+            const SimulateReport& median = median_run(outcomes[i].runs);
             std::printf(
                 "%s\n",
                 (options.json ? report_json(outcomes[i].head, median) : report_text(outcomes[i].head, median)).c_str());

@@ -28,7 +28,10 @@ struct BenchScene {
         const sim::WorldDef& world);  // potential energy released from start to hanging; null: no figure
     bool track_last_body;             // the top of a pyramid
     std::span<const BenchTarget> targets;
+    double two_threads_at_least = 0.0;  // times as fast as one; 0: no target
 };
+
+inline constexpr double kEmptyWorldBytes = 64.0 * 1024.0;  // at most
 
 std::span<const BenchScene> bench_scenes();
 

@@ -189,6 +189,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("target", sim::target_name(report.target))
         .text("jacobi", report.stats.rigs == 0 ? "none" : report.stats.device_rigs > 0 ? "cuda" : "cpu")
         .text("solver", std::string(report.solver))
+        .number("rigs_beyond_limits", report.stats.rigs_beyond_limits)
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())
@@ -209,14 +210,21 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
             if (stage != sim::Stage::hash) spread.number(sim::stage_name(stage), share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
         profile.object("parallel_share", spread);
-        const Standing& standing = report.standing;
-        if (standing.save_bytes != 0) {
-            profile.number("restore_ms", standing.restore_ms).number("checkpoint_ms", standing.checkpoint_ms);
-            profile.number("roll_back_ms", standing.roll_back_ms).number("save_bytes", standing.save_bytes);
-            profile.number("world_bytes", standing.world_bytes).number("definition_bytes", standing.definition_bytes);
-        }
+        const double bodies = report.stats.bodies;
         profile.number("lanes_filled", report.profile.lanes_filled).number("pairs", report.profile.pairs);
+        profile.number("possible_pairs", bodies * (bodies - 1.0) / 2.0);
         line.object("profile", profile);
+    }
+    const Standing& standing = report.standing;
+    if (standing.save_bytes != 0) {
+        line.object("standing", JsonLine()
+                                    .number("save_ms", standing.save_ms)
+                                    .number("restore_ms", standing.restore_ms)
+                                    .number("checkpoint_ms", standing.checkpoint_ms)
+                                    .number("roll_back_ms", standing.roll_back_ms)
+                                    .number("save_bytes", standing.save_bytes)
+                                    .number("world_bytes", standing.world_bytes)
+                                    .number("definition_bytes", standing.definition_bytes));
     }
     return line.str();
 }
@@ -230,6 +238,9 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             " ticks, " + std::to_string(head.substeps) + " substeps, " + std::to_string(head.threads) + " thread" +
             (head.threads == 1 ? "" : "s") + ", " + std::string(sim::target_name(report.target)) + ", hash " +
             hex16(report.hash.root);
+    if (report.stats.rigs_beyond_limits != 0)
+        text += "\n           " + std::to_string(report.stats.rigs_beyond_limits) +
+                " rigs beyond kMaxGraphSides, kMaxGraphGroups or kMaxTreeSlots are solved in colours, less exactly: divide them";
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
@@ -270,13 +281,13 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         const double bodies = report.stats.bodies;
         text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
         text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
-        const Standing& standing = report.standing;
-        if (standing.save_bytes != 0) {
-            text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) + std::to_string(standing.save_bytes) +
-                    text_number(" bytes; restore %.3f ms", standing.restore_ms) + text_number(", checkpoint %.3f ms", standing.checkpoint_ms) +
-                    text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory, " +
-                    std::to_string(standing.definition_bytes) + " bytes of the definition that worlds of a scene share";
-        }
+    }
+    const Standing& standing = report.standing;
+    if (standing.save_bytes != 0) {
+        text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) + std::to_string(standing.save_bytes) +
+                text_number(" bytes; restore %.3f ms", standing.restore_ms) + text_number(", checkpoint %.3f ms", standing.checkpoint_ms) +
+                text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory, " +
+                std::to_string(standing.definition_bytes) + " bytes of the definition that worlds of a scene share";
     }
     return text;
 }

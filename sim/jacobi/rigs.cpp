@@ -38,6 +38,7 @@ class Finder {
         out_.parents.clear();
         out_.seconds.clear();
         out_.coloured.clear();
+        out_.beyond_limits = 0;
         out_.rig_of_body.assign(bodies_.size(), kNone);
         taken_.assign(joints_.size(), false);
         if (!choice_.named.empty() || choice_.settings.rig_joints > 0) {
@@ -235,6 +236,7 @@ class Finder {
         }
         rig.members = static_cast<std::uint32_t>(out_.bodies.size()) - rig.first_body;
         if (!afford(rig, component)) {
+            ++out_.beyond_limits;
             leave(rig);
             return;
         }

@@ -75,6 +75,7 @@ struct Rigs {
     std::vector<std::uint32_t> seconds;      // beside bodies: the other joint of a span, or kNone
     std::vector<std::uint32_t> rig_of_body;  // by body: of dynamic ones, or kNone
     std::vector<std::uint32_t> coloured;     // the joints of no rig that are alive, ascending
+    std::uint32_t beyond_limits = 0;         // how many were left to the colours for kMaxGraphSides, kMaxGraphGroups, kMaxTreeSlots and their like
 };
 
 // What a joint is to a rig.

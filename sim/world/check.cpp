@@ -281,8 +281,8 @@ Result<Ok> check_names(const std::vector<T>& list, const Place* parent, const ch
 // The lists that a world and a prefab have in common.
 Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::vector<BodyDef>& bodies,
                        std::vector<JointDef>& joints, std::vector<ActuatorDef>& actuators, const Place* parent) {
-    if (bodies.size() >= kMaxBodies) return wrong(parent, "bodies", "are more than " + std::to_string(kMaxBodies - 1));
-    if (joints.size() > kMaxJoints) return wrong(parent, "joints", "are more than " + std::to_string(kMaxJoints));
+    if (bodies.size() >= kMaxBodies) return wrong(parent, "bodies", "are more than " + std::to_string(kMaxBodies - 1) + " (kMaxBodies counts the world itself): divide the scene");
+    if (joints.size() > kMaxJoints) return wrong(parent, "joints", "are more than " + std::to_string(kMaxJoints) + " (kMaxJoints): divide the scene");
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         if (auto r = check_body(def, shapes, bodies[i], {parent, "bodies", i}); !r) return r;
     }
@@ -312,14 +312,14 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
 
 void check_iterations(Checker& check, const char* name, std::uint32_t iterations) {
     if (iterations < 1 || iterations > kMaxRigIterations)
-        check.fail(name, "is " + std::to_string(iterations) + "; it must be from 1 to " + std::to_string(kMaxRigIterations));
+        check.fail(name, "is " + std::to_string(iterations) + "; it must be from 1 to " + std::to_string(kMaxRigIterations) + " (kMaxRigIterations)");
 }
 
 Result<Ok> check_settings(WorldDef& def) {
     Checker check(nullptr);
     check.number("tick_rate_hz", def.tick_rate_hz, kMinTickRate_hz, kMaxTickRate_hz);
     if (def.substeps < 1 || def.substeps > kMaxSubsteps)
-        check.fail("substeps", "is " + std::to_string(def.substeps) + "; it must be from 1 to " + std::to_string(kMaxSubsteps));
+        check.fail("substeps", "is " + std::to_string(def.substeps) + "; it must be from 1 to " + std::to_string(kMaxSubsteps) + " (kMaxSubsteps)");
     check.vector("gravity", def.gravity, kMaxAcceleration_mps2);
     const SolverSettings& s = def.solver;
     check.number("solver.joint_frequency_hz", s.joint_frequency_hz, 0.01f, kMaxFrequency_hz);
@@ -337,7 +337,7 @@ Result<Ok> check_settings(WorldDef& def) {
     check_iterations(check, "solver.rig_iterations", s.rig_iterations);
     if (s.coupling_iterations < 1 || s.coupling_iterations > kMaxCouplingIterations)
         check.fail("solver.coupling_iterations",
-                   "is " + std::to_string(s.coupling_iterations) + "; it must be from 1 to " + std::to_string(kMaxCouplingIterations));
+                   "is " + std::to_string(s.coupling_iterations) + "; it must be from 1 to " + std::to_string(kMaxCouplingIterations) + " (kMaxCouplingIterations)");
     return check.result();
 }
 
@@ -370,7 +370,7 @@ Result<Ok> check_prefabs(WorldDef& def, std::span<const Shape> shapes) {
 
 // After the prefabs, which slots place.
 Result<Ok> check_slots(WorldDef& def) {
-    if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "are more than " + std::to_string(kMaxSlots));
+    if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "are more than " + std::to_string(kMaxSlots) + " (kMaxSlots): let fewer players in");
     for (std::size_t i = 0; i < def.slots.size(); ++i) {
         const Place place{nullptr, "slots", i};
         Checker check(&place);

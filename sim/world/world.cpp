@@ -103,6 +103,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         keep_start_poses(core);
     }
     core.stats.rigs = rigs.count();
+    core.stats.rigs_beyond_limits = rigs.rigs().beyond_limits;
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
     core.pairs = {};
     core.state.contacts.view({});  // warm_start_contacts has read them
@@ -164,7 +165,7 @@ Result<Target> check_config(const WorldConfig& config) {
     }
     if (config.history_ticks > kMaxHistoryTicks)
         return Error{ErrorCode::invalid_argument, "history_ticks",
-                     "is " + std::to_string(config.history_ticks) + "; keep at most " + std::to_string(kMaxHistoryTicks) + " ticks"};
+                     "is " + std::to_string(config.history_ticks) + "; keep at most " + std::to_string(kMaxHistoryTicks) + " ticks (kMaxHistoryTicks)"};
     return target;
 }
 

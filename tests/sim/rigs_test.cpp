@@ -127,6 +127,7 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     add_joint(hub, 0, add_body(hub, 0, {1.0f, 0.0f, 0.0f}), ball);  // more sides than a graph may have
     const Rigs refused = rigs_of(hub);
     CHECK(refused.rigs.empty());
+    CHECK(refused.beyond_limits == 1);
     CHECK(refused.coloured.size() == hub.joints.size());
     CHECK(refused.bodies.empty());
     CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(), [](std::uint32_t rig) { return rig == kNone; }));
@@ -135,8 +136,10 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     add_body(star, 0, {});
     for (std::uint32_t k = 0; k + 1 < kMaxTreeSlots; ++k) add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);
     CHECK(rigs_of(star).rigs.size() == 1);
+    CHECK(rigs_of(star).beyond_limits == 0);
     add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);  // more bodies than bundles of trees may have slots
     CHECK(rigs_of(star).rigs.empty());
+    CHECK(rigs_of(star).beyond_limits == 1);
     CHECK(rigs_of(star).coloured.size() == star.joints.size());
 }
 
