@@ -161,15 +161,15 @@ TEST_CASE("servos of rotations hold a light body and a heavy one that is turned 
     OneBodyAngularServo one_body;
     one_body.spring = {};
     const std::pair<Constraint, Constraint> chains[] = {{AngularServo{}, AngularServo{}}, {twist, twist}, {one_body, AngularServo{}}};
-    for (const auto& [first, second] : chains) {
+    for (const auto& chain : chains) {
         for (const float ratio : {1.0f, 10.0f, 100.0f}) {
-            CAPTURE(std::string(kConstraintNames[first.index()]));
+            CAPTURE(std::string(kConstraintNames[chain.first.index()]));
             CAPTURE(ratio);
             Scene s;
             BodySpec light, heavy;
             heavy.mass = ratio, heavy.inertia = {ratio, ratio, ratio};
             const std::uint32_t a = add_body(s.bodies, light), b = add_body(s.bodies, heavy);
-            s.joints = {make_joint(kWorldBody, a, first), make_joint(a, b, second)};
+            s.joints = {make_joint(kWorldBody, a, chain.first), make_joint(a, b, chain.second)};
             std::vector<Vec3> force(s.bodies.size()), torque(s.bodies.size());
             torque[b] = {10.0f * ratio, 0.0f, 0.0f};
             s.input.force = force, s.input.torque = torque;
