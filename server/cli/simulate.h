@@ -42,6 +42,7 @@ struct Profile {  // mean ms a tick, over the window
 // What the last state costs to keep and to go back to: the shortest of a few times.
 struct Standing {
     double save_ms = 0.0, restore_ms = 0.0, checkpoint_ms = 0.0, roll_back_ms = 0.0;
+    double first_step_ms = 0.0;  // after a restore: caches are made anew in it
     std::size_t save_bytes = 0;
     // Of the heap; filled by who made the world.
     std::size_t world_bytes = 0;       // caches and scratch memory included
