@@ -26,9 +26,17 @@
 
 namespace orrery::sim {
 
+// Of a row of lanes, and of a cache line.
+inline constexpr std::size_t kBytesAlignment = 64;
+struct ReleaseBytes {
+    void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{kBytesAlignment}); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], ReleaseBytes>;
+inline AlignedBytes aligned_bytes(std::size_t size) { return AlignedBytes(new (std::align_val_t{kBytesAlignment}) std::byte[size]); }
+
 class TickArena {
   public:
-    static constexpr std::size_t kAlignment = 64;
+    static constexpr std::size_t kAlignment = kBytesAlignment;
 
     TickArena() = default;
     TickArena(const TickArena&) = delete;
@@ -75,18 +83,15 @@ class TickArena {
   private:
     static constexpr std::size_t kSpareBytes = 4096;
     static constexpr std::size_t kRemembered = 4;  // a tick resets it twice
-    struct Release {
-        void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{kAlignment}); }
-    };
     struct Block {
-        std::unique_ptr<std::byte[], Release> data;
+        AlignedBytes data;
         std::size_t size = 0;
     };
 
     static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
     void add_block(std::size_t size) {
         size = rounded(size);
-        blocks_.push_back({std::unique_ptr<std::byte[], Release>(new (std::align_val_t{kAlignment}) std::byte[size]), size});
+        blocks_.push_back({aligned_bytes(size), size});
         used_ = 0;
         spoil(blocks_.back());
     }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
 constexpr std::uint32_t kPlaceChunk = 1024, kMostPlaceChunks = 64;  // contacts that a worker places at a time
-static_assert(kMaxBodies <= kMaxRecordRow);
+static_assert(kMaxBodies <= kMaxRecordRow && alignof(Row) == kBytesAlignment);
 
 // Kinds of contacts before whole bundles of them are told apart from the rest.
 constexpr Kind kSorts[] = {Kind::contact, Kind::bouncing_contact, Kind::surface_contact, Kind::nonconvex_contact};
@@ -39,7 +39,7 @@ void BundleLayout::resize_own(Kind kind, std::uint32_t bundles) {
     if (store.capacity < bundles) {
         const auto capacity = static_cast<std::uint32_t>(with_room_to_grow(bundles));
         const std::size_t bytes = kBundleBytes[index_of(kind)], kept = store.size * bytes;
-        std::unique_ptr<std::byte[], Release> own(new (std::align_val_t{alignof(Row)}) std::byte[capacity * bytes]);
+        AlignedBytes own = aligned_bytes(capacity * bytes);
         if (kept != 0) std::memcpy(own.get(), store.own.get(), kept);
         std::memset(own.get() + kept, 0, capacity * bytes - kept);
         store.own = std::move(own);
@@ -95,7 +95,10 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     forget_plans(keep_joints);
     if (!keep_joints) place_joints(joints, taken, colouring);
     overflow_joints_ = static_cast<std::uint32_t>(overflow_.size());
-    place_contacts(bodies, contacts, colouring, executor, arena);
+    count_contacts(contacts, colouring, executor);
+    place_overflow(bodies);
+    take_room(arena);
+    place_contacts(contacts, colouring, executor);
     make_blocks(joints, contacts);
     for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t k = begin; k < end; ++k) {
@@ -162,18 +165,22 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
     }
 }
 
-// A counting sort by kind, colour, part and points, stable: chunks of contacts count theirs, and then know which slots are their own.
-void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor,
-                                  TickArena& arena) {
-    if (contacts.empty()) {
-        place_overflow(bodies);
-        return take_room(arena);
-    }
-    constexpr std::uint32_t kClasses = kParts * kBuckets, kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
-    const std::uint32_t of_sort = colours_ * kClasses, keys = kSortCount * of_sort;
-    const auto key_of = [&](std::uint8_t colour, const Contact& c) { return sort_of(c) * of_sort + colour * kClasses + part_of(c) * kBuckets + bucket_of(c); };
+// Contacts are placed by a counting sort by kind, colour, part and points, stable: chunks of them count theirs, and then know which slots
+// are their own.
+std::uint32_t BundleLayout::key_of(std::uint8_t colour, const Contact& c) const {
+    return ((sort_of(c) * colours_ + colour) * kParts + part_of(c)) * kBuckets + bucket_of(c);
+}
+std::uint32_t BundleLayout::chunk_of(std::span<const Contact> contacts) {
+    return std::max(kPlaceChunk, chunk_count(static_cast<std::uint32_t>(contacts.size()), kMostPlaceChunks));
+}
+
+// How many slots each kind takes, and where in them contacts of each key go; lists the overflow.
+void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
+    if (contacts.empty()) return;
+    constexpr std::uint32_t kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
+    const std::uint32_t of_sort = colours_ * kParts * kBuckets, keys = kSortCount * of_sort;
     const auto count = static_cast<std::uint32_t>(contacts.size());
-    const std::uint32_t chunk = std::max(kPlaceChunk, chunk_count(count, kMostPlaceChunks)), chunks = chunk_count(count, chunk);
+    const std::uint32_t chunk = chunk_of(contacts), chunks = chunk_count(count, chunk);
     ranks_.assign(std::size_t{chunks} * keys, 0);  // how many of a key come before a chunk's first
     constexpr std::uint32_t kOverflowBit = kSortCount, kNearBit = kSortCount + 1;  // after one for each of kSorts
     std::atomic<std::uint32_t> any{0};
@@ -205,7 +212,7 @@ void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact>
         for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
             for (std::uint32_t colour = 0; (seen >> sort & 1u) != 0 && colour < colours_; ++colour) {
                 for (std::uint32_t part = (seen >> kNearBit & 1u) != 0 ? kNear : kFar; part < kParts; ++part) {
-                    std::uint32_t key = sort * of_sort + colour * kClasses + part * kBuckets;
+                    std::uint32_t key = sort * of_sort + (colour * kParts + part) * kBuckets;
                     for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, sort, colour, part, bucket);
                 }
             }
@@ -233,10 +240,12 @@ void BundleLayout::place_contacts(const Bodies& bodies, std::span<const Contact>
     for (std::uint32_t i = 0; i < count && (seen >> kOverflowBit & 1u) != 0; ++i) {
         if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
     }
-    place_overflow(bodies);
-    take_room(arena);
-    for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t* const ranks = ranks_.data() + std::size_t{index} * keys;
+}
+
+void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
+    const std::size_t keys = targets_.size();
+    for_chunks(executor, static_cast<std::uint32_t>(contacts.size()), chunk_of(contacts), [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        std::uint32_t* const ranks = ranks_.data() + index * keys;
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint8_t colour = colouring.contacts[i];
             if (colour >= kMaxColours) continue;

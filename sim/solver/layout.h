@@ -9,8 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
-#include <new>
 #include <span>
 #include <vector>
 
@@ -58,14 +56,11 @@ class BundleLayout {
   private:
     static constexpr std::uint32_t kBuckets = kMaxManifoldPoints;  // contacts with more points first
     static constexpr std::uint32_t kParts = 2;                     // of a colour of a kind, in bundles of their own: near contacts, all else
-    struct Release {
-        void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{alignof(Row)}); }
-    };
     struct Store {
         std::byte* bundles = nullptr;
         std::uint32_t size = 0, overflow = 0;  // bundles, those of the overflow behind the others
-        std::unique_ptr<std::byte[], Release> own;  // of joints, zero where never written
-        std::uint32_t capacity = 0;                 // bundles in it
+        AlignedBytes own;                      // of joints, zero where never written
+        std::uint32_t capacity = 0;            // bundles in it
     };
     // Of a kind that the tick has any of.
     struct Plan {
@@ -95,7 +90,10 @@ class BundleLayout {
     void sort_plans();
     void reserve(Plan& plan);
     void place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring);
-    void place_contacts(const Bodies& bodies, std::span<const Contact> contacts, const Colouring& colouring, Executor& executor, TickArena& arena);
+    std::uint32_t key_of(std::uint8_t colour, const Contact& contact) const;
+    static std::uint32_t chunk_of(std::span<const Contact> contacts);
+    void count_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor);
+    void place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor);
     void fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts);
     void place_overflow(const Bodies& bodies);
     void fill_overflow(const Bodies& bodies, std::span<const Contact> contacts);
