@@ -199,6 +199,9 @@ TEST_CASE("trees and graphs are a GPU's, too, in whatever order its threads run"
         CAPTURE(seed);
         const FreshDevice fresh;
         device.backwards = n % 2 == 1;
+        // All graphs stay on chip, or the small ones, or none.
+        const unsigned kind = n % 4 < 2 ? 0 : n % 4 - 1;
+        device.on_chip_bytes = kind == 0 ? 64 * 1024 : kind == 1 ? 6 * 1024 : 0;
         WorldDef def = trees_and_graphs(seed, 12);
         if (n % 3 == 0) {  // and ropes beside them
             const WorldDef more = ropes(seed, 10, 12);
@@ -223,6 +226,7 @@ TEST_CASE("trees and graphs are a GPU's, too, in whatever order its threads run"
             CAPTURE(tick);
             REQUIRE(there->hash().root == here->hash().root);
         }
+        CHECK((device.on_chip_launches > 0) == (kind != 2));
     }
     CHECK(solved > (few() ? 200u : 2000u));
 }
@@ -404,6 +408,7 @@ TEST_CASE("bodies and joints that come, go and are moved between ticks are the d
 
 TEST_CASE("more passes than a graph may have are launched one by one") {
     const FreshDevice fresh;
+    device.on_chip_bytes = 0;
     WorldDef def = trees_and_graphs(9, 3);
     def.substeps = 20;
     def.solver.rig_iterations = 200;

@@ -1,7 +1,7 @@
 // What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A chain is a thread's, for all substeps; its
 // work lies on chip, or in the device's memory, in which threads side by side meet words side by side. A tree is a thread's, too,
-// for a substep; of graphs a joint or a body is, for one pass over all of them. What one thread of a launch writes no other one reads in it, so
-// that their order has no effect.
+// for a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
+// What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
 #pragma once
 
 #include "sim/lanes/cuda_pass.h"
@@ -9,6 +9,10 @@
 #include "sim/jacobi/chain-inl.h"
 #include "sim/jacobi/graph-inl.h"
 #include "sim/jacobi/tree-inl.h"
+
+#ifndef ORRERY_IN_BLOCK_ORDER  // tests have another one
+#define ORRERY_IN_BLOCK_ORDER(k, count) (k)
+#endif
 
 ORRERY_LANES_BEGIN
 
@@ -34,6 +38,7 @@ struct RigLaunch {
     const std::uint32_t* kinematic;
     std::uint32_t tree_count, joint_groups, body_groups;
     std::uint32_t step;  // which of an iterated pass
+    std::uint32_t on_chip_bytes;  // that a block may use for a graph; 0: none stays on chip
     const TreeBundle* trees;
     const TreeSlot* tree_slots;
     const TreeSpan* tree_spans;
@@ -116,7 +121,7 @@ __global__ void tree_kernel(RigLaunch launch) {
     }
 }
 
-// ---- graphs: passes over all joints or all bodies of all of them
+// ---- graphs
 
 __host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint32_t index) {
     const Graph& graph = launch.graphs[index];
@@ -133,49 +138,47 @@ __host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint3
             forces};
 }
 
-enum class JointPass { prepare, warm_start, solve, show, refresh, relax, sum, finish };
+constexpr std::uint32_t kGraphThreads = 512;     // of a block, at most
+constexpr std::uint32_t kMostGroupsOnChip = 256;  // of joints: to read more of them (2 KB each) takes a processor longer than all need for a launch
 
+// Of its planes and changes.
+__host__ __device__ inline std::size_t bytes_of(const Graph& graph) {
+    return (graph.plane_rows() * kGraphPlanes + graph.change_rows() * kGraphChanges) * sizeof(Row);
+}
+__host__ __device__ inline bool stays_on_chip(const RigLaunch& launch, const Graph& graph) {
+    return graph.joints <= kMostGroupsOnChip && bytes_of(graph) <= launch.on_chip_bytes;
+}
+
+enum class JointPass { warm_start, solve, show, refresh, relax, sum, prepare, finish };
+enum class BodyPass { begin, push, move, refresh, end, prepare, finish };
+
+// Of lane `lane` of a group of joints. `step`: which of an iterated pass.
 template <JointPass kPass>
-__global__ void joint_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (group >= launch.joint_groups) return;
-    GraphJoints* const j = launch.joints + group;
+__device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t step = 0) {
     if (((j->jointed >> lane) & 1u) == 0) return;
-    const GraphView g = view_of(launch, j->graph);
     const StepContext& context = launch.context;
-    if (!g.graph->alone || launch.step >= g.graph->steps) return;
     if constexpr (kPass == JointPass::prepare) {
         prepare_joint<float>(context, g, j, lane);
         show_impulse<float>(g, j, lane);
     } else if constexpr (kPass == JointPass::warm_start) {
         warm_start_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::solve) {
-        step_joint<float, GraphPass::solve>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
+        step_joint<float, GraphPass::solve>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
     } else if constexpr (kPass == JointPass::show) {
         show_impulse<float>(g, j, lane);
     } else if constexpr (kPass == JointPass::refresh) {
         refresh_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::relax) {
-        step_joint<float, GraphPass::relax>(g, j, lane, launch.steps[g.graph->first_step + launch.step], launch.step == 0);
+        step_joint<float, GraphPass::relax>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
     } else if constexpr (kPass == JointPass::sum) {
         sum_up<float>(j, lane);
     } else {
         finish_joint<float>(context, g, j, lane);
     }
 }
-
-enum class BodyPass { prepare, begin, push, move, refresh, end, finish };
-
 template <BodyPass kPass>
-__global__ void body_kernel(RigLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (group >= launch.body_groups) return;
-    const GraphBodies* const b = launch.bodies + group;
-    const GraphView g = view_of(launch, b->graph);
+__device__ void body_pass(const RigLaunch& launch, const GraphView& g, const GraphBodies* b, std::uint32_t lane) {
     const StepContext& context = launch.context;
-    if (!g.graph->alone || launch.step >= g.graph->steps) return;
     const bool member = ((b->dynamic >> lane) & 1u) != 0;
     const OneBody body(b->body[lane]);
     if constexpr (kPass == BodyPass::prepare) {
@@ -197,6 +200,90 @@ __global__ void body_kernel(RigLaunch launch) {
     } else {
         if (member) launch.pose[body.row] = context.pose[body.row];
     }
+}
+
+// Passes over all joints or all bodies of graphs that do not stay on chip.
+template <JointPass kPass>
+__global__ void joint_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
+    if (group >= launch.joint_groups) return;
+    GraphJoints* const j = launch.joints + group;
+    const Graph& graph = launch.graphs[j->graph];
+    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph))
+        joint_pass<kPass>(launch, view_of(launch, j->graph), j, lane, launch.step);
+}
+template <BodyPass kPass>
+__global__ void body_kernel(RigLaunch launch) {
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::uint32_t group = thread / kBundleLanes, lane = thread % kBundleLanes;
+    if (group >= launch.body_groups) return;
+    const GraphBodies* const b = launch.bodies + group;
+    const Graph& graph = launch.graphs[b->graph];
+    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
+}
+
+// A block is a graph's for a substep. Its planes and changes lie on chip; what joints have themselves, which is read once a pass, does not.
+class OnChipGraph {
+  public:
+    __device__ OnChipGraph(const RigLaunch& launch, std::uint32_t index) : launch_(launch), g_(view_of(launch, index)), kept_(g_.plane) {
+        g_.plane = reinterpret_cast<float*>(on_chip);
+        g_.change = g_.plane + kGraphPlanes * g_.stride;
+    }
+    __device__ void substep() const {
+        // From one substep to the next planes hand down inertias alone.
+        const std::size_t first = kGraphInertia * g_.stride, end = first + 7 * g_.stride;
+        const auto words = static_cast<std::uint32_t>(kGraphPlanes * g_.stride + kGraphChanges * g_.change_stride);
+        each(words, [&](std::uint32_t k) { g_.plane[k] = k >= first && k < end ? kept_[k] : 0.0f; });
+
+        bodies<BodyPass::begin>();
+        joints<JointPass::warm_start>();
+        bodies<BodyPass::push>();
+        for (std::uint32_t k = 0; k < launch_.iterations; ++k) iterate<JointPass::solve>();
+        bodies<BodyPass::move>();
+        joints<JointPass::show>();
+        bodies<BodyPass::refresh>();
+        joints<JointPass::refresh>();
+        iterate<JointPass::relax>();
+        joints<JointPass::sum>();
+        bodies<BodyPass::end>();
+
+        each(static_cast<std::uint32_t>(end - first), [&](std::uint32_t k) { kept_[first + k] = g_.plane[first + k]; });
+    }
+
+  private:
+    // Then all threads have met.
+    template <class Work>
+    __device__ static void each(std::uint32_t count, const Work& work) {
+        for (std::uint32_t k = threadIdx.x; k < count; k += blockDim.x) work(ORRERY_IN_BLOCK_ORDER(k, count));
+        __syncthreads();
+    }
+    template <JointPass kPass>
+    __device__ void joints(std::uint32_t step = 0) const {
+        each(g_.graph->joints * kBundleLanes,
+             [&](std::uint32_t k) { joint_pass<kPass>(launch_, g_, g_.joints + k / kBundleLanes, k % kBundleLanes, step); });
+    }
+    template <BodyPass kPass>
+    __device__ void bodies() const {
+        each((g_.graph->bodies + g_.graph->outer) * kBundleLanes,
+             [&](std::uint32_t k) { body_pass<kPass>(launch_, g_, g_.bodies + k / kBundleLanes, k % kBundleLanes); });
+    }
+    template <JointPass kPass>
+    __device__ void iterate() const {
+        for (std::uint32_t step = 0; step < g_.graph->steps; ++step) {
+            joints<kPass>(step);
+            bodies<BodyPass::push>();
+        }
+    }
+
+    const RigLaunch& launch_;
+    GraphView g_;
+    float* kept_;
+};
+
+__global__ void __launch_bounds__(kGraphThreads) graph_kernel(RigLaunch launch) {
+    const Graph& graph = launch.graphs[blockIdx.x];
+    if (graph.alone && stays_on_chip(launch, graph)) OnChipGraph(launch, blockIdx.x).substep();
 }
 
 ORRERY_LANES_END

@@ -57,8 +57,10 @@ struct Plan {
     RigLaunch rigs;
     std::uint32_t chain_blocks, chain_threads;
     std::size_t chain_shared;
-    std::uint32_t substeps, most_steps;
-    bool trees, graphs;
+    std::uint32_t graph_blocks;  // of graphs on chip
+    std::size_t graph_shared;
+    std::uint32_t substeps, most_steps;  // steps of an iterated pass, of graphs that are not on chip
+    bool trees, graphs, wide_graphs;     // wide: not on chip
     const unsigned char* from;  // what comes back, and to where
     unsigned char* to;
     std::size_t back;
@@ -168,7 +170,9 @@ class Session {
     // Loaded only when it is first recorded, a kernel might break the recording.
     bool loaded(void (*kernel)(RigLaunch)) {
         cudaFuncAttributes attributes{};
-        return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+        if (!ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes")) return false;
+        if (kernel == graph_kernel) graph_threads_ = std::min<std::uint32_t>(kGraphThreads, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
+        return true;
     }
     bool prepare() {
         int processors = 0, on_chip_bytes = 0;
@@ -176,7 +180,8 @@ class Session {
             !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
-            !loaded(kinematic_kernel) || !loaded(tree_kernel<TreePass::prepare>) || !loaded(tree_kernel<TreePass::substep>) ||
+            !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !loaded(graph_kernel) || !loaded(kinematic_kernel) || !loaded(tree_kernel<TreePass::prepare>) || !loaded(tree_kernel<TreePass::substep>) ||
             !loaded(tree_kernel<TreePass::finish>) || !loaded(joint_kernel<JointPass::prepare>) || !loaded(joint_kernel<JointPass::warm_start>) ||
             !loaded(joint_kernel<JointPass::solve>) || !loaded(joint_kernel<JointPass::show>) || !loaded(joint_kernel<JointPass::refresh>) ||
             !loaded(joint_kernel<JointPass::relax>) || !loaded(joint_kernel<JointPass::sum>) || !loaded(joint_kernel<JointPass::finish>) ||
@@ -351,8 +356,18 @@ class Session {
     void plan_others(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, const ScratchParts& scratch, Plan& plan) {
         plan.trees = tick.trees_alone;
         plan.graphs = tick.graphs_alone;
-        for (std::uint32_t g = 0; g < tick.graph_count; ++g) plan.most_steps = std::max(plan.most_steps, tick.graphs[g].steps);
         RigLaunch& rigs = plan.rigs;
+        rigs.on_chip_bytes = static_cast<std::uint32_t>(on_chip_bytes_);
+        for (std::uint32_t g = 0; g < tick.graph_count; ++g) {
+            const Graph& graph = tick.graphs[g];
+            if (stays_on_chip(rigs, graph)) {
+                plan.graph_blocks = tick.graph_count;
+                plan.graph_shared = std::max(plan.graph_shared, bytes_of(graph));
+            } else {
+                plan.wide_graphs = true;
+                plan.most_steps = std::max(plan.most_steps, graph.steps);
+            }
+        }
         read_state(tick, parts, rigs);
         rigs.pose = rigs.context.pose;
         rigs.context.pose = reinterpret_cast<PoseRecord*>(scratch_.at + scratch.pose);
@@ -384,7 +399,7 @@ class Session {
         if (recorded_ != nullptr) cudaGraphExecDestroy(std::exchange(recorded_, nullptr));
     }
     bool launch(const Plan& plan) {
-        const std::size_t nodes = plan.substeps * (12 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
+        const std::size_t nodes = plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
         if (nodes > kMostNodes) return enqueue(plan);
         if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
             forget_graph();
@@ -426,7 +441,7 @@ class Session {
             if (!run(tree_kernel<TreePass::prepare>, rigs, trees) || (plan.graphs && !prepare_graphs(rigs))) return false;
             for (std::uint32_t substep = 0; substep < plan.substeps; ++substep) {
                 if (!run(kinematic_kernel, rigs, rigs.kinematic_count) || !run(tree_kernel<TreePass::substep>, rigs, trees) ||
-                    (plan.graphs && !substep_graphs(rigs, plan.most_steps)))
+                    (plan.graphs && !(substep_on_chip(plan) && (!plan.wide_graphs || substep_graphs(rigs, plan.most_steps)))))
                     return false;
             }
             if (!run(tree_kernel<TreePass::finish>, rigs, trees) || (plan.graphs && !finish_graphs(rigs))) return false;
@@ -434,6 +449,14 @@ class Session {
         return ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_), "copy from the device");
     }
 
+    // A graph a block.
+    bool substep_on_chip(const Plan& plan) {
+        RigLaunch copy = plan.rigs;
+        void* arguments[] = {&copy};
+        return plan.graph_blocks == 0 ||
+               ok(cudaLaunchKernel(graph_kernel, dim3(plan.graph_blocks), dim3(graph_threads_), arguments, plan.graph_shared, stream_), "launch");
+    }
+    // All joints or all bodies of graphs that are not on chip.
     template <JointPass kPass>
     bool joints(const RigLaunch& rigs) {
         return run(joint_kernel<kPass>, rigs, rigs.joint_groups * kBundleLanes);
@@ -449,7 +472,8 @@ class Session {
         }
         return true;
     }
-    bool prepare_graphs(const RigLaunch& rigs) {
+    bool prepare_graphs(RigLaunch rigs) {
+        rigs.on_chip_bytes = 0;  // none is yet
         return bodies<BodyPass::prepare>(rigs) && joints<JointPass::prepare>(rigs) && bodies<BodyPass::refresh>(rigs) &&
                joints<JointPass::refresh>(rigs);
     }
@@ -462,12 +486,16 @@ class Session {
                joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, steps) && joints<JointPass::sum>(rigs) &&
                bodies<BodyPass::end>(rigs);
     }
-    bool finish_graphs(const RigLaunch& rigs) { return joints<JointPass::finish>(rigs) && bodies<BodyPass::finish>(rigs); }
+    bool finish_graphs(RigLaunch rigs) {
+        rigs.on_chip_bytes = 0;
+        return joints<JointPass::finish>(rigs) && bodies<BodyPass::finish>(rigs);
+    }
 
     cudaStream_t stream_ = nullptr;
     cudaGraphExec_t recorded_ = nullptr;  // of plan_
     Plan plan_;
     std::size_t processors_ = 0, on_chip_bytes_ = 0;
+    std::uint32_t graph_threads_ = 0;
     Memory state_, topology_, work_, scratch_, staging_;  // the last is the host's
     StateParts parts_{};
     std::size_t same_ = 0;

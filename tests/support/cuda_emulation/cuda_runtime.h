@@ -1,5 +1,6 @@
 // As much of CUDA's runtime as sim/jacobi/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
-// one after the other, forwards or backwards, the device's memory of the heap. Every call can be made to fail, as it does once a device is lost.
+// one after the other, forwards or backwards, the device's memory of the heap. A block whose threads wait for each other has one. Every
+// call can be made to fail, as it does once a device is lost.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #define __shared__
 #define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(n)
+#define ORRERY_IN_BLOCK_ORDER(k, count) (cuda_emulation::device.backwards ? (count) - 1 - (k) : (k))
 
 struct dim3 {
     unsigned x, y = 1, z = 1;
@@ -26,7 +29,9 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpy
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-struct cudaFuncAttributes {};
+struct cudaFuncAttributes {
+    int maxThreadsPerBlock;
+};
 struct cudaDeviceProp {
     char name[256];
     std::size_t totalGlobalMem;
@@ -67,6 +72,9 @@ constexpr std::size_t kHead = 256;
 }  // namespace cuda_emulation
 
 inline thread_local dim3 blockIdx(0), blockDim(0), threadIdx(0);
+inline void __syncthreads() {
+    if (blockDim.x != 1) std::abort();
+}
 
 inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
@@ -100,8 +108,9 @@ cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
     return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, Kernel*) {
     CUDA_EMULATION_CALL;
+    out->maxThreadsPerBlock = 1;
     return cudaSuccess;
 }
 constexpr unsigned cudaStreamNonBlocking = 1;
