@@ -7,6 +7,10 @@
 
 namespace orrery::server {
 
+std::string beyond_limits_text(std::uint32_t rigs) {
+    return "rigs beyond kMaxGraphSides, kMaxGraphGroups or kMaxTreeSlots: " + std::to_string(rigs) + ", solved in colours and less exactly; divide them";
+}
+
 void add_jacobi_option(CLI::App& app, std::string& name) {
     app.add_option("--jacobi", name,
                    "who solves large rigs: auto (a CUDA device where one answers and it pays), cpu or cuda (no bit depends on it)")

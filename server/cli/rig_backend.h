@@ -1,6 +1,8 @@
 // --jacobi: who solves large rigs.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,9 @@ struct RigBackend {
 
 // As it is said when the device is lost, on whichever thread steps.
 using RigWarning = std::function<void(const std::string&)>;
+
+// What to say of a world that has so many rigs beyond their limits.
+std::string beyond_limits_text(std::uint32_t rigs);
 
 // "auto", "cpu" or "cuda" into `name`.
 void add_jacobi_option(CLI::App& app, std::string& name);

@@ -12,6 +12,7 @@
 
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -248,8 +249,7 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             (head.threads == 1 ? "" : "s") + ", " + std::string(sim::target_name(report.target)) + ", hash " +
             hex16(report.hash.root);
     if (report.stats.rigs_beyond_limits != 0)
-        text += "\n           " + std::to_string(report.stats.rigs_beyond_limits) +
-                " rigs beyond kMaxGraphSides, kMaxGraphGroups or kMaxTreeSlots are solved in colours, less exactly: divide them";
+        text += "\n           " + beyond_limits_text(report.stats.rigs_beyond_limits);
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +

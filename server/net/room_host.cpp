@@ -8,6 +8,7 @@
 
 #include "protocol/session/handshake.h"
 #include "server/cli/json_line.h"
+#include "server/cli/rig_backend.h"
 #include "server/net/line_output.h"
 
 namespace orrery::server {
@@ -58,6 +59,7 @@ Result<Ok> RoomHost::run() {
             spdlog::error("the world halts: {}", room_.halted()->to_string());
             break;
         }
+        log_rigs();
         if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
         const TimeNs now = NetworkThread::now();
         if (ignored_.due(now)) log_ignored(now);
@@ -87,6 +89,13 @@ void RoomHost::renew_token() {
     token_used_ = false;
     const Result<Ok> written = token_file_->renew(unix_now_s());
     if (!written) spdlog::warn("no new connect token: {}", written.error().to_string());
+}
+
+void RoomHost::log_rigs() {
+    const std::uint32_t rigs = room_.stats().rigs_beyond_limits;
+    if (rigs == rigs_beyond_limits_) return;
+    rigs_beyond_limits_ = rigs;
+    if (rigs != 0) spdlog::warn(beyond_limits_text(rigs));
 }
 
 void RoomHost::log_ignored(TimeNs now) {
