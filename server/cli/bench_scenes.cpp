@@ -74,6 +74,7 @@ std::string net(std::uint32_t rows, const char* joint) {
 std::string ball_net(std::uint32_t rows) { return net(rows, "ball_socket"); }
 std::string distance_net(std::uint32_t rows) { return net(rows, "distance"); }
 
+// Of what a scene gets that asks for nothing: the coloured solver. As a rig it is six times as exact, and takes three times as long.
 std::string joint_grid(std::uint32_t rows) {
     const std::string side = std::to_string(rows);
     return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.4}}], "generators": [{"net": {"columns": )" +

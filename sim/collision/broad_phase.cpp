@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "sim/collision/parallel.h"
@@ -15,7 +16,8 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 2048;
-constexpr std::size_t kComparisonSort = 256;   // below it a comparison sort is faster than clearing counters
+constexpr std::uint32_t kSortChunk = 1024, kCopyChunk = 8192;
+constexpr std::uint32_t kComparisonSort = 256, kBodiesPerKey = 64;  // fewer keys, or of more bodies each: then counters cost more than comparing
 constexpr std::size_t kSlotsAtOnce = 256;
 constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
 
@@ -408,18 +410,36 @@ void BroadPhase::keep_overlapping(Chunk& chunk, std::size_t from, const BroadKer
     chunk.keys.resize(from + kept);
 }
 
-std::span<std::uint64_t> BroadPhase::sort_found() {
+// By the pairs' lower bodies at once, those of each by the other body.
+std::span<std::uint64_t> BroadPhase::sort_found(Executor& executor) {
     std::span<std::uint64_t> keys(found_.data(), found_.size());
     if (std::is_sorted(keys.begin(), keys.end())) return keys;
-    if (keys.size() < kComparisonSort) {
+    const auto bodies = static_cast<std::uint32_t>(identity_.size());
+    if (keys.size() < std::max(kComparisonSort, bodies / kBodiesPerKey)) {
         std::sort(keys.begin(), keys.end());  // a pair occurs once
         return keys;
     }
-    std::span<std::uint64_t> scratch(arena_->allocate<std::uint64_t>(keys.size()), keys.size());
-    const auto bits = static_cast<std::uint32_t>(std::bit_width(identity_.size()));
-    radix_sort(keys, scratch, 0, bits);
-    radix_sort(keys, scratch, 32, 32 + bits);
-    return keys;
+    const std::span<std::uint64_t> sorted(arena_->allocate<std::uint64_t>(keys.size()), keys.size());
+    std::uint32_t* const end_of = arena_->allocate<std::uint32_t>(std::size_t(bodies) + 1);
+    std::fill_n(end_of, std::size_t(bodies) + 1, 0u);
+    for (const std::uint64_t key : keys) ++end_of[(key >> 32) + 1];
+    std::partial_sum(end_of, end_of + bodies + 1, end_of);
+    for (const std::uint64_t key : keys) sorted[end_of[key >> 32]++] = key;  // begins become ends
+    const auto bits = static_cast<std::uint32_t>(std::bit_width(bodies));
+    for_chunks(executor, bodies, kSortChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        for (std::size_t body = begin, first = begin == 0 ? 0 : end_of[begin - 1]; body < end; first = end_of[body++]) {
+            const std::size_t size = end_of[body] - first;
+            std::span<std::uint64_t> own = sorted.subspan(first, size);
+            if (size < kComparisonSort) {
+                std::sort(own.begin(), own.end());
+                continue;
+            }
+            std::span<std::uint64_t> scratch = keys.subspan(first, size);
+            radix_sort(own, scratch, 0, bits);
+            if (own.data() != sorted.data() + first) std::ranges::copy(own, sorted.begin() + static_cast<std::ptrdiff_t>(first));
+        }
+    });
+    return sorted;
 }
 
 // Of each chunk of a list the first counts_[].kept stay. Gives how many these are.
@@ -435,14 +455,24 @@ std::size_t BroadPhase::close_gaps(T* list) const {
 
 // Candidates of bodies that were not renewed stay, none if `all` were; what was found joins them, in order.
 void BroadPhase::merge_found(bool all, Executor& executor) {
-    const std::span<const std::uint64_t> sorted = sort_found();
-    if (all) {
+    const std::span<const std::uint64_t> sorted = sort_found(executor);
+    if (all || candidates_.empty()) {
         resize_sparingly(candidates_, sorted.size());
         std::ranges::copy(sorted, candidates_.begin());
         return;
     }
+    // Of each chunk what stays comes to its front, with what was found between its first key and the next chunk's behind it in `merged`.
     const auto count = static_cast<std::uint32_t>(candidates_.size());
-    counts_.resize(chunk_count(count, kFilterChunk));
+    const std::uint32_t chunks = chunk_count(count, kFilterChunk);
+    struct Part {
+        std::size_t found = 0, to = 0;  // where its own begin
+    };
+    Part* const parts = arena_->allocate<Part>(std::size_t(chunks) + 1);
+    for (std::uint32_t i = 0; i <= chunks; ++i) {
+        const auto first = i == 0 ? sorted.begin() : i == chunks ? sorted.end() : std::lower_bound(sorted.begin(), sorted.end(), candidates_[i * kFilterChunk]);
+        parts[i] = {static_cast<std::size_t>(first - sorted.begin()), 0};
+    }
+    counts_.resize(chunks);
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         const auto first = candidates_.begin() + begin;
         const auto last = std::remove_if(first, candidates_.begin() + end, [&](std::uint64_t key) {
@@ -450,20 +480,34 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
         });
         counts_[index].kept = static_cast<std::uint32_t>(last - first);
     });
-    std::size_t old = close_gaps(candidates_.data()), found = sorted.size(), to = old + found;
-    resize_sparingly(candidates_, to);
-    while (found > 0) candidates_[--to] = old > 0 && candidates_[old - 1] > sorted[found - 1] ? candidates_[--old] : sorted[--found];
+    for (std::uint32_t i = 0; i < chunks; ++i) parts[i + 1].to = parts[i].to + counts_[i].kept + (parts[i + 1].found - parts[i].found);
+    const std::size_t total = parts[chunks].to;
+    std::uint64_t* const merged = arena_->allocate<std::uint64_t>(total);
+    for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t) {
+        const auto kept = candidates_.begin() + begin;
+        std::merge(kept, kept + counts_[index].kept, sorted.begin() + static_cast<std::ptrdiff_t>(parts[index].found),
+                   sorted.begin() + static_cast<std::ptrdiff_t>(parts[index + 1].found), merged + parts[index].to);
+    });
+    resize_sparingly(candidates_, total);
+    for_chunks(executor, static_cast<std::uint32_t>(total), kCopyChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+        std::copy(merged + begin, merged + end, candidates_.begin() + begin);
+    });
 }
 
 // New fat bounds for what left its own, into the trees.
-void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels) {
+void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels, Executor& executor) {
     for (const std::uint32_t i : gone_) {
         for (BoxTree& tree : moving_trees_) tree.remove(i, kernels);
         for (BoxTree& tree : fixed_trees_) tree.remove(i, kernels);
         renewed_[i] = 1;
     }
-    kernels.fatten(expand_input(bodies, dt_s_), fat_.data()->min, moved.data(), static_cast<std::uint32_t>(moved.size()));
-    kernels.fatten(expand_input(bodies, 0.0f), fat_.data()->min, escaped_fixed_.data(), static_cast<std::uint32_t>(escaped_fixed_.size()));
+    const auto fatten = [&](const ExpandInput& input, std::span<const std::uint32_t> rows) {
+        for_chunks(executor, static_cast<std::uint32_t>(rows.size()), kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            kernels.fatten(input, fat_.data()->min, rows.data() + begin, end - begin);
+        });
+    };
+    fatten(expand_input(bodies, dt_s_), moved);
+    fatten(expand_input(bodies, 0.0f), escaped_fixed_);
     const auto rebuild_worn = [&](std::vector<BoxTree>& trees, std::span<const std::uint32_t> rows) {
         for (std::size_t c = 0; c < trees.size(); ++c) {
             if (trees[c].wants_rebuild()) rebuild(trees[c], c, fat_.data(), rows, kernels);
@@ -514,7 +558,7 @@ bool BroadPhase::search_tight(std::uint32_t max_pairs, const BroadKernels& kerne
     found_.clear();
     rebuild_all(moving_trees_, tight_.data(), moving_, kernels);
     if (!search_all({tight_.data(), true, max_pairs}, kernels, executor)) return false;
-    const std::span<const std::uint64_t> sorted = sort_found();
+    const std::span<const std::uint64_t> sorted = sort_found(executor);
     resize_sparingly(candidates_, sorted.size());
     std::ranges::copy(sorted, candidates_.begin());
     return true;
@@ -524,7 +568,7 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
     const bool all = uncached_ || escaped_moving_.size() * 2 > moving_.size();
     const std::span<const std::uint32_t> moved = all ? moving_ : escaped_moving_;
     uncached_ = false;
-    refresh_trees(bodies, all, moved, kernels);
+    refresh_trees(bodies, all, moved, kernels, executor);
     const bool within = search_fat(all, std::uint64_t(max_pairs) * kCandidatesPerPair, kernels, executor) ||
                         search_tight(max_pairs, kernels, executor);
     for (const std::uint32_t i : moved) renewed_[i] = 0;
@@ -568,7 +612,8 @@ bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t
 }
 
 // Pairs that are no candidates: planes', and those of held_. False: they are more than `most`.
-bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::span<const Pair>& pairs, std::uint32_t most) {
+bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs,
+                            std::uint32_t most) {
     found_.clear();
     if (!find_planes(bodies, moving_, kernels, most)) return false;
     for (const Held& group : held_) {
@@ -581,7 +626,7 @@ bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const Bro
             if (found_.size() > most) return false;
         }
     }
-    std::span<std::uint64_t> others = sort_found();
+    std::span<std::uint64_t> others = sort_found(executor);
     const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
     others = {others.begin(), leave_out(excluded, others.begin(), others.end(), pair_of)};
     const std::size_t all = pairs.size() + others.size();
@@ -605,7 +650,7 @@ bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const Bro
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);
     if (overlapping > max_pairs) return false;
-    return (held_.empty() && (planes_.empty() || moving_.empty())) || add_others(bodies, excluded, kernels, pairs, max_pairs - overlapping);
+    return (held_.empty() && (planes_.empty() || moving_.empty())) || add_others(bodies, excluded, kernels, executor, pairs, max_pairs - overlapping);
 }
 
 }  // namespace orrery::sim

@@ -111,7 +111,7 @@ class BroadPhase {
     ExpandInput expand_input(const Bodies& bodies, float dt_s);
     bool may_meet(std::uint32_t a, std::uint32_t b) const;
     bool renew(const Bodies& bodies, const BroadKernels& kernels, Executor& executor, std::uint32_t max_pairs);
-    void refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels);
+    void refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels, Executor& executor);
     bool search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels, Executor& executor);
     bool search_all(const Search& what, const BroadKernels& kernels, Executor& executor);
     bool search_fat(bool all, std::uint64_t most, const BroadKernels& kernels, Executor& executor);
@@ -122,8 +122,9 @@ class BroadPhase {
     void merge_found(bool all, Executor& executor);
     std::uint32_t filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs);
     bool find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most);
-    bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, std::span<const Pair>& pairs, std::uint32_t most);
-    std::span<std::uint64_t> sort_found();
+    bool add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs,
+                    std::uint32_t most);
+    std::span<std::uint64_t> sort_found(Executor& executor);
 
     std::vector<Identity> identity_;               // by body
     std::vector<std::uint32_t> shape_of_;          // by body

@@ -118,7 +118,7 @@ struct Core {
     ManifoldStore found_woken;
     std::vector<Manifold*> merged_manifolds;
     std::vector<std::uint64_t> command_order;
-    std::vector<std::uint32_t> event_order;
+    std::vector<std::uint32_t> event_order, first_odd;
 };
 
 inline BodyId body_id(const State& state, std::uint32_t index) { return {index, state.bodies.generation[index]}; }
@@ -214,7 +214,7 @@ void warm_start_contacts(Core& core, Executor& executor);
 void keep_contacts(Core& core, Executor& executor);
 void zero_contact_impulses(Core& core, std::uint32_t manifold);
 void remove_broken_joints(Core& core);
-void quarantine_lost_bodies(Core& core);
+void quarantine_lost_bodies(Core& core, Executor& executor);
 void sort_events(Core& core);
 
 // ---- sleep.cpp

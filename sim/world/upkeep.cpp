@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/collision/parallel.h"
 #include "sim/world/core.h"
 #include "sim/world/numbers.h"
 
@@ -15,6 +16,7 @@ namespace orrery::sim {
 
 namespace {
 
+constexpr std::uint32_t kBodiesPerTask = 1024;
 constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 // A velocity may pass the named maximum within a tick, before the solver clamps it again; twice that is a runaway.
 constexpr float kRunawaySpeed_mps = 2.0f * kMaxLinearSpeed_mps;
@@ -134,7 +136,7 @@ void remove_broken_joints(Core& core) {
     if (core.joints_changed) list_joints(core);
 }
 
-void quarantine_lost_bodies(Core& core) {
+void quarantine_lost_bodies(Core& core, Executor& executor) {
     State& state = core.state;
     Bodies& bodies = state.bodies;
     bool any = false;
@@ -142,16 +144,31 @@ void quarantine_lost_bodies(Core& core) {
     const bool looked = !core.rigs.flags().empty() && !core.rigs.may_have_lost() && !core.any_at_speed_limit;
     core.any_at_speed_limit = false;
     const std::uint8_t* const flags = looked ? core.rigs.flags().data() : bodies.flags.data();
-    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) continue;
-        if (ordinary(bodies.pose[i], bodies.velocity[i]) && (bodies.flags[i] & kBodyAtSpeedLimit) == 0) continue;
+    const auto is_odd = [&](std::uint32_t i) {
+        return (flags[i] & (kBodyDynamic | kBodyKinematic)) != 0 &&
+               (!ordinary(bodies.pose[i], bodies.velocity[i]) || (bodies.flags[i] & kBodyAtSpeedLimit) != 0);
+    };
+    // By chunk, the first that is to be looked at; of most chunks none is.
+    std::vector<std::uint32_t>& first_odd = core.first_odd;
+    first_odd.resize(chunk_count(bodies.size(), kBodiesPerTask));
+    for_chunks(executor, bodies.size(), kBodiesPerTask, [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
+        first_odd[chunk] = std::max(begin, 1u);
+        while (first_odd[chunk] < end && !is_odd(first_odd[chunk])) ++first_odd[chunk];
+    });
+    const auto look_at = [&](std::uint32_t i) {
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
         if (cause == EventCause::none) {
             if (note_speed(core, i)) core.any_at_speed_limit = true;
-            continue;
+            return;
         }
         quarantine(core, i, cause);
         any = true;
+    };
+    for (std::uint32_t chunk = 0; chunk < first_odd.size(); ++chunk) {
+        const std::uint32_t end = std::min(bodies.size(), (chunk + 1) * kBodiesPerTask);
+        for (std::uint32_t i = first_odd[chunk]; i < end; ++i) {
+            if (is_odd(i)) look_at(i);
+        }
     }
     if (!any) return;
     core.rigs_changed = true;  // it is kinematic now
@@ -175,17 +192,27 @@ void quarantine_lost_bodies(Core& core) {
     }
 }
 
+// By kind, then by what each tells of. Most arise in order: of a kind only those that did not are sorted.
 void sort_events(Core& core) {
     std::vector<Event>& events = core.state.events;
     if (events.size() < 2) return;
     core.event_order.resize(events.size());
-    std::iota(core.event_order.begin(), core.event_order.end(), 0u);
-    const auto key = [&](std::uint32_t i) {
-        const Event& e = events[i];
-        return std::tuple(e.kind, e.a, e.b, e.joint, e.tag, i);  // i, the order of arising, makes the key unique
-    };
     std::vector<std::uint32_t>& from = core.event_order;  // where the event that belongs here is
-    std::sort(from.begin(), from.end(), [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+    std::uint32_t begin_of[kEventKinds + 1] = {};
+    for (const Event& e : events) ++begin_of[static_cast<std::size_t>(e.kind) + 1];
+    std::partial_sum(std::begin(begin_of), std::end(begin_of), std::begin(begin_of));
+    std::uint32_t next[kEventKinds];
+    std::copy_n(begin_of, kEventKinds, next);
+    for (std::uint32_t i = 0; i < events.size(); ++i) from[next[static_cast<std::size_t>(events[i].kind)]++] = i;
+    const auto before = [&](std::uint32_t x, std::uint32_t y) {
+        const Event &e = events[x], &f = events[y];
+        // x, the order of arising, makes the key unique
+        return std::tie(e.a, e.b, e.joint, e.tag, x) < std::tie(f.a, f.b, f.joint, f.tag, y);
+    };
+    for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
+        const auto begin = from.begin() + begin_of[kind], end = from.begin() + begin_of[kind + 1];
+        if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
+    }
     for (std::uint32_t i = 0; i < from.size(); ++i) {
         if (from[i] == i) continue;
         const Event first = events[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "sim/collision/parallel.h"
 #include "sim/growth.h"
 #include "sim/stage_scope.h"
 #include "sim/world/executor.h"
@@ -13,6 +14,7 @@ namespace orrery::sim {
 
 namespace {
 
+constexpr std::uint32_t kPosesPerTask = 2048;
 constexpr std::uint32_t kSpareEvents = 256;  // kept beside what was needed: when much falls at once there are many, seldom
 
 // What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many manifolds.
@@ -55,14 +57,16 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
 }
 
 // What may be read of them later: nothing of a chain that is solved by itself but what step_alone writes, and continuous bodies.
-void keep_start_poses(Core& core) {
+void keep_start_poses(Core& core, Executor& executor) {
     const Bodies& bodies = core.state.bodies;
     const std::span<const std::uint8_t> flags = core.rigs.flags();
+    core.start_pose.resize(bodies.size());
     if (flags.empty() || !core.rigs.keeps_start_poses()) {
-        core.start_pose.assign(bodies.pose.begin(), bodies.pose.end());
+        for_chunks(executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            std::copy(bodies.pose.begin() + begin, bodies.pose.begin() + end, core.start_pose.begin() + begin);
+        });
         return;
     }
-    core.start_pose.resize(bodies.size());
     for (std::uint32_t i = 0; i < bodies.size(); ++i) {
         if (flags[i] != 0) core.start_pose[i] = bodies.pose[i];
     }
@@ -93,14 +97,14 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     if (!rigs.empty()) {
         const StageScope stage(observer, Stage::rigs);
         rigs.begin_tick(core.state.bodies, core.manifolds, core.pushed);
-        keep_start_poses(core);
+        keep_start_poses(core, executor);
         input.coupling_iterations = core.def.solver.coupling_iterations;
         rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force, core.start_pose);
         input.flags = rigs.flags();
         input.joints = &rigs.rigs().coloured;
         if (rigs.any_coupled()) input.last = &rigs, input.near = rigs.near();
     } else {
-        keep_start_poses(core);
+        keep_start_poses(core, executor);
     }
     core.stats.rigs = rigs.count();
     core.stats.rigs_beyond_limits = rigs.rigs().beyond_limits;
@@ -222,7 +226,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     {
         const StageScope stage(observer, Stage::events);
         finish_actuators(core);
-        quarantine_lost_bodies(core);
+        quarantine_lost_bodies(core, workers);
         if (!core.continuous.empty()) hold_back_continuous(core, impl_->history.fixed(core));
         keep_contacts(core, workers);
         remove_broken_joints(core);

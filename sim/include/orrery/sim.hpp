@@ -429,6 +429,7 @@ enum class EventKind : std::uint8_t {
     // limit any more, which it leaves at kSpeedLimitLeft of it. Who is at both says too_fast.
     speed_limited,
 };
+inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::speed_limited) + 1;
 
 enum class EventCause : std::uint8_t {
     none, stale_id, wrong_kind, out_of_range,
