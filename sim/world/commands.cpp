@@ -104,8 +104,9 @@ class Applier {
     // Numbers and room for a prefab; `pose` is unit already.
     EventCause check_spawn(std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular) const {
         if (prefab >= core_.def.prefabs.size()) return EventCause::out_of_range;
-        if (const EventCause cause = room_for(core_, core_.def.prefabs[prefab]); cause != EventCause::none) return cause;
-        return prefab_misplaced(core_.def.prefabs[prefab], pose, linear, angular);
+        const PrefabDef& made = core_.def.prefabs[prefab];
+        if (const EventCause cause = room_for(core_, made.bodies.size(), made.joints.size()); cause != EventCause::none) return cause;
+        return prefab_misplaced(made, pose, linear, angular);
     }
 
     // A place and velocities that a body may be given.
@@ -195,7 +196,7 @@ class Applier {
         joint.constraint = servo;
         joint.collide_connected = true;
         if (!check_constraint(joint.constraint).empty()) return EventCause::out_of_range;
-        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::too_many_joints;
+        if (const EventCause cause = room_for(core_, 0, 1); cause != EventCause::none) return cause;
         Event event;
         event.kind = EventKind::joint_created;
         event.b = c.body;
@@ -232,7 +233,7 @@ class Applier {
         if (const EventCause cause = check_settings(joint.constraint); cause != EventCause::none) return cause;
         if (!finite(order.break_force_n) || !finite(order.break_torque_nm)) return EventCause::not_finite;
         if (!ref::positive(order.break_force_n) || !ref::positive(order.break_torque_nm)) return EventCause::out_of_range;
-        if (core_.free_joints.empty() && state_.joints.size() >= kMaxJoints) return EventCause::too_many_joints;
+        if (const EventCause cause = room_for(core_, 0, 1); cause != EventCause::none) return cause;
         Event event;
         event.kind = EventKind::joint_created;
         event.a = order.a;

@@ -172,9 +172,9 @@ void populate(Core& core) {
     list_special_bodies(core);
 }
 
-EventCause room_for(const Core& core, const PrefabDef& prefab) {
-    if (core.state.bodies.size() - core.free_bodies.size() + prefab.bodies.size() > kMaxBodies) return EventCause::too_many_bodies;
-    if (core.state.joints.size() - core.free_joints.size() + prefab.joints.size() > kMaxJoints) return EventCause::too_many_joints;
+EventCause room_for(const Core& core, std::size_t bodies, std::size_t joints) {
+    if (core.state.bodies.size() - core.free_bodies.size() + bodies > kMaxBodies) return EventCause::too_many_bodies;
+    if (core.state.joints.size() - core.free_joints.size() + joints > kMaxJoints) return EventCause::too_many_joints;
     return EventCause::none;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "sim/world/core.h"
 #include "tests/support/varied_world.h"
 
 using namespace orrery::sim;
@@ -93,6 +94,27 @@ TEST_CASE("worlds of one definition are made and step on several threads at once
     for (std::thread& thread : threads) thread.join();
     const std::vector<HashTree> expected = course(*make_world(world_of_lists()));
     for (const std::vector<HashTree>& one : courses) CHECK(one == expected);
+}
+
+// A world of so many would take gigabytes: what is counted is what there would be.
+TEST_CASE("a world has room for as many bodies and joints as it may hold, itself and those there included, and says what is too many") {
+    WorldDef def;
+    const std::uint32_t ball = add_sphere_shape(def, 0.3f);
+    for (int i = 0; i < 5; ++i) add_body(def, ball, {static_cast<float>(i), 0.0f, 0.0f});
+    for (std::uint32_t i = 1; i < 5; ++i) add_joint(def, i - 1, i, BallSocket{});
+    Core core(made(std::move(def)), Target::scalar);
+    populate(core);
+    const std::size_t bodies = kMaxBodies - 6, joints = kMaxJoints - 4;
+    CHECK(room_for(core, 0, 0) == EventCause::none);
+    CHECK(room_for(core, bodies, joints) == EventCause::none);
+    CHECK(room_for(core, bodies + 1, joints) == EventCause::too_many_bodies);
+    CHECK(room_for(core, bodies, joints + 1) == EventCause::too_many_joints);
+    CHECK(room_for(core, bodies + 1, joints + 1) == EventCause::too_many_bodies);
+    remove_body(core, 5, 0);  // and with it a joint
+    finish_removals(core);
+    CHECK(room_for(core, bodies + 1, joints + 1) == EventCause::none);
+    CHECK(room_for(core, bodies + 2, joints + 1) == EventCause::too_many_bodies);
+    CHECK(room_for(core, bodies + 1, joints + 2) == EventCause::too_many_joints);
 }
 
 TEST_CASE("a definition lives as long as the last world of it, and no longer") {
