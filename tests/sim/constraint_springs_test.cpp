@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -143,19 +144,36 @@ Quat about(int axis, float angle) {
     (axis == 0 ? q.x : axis == 1 ? q.y : q.z) = std::sin(angle / 2);
     return q;
 }
+Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+Vec3 turned(Quat q, Vec3 v) {
+    const Vec3 u{q.x, q.y, q.z}, t = cross(u, v), tt = cross(u, t);
+    return {v.x + 2 * (q.w * t.x + tt.x), v.y + 2 * (q.w * t.y + tt.y), v.z + 2 * (q.w * t.z + tt.z)};
+}
+// On a lever it turns about the point at which it is held.
 template <class Make>
 Swing about_axis(std::string spring, std::string what, int axis, Make make, float rest = 0.0f, float out = 0.02f, float speed = 0.0f,
                  bool inward = false) {
     Swing swing{std::move(spring), std::move(what), {}};
+    using T = decltype(make(Spring{}));
+    swing.levers = requires(T t) { t.anchor_b; };
     swing.one_sided = speed != 0.0f;
     const float sign = inward ? -1.0f : 1.0f;
     swing.begin = [=](Scene& s, Hold hold, Spring settings) -> Reading {
+        T constraint = make(settings);
         const std::uint32_t a = add_holder(s, hold);
         BodySpec spec = swinger();
         spec.orientation = about(axis, rest + sign * out);
         (axis == 0 ? spec.angular.x : axis == 1 ? spec.angular.y : spec.angular.z) = sign * speed;
+        if constexpr (requires { constraint.anchor_b; }) {
+            Vec3 hand{};
+            if (hold == Hold::free_levers) constraint.anchor_a = hand = kHand;
+            if (has_lever(hold)) constraint.anchor_b = kArm;
+            const Vec3 arm = turned(spec.orientation, constraint.anchor_b);
+            spec.position = {hand.x - arm.x, hand.y - arm.y, hand.z - arm.z};
+            spec.linear = cross(arm, spec.angular);
+        }
         const std::uint32_t b = add_body(s.bodies, spec);
-        s.joints.push_back(make_joint(a, b, make(settings)));
+        s.joints.push_back(make_joint(a, b, constraint));
         return [&s, a, b, axis, rest, sign] { return double(sign) * (turn_about(s, a, b, axis) - double(rest)); };
     };
     return swing;
@@ -194,6 +212,11 @@ TwistServo z_twist_servo(Spring spring) {
 Wheel wheel_of(Spring held, Spring suspension, Vec3 up) {
     Wheel wheel;
     wheel.suspension_a = up, wheel.spring = held, wheel.suspension = suspension;
+    return wheel;
+}
+// Nothing holds it along the suspension nor about it.
+Wheel let_go(Wheel wheel) {
+    wheel.max_suspension_n = wheel.steering.max_force = 0.0f;
     return wheel;
 }
 Slider sprung_slider(Spring spring) {
@@ -242,19 +265,23 @@ Reading begin_rack(Scene& s, Hold, Spring spring) {
 
 // Two masses on a block and tackle; `out` is of the rope's length, at first or (one-sided) by the speed.
 auto begin_pulley(float low, float high, float out, float speed) {
-    return [=](Scene& s, Hold, Spring spring) -> Reading {
+    return [=](Scene& s, Hold hold, Spring spring) -> Reading {
         const float rest = out > 0.0f ? high : low;
+        const Vec3 hand = has_lever(hold) ? kHand : Vec3{}, arm = has_lever(hold) ? kArm : Vec3{};
         BodySpec left = swinger(), right = swinger();
         left.mass = 2.0f;
-        left.position = {-1.0f, 3.0f - (rest - 2.0f * 1.0f + out), 0.0f}, right.position = {1.0f, 2.0f, 0.0f};
+        left.position = {-1.0f - hand.x, 3.0f - (rest - 2.0f * 1.0f + out) - hand.y, -hand.z};
+        right.position = {1.0f - arm.x, 2.0f - arm.y, -arm.z};
         left.linear.y = -speed;
         const std::uint32_t a = add_body(s.bodies, left), b = add_body(s.bodies, right);
         Pulley pulley;
+        pulley.anchor_a = hand, pulley.anchor_b = arm;
         pulley.wheel_a = {-1.0f, 3.0f, 0.0f}, pulley.wheel_b = {1.0f, 3.0f, 0.0f}, pulley.ratio = 2.0f;
         pulley.min_m = low, pulley.max_m = high, pulley.spring = spring;
         s.joints.push_back(make_joint(a, b, pulley));
-        return [&s, a, b, rest, out] {
-            const double longer = (3 - to_world(s.bodies, a, {}).y) + 2 * (3 - to_world(s.bodies, b, {}).y) - double(rest);
+        return [&s, a, b, hand, arm, rest, out] {
+            const Point p = to_world(s.bodies, a, hand), q = to_world(s.bodies, b, arm);
+            const double longer = std::hypot(p.x + 1, p.y - 3, p.z) + 2 * std::hypot(q.x - 1, q.y - 3, q.z) - double(rest);
             return out > 0.0f ? longer : -longer;
         };
     };
@@ -318,6 +345,8 @@ std::vector<Swing> all_swings() {
         along_x("slider.drive_spring", "offset", sprung_slider),
         along_x("wheel.spring", "hub", [](Spring s) { return wheel_of(s, {}, kY); }),
         about_axis("wheel.spring", "axle", 0, [](Spring s) { return wheel_of(s, {}, kY); }),
+        along_x("wheel.spring", "hub, alone", [](Spring s) { return let_go(wheel_of(s, {}, kY)); }),
+        about_axis("wheel.spring", "axle, alone", 0, [](Spring s) { return let_go(wheel_of(s, {}, kY)); }),
         along_x("wheel.suspension", "hub", [](Spring s) { return wheel_of({}, s, kX); }),
         about_axis("twist_servo.spring", "twist", 2, z_twist_servo),
         about_axis("twist_limit.spring", "met", 2, [](Spring s) { return z_twist_limit(s, 0.0f, 0.0f); }),
@@ -336,16 +365,16 @@ std::vector<Swing> all_swings() {
                                                                       swing.spring.starts_with("pulley") || swing.what == "area" ||
                                                                       swing.what == "volume";
         swing.stands_free = !alone && !own;
-        // Rows beside a block know nothing of what it holds: see the case of the slider below. A wheel's are off by up to 7 %.
-        if (swing.spring == "slider.limit_spring" || swing.spring == "slider.drive_spring" || swing.spring.starts_with("wheel."))
-            swing.levers = false;
+        if (swing.spring.starts_with("pulley")) swing.levers = true;
+        // Suspension and steering, where they stand, hold a wheel on a lever too: see its own case below.
+        if (swing.spring == "wheel.spring" && !swing.what.ends_with("alone")) swing.levers = false;
     }
     return all;
 }
 
 // Beyond one end of a limit, on the way out and half of the way back.
 std::vector<Swing> all_limits() {
-    constexpr float out = 0.05f, speed = 0.3f;
+    constexpr float out = 0.01f, speed = 0.06f;  // so little that what turns on a lever goes along a line
     const auto swing = [](Spring s) { return SwingLimit{kY, kY, 0.4f, s}; };
     std::vector<Swing> all{
         about_axis("swing_limit.spring", "above", 2, swing, 0.4f, out, speed),
@@ -367,7 +396,10 @@ std::vector<Swing> all_limits() {
         add_turning("hinge.limit_spring", [](Spring s) { return limited_hinge(s, -0.2f, 0.3f); });
         add_turning("twist_limit.spring", [](Spring s) { return z_twist_limit(s, -0.2f, 0.3f); });
     }
-    for (Swing& s : all) s.one_sided = true, s.stands_free = !s.spring.starts_with("pulley");
+    for (Swing& s : all) {
+        s.one_sided = true;
+        if (s.spring.starts_with("pulley")) s.stands_free = false, s.levers = true;
+    }
     return all;
 }
 
@@ -447,7 +479,7 @@ TEST_CASE("every spring follows the pole of its integrator within 1 %: on the wo
                 const Run run{{1.5f, 0.2f}, substeps, 100, 1};
                 const Complex wanted = discrete_pole(run.spring, 1.0 / 60 / substeps), is = measured_pole(swing, hold, run);
                 const double off = std::abs(is - wanted) / std::abs(wanted);
-                CHECK(off < 0.002);
+                CHECK(off < (has_lever(hold) ? 0.004 : 0.001));
                 if (off > worst) worst = off, where = swing.spring + ", " + swing.what;
             }
         }
@@ -455,19 +487,18 @@ TEST_CASE("every spring follows the pole of its integrator within 1 %: on the wo
     MESSAGE("the worst is off by " << worst << ": " << where);
 }
 
-TEST_CASE("every limit's spring follows the pole of its integrator within 1 % beyond either end") {
+TEST_CASE("every limit's spring follows the pole of its integrator within 1 % beyond either end, on a lever, too") {
     double worst = 0;
     std::string where;
     for (const Swing& swing : all_limits()) {
         CAPTURE(swing.spring);
         CAPTURE(swing.what);
         for (const Hold hold : holds_of(swing)) {
-            if (has_lever(hold)) continue;
             CAPTURE(static_cast<int>(hold));
             const Run run{{0.5f, 0.2f}, 4, 100, 2};
             const Complex wanted = discrete_pole(run.spring, 1.0 / 240), is = measured_pole(swing, hold, run);
             const double off = std::abs(is - wanted) / std::abs(wanted);
-            CHECK(off < 0.001);
+            CHECK(off < (has_lever(hold) ? 0.003 : 0.0003));
             if (off > worst) worst = off, where = swing.spring + ", " + swing.what;
         }
     }
@@ -494,20 +525,104 @@ TEST_CASE("every spring's period and decay are the continuous ones within 2 % wh
 }
 
 
-// ---- what once were faults
+// ---- a wheel that is held beside its centre
 
-TEST_CASE("a slider's springs follow their pole where its anchor lies beside the centre, too") {
-    for (const Swing& swing : all_swings()) {
-        if (swing.spring != "slider.limit_spring" && swing.spring != "slider.drive_spring") continue;
-        CAPTURE(swing.spring);
-        for (const Hold hold : {Hold::lever, Hold::free_levers}) {
-            const Run run{{1.5f, 0.2f}, 4, 100, 1};
-            const Complex wanted = discrete_pole(run.spring, 1.0 / 240), is = measured_pole(swing, hold, run);
-            MESSAGE(swing.spring << " swings " << is.imag() / wanted.imag() << " times as fast as it should");
-            CHECK(std::abs(is - wanted) < 0.01 * std::abs(wanted));
+namespace {
+
+template <std::size_t N>
+using Square = std::array<std::array<double, N>, N>;
+
+// x of a x = b, by elimination; a is positive definite.
+template <std::size_t N>
+std::array<double, N> solved(Square<N> a, std::array<double, N> b) {
+    for (std::size_t k = 0; k < N; ++k) {
+        for (std::size_t i = k + 1; i < N; ++i) {
+            const double f = a[i][k] / a[k][k];
+            for (std::size_t j = k; j < N; ++j) a[i][j] -= f * a[k][j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (std::size_t k = N; k-- > 0;) {
+        for (std::size_t j = k + 1; j < N; ++j) b[k] -= a[k][j] * b[j];
+        b[k] /= a[k][k];
+    }
+    return b;
+}
+
+// A row of the Jacobian of a body that is held at `arm` from its centre, and J M^-1 J^T of two of them.
+struct HeldRow {
+    Point line, turn;
+};
+HeldRow line_row(Point axis, Point arm) { return {axis, cross(arm, axis)}; }
+double response(const HeldRow& i, const HeldRow& j, const BodySpec& spec) {
+    return dot(i.line, j.line) / double(spec.mass) + dot(i.turn, j.turn) / double(spec.inertia.x);
+}
+
+// What the errors of three rows of a soft block do where two more rows stand firm. With K the block's response, K' that which the two
+// leave it, and stiffness and damping made for K,
+//
+//   c'' = -K' K^-1 (w^2 c + 2 zeta w c')
+//
+// by implicit Euler; c_row after each tick, where c_row = 1 is out of place at first.
+std::vector<double> coupled_swing(const HeldRow (&held)[3], const HeldRow (&firm)[2], std::size_t row, const BodySpec& spec,
+                                  const Run& run) {
+    Square<2> s{};
+    for (std::size_t i = 0; i < 2; ++i) {
+        for (std::size_t j = 0; j < 2; ++j) s[i][j] = response(firm[i], firm[j], spec);
+    }
+    Square<3> k{}, left{}, share{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::array<double, 2> relief = solved<2>(s, {response(held[i], firm[0], spec), response(held[i], firm[1], spec)});
+        for (std::size_t j = 0; j < 3; ++j) {
+            k[i][j] = response(held[i], held[j], spec);
+            left[i][j] = k[i][j] - relief[0] * response(held[j], firm[0], spec) - relief[1] * response(held[j], firm[1], spec);
+        }
+    }
+    for (std::size_t i = 0; i < 3; ++i) share[i] = solved<3>(k, left[i]);
+    const double h = 1.0 / 60 / run.substeps, w = 2 * std::numbers::pi * double(run.spring.frequency_hz);
+    const double stiffness = w * w, damping = 2 * double(run.spring.damping_ratio) * w + h * stiffness;
+    std::array<double, 3> c{}, v{};
+    c[row] = 1;
+    std::vector<double> x{c[row]};
+    for (int tick = 0; tick < run.ticks; ++tick) {
+        for (std::uint32_t n = 0; n < run.substeps; ++n) {
+            Square<3> a{};
+            for (std::size_t i = 0; i < 3; ++i) {
+                a[i][i] = 1;
+                for (std::size_t j = 0; j < 3; ++j) a[i][j] += h * damping * share[i][j], v[i] -= h * stiffness * share[i][j] * c[j];
+            }
+            v = solved<3>(a, v);
+            for (std::size_t i = 0; i < 3; ++i) c[i] += h * v[i];
+        }
+        x.push_back(c[row]);
+    }
+    return x;
+}
+
+}  // namespace
+
+// The spring of what is held has the effective mass of the hub's two lines and of the axle, as if nothing else held the wheel. Where
+// suspension and steering stand firm they do, and on a lever it swings more slowly, by 6 % here: as the coupled mode says.
+TEST_CASE("the spring of a wheel that is held beside its centre swings as it does together with a firm suspension and steering") {
+    const Point x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1}, arm{kArm.x, kArm.y, kArm.z};
+    const HeldRow held[3] = {line_row(z, arm), line_row(x, arm), {{}, x}}, firm[2] = {line_row(y, arm), {{}, y}};
+    const auto make = [](Spring s) { return wheel_of(s, {}, kY); };
+    const Swing swings[] = {along_x("wheel.spring", "hub", make), about_axis("wheel.spring", "axle", 0, make)};
+    for (std::size_t row = 1; row < 3; ++row) {
+        for (const std::uint32_t substeps : {1u, 4u}) {
+            CAPTURE(row);
+            CAPTURE(substeps);
+            const Run run{{1.5f, 0.2f}, substeps, 100, 1};
+            const Complex wanted = fitted_pole(coupled_swing(held, firm, row, swinger(), run), 1.0 / 60);
+            const Complex is = measured_pole(swings[row - 1], Hold::lever, run), alone = discrete_pole(run.spring, 1.0 / 60 / substeps);
+            MESSAGE(swings[row - 1].what << ": off by " << std::abs(is - wanted) / std::abs(wanted) << "; alone it would swing "
+                                         << alone.imag() / wanted.imag() << " times as fast");
+            CHECK(std::abs(is - wanted) < 0.002 * std::abs(wanted));
         }
     }
 }
+
+// ---- what once were faults
 
 namespace {
 
