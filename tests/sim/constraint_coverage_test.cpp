@@ -1,5 +1,5 @@
 // Guards what constraint_behaviour_test.cpp and constraint_drives_test.cpp leave out of what every constraint promises: held degrees
-// of freedom stay held for 10 s under load at mass ratios 1, 10 and 100, free ones keep their momentum, a joint breaks above its
+// of freedom and contacts stay held for 10 s under load at mass ratios 1, 10 and 100, free ones keep their momentum, a joint breaks above its
 // torque and holds below it, and masses 1,000 and 10,000 times apart stay finite and in bounds.
 //
 // Errors are measured in double precision, after every tick. A rigid joint is a spring of w = 2 pi 60 Hz and the damping ratio 2 on
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <string>
@@ -325,6 +326,53 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
     }
 }
 
+// Light balls that are held in the world are two corners of a triangle or three of a tetrahedron; a heavy one hangs at the last.
+TEST_CASE("an area and a volume stay as held under load for 10 s, at mass ratios 1, 10 and 100") {
+    for (const float ratio : kRatios) {
+        CAPTURE(ratio);
+        for (const bool volume : {false, true}) {
+            Scene s;
+            const Vec3 foot[] = {{-0.5f, 0.0f, -0.3f}, {0.5f, 0.0f, -0.3f}, {0.0f, 0.0f, 0.6f}};
+            std::uint32_t id[4] = {};
+            const std::uint32_t light = volume ? 3 : 2;
+            for (std::uint32_t k = 0; k < light; ++k) {
+                id[k] = s.add(ball(foot[k]));
+                s.join(kWorldBody, id[k], BallSocket{foot[k], {}, {}});
+            }
+            BodySpec heavy = heavier(ball({0.0f, -1.0f, volume ? 0.0f : -0.3f}), ratio);
+            if (!volume) heavy.linear = {0.0f, 0.0f, 0.3f};
+            id[light] = s.add(heavy);
+            constexpr double kArea = 0.5, kVolume = 0.15;
+            Joint joint = volume ? make_joint(id[0], id[1], Volume{float(kVolume), {}}) : make_joint(id[0], id[1], Area{float(kArea), {}});
+            joint.c = id[2];
+            if (volume) joint.d = id[3];
+            s.joints.push_back(joint);
+            const Worst off = s.worst([&] {
+                const Point p = between(s, id[0], {}, id[1], {}), q = between(s, id[0], {}, id[2], {}), across = cross(p, q);
+                return volume ? dot(across, between(s, id[0], {}, id[3], {})) / 6 / kVolume - 1 : size(across) / 2 / kArea - 1;
+            });
+            if (volume) check_held("volume, of its size", ratio, off, {0.0002, 0.0004}, {0.0002, 0.0007});
+            else check_held("area, of its size", ratio, off, {0.0002, 0.00022}, {0.0001, 0.0004});
+        }
+    }
+}
+
+TEST_CASE("a hinge's limit holds a light bar and a heavy one off its end for 10 s, at mass ratios 1, 10 and 100") {
+    for (const float ratio : kRatios) {
+        CAPTURE(ratio);
+        Cantilever s(ratio);
+        Hinge first = fixed_hinge({}, kZ), second = fixed_hinge(kRight, kZ);
+        first.anchor_b = second.anchor_b = kLeft;
+        first.limited = second.limited = true, first.max_angle_rad = second.max_angle_rad = 0.5f;
+        s.join(kWorldBody, s.light, first), s.join(s.light, s.heavy, second);
+        const auto below = [&](std::uint32_t a, std::uint32_t b) {
+            return std::max(0.0, std::asin(-cross(turned(s, a, kX), turned(s, b, kX)).z));
+        };
+        const Worst off = s.worst([&] { return std::max(below(kWorldBody, s.light), below(s.light, s.heavy)); });
+        check_held("hinge's limit, rad", ratio, off, {0.001, 0.0005}, {0.001, 0.0011});
+    }
+}
+
 // The hubs are held in the world, and the load comes from the side too.
 TEST_CASE("four wheels hold their chassis on their lines, their axles and their stops for 10 s, at mass ratios 1, 10 and 100") {
     for (const float ratio : kRatios) {
@@ -369,24 +417,29 @@ TEST_CASE("four wheels hold their chassis on their lines, their axles and their 
 TEST_CASE("what slides or turns in a joint to the world keeps its speed for 10 s") {
     Scene s;
     s.input.gravity = {};
-    BodySpec slid = ball({}), swivelled = ball({}), on_line = ball({}), wheel = ball({});
+    BodySpec slid = ball({}), swivelled = ball({}), on_line = ball({}), wheel = ball({}), loose = ball({});
     slid.linear = {3.0f, 0.0f, 0.0f};
     swivelled.angular = {2.0f, 5.0f, 0.0f};
     on_line.linear = {0.0f, 0.0f, 2.0f}, on_line.angular = {3.0f, -4.0f, 5.0f};
     wheel.angular = {0.0f, 0.0f, 20.0f};
+    loose.linear = {1.0f, 2.0f, 3.0f}, loose.angular = swivelled.angular;
     const std::uint32_t slider = s.add(slid), universal = s.add(swivelled), threaded = s.add(on_line), wheeled = s.add(wheel);
+    const std::uint32_t flying = s.add(loose);
     Slider rail;
     rail.axis_a = kX;
     PointOnLineServo line;
     line.axis_a = kZ;
     s.join(kWorldBody, slider, rail), s.join(kWorldBody, universal, SwivelHinge{{}, {}, kY, kX, {}});
     s.join(kWorldBody, threaded, line), s.join(kWorldBody, wheeled, Wheel{});
+    s.join(kWorldBody, flying, AngularSwivelHinge{kY, kX, {}});
     // A ball on a universal joint turns about both axes at constant rates.
-    const Worst swivel = s.worst([&] {
-        const Point w = spin(s, universal);
-        return std::max(std::abs(w.y - 5), std::abs(dot(w, turned(s, universal, kX)) - 2));
-    });
+    const auto changed = [&](std::uint32_t body) {
+        const Point w = spin(s, body);
+        return std::max(std::abs(w.y - 5), std::abs(dot(w, turned(s, body, kX)) - 2));
+    };
+    const Worst swivel = s.worst([&] { return std::max(changed(universal), changed(flying)); });
     CHECK(swivel.peak < 1e-4);
+    check_same(linear_velocity(s.bodies, flying), loose.linear, 1e-5);
     check_same(linear_velocity(s.bodies, slider), slid.linear, 1e-5);
     CHECK(position(s.bodies, slider).x == doctest::Approx(30.0).epsilon(1e-4));
     check_same(linear_velocity(s.bodies, threaded), on_line.linear, 1e-5);
@@ -405,17 +458,60 @@ TEST_CASE("what slides or turns between two free bodies keeps each one's share o
     top.angular = {0.0f, 0.0f, 5.0f}, other.angular = {0.0f, 0.0f, -3.0f};
     BodySpec chassis = box_spec({0.0f, 9.0f, 0.0f}, {1.0f, 0.2f, 0.5f}), hub = ball({0.0f, 9.0f, 0.0f});
     chassis.linear = hub.linear = {1.0f, 2.0f, 3.0f}, hub.angular = {0.0f, 0.0f, 20.0f};
-    const BodySpec specs[] = {rail, sledge, top, other, chassis, hub};
+    BodySpec yoke = ball({0.0f, 12.0f, 0.0f}), cross_piece = heavier(ball({1.0f, 12.0f, 0.0f}), 10.0f);
+    yoke.linear = top.linear, cross_piece.linear = other.linear;
+    yoke.angular = {0.0f, 3.0f, 0.0f}, cross_piece.angular = {-4.0f, 0.0f, 0.0f};
+    BodySpec pinion = ball({0.0f, 15.0f, 0.0f}), rack = heavier(ball({1.0f, 15.5f, 0.0f}), 10.0f);
+    pinion.linear = {1.0f, 2.0f, 3.0f}, pinion.angular = {0.0f, 0.0f, 4.0f};
+    rack.linear = {3.0f, 1.9f, 2.9f}, rack.angular = {5.0f, 0.0f, 0.0f};  // 2 m/s along itself from the pinion, half a metre a radian
+    const BodySpec specs[] = {rail, sledge, top, other, chassis, hub, yoke, cross_piece, pinion, rack};
     const std::uint32_t first = s.bodies.size();
     for (const BodySpec& spec : specs) s.add(spec);
     Slider slider;
     slider.axis_a = kX, slider.anchor_a = {2.0f, 0.0f, 0.0f};
     s.join(first, first + 1, slider), s.join(first + 2, first + 3, AngularHinge{kZ, kZ, {}}), s.join(first + 4, first + 5, Wheel{});
+    s.join(first + 6, first + 7, AngularSwivelHinge{kY, kX, {}}), s.join(first + 8, first + 9, RackAndPinion{kZ, kX, 0.5f, {}});
     s.run();
-    for (std::uint32_t k = 0; k < 6; ++k) {
+    for (std::uint32_t k = 0; k < std::size(specs); ++k) {
         CAPTURE(k);
         check_same(linear_velocity(s.bodies, first + k), specs[k].linear, 1e-4);
         check_same(angular_velocity(s.bodies, first + k), specs[k].angular, 1e-3);
+    }
+}
+
+// Two balls that turn in all directions while the constraint holds or drives one of them: what it takes from one it gives to the other,
+// and once the twist is what it should be it does no work.
+TEST_CASE("a pair on an angular swivel hinge, a twist's servo or its motor keeps its momentum, and its energy but for what drives it") {
+    TwistMotor motor;
+    motor.target_radps = 2.0f;
+    const Constraint constraints[] = {AngularSwivelHinge{kY, kX, {}}, TwistServo{}, TwistMotor{}, motor};
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(std::string(kConstraintNames[constraint.index()]));
+        Scene s;
+        s.input.gravity = {};
+        BodySpec first = ball({}), second = heavier(ball(kX), 3.0f);
+        first.linear = {0.5f, 1.0f, 0.0f}, second.linear = {-1.0f, 0.0f, 2.0f};
+        first.angular = {0.5f, 3.0f, 0.3f}, second.angular = {0.4f, 1.0f, 0.35f};
+        const std::uint32_t a = s.add(first), b = s.add(second);
+        s.join(a, b, constraint);
+        const double of_a = 1 / double(s.bodies.mass[a].inverse_inertia[0]), of_b = 3 * of_a;
+        const auto momentum = [&] {
+            const Point u = spin(s, a), v = spin(s, b);
+            return Point{of_a * u.x + of_b * v.x, of_a * u.y + of_b * v.y, of_a * u.z + of_b * v.z};
+        };
+        const auto energy = [&] { return of_a * dot(spin(s, a), spin(s, a)) + of_b * dot(spin(s, b), spin(s, b)); };
+        const Point begin = momentum();
+        double driven = 0;
+        int ticks = 0;
+        const Worst changed = s.worst([&] {
+            if (++ticks == 60) driven = energy();
+            return size(minus(momentum(), begin)) / size(begin);
+        });
+        CHECK(changed.peak < 1e-5);
+        if (const auto* const twist = std::get_if<TwistMotor>(&constraint); !twist || twist->target_radps == 0.0f)
+            CHECK(std::abs(energy() - driven) < 0.00002 * driven);
+        check_same(linear_velocity(s.bodies, a), first.linear, 1e-5);
+        check_same(linear_velocity(s.bodies, b), second.linear, 1e-5);
     }
 }
 
@@ -465,6 +561,23 @@ TEST_CASE("two geared wheels share a spin by their ratio and keep the momentum t
     CHECK(spin(s, a).z - 1.5 * 4 * spin(s, b).z == doctest::Approx(10.0).epsilon(1e-4));
     CHECK(spin(s, a).z == doctest::Approx(10 / (1 + 2.25 * 4)).epsilon(1e-4));
     CHECK(spin(s, b).z == doctest::Approx(-1.5 * spin(s, a).z).epsilon(1e-4));
+}
+
+TEST_CASE("a pinion and its rack share a motion by the radius and keep the momentum that the joint leaves them") {
+    Scene s;
+    s.input.gravity = {};
+    BodySpec pinion, rack;
+    pinion.angular = {0.0f, 0.0f, 10.0f}, rack.position = {0.0f, -0.5f, 0.0f};
+    const std::uint32_t a = s.add(pinion), b = s.add(heavier(rack, 4.0f));
+    Slider rail;
+    rail.axis_a = kX, rail.anchor_a = rack.position;
+    s.join(kWorldBody, a, fixed_hinge({}, kZ)), s.join(kWorldBody, b, rail), s.join(a, b, RackAndPinion{kZ, kX, 0.5f, {}});
+    s.run();
+    // The joint's impulse is 0.5 p on the pinion and -p on the rack: I w + 0.5 m v stays 10, and v comes to 0.5 w.
+    const double w = spin(s, a).z, v = linear_velocity(s.bodies, b).x;
+    CHECK(w + 0.5 * 4 * v == doctest::Approx(10.0).epsilon(1e-4));
+    CHECK(w == doctest::Approx(10 / (1 + 0.25 * 4)).epsilon(1e-4));
+    CHECK(v == doctest::Approx(0.5 * w).epsilon(1e-4));
 }
 
 // ---- the torque at which a joint breaks
@@ -622,6 +735,59 @@ TEST_CASE("a box stands on one that is 1,000 times lighter for 10 s") {
     CHECK(aside < 0.02);
     CHECK(world->stats().max_penetration_m < 0.01f);
     CHECK(speed(state_of(*world, 2)) < 0.1);
+}
+
+// A contact is a spring of w = 2 pi 60 Hz on the effective mass: a light body under a heavy one sinks into the ground by g / w^2, 0.07 mm,
+// times what it bears of its own weight, and by up to twice that as the load comes on.
+TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 10 and 100, whichever is on top") {
+    WorldDef shapes;
+    const std::uint32_t box = add_box_shape(shapes, {0.5f, 0.5f, 0.5f}), sphere = add_sphere_shape(shapes, 0.5f);
+    ShapeDef on_four_balls;
+    on_four_balls.type = ShapeType::compound;
+    const std::uint32_t foot = add_sphere_shape(shapes, 0.1f);
+    for (const float x : {-0.4f, 0.4f}) {
+        for (const float z : {-0.4f, 0.4f}) on_four_balls.children.push_back({foot, {{x, 0.0f, z}, {}}});
+    }
+    const std::uint32_t table = add_shape(shapes, on_four_balls);
+    struct Pair {
+        std::uint32_t lower, upper;
+        float lower_half, upper_half;  // of their heights, m
+    };
+    const Pair pairs[] = {{box, box, 0.5f, 0.5f}, {box, sphere, 0.5f, 0.5f}, {box, table, 0.5f, 0.1f}, {table, box, 0.1f, 0.5f}};
+    for (const Pair& pair : pairs) {
+        for (const float ratio : {1.0f, 10.0f, 100.0f}) {
+            for (const bool heavy_above : {false, true}) {
+                CAPTURE(pair.lower);
+                CAPTURE(pair.upper);
+                CAPTURE(ratio);
+                CAPTURE(heavy_above);
+                WorldDef def = shapes;
+                def.solver.sleep = false;
+                add_ground(def);
+                const std::uint32_t lower = add_body(def, pair.lower, {0.0f, pair.lower_half, 0.0f});
+                const std::uint32_t upper = add_body(def, pair.upper, {0.0f, 2 * pair.lower_half + pair.upper_half, 0.0f});
+                def.bodies[lower].mass_kg = heavy_above ? 10.0f : 10.0f * ratio;
+                def.bodies[upper].mass_kg = heavy_above ? 10.0f * ratio : 10.0f;
+                const auto world = make_world(def);
+                double deepest = 0, late = 0;
+                for (int tick = 0; tick < 600; ++tick) {
+                    world->step();
+                    const double now = world->stats().max_penetration_m;
+                    deepest = std::max(deepest, now);
+                    if (tick >= 540) late = std::max(late, now);
+                }
+                const Vec3 top = state_of(*world, upper).pose.position;
+                const double bears = 1 + (heavy_above ? double(ratio) : 1 / double(ratio));
+                const double yields = bears * 10 / std::pow(2 * std::numbers::pi * 60, 2);
+                CHECK(world->stats().solved_constraints == 2);
+                CHECK(late < 1.1 * yields);
+                CHECK(deepest < 2.2 * yields);
+                CHECK(double(2 * pair.lower_half + pair.upper_half) - double(top.y) < 1.3 * yields);
+                // Under the heaviest the light one rocks as the load comes on: a table's balls slide on it, a ball rolls.
+                CHECK(std::hypot(double(top.x), double(top.z)) < (ratio > 10.0f ? 0.12 : 0.0008));
+            }
+        }
+    }
 }
 
 // At 4 substeps no contact of the light box carries such a weight, and what is to be kept is the rest of the world: the heavy box
