@@ -1,4 +1,7 @@
 // The functions of many_form.h: J = [direction_i] on the linear velocities alone, held as in row_form-inl.h.
+//
+// The unit of the value, m^2 or m^3, says nothing of how fast bodies go: an impulse l changes C' by K l, K = sum |direction_i|^2 / m_i, and
+// the speed of a body by |direction_i| / m_i l. So C' is bounded by what gives the greatest of these the speed of recovery.
 
 #if defined(ORRERY_CONSTRAINTS_MANY_FORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_MANY_FORM_INL_H_
@@ -27,6 +30,12 @@ struct ManyFormFunctions {
     using Bias = LimitBias<F>;
     template <class F>
     ORRERY_FN static Bias<F> bias(const ManyForm& bundle, std::size_t lane) { return limit_bias<F>(bundle.drive.hold, lane); }
+
+    template <class F>
+    ORRERY_FN static void prepare(ManyForm& bundle, std::size_t lane, const StepConstants& step) {
+        prepare_hold<F>(bundle.drive, lane, step);
+        put(bundle.recovery, lane, get<F>(bundle.drive.hold.spring.most, lane));
+    }
 
     template <class F>
     ORRERY_FN static void apply(const ManyForm& bundle, std::size_t lane, F impulse, VelocityT<F> (&v)[4]) {
@@ -61,12 +70,16 @@ struct ManyFunctions : ManyFormFunctions {
     ORRERY_FN static void refresh(ManyForm& bundle, std::size_t lane, const StepConstants& step, const Vec3T<F> (&positions)[4],
                                   const F (&inverse_mass)[4]) {
         const ManyT<F> row = Constraint::template measure<F>(positions);
-        F response(0.0f);
+        F response(0.0f), fastest(0.0f);
         for (std::size_t i = 0; i < 4; ++i) {
             put(bundle.direction[i], lane, row.direction[i]);
             put(bundle.inverse_mass[i], lane, inverse_mass[i]);
-            response = response + dot(row.direction[i], row.direction[i]) * inverse_mass[i];
+            const F squared = length_squared(row.direction[i]);
+            response = response + squared * inverse_mass[i];
+            fastest = max(fastest, sqrt(squared) * inverse_mass[i]);
         }
+        const F most = get<F>(bundle.recovery, lane) * (response * inverse_or_zero(fastest));
+        put(bundle.drive.hold.spring.most, lane, min(most, F(kNoLimit)));
         refresh_hold(bundle.drive, lane, step, row.value, response);
     }
 };

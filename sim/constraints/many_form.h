@@ -11,6 +11,7 @@ struct ManyForm : ManyHead {
     // Of the current poses:
     Vec3Rows direction[4];                   // C' = sum direction[i] . v_i; of D zero where there are three
     Row inverse_mass[4];
+    Row recovery;                            // m/s, of the body that the row moves fastest
 };
 
 inline void load_impulses(ManyForm& bundle, std::uint32_t lane, const float* impulse) {

@@ -12,7 +12,9 @@ struct Wheel {
     Vec3 suspension_a{0.0f, 1.0f, 0.0f};       // unit, in the frame of A: up
     Vec3 axle_a{0.0f, 0.0f, 1.0f};             // unit, in the frame of A, perpendicular to it: the axle when steered straight
     Vec3 axle_b{0.0f, 0.0f, 1.0f};             // unit, in the frame of B
-    Spring spring;                             // of what is held: the hub on its line, the axle across it
+    // Of what is held: the hub on its line, the axle across it. Its frequency is that of a hub at the wheel's centre: beside it, at z along
+    // the axle, firm steering lowers it by the root of 1 + m z^2 / I.
+    Spring spring;
     float rest_m = 0.0f;                       // of the hub along the suspension axis
     Spring suspension{2.0f, 0.7f};
     float max_suspension_n = kNoLimit;

@@ -174,7 +174,7 @@ void prepare_crowds(const StepContext& context, void* bundles, std::uint32_t cou
         const F zero(0.0f);
         put(bundle->force.linear, lane, Vec3T<F>{zero, zero, zero});
         put(bundle->force.angular, lane, Vec3T<F>{zero, zero, zero});
-        prepare_hold<F>(bundle->drive, lane, context.step);
+        Functions::template prepare<F>(*bundle, lane, context.step);
         refresh_crowd<Functions, F>(context, *bundle, lane);
     }
 }
