@@ -92,7 +92,7 @@ void RoomHost::renew_token() {
 }
 
 void RoomHost::log_rigs() {
-    const std::uint32_t rigs = room_.stats().rigs_beyond_limits;
+    const std::uint32_t rigs = room_.world().rigs_beyond_limits();
     if (rigs == rigs_beyond_limits_) return;
     rigs_beyond_limits_ = rigs;
     if (rigs != 0) spdlog::warn(beyond_limits_text(rigs));

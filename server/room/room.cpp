@@ -320,7 +320,6 @@ RoomStats Room::stats() const {
     RoomStats stats = stats_;
     stats.tick = world_->tick();
     stats.datagrams_dropped = inbox_.dropped();
-    stats.rigs_beyond_limits = world_->stats().rigs_beyond_limits;
     stats.netcode = netcode_->counters();
     for (const auto& client : clients_) {
         if (!client) continue;

@@ -45,7 +45,6 @@ struct RoomStats {
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
     std::uint64_t orders_dropped = 0;     // of the director
-    std::uint32_t rigs_beyond_limits = 0;
     std::uint64_t datagrams_dropped = 0;  // by a full inbox
     protocol::NetcodeCounters netcode;
 };

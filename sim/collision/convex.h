@@ -2,12 +2,13 @@
 // them. It serves every pair that has no function over the lanes. Scalar, double precision, compiled once in namespace ref: the
 // same bits whatever the world's SIMD target.
 //
-//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's reach.
+//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's reach. Of two
+//      polytopes faces and edges are asked first: most that overlap, are beyond reach, or have a corner above a face need no more.
 //   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a face, or
 //      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts as the
 //      better axis until another beats it by a tolerance, so that rounding does not make resting bodies change their mind; the
-//      choice is a function of the two poses alone. Points that step 1 met bound what a face or an edge can be worth: only
-//      those that may be the best are looked at, and the outcome is as if all had been.
+//      choice is a function of the two poses alone. Points that were met bound what a face or an edge can be worth, in single
+//      precision with what that may be wrong by: only those that may be the best are looked at, and the outcome is as if all had been.
 //   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at most
 //      four are kept. Without a reference face: the point midway between the two features, or two where edges run side by
 //      side.
@@ -50,12 +51,14 @@ struct Convex {
     const float* row[3] = {};            // x, y, z of the vertices; some repeated up to a multiple of kSupportLanes
     const D3* local_normal = nullptr;
     const double* local_offset = nullptr;  // of each face's plane along its normal
+    const float* face_row[4] = {};         // as Hull's
 
   private:
     friend void place_convex(const Shape& shape, const DPose& pose, Convex& out);
     friend void place_triangle(const D3 corner[3], D3 normal, Convex& out);
     // A box's or a triangle's, written by those alone.
     float own_row_[3][8];
+    float own_face_row_[4][8];
     double own_offset_[6];
     union {
         D3 own_normal_[2];

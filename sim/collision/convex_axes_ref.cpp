@@ -24,18 +24,75 @@ Known known_of(const D3* points, std::uint32_t count) {
     return out;
 }
 
-// How far the face's plane lies below the nearest of the points, in the shape's own frame.
-double height_above(const Convex& c, std::uint32_t face, const D3* local, std::uint32_t count) {
-    double least = 1e300;
-    for (std::uint32_t k = 0; k < count; ++k) least = smaller(least, dot(c.local_normal[face], local[k]));
-    return least - c.local_offset[face];
-}
+constexpr float kRounding = 1.0e-6f;  // of sums of a few products in single precision, of what they are made of
 
-void use_face(ConvexAxis& best, double separation, D3 normal, std::uint32_t face) {
+// A point of the other shape, in the shape's own frame.
+struct Seen {
+    SupportLanes x, y, z, rounding;
+    explicit Seen(D3 p)
+        : x(all_lanes(p.x)), y(all_lanes(p.y)), z(all_lanes(p.z)), rounding(all_lanes((absolute(p.x) + absolute(p.y) + absolute(p.z)) * kRounding)) {}
+    // Some faces' planes lie at most so far below the point.
+    SupportLanes above(const Convex& c, std::uint32_t first) const {
+        SupportLanes nx, ny, nz, offset;
+        __builtin_memcpy(&nx, c.face_row[0] + first, sizeof nx);
+        __builtin_memcpy(&ny, c.face_row[1] + first, sizeof ny);
+        __builtin_memcpy(&nz, c.face_row[2] + first, sizeof nz);
+        __builtin_memcpy(&offset, c.face_row[3] + first, sizeof offset);
+        const SupportRows plain = reinterpret_cast<SupportRows>(offset) & SupportRows{0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff};
+        return (((nx * x + ny * y) + nz * z) - offset) + (rounding + reinterpret_cast<SupportLanes>(plain) * all_lanes(kRounding));
+    }
+};
+
+constexpr std::uint32_t kFaceRoom = (kMaxHullFaces + kSupportLanes - 1) / kSupportLanes * kSupportLanes;
+
+// By face of a polytope, how far it can part it from another at most, from points of that which were met.
+class FaceBounds {
+  public:
+    explicit FaceBounds(const Convex& c) : convex_(c) {
+        for (std::uint32_t f = 0; f < c.topology->faces; f += kSupportLanes) store(f, all_lanes(1.0e30));
+    }
+    void meet(D3 local) {
+        const Seen seen(local);
+        for (std::uint32_t f = 0; f < convex_.topology->faces; f += kSupportLanes) {
+            const SupportLanes here = seen.above(convex_, f), before = load(f);
+            store(f, choose(here < before, here, before));
+        }
+    }
+    void leave_out(std::uint32_t face) { bound_[face] = -kFarOff_m; }
+    double bound(std::uint32_t face) const { return bound_[face]; }
+    // Of those that are left the most promising, the lowest of those that are alike.
+    std::uint32_t best() const {
+        SupportLanes most = load(0);
+        SupportRows best{0, 1, 2, 3}, row = best;
+        for (std::uint32_t f = kSupportLanes; f < convex_.topology->faces; f += kSupportLanes) {
+            row += SupportRows{4, 4, 4, 4};
+            const SupportLanes here = load(f);
+            const SupportRows larger = here > most;
+            most = choose(larger, here, most);
+            best = (row & larger) | (best & ~larger);
+        }
+        return first_of_largest(most, best);
+    }
+
+  private:
+    SupportLanes load(std::uint32_t f) const {
+        SupportLanes out;
+        __builtin_memcpy(&out, bound_ + f, sizeof out);
+        return out;
+    }
+    void store(std::uint32_t f, SupportLanes v) { __builtin_memcpy(bound_ + f, &v, sizeof v); }
+
+    const Convex& convex_;
+    float bound_[kFaceRoom];
+};
+
+// `met`: the other shape's point that is nearest to the face's plane.
+void use_face(ConvexAxis& best, double separation, D3 normal, std::uint32_t face, D3 met) {
     best.kind = ConvexAxis::Kind::face_a;
     best.separation = separation;
     best.normal = normal;
     best.face = face;
+    best.on_b = met;
 }
 
 // The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. What is
@@ -48,29 +105,22 @@ ConvexAxis best_face(const Convex& c, const Convex& other, double floor, Known& 
             const D3 n = face == 0 ? c.pose.axes.y : -c.pose.axes.y, p = support(other, -n);
             const double separation = (dot(n, p - c.pose.position) - c.half_height) - other.radius;
             known.add(p);
-            if (separation > best.separation) use_face(best, separation, n, face);
+            if (separation > best.separation) use_face(best, separation, n, face, p);
         }
         return best;
     }
     if (c.kind != ConvexKind::polytope) return best;
-    D3 local[Known::kMost];
-    for (std::uint32_t k = 0; k < known.count; ++k) local[k] = inward(c.pose, known.point[k]);
-    double bound[kMaxHullFaces];
-    std::uint32_t first = 0;
-    for (std::uint32_t f = 0; f < c.topology->faces; ++f) {
-        bound[f] = height_above(c, f, local, known.count) - other.radius;
-        if (bound[f] > bound[first]) first = f;
-    }
-    // The most promising first, so that it spares the others.
-    for (std::uint32_t i = 0, tried = known.count; i <= c.topology->faces; ++i) {
-        const std::uint32_t f = i == 0 ? first : i - 1;
-        if (bound[f] <= best.separation || (i != 0 && f == first)) continue;
-        if (height_above(c, f, local + tried, known.count - tried) - other.radius <= best.separation) continue;
+    FaceBounds bounds(c);
+    for (std::uint32_t k = 0; k < known.count; ++k) bounds.meet(inward(c.pose, known.point[k]));
+    for (std::uint32_t tried = 0; tried < c.topology->faces; ++tried) {
+        const std::uint32_t f = bounds.best();
+        if (bounds.bound(f) - other.radius <= best.separation) break;
         const D3 n = c.normal(f), p = support(other, -n), at = inward(c.pose, p);
         const double separation = (dot(c.local_normal[f], at) - c.local_offset[f]) - other.radius;
-        if (known.count < Known::kMost) local[known.count] = at;
+        bounds.meet(at);
+        bounds.leave_out(f);
         known.add(p);
-        if (separation > best.separation) use_face(best, separation, n, f);
+        if (separation > best.separation) use_face(best, separation, n, f, p);
     }
     return best;
 }
@@ -150,14 +200,16 @@ struct PlacedEdge {
 // 0. A normal that touches an edge lies between those of its two faces: where a point is deeper than that below both
 // their planes, it is so along all that lies between.
 std::uint32_t edges_near(const Convex& c, const Known& known, double floor, PlacedEdge* out) {
-    D3 local[Known::kMost];
-    for (std::uint32_t k = 0; k < known.count; ++k) local[k] = inward(c.pose, known.point[k]);
-    std::uint8_t below[kMaxHullFaces];  // a bit a point
-    for (std::uint32_t f = 0; f < c.topology->faces; ++f) {
-        below[f] = 0;
-        for (std::uint32_t k = 0; k < known.count; ++k) {
-            if (dot(c.local_normal[f], local[k]) - c.local_offset[f] < floor)
-                below[f] |= static_cast<std::uint8_t>(1u << k);
+    std::int32_t below[kFaceRoom] = {};  // a bit a point
+    const SupportLanes limit = all_lanes(floor - absolute(floor) * kRounding);
+    for (std::uint32_t k = 0; k < known.count; ++k) {
+        const Seen seen(inward(c.pose, known.point[k]));
+        const std::int32_t bit = 1 << k;
+        for (std::uint32_t f = 0; f < c.topology->faces; f += kSupportLanes) {
+            SupportRows bits;
+            __builtin_memcpy(&bits, below + f, sizeof bits);
+            bits |= (seen.above(c, f) < limit) & SupportRows{bit, bit, bit, bit};
+            __builtin_memcpy(below + f, &bits, sizeof bits);
         }
     }
     std::uint32_t count = 0;
@@ -240,6 +292,60 @@ ConvexAxis between_known(const Convex& a, const Convex& b, const ConvexGap& gap,
     return out;
 }
 
+// Whether a point above a face's plane lies above the face itself, which then is as near as anything of its shape.
+bool above_face(const Convex& c, std::uint32_t face, D3 point) {
+    const D3 p = inward(c.pose, point), n = c.local_normal[face];
+    const std::uint8_t* loop = c.topology->face_loop(face);
+    const std::uint32_t corners = c.topology->loop_size(face);
+    D3 from = c.local_vertex(loop[corners - 1]);
+    for (std::uint32_t i = 0; i < corners; ++i) {
+        const D3 to = c.local_vertex(loop[i]);
+        if (dot(cross(to - from, p - from), n) < 0.0) return false;
+        from = to;
+    }
+    return true;
+}
+
+ConvexAxis as_face_b(ConvexAxis face) {
+    face.kind = ConvexAxis::Kind::face_b;
+    face.normal = -face.normal;
+    return face;
+}
+
+// Whether two polytopes' faces and edges tell all that find_axis is to say: where they overlap, are beyond reach, or a corner of one
+// lies above a face of the other. Then nobody need know their distance.
+bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& gap, ConvexAxis& out) {
+    const D3 way = b.centre - a.centre;
+    Known of_a, of_b;
+    of_a.add(support(a, way));
+    of_b.add(support(b, -way));
+    out = best_face(a, b, -1e300, of_b);
+    gap.state = ConvexGap::State::beyond;
+    if (out.separation > limit) return out = {}, true;
+    const ConvexAxis second = best_face(b, a, smaller(preferred_to(out.separation), limit), of_a);
+    if (second.separation > limit) return out = {}, true;
+    if (second.kind != ConvexAxis::Kind::none && second.separation > preferred_to(out.separation)) out = as_face_b(second);
+    const double separation = out.separation;
+    if (separation > 0.0) {
+        const bool of_second = out.kind == ConvexAxis::Kind::face_b;
+        if (!above_face(of_second ? b : a, out.face, out.on_b)) return false;
+        gap.state = ConvexGap::State::apart;
+        gap.distance = separation;
+        gap.normal = out.normal;
+        gap.on_a = of_second ? out.on_b : out.on_b - out.normal * separation;
+        gap.on_b = of_second ? out.on_b + out.normal * separation : out.on_b;
+        return true;
+    }
+    const double floor = preferred_to(separation);
+    const ConvexAxis between = best_edges(a, b, of_a, of_b, smaller(floor, 0.0));
+    if (between.separation > 0.0) return false;
+    gap.state = ConvexGap::State::overlap;
+    if (floor >= 0.0 || between.kind == ConvexAxis::Kind::none) return true;
+    // Two edges whose normal is nearly the face's have to be better by as much again.
+    if (dot(between.normal, out.normal) < kEdgeIsFace || between.separation > preferred_to(floor)) out = between;
+    return true;
+}
+
 }  // namespace
 
 ConvexAxis between_axis(const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
@@ -250,6 +356,7 @@ ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& 
     if (a.kind == ConvexKind::cylinder && b.kind == ConvexKind::point) return within(cylinder_to_point(a, b), limit);
     if (a.kind == ConvexKind::point && b.kind == ConvexKind::cylinder)
         return within(turned(cylinder_to_point(b, a)), limit);
+    if (ConvexAxis axis; polytopes(a, b) && axis_by_faces(a, b, limit, gap, axis)) return axis;
     const double radii = a.radius + b.radius;
     convex_gap(a, b, limit + radii, true, gap);
     if (gap.state == ConvexGap::State::beyond) return {};
@@ -262,11 +369,7 @@ ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& 
     ConvexAxis face = best_face(a, b, apart ? least_preferred(gap.distance - radii) : -1e300, of_b);
     const bool a_has = face.kind != ConvexAxis::Kind::none;
     ConvexAxis second = best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, of_a);
-    if (second.kind != ConvexAxis::Kind::none) {
-        face = second;
-        face.kind = ConvexAxis::Kind::face_b;
-        face.normal = -second.normal;
-    }
+    if (second.kind != ConvexAxis::Kind::none) face = as_face_b(second);
     if (face.kind == ConvexAxis::Kind::none) {
         const ConvexAxis between = between_known(a, b, gap, of_a, of_b, -1e300);
         return between.kind == ConvexAxis::Kind::none ? crossing(a, b) : between;

@@ -6,6 +6,7 @@ namespace orrery::sim::ref {
 namespace {
 
 constexpr D3 kBoxNormal[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+constexpr float kBoxNormalRow[3][8] = {{1, -1, 0, 0, 0, 0, 0, 0}, {0, 0, 1, -1, 0, 0, 0, 0}, {0, 0, 0, 0, 1, -1, 0, 0}};
 
 }  // namespace
 
@@ -53,8 +54,13 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
                 out.own_row_[2][k] = (k & 4) != 0 ? shape.half_extents.z : -shape.half_extents.z;
             }
             const double half[3] = {h.x, h.y, h.z};
-            for (int f = 0; f < 6; ++f) out.own_offset_[f] = half[f / 2];
-            for (int k = 0; k < 3; ++k) out.row[k] = out.own_row_[k];
+            for (int f = 0; f < 6; ++f) {
+                out.own_offset_[f] = half[f / 2];
+                out.own_face_row_[3][f] = static_cast<float>(half[f / 2]);
+            }
+            out.own_face_row_[3][6] = out.own_face_row_[3][7] = kFarOff_m;
+            for (int k = 0; k < 3; ++k) out.row[k] = out.own_row_[k], out.face_row[k] = kBoxNormalRow[k];
+            out.face_row[3] = out.own_face_row_[3];
             out.kind = ConvexKind::polytope;
             out.local_offset = out.own_offset_;
             out.local_normal = kBoxNormal;
@@ -68,6 +74,7 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
             out.local_normal = hull.normal.data();
             out.local_offset = hull.offset.data();
             for (int k = 0; k < 3; ++k) out.row[k] = hull.row[k].data();
+            for (int k = 0; k < 4; ++k) out.face_row[k] = hull.face_row[k].data();
             return;
         }
         default:
@@ -95,6 +102,15 @@ void place_triangle(const D3 corner[3], D3 normal, Convex& out) {
     out.own_offset_[0] = dot(normal, out.centre);
     out.own_offset_[1] = -out.own_offset_[0];
     out.local_offset = out.own_offset_;
+    const Vec3 n = narrowed(normal);
+    const float row[4] = {n.x, n.y, n.z, static_cast<float>(out.own_offset_[0])};
+    for (int k = 0; k < 4; ++k) {
+        float* const own = out.own_face_row_[k];
+        own[0] = row[k];
+        own[1] = -row[k];
+        own[2] = own[3] = k < 3 ? 0.0f : kFarOff_m;
+        out.face_row[k] = own;
+    }
 }
 
 }  // namespace orrery::sim::ref

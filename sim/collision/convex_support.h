@@ -14,6 +14,18 @@ inline SupportLanes all_lanes(double x) {
     return SupportLanes{f, f, f, f};
 }
 
+inline SupportLanes choose(SupportRows condition, SupportLanes yes, SupportLanes no) {
+    return reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(yes) & condition) | (reinterpret_cast<SupportRows>(no) & ~condition));
+}
+// The row of the largest value, the lowest of those that are alike.
+inline std::uint32_t first_of_largest(SupportLanes value, SupportRows row) {
+    std::uint32_t lane = 0;
+    for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
+        if (value[k] > value[lane] || (value[k] == value[lane] && row[k] < row[lane])) lane = k;
+    }
+    return static_cast<std::uint32_t>(row[lane]);
+}
+
 // Of a polytope, the vertex that is farthest along a direction: the lowest of those that are alike in single precision.
 inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
     const D3 local = inward(c.pose.axes, direction);
@@ -31,15 +43,10 @@ inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
         row += SupportRows{4, 4, 4, 4};
         const SupportLanes along = at(i);
         const SupportRows farther = along > most;
-        most = reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(along) & farther) |
-                                              (reinterpret_cast<SupportRows>(most) & ~farther));
+        most = choose(farther, along, most);
         best = (row & farther) | (best & ~farther);
     }
-    std::uint32_t lane = 0;
-    for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
-        if (most[k] > most[lane] || (most[k] == most[lane] && best[k] < best[lane])) lane = k;
-    }
-    return static_cast<std::uint32_t>(best[lane]);
+    return first_of_largest(most, best);
 }
 
 // The farthest point of the core along a direction; the radius comes on top of it.

@@ -20,8 +20,9 @@ inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angl
 // rigidity (60 Hz for joints, clamped to a quarter of the substep rate; damping ratio 2), dropped in the relax pass.
 //
 // What has come out of place is brought back at most at max_recovery_speed (m/s or rad/s, or the held value's unit a second; m/s of
-// the body that goes fastest where an area or a volume is held), so that a joint made or teleported metres apart closes instead of flinging its bodies. 0: SolverSettings::joint_recovery_speed
-// where rigid, none where a frequency is set, for a spring is to swing as it will. Servos have their own max_speed instead.
+// the body that goes fastest where an area or a volume is held), so that a joint made or teleported metres apart closes instead
+// of flinging its bodies. 0: SolverSettings::joint_recovery_speed where rigid, none where a frequency is set, for a spring is to swing
+// as it will. Servos have their own max_speed instead.
 struct Spring {
     float frequency_hz = 0.0f;
     float damping_ratio = 1.0f;

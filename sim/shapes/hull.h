@@ -16,7 +16,8 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kMaxHullFaces = 2 * kMaxHullVertices - 4;  // Euler: all of them triangles
 inline constexpr std::uint32_t kMaxHullEdges = 3 * kMaxHullVertices - 6;
-inline constexpr std::uint32_t kSupportLanes = 4;  // vertices that a support function looks at together
+inline constexpr std::uint32_t kSupportLanes = 4;  // vertices, or faces, that are looked at together
+inline constexpr float kFarOff_m = 1.0e30f;        // offset of the plane of no face
 
 struct Hull {
     std::vector<Vec3> vertex;     // m, in the body's frame
@@ -24,6 +25,7 @@ struct Hull {
     std::vector<Vec3> inward;     // by vertex: where it goes, about, when all its faces move inward by 1
     std::vector<ref::D3> normal;  // by face: unit, outward
     std::vector<double> offset;   // of its plane along the normal; no vertex lies above it
+    std::vector<float> face_row[4];  // x, y, z of the normals, the offsets; up to a multiple of kSupportLanes faces that are far off
     std::vector<std::uint16_t> face_start;
     std::vector<std::uint8_t> loop;
     std::vector<PolytopeEdge> edge;

@@ -90,6 +90,12 @@ void set_planes(Hull& hull) {
         for (const Vec3& v : hull.vertex) offset = larger(offset, dot(n, widened(v)));
         hull.normal.push_back(n);
         hull.offset.push_back(offset);
+        const Vec3 m = narrowed(n);
+        const float row[4] = {m.x, m.y, m.z, static_cast<float>(offset)};
+        for (int k = 0; k < 4; ++k) hull.face_row[k].push_back(row[k]);
+    }
+    while (hull.face_row[0].size() % kSupportLanes != 0) {
+        for (int k = 0; k < 4; ++k) hull.face_row[k].push_back(k < 3 ? 0.0f : kFarOff_m);
     }
 }
 

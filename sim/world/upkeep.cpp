@@ -152,8 +152,9 @@ void quarantine_lost_bodies(Core& core, Executor& executor) {
     std::vector<std::uint32_t>& first_odd = core.first_odd;
     first_odd.resize(chunk_count(bodies.size(), kBodiesPerTask));
     for_chunks(executor, bodies.size(), kBodiesPerTask, [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
-        first_odd[chunk] = std::max(begin, 1u);
-        while (first_odd[chunk] < end && !is_odd(first_odd[chunk])) ++first_odd[chunk];
+        std::uint32_t i = std::max(begin, 1u);
+        while (i < end && !is_odd(i)) ++i;
+        first_odd[chunk] = i;
     });
     const auto look_at = [&](std::uint32_t i) {
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);

@@ -271,6 +271,8 @@ WorldStats World::stats() const {
     return stats;
 }
 
+std::uint32_t World::rigs_beyond_limits() const { return impl_->core.stats.rigs_beyond_limits; }
+
 bool World::alive(BodyId id) const {
     const State& state = impl_->core.state;
     return id.index != kWorldBody && id.index < state.bodies.size() && body_alive(state, id.index) &&

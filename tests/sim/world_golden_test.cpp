@@ -159,6 +159,53 @@ WorldDef crowded_plate() {
     return def;
 }
 
+// Tetrahedra that are turned inside out, triangles that are to grow, some of them of bodies of very different masses: their recovery is
+// at its bound.
+WorldDef areas_and_volumes() {
+    WorldDef def;
+    add_ground(def);
+    const auto bead = add_sphere_shape(def, 0.1f);
+    MaterialDef lead;
+    lead.density_kgpm3 = 50'000.0f;
+    def.materials.push_back(lead);
+    for (std::uint32_t k = 0; k < 12; ++k) {
+        const float x = 2.5f * static_cast<float>(k % 4) - 4.0f, z = 2.5f * static_cast<float>(k / 4) - 2.5f, edge = 0.5f + 0.1f * static_cast<float>(k);
+        const Vec3 corner[] = {{x, 1.0f, z}, {x + edge, 1.0f, z}, {x + 0.2f * edge, 1.0f, z - edge}, {x + 0.1f * edge, 1.0f + 0.9f * edge, z}};
+        std::uint32_t id[4] = {};
+        const bool volume = k % 3 != 2;
+        for (std::uint32_t i = 0; i < (volume ? 4u : 3u); ++i) id[i] = add_body(def, bead, corner[i]);
+        if (k % 2 == 1) def.bodies[id[1]].material = 1;
+        const float most = k % 4 == 3 ? 0.7f : 0.0f;
+        JointDef joint;
+        joint.body_a = id[0], joint.body_b = id[1], joint.body_c = id[2];
+        if (volume) joint.body_d = id[3], joint.constraint = Volume{-0.15f * edge * edge * edge, {0.0f, 1.0f, most}};
+        else joint.constraint = Area{1.5f * edge * edge, {0.0f, 1.0f, most}};
+        def.joints.push_back(joint);
+    }
+    return def;
+}
+
+// Hulls and boxes that fall into a heap: faces, edges and corners meet.
+WorldDef heap_of_hulls() {
+    WorldDef def;
+    add_ground(def);
+    std::vector<std::uint32_t> shapes{add_box_shape(def, {0.35f, 0.3f, 0.25f})};
+    Lcg random(77);
+    for (const std::uint32_t points : {6u, 11u, 40u}) {
+        ShapeDef hull;
+        hull.type = ShapeType::hull;
+        for (std::uint32_t i = 0; i < points; ++i)
+            hull.points.push_back({random.between(-0.5f, 0.5f), random.between(-0.4f, 0.4f), random.between(-0.5f, 0.5f)});
+        shapes.push_back(add_shape(def, hull));
+    }
+    for (std::uint32_t k = 0; k < 48; ++k) {
+        const float x = 0.7f * static_cast<float>(k % 4) - 1.0f, y = 0.8f + 0.9f * static_cast<float>(k / 16), z = 0.7f * static_cast<float>(k / 4 % 4) - 1.0f;
+        const auto body = add_body(def, shapes[k % 4], {x, y, z}, exact_turn(0.1f * static_cast<float>(k % 9)));
+        def.bodies[body].angular_velocity = {random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f)};
+    }
+    return def;
+}
+
 struct GoldenScene {
     const char* name;
     WorldDef def;
@@ -203,6 +250,8 @@ TEST_CASE("golden hashes of this engine version hold on every target and thread 
                                      GoldenScene{"nets_and_hub", nets_and_hub(), false},
                                      GoldenScene{"limits_and_modes", limits_and_modes(), false},
                                      GoldenScene{"crowded_plate", crowded_plate(), false},
+                                     GoldenScene{"areas_and_volumes", areas_and_volumes(), false},
+                                     GoldenScene{"heap_of_hulls", heap_of_hulls(), false},
                                      GoldenScene{"varied", varied_world(), true}}) {
         CAPTURE(std::string(scene.name));
         const std::string reference = course_of(scene, Target::scalar, 1, Way::straight);

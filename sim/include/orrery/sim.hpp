@@ -708,7 +708,8 @@ class World {
     float dt_s() const;
     const WorldDef& definition() const;
     std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same
-    WorldStats stats() const;
+    WorldStats stats() const;                     // looks at all bodies and joints
+    std::uint32_t rigs_beyond_limits() const;     // WorldStats', at once
 
     bool alive(BodyId id) const;
     bool alive(JointId id) const;
