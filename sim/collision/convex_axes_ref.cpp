@@ -200,7 +200,8 @@ struct PlacedEdge {
 // 0. A normal that touches an edge lies between those of its two faces: where a point is deeper than that below both
 // their planes, it is so along all that lies between.
 std::uint32_t edges_near(const Convex& c, const Known& known, double floor, PlacedEdge* out) {
-    std::int32_t below[kFaceRoom] = {};  // a bit a point
+    std::int32_t below[kFaceRoom];  // a bit a point
+    __builtin_memset(below, 0, (c.topology->faces + kSupportLanes - 1) / kSupportLanes * kSupportLanes * sizeof *below);
     const SupportLanes limit = all_lanes(floor - absolute(floor) * kRounding);
     for (std::uint32_t k = 0; k < known.count; ++k) {
         const Seen seen(inward(c.pose, known.point[k]));
