@@ -5,6 +5,7 @@ namespace orrery::sim::ref {
 namespace {
 
 constexpr double kParallelEdges = 1e-6;  // squared sine below which two edges span no axis
+constexpr double kSlip2 = 1e-8;          // m^2: over their length such edges part by no more than its root, which faces do as well
 constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says nearly all that the edges could
 constexpr double kDeepInside_m = 1e-9;   // a point this deep in a cylinder has no nearest surface point outside
 
@@ -235,9 +236,10 @@ struct EdgeStore {
     };
 };
 
-// Of two polytopes that overlap, the pair of edges whose product parts them farthest, if farther than `floor`, which is
-// below 0.
-ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const Known& of_b, double floor) {
+// Of two polytopes, the pair of edges whose product parts them farthest, if farther than `floor`, which is not above 0. `unsure`: some
+// whose product is too small to be asked may part them.
+ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const Known& of_b, double floor, bool& unsure) {
+    unsure = false;
     ConvexAxis best;
     best.separation = floor;
     EdgeStore sa, sb;
@@ -254,9 +256,12 @@ ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const
             const double p = dot(ea.left, eb.along), q = dot(ea.right, eb.along);
             if (p * q >= 0.0 || l * q >= 0.0) continue;
             const D3 n = cross(ea.along, eb.along);
-            const double size2 = dot(n, n);
-            if (size2 <= kParallelEdges * ea.size2 * eb.size2) continue;
-            const D3 unit = n * ((l > 0.0 ? 1.0 : -1.0) / __builtin_sqrt(size2));
+            const double size2 = dot(n, n), side = l > 0.0 ? 1.0 : -1.0;
+            if (size2 <= kParallelEdges * ea.size2 * eb.size2) {
+                unsure = unsure || (size2 > kSlip2 * larger(ea.size2, eb.size2) && dot(n, eb.from - ea.from) * side > 0.0);
+                continue;
+            }
+            const D3 unit = n * (side / __builtin_sqrt(size2));
             const double separation = dot(unit, eb.from - ea.from);
             if (separation <= best.separation) continue;
             best.kind = ConvexAxis::Kind::between;
@@ -280,7 +285,10 @@ ConvexAxis between_known(const Convex& a, const Convex& b, const ConvexGap& gap,
         if (fine.state == ConvexGap::State::apart) return axis_of(a, b, fine);
         return between_known(a, b, fine, of_a, of_b, floor);
     }
-    if (polytopes(a, b)) return floor < 0.0 ? best_edges(a, b, of_a, of_b, floor) : ConvexAxis{};
+    if (polytopes(a, b)) {
+        bool unsure = false;
+        return floor < 0.0 ? best_edges(a, b, of_a, of_b, floor, unsure) : ConvexAxis{};
+    }
     ConvexDepth d;
     ConvexAxis out;
     convex_depth(a, b, gap, -floor - (a.radius + b.radius), d);
@@ -322,10 +330,14 @@ bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& ga
     of_b.add(support(b, -way));
     out = best_face(a, b, -1e300, of_b);
     gap.state = ConvexGap::State::beyond;
+    gap.count = 0;
+    gap.rough = false;
     if (out.separation > limit) return out = {}, true;
-    const ConvexAxis second = best_face(b, a, smaller(preferred_to(out.separation), limit), of_a);
+    const double preferred = preferred_to(out.separation), least = smaller(preferred, limit);
+    const ConvexAxis second = best_face(b, a, out.separation > 0.0 ? least : smaller(least, 0.0), of_a);
     if (second.separation > limit) return out = {}, true;
-    if (second.kind != ConvexAxis::Kind::none && second.separation > preferred_to(out.separation)) out = as_face_b(second);
+    if (second.separation > preferred) out = as_face_b(second);
+    else if (out.separation <= 0.0 && second.separation > 0.0) return false;  // apart, and by how much decides
     const double separation = out.separation;
     if (separation > 0.0) {
         const bool of_second = out.kind == ConvexAxis::Kind::face_b;
@@ -338,9 +350,14 @@ bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& ga
         return true;
     }
     const double floor = preferred_to(separation);
-    const ConvexAxis between = best_edges(a, b, of_a, of_b, smaller(floor, 0.0));
-    if (between.separation > 0.0) return false;
+    bool unsure = false;
+    const ConvexAxis between = best_edges(a, b, of_a, of_b, smaller(floor, 0.0), unsure);
+    if (unsure || between.separation > 0.0) return false;
     gap.state = ConvexGap::State::overlap;
+    for (; gap.count < 4 && gap.count < of_a.count && gap.count < of_b.count; ++gap.count) {  // the last are the best
+        gap.a[gap.count] = of_a.point[of_a.count - 1 - gap.count];
+        gap.b[gap.count] = of_b.point[of_b.count - 1 - gap.count];
+    }
     if (floor >= 0.0 || between.kind == ConvexAxis::Kind::none) return true;
     // Two edges whose normal is nearly the face's have to be better by as much again.
     if (dot(between.normal, out.normal) < kEdgeIsFace || between.separation > preferred_to(floor)) out = between;

@@ -129,4 +129,48 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
     }
 }
 
+TEST_CASE("two polytopes that are apart are said to be, where no face and no two edges but nearly parallel ones part them") {
+    // Long beams, each on an edge, those edges face to face and turned by less than a thousandth.
+    const Kind beam = kind({{}, ShapeType::box, 0.5f, 0.5f, {5.0f, 0.1f, 0.1f}});
+    for (const double yaw : {1e-6, 1e-4, 5e-4, 9e-4, 2e-3}) {
+        for (const double apart : {0.002, 0.001}) {
+            CAPTURE(yaw);
+            CAPTURE(apart);
+            const float eighth = 0.38268343f, rest = 0.92387953f;  // of a turn about x
+            const auto half = static_cast<float>(yaw / 2);
+            ref::Convex lower, upper;
+            ref::place_convex(beam.shape, {{}, ref::axes_of({eighth, 0.0f, 0.0f, rest})}, lower);
+            // about x, then about y
+            const Quat turned{eighth, half * rest, -half * eighth, rest};
+            ref::place_convex(beam.shape, {{0.0, 2 * 0.1 * std::sqrt(2.0) + apart, 0.0}, ref::axes_of(turned)}, upper);
+            ref::ConvexGap gap;
+            const ref::ConvexAxis axis = ref::find_axis(lower, upper, 0.02, gap);
+            REQUIRE(axis.kind != ref::ConvexAxis::Kind::none);
+            CHECK(axis.separation >= ref::least_preferred(apart) - 1e-6);
+            CHECK(axis.separation <= apart + 1e-6);
+        }
+    }
+    // Slender spikes, tip to tip: a face of the blunter one parts them by less than what makes it preferred to the other's.
+    const auto spike = [](double degrees, double way) {
+        ShapeDef def;
+        def.type = ShapeType::hull;
+        const auto wide = static_cast<float>(0.25 * std::tan(degrees * 0.017453292519943295)), high = static_cast<float>(0.25 * way);
+        def.points = {{0.0f, 0.0f, 0.0f}, {wide, high, wide}, {-wide, high, wide}, {wide, high, -wide}, {-wide, high, -wide}};
+        return kind(def);
+    };
+    const Kind sharp = spike(5.0, -1.0), blunt = spike(5.1, 1.0);
+    for (const double apart : {0.004, 0.002, 0.006}) {
+        CAPTURE(apart);
+        ref::Convex a, b;
+        ref::place_convex(sharp.shape, {sharp.shape.hull->centre, ref::DAxes{}}, a);
+        const ref::D3 at = blunt.shape.hull->centre;
+        ref::place_convex(blunt.shape, {{at.x, at.y + apart, at.z}, ref::DAxes{}}, b);
+        ref::ConvexGap gap;
+        const ref::ConvexAxis axis = ref::find_axis(a, b, 0.02, gap);
+        REQUIRE(axis.kind != ref::ConvexAxis::Kind::none);
+        CHECK(axis.separation == doctest::Approx(apart).epsilon(0.001));
+        CHECK(axis.normal.y > 0.999);
+    }
+}
+
 }  // namespace orrery::sim
