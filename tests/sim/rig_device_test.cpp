@@ -439,14 +439,20 @@ TEST_CASE("one warp takes two bundles on chip, one where the chip holds no more,
 }
 
 TEST_CASE("a device that is lost in any call leaves the tick to the CPU, for good, and changes no bit") {
-    for (const bool others : {false, true}) {
-        const WorldDef def = others ? trees_and_graphs(5, 6) : ropes(5, 20, 12);
+    struct Course {
+        bool others;
+        int on_chip_bytes;
+        unsigned calls, apart;  // at least so many are made; of the later ones each of so many is tried
+    };
+    for (const Course& course : {Course{false, 64 * 1024, 60, 1}, Course{true, 64 * 1024, 150, 2}, Course{true, 0, 1800, 29}}) {
+        const WorldDef def = course.others ? trees_and_graphs(5, 6) : ropes(5, 20, 12);
         const auto here = world_on(def, nullptr);
         run(*here, 6);
         std::uint32_t losses = 0;
-        const unsigned apart = (others ? 29u : 1u) * (few() ? 7u : 1u);
-        for (unsigned calls = 0; calls < (others ? 1800u : 60u); calls += calls < 60 && !few() ? 1u : apart) {
+        const unsigned apart = course.apart * (few() ? 7u : 1u);
+        for (unsigned calls = 0; calls < course.calls; calls += calls < 60 && !few() ? 1u : apart) {
             const FreshDevice fresh;
+            device.on_chip_bytes = course.on_chip_bytes;
             device.calls_left = calls;
             std::string lost;
             ModuleRigDevice gpu = module_device(1, &lost);
