@@ -63,16 +63,7 @@ class FaceBounds {
     double bound(std::uint32_t face) const { return bound_[face]; }
     // Of those that are left the most promising, the lowest of those that are alike.
     std::uint32_t best() const {
-        SupportLanes most = load(0);
-        SupportRows best{0, 1, 2, 3}, row = best;
-        for (std::uint32_t f = kSupportLanes; f < convex_.topology->faces; f += kSupportLanes) {
-            row += SupportRows{4, 4, 4, 4};
-            const SupportLanes here = load(f);
-            const SupportRows larger = here > most;
-            most = choose(larger, here, most);
-            best = (row & larger) | (best & ~larger);
-        }
-        return first_of_largest(most, best);
+        return row_of_largest(convex_.topology->faces, [this](std::uint32_t f) { return load(f); });
     }
 
   private:
@@ -321,6 +312,11 @@ ConvexAxis as_face_b(ConvexAxis face) {
     return face;
 }
 
+// Two edges whose normal is nearly the face's have to be better than `floor` by as much again.
+bool edges_will_do(const ConvexAxis& edges, const ConvexAxis& face, double floor) {
+    return dot(edges.normal, face.normal) < kEdgeIsFace || edges.separation > preferred_to(floor);
+}
+
 // Whether two polytopes' faces and edges tell all that find_axis is to say: where they overlap, are beyond reach, or a corner of one
 // lies above a face of the other. Then nobody need know their distance.
 bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& gap, ConvexAxis& out) {
@@ -358,9 +354,7 @@ bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& ga
         gap.a[gap.count] = of_a.point[of_a.count - 1 - gap.count];
         gap.b[gap.count] = of_b.point[of_b.count - 1 - gap.count];
     }
-    if (floor >= 0.0 || between.kind == ConvexAxis::Kind::none) return true;
-    // Two edges whose normal is nearly the face's have to be better by as much again.
-    if (dot(between.normal, out.normal) < kEdgeIsFace || between.separation > preferred_to(floor)) out = between;
+    if (floor < 0.0 && between.kind != ConvexAxis::Kind::none && edges_will_do(between, out, floor)) out = between;
     return true;
 }
 
@@ -398,9 +392,7 @@ ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& 
     if (floor + radii >= 0.0) return face;
     const ConvexAxis between = between_known(a, b, gap, of_a, of_b, floor);
     if (between.kind == ConvexAxis::Kind::none) return face;
-    // Two edges whose normal is nearly the face's have to be better by as much again.
-    const bool alike = polytopes(a, b) && dot(between.normal, face.normal) >= kEdgeIsFace;
-    return alike && between.separation <= preferred_to(floor) ? face : between;
+    return polytopes(a, b) && !edges_will_do(between, face, floor) ? face : between;
 }
 
 }  // namespace orrery::sim::ref

@@ -17,36 +17,36 @@ inline SupportLanes all_lanes(double x) {
 inline SupportLanes choose(SupportRows condition, SupportLanes yes, SupportLanes no) {
     return reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(yes) & condition) | (reinterpret_cast<SupportRows>(no) & ~condition));
 }
-// The row of the largest value, the lowest of those that are alike.
-inline std::uint32_t first_of_largest(SupportLanes value, SupportRows row) {
+// The row, of `count` of which `at` gives kSupportLanes from one on, with the largest value: the lowest of those that are alike.
+template <class At>
+std::uint32_t row_of_largest(std::uint32_t count, const At& at) {
+    SupportLanes most = at(0);
+    SupportRows best{0, 1, 2, 3}, row = best;
+    for (std::uint32_t i = kSupportLanes; i < count; i += kSupportLanes) {
+        row += SupportRows{4, 4, 4, 4};
+        const SupportLanes here = at(i);
+        const SupportRows larger = here > most;
+        most = choose(larger, here, most);
+        best = (row & larger) | (best & ~larger);
+    }
     std::uint32_t lane = 0;
     for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
-        if (value[k] > value[lane] || (value[k] == value[lane] && row[k] < row[lane])) lane = k;
+        if (most[k] > most[lane] || (most[k] == most[lane] && best[k] < best[lane])) lane = k;
     }
-    return static_cast<std::uint32_t>(row[lane]);
+    return static_cast<std::uint32_t>(best[lane]);
 }
 
 // Of a polytope, the vertex that is farthest along a direction: the lowest of those that are alike in single precision.
 inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
     const D3 local = inward(c.pose.axes, direction);
     const SupportLanes x = all_lanes(local.x), y = all_lanes(local.y), z = all_lanes(local.z);
-    const auto at = [&](std::uint32_t i) {
+    return row_of_largest(c.topology->vertices, [&](std::uint32_t i) {
         SupportLanes vx, vy, vz;
         __builtin_memcpy(&vx, c.row[0] + i, sizeof vx);
         __builtin_memcpy(&vy, c.row[1] + i, sizeof vy);
         __builtin_memcpy(&vz, c.row[2] + i, sizeof vz);
         return (vx * x + vy * y) + vz * z;
-    };
-    SupportLanes most = at(0);
-    SupportRows best{0, 1, 2, 3}, row = best;
-    for (std::uint32_t i = kSupportLanes; i < c.topology->vertices; i += kSupportLanes) {
-        row += SupportRows{4, 4, 4, 4};
-        const SupportLanes along = at(i);
-        const SupportRows farther = along > most;
-        most = choose(farther, along, most);
-        best = (row & farther) | (best & ~farther);
-    }
-    return first_of_largest(most, best);
+    });
 }
 
 // The farthest point of the core along a direction; the radius comes on top of it.

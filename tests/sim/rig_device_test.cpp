@@ -442,7 +442,7 @@ TEST_CASE("a device that is lost in any call leaves the tick to the CPU, for goo
     struct Course {
         bool others;
         int on_chip_bytes;
-        unsigned calls, apart;  // at least so many are made; of the later ones each of so many is tried
+        unsigned calls, apart;  // lost after fewer than so many; of those after the sixtieth one of so many is tried
     };
     for (const Course& course : {Course{false, 64 * 1024, 60, 1}, Course{true, 64 * 1024, 150, 2}, Course{true, 0, 1800, 29}}) {
         const WorldDef def = course.others ? trees_and_graphs(5, 6) : ropes(5, 20, 12);

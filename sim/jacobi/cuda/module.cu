@@ -167,12 +167,11 @@ class Session {
         return false;
     }
 
-    // Loaded only when it is first recorded, a kernel might break the recording.
-    bool loaded(void (*kernel)(RigLaunch)) {
+    // How many threads a block of the kernel may have; 0: it cannot be had. Loaded only when it is first recorded, a kernel might break
+    // the recording.
+    std::uint32_t load(void (*kernel)(RigLaunch)) {
         cudaFuncAttributes attributes{};
-        if (!ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes")) return false;
-        if (kernel == graph_kernel) graph_threads_ = std::min<std::uint32_t>(kGraphThreads, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
-        return true;
+        return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes") ? static_cast<std::uint32_t>(attributes.maxThreadsPerBlock) : 0;
     }
     bool prepare() {
         int processors = 0, on_chip_bytes = 0;
@@ -181,14 +180,16 @@ class Session {
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
-            !loaded(graph_kernel) || !loaded(kinematic_kernel) || !loaded(tree_kernel<TreePass::prepare>) || !loaded(tree_kernel<TreePass::substep>) ||
-            !loaded(tree_kernel<TreePass::finish>) || !loaded(joint_kernel<JointPass::prepare>) || !loaded(joint_kernel<JointPass::warm_start>) ||
-            !loaded(joint_kernel<JointPass::solve>) || !loaded(joint_kernel<JointPass::show>) || !loaded(joint_kernel<JointPass::refresh>) ||
-            !loaded(joint_kernel<JointPass::relax>) || !loaded(joint_kernel<JointPass::sum>) || !loaded(joint_kernel<JointPass::finish>) ||
-            !loaded(body_kernel<BodyPass::prepare>) || !loaded(body_kernel<BodyPass::begin>) || !loaded(body_kernel<BodyPass::push>) ||
-            !loaded(body_kernel<BodyPass::move>) || !loaded(body_kernel<BodyPass::refresh>) || !loaded(body_kernel<BodyPass::end>) ||
-            !loaded(body_kernel<BodyPass::finish>))
+            !load(kinematic_kernel) || !load(tree_kernel<TreePass::prepare>) || !load(tree_kernel<TreePass::substep>) ||
+            !load(tree_kernel<TreePass::finish>) || !load(joint_kernel<JointPass::prepare>) || !load(joint_kernel<JointPass::warm_start>) ||
+            !load(joint_kernel<JointPass::solve>) || !load(joint_kernel<JointPass::show>) || !load(joint_kernel<JointPass::refresh>) ||
+            !load(joint_kernel<JointPass::relax>) || !load(joint_kernel<JointPass::sum>) || !load(joint_kernel<JointPass::finish>) ||
+            !load(body_kernel<BodyPass::prepare>) || !load(body_kernel<BodyPass::begin>) || !load(body_kernel<BodyPass::push>) ||
+            !load(body_kernel<BodyPass::move>) || !load(body_kernel<BodyPass::refresh>) || !load(body_kernel<BodyPass::end>) ||
+            !load(body_kernel<BodyPass::finish>))
             return false;
+        graph_threads_ = std::min(kGraphThreads, load(graph_kernel));
+        if (graph_threads_ == 0) return false;
         processors_ = static_cast<std::size_t>(processors);
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
         return ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
