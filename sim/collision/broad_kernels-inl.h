@@ -9,6 +9,7 @@
 
 #include "sim/collision/bounds-inl.h"
 #include "sim/collision/broad_kernels.h"
+#include "sim/collision/rows-inl.h"
 #include "sim/collision/tree-inl.h"
 
 ORRERY_LANES_BEGIN
@@ -51,7 +52,7 @@ inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint
 }
 
 constexpr BroadKernels make_broad_kernels() {
-    return {expand, near, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
+    return {expand, extents_of, near, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
 }
 
 ORRERY_LANES_END

@@ -8,6 +8,7 @@
 #include "orrery/sim.hpp"
 #include "sim/collision/manifold.h"
 #include "sim/collision/narrow_kernels.h"
+#include "sim/collision/polytope_rows.h"
 
 namespace orrery::sim {
 
@@ -61,6 +62,8 @@ struct TreeView {
 struct BroadKernels {
     // Tight bounds of bodies rows[0..count), and escaped[i] = 1 where they are not inside the fat ones, else 0.
     void (*expand)(const ExpandInput&, const std::uint32_t* rows, std::uint32_t count, std::uint8_t* escaped);
+    // How far vertices reach along three directions, r[3 k] to r[3 k + 2], and against them, from the frame's origin.
+    void (*extents)(const VertexRows&, const float r[9], float low[3], float high[3]);
     // Bit k of hits[i]: boxes[rows[i]] overlaps boxes[others[k]]. At most 32 others.
     void (*near)(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, const std::uint32_t* others, std::uint32_t other_count,
                  std::uint32_t* hits);

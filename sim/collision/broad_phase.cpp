@@ -253,7 +253,7 @@ void BroadPhase::expand_chunk(const ExpandInput& input, std::span<const Shape> s
                               const BroadKernels& kernels) const {
     kernels.expand(input, rows.data(), static_cast<std::uint32_t>(rows.size()), escaped);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (has_posed_bounds(type_of_[rows[i]])) ref::expand_posed(shapes[shape_of_[rows[i]]], input, rows[i], escaped[i]);
+        if (has_posed_bounds(type_of_[rows[i]])) ref::expand_posed(kernels, shapes[shape_of_[rows[i]]], input, rows[i], escaped[i]);
     }
 }
 

@@ -7,8 +7,9 @@
 //   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a face, or
 //      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts as the
 //      better axis until another beats it by a tolerance, so that rounding does not make resting bodies change their mind; the
-//      choice is a function of the two poses alone. Points that were met bound what a face or an edge can be worth, in single
-//      precision with what that may be wrong by: only those that may be the best are looked at, and the outcome is as if all had been.
+//      choice is a function of the two poses alone. Points that were met bound what a face or an edge can be worth: only those
+//      that may be the best are looked at. Which face of a polytope that is, single precision says (polytope_kernels.h), so that of
+//      faces that differ by a millionth of the shapes' size either may be taken; what it is worth, double precision.
 //   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at most
 //      four are kept. Without a reference face: the point midway between the two features, or two where edges run side by
 //      side.
@@ -20,6 +21,7 @@
 #include <cstdint>
 
 #include "sim/collision/manifold.h"
+#include "sim/collision/polytope_kernels.h"
 #include "sim/shapes/double3.h"
 #include "sim/shapes/hull.h"
 #include "sim/shapes/polytope.h"
@@ -45,9 +47,9 @@ struct Convex {
     double radius = 0.0;                 // around a point or a segment
     double rim = 0.0;                    // cylinder: the caps' radius
     double half_height = 0.0;            // segment, cylinder
-    DPose pose;                          // segment and cylinder run along its y
-    D3 centre;                           // somewhere inside
+    DPose pose;                          // its position lies inside; segment and cylinder run along its y
     const Topology* topology = nullptr;  // polytope, as what follows
+    double extent = 0.0;                 // no vertex is farther from the frame's origin
     const float* row[3] = {};            // x, y, z of the vertices; some repeated up to a multiple of kSupportLanes
     const D3* local_normal = nullptr;
     const double* local_offset = nullptr;  // of each face's plane along its normal
@@ -67,7 +69,7 @@ struct Convex {
 
 // `shape` must be convex: a sphere, capsule, box, cylinder or hull.
 void place_convex(const Shape& shape, const DPose& pose, Convex& out);
-// Counter-clockwise seen from the front, face 0.
+// Counter-clockwise seen from the front, face 0. Its corners are kept in single precision from their mean: to 3e-8 of its size.
 void place_triangle(const D3 corner[3], D3 normal, Convex& out);
 
 // The face that looks most along a direction: of a polytope, or a cylinder's cap: 0 above, 1 below.
@@ -97,9 +99,12 @@ struct ConvexGap {
     bool rough = false;  // no more than a bound: so near, a face parts them well enough to be preferred
     std::uint32_t count = 0;
     D3 a[4], b[4];  // points of A and of B that are nearest, or hold the place where the cores overlap, between them
+    MetVertices met[2];  // of two polytopes, from find_axis: of B's, of A's
 };
 // `beyond`: farther apart than `limit`. Where `faces_first`, shapes with curved sides may be left at a rough distance.
 void convex_gap(const Convex& a, const Convex& b, double limit, bool faces_first, ConvexGap& out);
+// The same of two polytopes, of which B lies along `way`, about.
+void polytope_gap(const Convex& a, const Convex& b, D3 way, double limit, ConvexGap& out);
 
 // ---- convex_depth_ref.cpp
 
@@ -120,16 +125,21 @@ struct ConvexAxis {
     Kind kind = Kind::none;
     D3 normal;
     double separation = -1e300;
-    std::uint32_t face = 0;  // face_*
+    std::uint32_t face = 0;    // face_*
+    std::uint32_t vertex = 0;  // face_* of two polytopes: the other's that is farthest below or nearest above
     bool of_edges = false;   // between two edges of polytopes, else between points of the surfaces
     std::uint32_t edge_a = 0, edge_b = 0;
     D3 on_a, on_b;
 };
 
 // kind none: they are farther apart than `limit`, which is not negative. `gap` is what was found on the way.
-ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& gap);
+ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, double limit, ConvexGap& gap);
+// The same of a triangle's front (face 0) and another polytope, whose centre lies before it: `vertex` is lowest above the front, `face`
+// lies farthest below the corners.
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex, std::uint32_t face,
+                              double limit, ConvexGap& gap);
 // The best axis that is no face, of what find_axis looked at; kind none where none has a separation above `floor`.
-ConvexAxis between_axis(const Convex& a, const Convex& b, const ConvexGap& gap, double floor);
+ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap, double floor);
 
 // ---- convex_contacts_ref.cpp
 
@@ -173,10 +183,10 @@ std::uint32_t keep_four(Place* places, std::uint32_t count);
 
 // Where shapes within `margin` of each other touch, or will within a tick in which A moves by `motion` relative to B.
 // False: nowhere.
-bool collide_convex(const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out);
+bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out);
 // The same along an axis that find_axis gave; where its face does not hold what is deepest, along another.
-bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion, double margin,
-                    ConvexContacts& out);
+bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion,
+                    double margin, ConvexContacts& out);
 // The same against the half space below a plane through `origin`; the shape is A.
 bool collide_half_space(const Convex& a, D3 origin, D3 plane_normal, D3 motion, double margin, ConvexContacts& out);
 

@@ -1,4 +1,5 @@
 #include "sim/collision/convex_support.h"
+#include "sim/collision/simplex.h"
 
 namespace orrery::sim::ref {
 
@@ -8,22 +9,7 @@ constexpr double kParallelEdges = 1e-6;  // squared sine below which two edges s
 constexpr double kSlip2 = 1e-8;          // m^2: over their length such edges part by no more than its root, which faces do as well
 constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says nearly all that the edges could
 constexpr double kDeepInside_m = 1e-9;   // a point this deep in a cylinder has no nearest surface point outside
-
-// Points of a shape that were met already: a face or an edge parts the shapes no farther than it parts these.
-struct Known {
-    static constexpr std::uint32_t kMost = 8;
-    std::uint32_t count = 0;
-    D3 point[kMost];
-    void add(D3 p) {
-        if (count < kMost) point[count++] = p;
-    }
-};
-
-Known known_of(const D3* points, std::uint32_t count) {
-    Known out;
-    for (std::uint32_t i = 0; i < count; ++i) out.add(points[i]);
-    return out;
-}
+constexpr double kMeet_m = 1e-9;         // so near, the way from a triangle to a core has no direction
 
 constexpr float kRounding = 1.0e-6f;  // of sums of a few products in single precision, of what they are made of
 
@@ -43,8 +29,6 @@ struct Seen {
         return (((nx * x + ny * y) + nz * z) - offset) + (rounding + reinterpret_cast<SupportLanes>(plain) * all_lanes(kRounding));
     }
 };
-
-constexpr std::uint32_t kFaceRoom = (kMaxHullFaces + kSupportLanes - 1) / kSupportLanes * kSupportLanes;
 
 // By face of a polytope, how far it can part it from another at most, from points of that which were met.
 class FaceBounds {
@@ -87,23 +71,22 @@ void use_face(ConvexAxis& best, double separation, D3 normal, std::uint32_t face
     best.on_b = met;
 }
 
-// The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. What is
-// met of `other` on the way joins `known`, its points.
-ConvexAxis best_face(const Convex& c, const Convex& other, double floor, Known& known) {
+// The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. `known`: points of `other`; no
+// face parts the shapes farther than it parts these.
+ConvexAxis best_face(const Convex& c, const Convex& other, double floor, const D3* known, std::uint32_t known_count) {
     ConvexAxis best;
     best.separation = floor;
     if (c.kind == ConvexKind::cylinder) {
         for (std::uint32_t face = 0; face < 2; ++face) {
             const D3 n = face == 0 ? c.pose.axes.y : -c.pose.axes.y, p = support(other, -n);
             const double separation = (dot(n, p - c.pose.position) - c.half_height) - other.radius;
-            known.add(p);
             if (separation > best.separation) use_face(best, separation, n, face, p);
         }
         return best;
     }
     if (c.kind != ConvexKind::polytope) return best;
     FaceBounds bounds(c);
-    for (std::uint32_t k = 0; k < known.count; ++k) bounds.meet(inward(c.pose, known.point[k]));
+    for (std::uint32_t k = 0; k < known_count; ++k) bounds.meet(inward(c.pose, known[k]));
     for (std::uint32_t tried = 0; tried < c.topology->faces; ++tried) {
         const std::uint32_t f = bounds.best();
         if (bounds.bound(f) - other.radius <= best.separation) break;
@@ -111,7 +94,6 @@ ConvexAxis best_face(const Convex& c, const Convex& other, double floor, Known& 
         const double separation = (dot(c.local_normal[f], at) - c.local_offset[f]) - other.radius;
         bounds.meet(at);
         bounds.leave_out(f);
-        known.add(p);
         if (separation > best.separation) use_face(best, separation, n, f, p);
     }
     return best;
@@ -141,6 +123,70 @@ ConvexAxis cylinder_to_point(const Convex& cylinder, const Convex& ball) {
     out.on_a = outward(cylinder.pose, surface);
     out.on_b = ball.pose.position - out.normal * ball.radius;
     return out;
+}
+
+bool is_triangle(const Convex& c) { return c.kind == ConvexKind::polytope && c.topology == &kTriangleTopology; }
+
+// Points of A and of B that are near each other.
+struct NearPoints {
+    double size2 = 1e300;
+    D3 on_a, on_b;
+    void take(D3 a, D3 b) {
+        const D3 d = b - a;
+        const double d2 = dot(d, d);
+        if (d2 < size2) *this = {d2, a, b};
+    }
+};
+
+void near_of_triangle(const D3 corner[3], D3 point, NearPoints& best) {
+    const D3 w[3] = {corner[0] - point, corner[1] - point, corner[2] - point};
+    SimplexPoint near;
+    simplex::triangle(w, 0, 1, 2, near);
+    best.take(point + near.v, point);
+}
+
+// p + s d and q + t e, s and t from 0 to 1.
+void near_of_segments(D3 p, D3 d, D3 q, D3 e, NearPoints& best) {
+    const D3 r = q - p;
+    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e), all = dd * ee - de * de;
+    double s = all > 1e-12 * dd * ee ? clamped((rd * ee - re * de) / all, 0.0, 1.0) : 0.0, t = (s * de - re) / ee;
+    if (t < 0.0 || t > 1.0) {
+        t = t < 0.0 ? 0.0 : 1.0;
+        s = clamped((rd + t * de) / dd, 0.0, 1.0);
+    }
+    best.take(p + d * s, q + e * t);
+}
+
+// The distance of a triangle and the core of a ball or a capsule. False: they meet.
+bool triangle_gap(const Convex& triangle, const Convex& b, ConvexGap& out) {
+    const D3 corner[3] = {triangle.vertex(0), triangle.vertex(1), triangle.vertex(2)};
+    NearPoints best;
+    if (b.kind == ConvexKind::point) {
+        near_of_triangle(corner, b.pose.position, best);
+    } else {
+        const D3 half = b.pose.axes.y * b.half_height, from = b.pose.position - half, along = half * 2.0, to = b.pose.position + half,
+                 n = triangle.normal(0);
+        const double h = dot(from - corner[0], n), k = dot(to - corner[0], n);
+        if (h * k <= 0.0 && h != k) {  // it crosses the plane
+            const D3 at = from + along * (h / (h - k));
+            bool inside = true;
+            for (int i = 0; i < 3; ++i) inside = inside && dot(cross(corner[(i + 1) % 3] - corner[i], at - corner[i]), n) >= 0.0;
+            if (inside) return false;
+        }
+        near_of_triangle(corner, from, best);
+        near_of_triangle(corner, to, best);
+        for (int i = 0; i < 3; ++i) near_of_segments(corner[i], corner[(i + 1) % 3] - corner[i], from, along, best);
+    }
+    const double distance = __builtin_sqrt(best.size2);
+    if (distance <= kMeet_m) return false;
+    out.state = ConvexGap::State::apart;
+    out.rough = false;
+    out.count = 0;
+    out.distance = distance;
+    out.normal = (best.on_b - best.on_a) * (1.0 / distance);
+    out.on_a = best.on_a;
+    out.on_b = best.on_b;
+    return true;
 }
 
 ConvexAxis turned(ConvexAxis axis) {
@@ -182,66 +228,125 @@ bool polytopes(const Convex& a, const Convex& b) {
     return a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope;
 }
 
-struct PlacedEdge {
-    std::uint32_t index;
-    D3 from, along, left, right;
-    double size2;
+constexpr double kRelativeSlack = 2e-6;  // more than placing a vertex and its height above a face lose in single precision, of their size
+
+ConvexAxis axis_of_face(const Convex& c, const Convex& other, std::uint32_t face, std::uint32_t vertex) {
+    const D3 p = other.vertex(vertex), at = inward(c.pose, p);
+    ConvexAxis out;
+    use_face(out, dot(c.local_normal[face], at) - c.local_offset[face], c.normal(face), face, p);
+    out.vertex = vertex;
+    return out;
+}
+
+// Two polytopes, each one's vertices as the other sees them.
+class PolytopePair {
+  public:
+    PolytopePair(const PolytopeKernels& kernels, const Convex& a, const Convex& b) : kernels_(kernels), a_(a), b_(b) {}
+
+    // Before what follows.
+    void place() {
+        b_in_a_ = relative(a_.pose, b_.pose);
+        const DAxes& r = b_in_a_.axes;
+        const D3 at = b_in_a_.position, from = {-dot(r.x, at), -dot(r.y, at), -dot(r.z, at)};
+        const double to_a[12] = {r.x.x, r.y.x, r.z.x, at.x, r.x.y, r.y.y, r.z.y, at.y, r.x.z, r.y.z, r.z.z, at.z};
+        const double to_b[12] = {r.x.x, r.x.y, r.x.z, from.x, r.y.x, r.y.y, r.y.z, from.y, r.z.x, r.z.y, r.z.z, from.z};
+        look_from(a_, b_, to_a, b_rows_, sides_[0]);
+        look_from(b_, a_, to_b, a_rows_, sides_[1]);
+        slack_ = static_cast<float>(kRelativeSlack * ((a_.extent + b_.extent) + (absolute(at.x) + absolute(at.y)) + absolute(at.z)));
+    }
+
+    // The face of A that parts it farthest from B; the normal points out of A.
+    ConvexAxis face_of_a() { return face_of(a_, b_, sides_[0], met[0]); }
+    ConvexAxis face_of_b() { return face_of(b_, a_, sides_[1], met[1]); }
+    // Whether a vertex of the other lies in the shape, to what rounding lets one tell.
+    bool holds_of_b(std::uint32_t vertex) const { return kernels_.outside(sides_[0], vertex) <= slack_; }
+    bool holds_of_a(std::uint32_t vertex) const { return kernels_.outside(sides_[1], vertex) <= slack_; }
+
+    // The pair of edges whose product parts them farthest, if farther than `floor`, which is not above 0. `unsure`: some whose product
+    // is too small to be asked may part them.
+    ConvexAxis best_edges(double floor, bool& unsure) const;
+
+    MetVertices met[2];  // of B, of A: they bound what faces and edges of the other can be worth
+
+  private:
+    // In A's frame.
+    struct PlacedEdge {
+        D3 from, along, left, right;
+        double size2;
+    };
+    struct EdgeStore {
+        EdgeStore() {}
+        union {
+            PlacedEdge edge[kMaxHullEdges];
+        };
+    };
+
+    void look_from(const Convex& c, const Convex& other, const double to[12], float (*rows)[kMaxHullVertices], PolytopeSide& side) const {
+        float narrow[12];
+        for (int k = 0; k < 12; ++k) narrow[k] = static_cast<float>(to[k]);
+        float* const out[3] = {rows[0], rows[1], rows[2]};
+        kernels_.place({{other.row[0], other.row[1], other.row[2]}, other.topology->vertices}, narrow, out);
+        for (int k = 0; k < 4; ++k) side.faces.row[k] = c.face_row[k];
+        for (int k = 0; k < 3; ++k) side.other.row[k] = rows[k], side.way[k] = narrow[4 * k + 3];
+        side.faces.count = c.topology->faces;
+        side.other.count = other.topology->vertices;
+    }
+    ConvexAxis face_of(const Convex& c, const Convex& other, const PolytopeSide& side, MetVertices& vertices) const {
+        PartingFace face;
+        kernels_.part(side, vertices, face);
+        return axis_of_face(c, other, face.face, face.vertex);
+    }
+    std::uint32_t edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor, std::uint16_t* out) const;
+    static PlacedEdge placed_edge(D3 from, D3 to, D3 left, D3 right) {
+        const D3 along = to - from;
+        return {from, along, left, right, dot(along, along)};
+    }
+
+    const PolytopeKernels& kernels_;
+    const Convex &a_, &b_;
+    DPose b_in_a_;
+    PolytopeSide sides_[2];  // of A, of B
+    float slack_ = 0.0f;
+    float a_rows_[3][kMaxHullVertices], b_rows_[3][kMaxHullVertices];  // as B and as A see them
 };
 
-// Those edges of `c` along which it may be parted from points of the other shape by more than `floor`, which is below
-// 0. A normal that touches an edge lies between those of its two faces: where a point is deeper than that below both
-// their planes, it is so along all that lies between.
-std::uint32_t edges_near(const Convex& c, const Known& known, double floor, PlacedEdge* out) {
-    std::int32_t below[kFaceRoom];  // a bit a point
-    __builtin_memset(below, 0, (c.topology->faces + kSupportLanes - 1) / kSupportLanes * kSupportLanes * sizeof *below);
-    const SupportLanes limit = all_lanes(floor - absolute(floor) * kRounding);
-    for (std::uint32_t k = 0; k < known.count; ++k) {
-        const Seen seen(inward(c.pose, known.point[k]));
-        const std::int32_t bit = 1 << k;
-        for (std::uint32_t f = 0; f < c.topology->faces; f += kSupportLanes) {
-            SupportRows bits;
-            __builtin_memcpy(&bits, below + f, sizeof bits);
-            bits |= (seen.above(c, f) < limit) & SupportRows{bit, bit, bit, bit};
-            __builtin_memcpy(below + f, &bits, sizeof bits);
-        }
-    }
+// Those edges of `c` along which it may be parted from vertices of the other shape by more than `floor`, which is not above 0. A normal
+// that touches an edge lies between those of its two faces: where a point is deeper than that below both their planes, it is so
+// along all that lies between.
+std::uint32_t PolytopePair::edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor,
+                                       std::uint16_t* out) const {
+    std::int32_t below[kFaceRoom];
+    kernels_.below(side, vertices, static_cast<float>(floor - slack_), below);
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < c.topology->edges; ++i) {
-        const PolytopeEdge& e = c.topology->edge[i];
-        if ((below[e.left] & below[e.right]) != 0) continue;
-        PlacedEdge& to = out[count++];
-        to.index = i;
-        to.from = c.vertex(e.from);
-        to.along = c.vertex(e.to) - to.from;
-        to.left = c.normal(e.left);
-        to.right = c.normal(e.right);
-        to.size2 = dot(to.along, to.along);
+    for (std::uint32_t i = 0; i < topology.edges; ++i) {  // without a branch, which would not be foreseen
+        const PolytopeEdge& e = topology.edge[i];
+        out[count] = static_cast<std::uint16_t>(i);
+        count += (below[e.left] & below[e.right]) == 0 ? 1 : 0;
     }
     return count;
 }
 
-struct EdgeStore {
-    EdgeStore() {}
-    union {
-        PlacedEdge edge[kMaxHullEdges];
-    };
-};
-
-// Of two polytopes, the pair of edges whose product parts them farthest, if farther than `floor`, which is not above 0. `unsure`: some
-// whose product is too small to be asked may part them.
-ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const Known& of_b, double floor, bool& unsure) {
+ConvexAxis PolytopePair::best_edges(double floor, bool& unsure) const {
     unsure = false;
     ConvexAxis best;
     best.separation = floor;
-    EdgeStore sa, sb;
-    const std::uint32_t count_a = edges_near(a, of_b, floor, sa.edge), count_b = edges_near(b, of_a, floor, sb.edge);
+    std::uint16_t near_a[kMaxHullEdges], near_b[kMaxHullEdges];
+    const std::uint32_t count_a = edges_near(*a_.topology, sides_[0], met[0], floor, near_a),
+                        count_b = count_a == 0 ? 0 : edges_near(*b_.topology, sides_[1], met[1], floor, near_b);
+    EdgeStore edges_b;
+    for (std::uint32_t k = 0; k < count_b; ++k) {
+        const PolytopeEdge& e = b_.topology->edge[near_b[k]];
+        edges_b.edge[k] = placed_edge(outward(b_in_a_, b_.local_vertex(e.from)), outward(b_in_a_, b_.local_vertex(e.to)),
+                                      outward(b_in_a_.axes, b_.local_normal[e.left]), outward(b_in_a_.axes, b_.local_normal[e.right]));
+    }
+    D3 normal;
     for (std::uint32_t i = 0; i < count_a; ++i) {
-        const PlacedEdge& ea = sa.edge[i];
+        const PolytopeEdge& e = a_.topology->edge[near_a[i]];
+        const PlacedEdge ea = placed_edge(a_.local_vertex(e.from), a_.local_vertex(e.to), a_.local_normal[e.left], a_.local_normal[e.right]);
         for (std::uint32_t k = 0; k < count_b; ++k) {
-            const PlacedEdge& eb = sb.edge[k];
-            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses
-            // that between the negated faces of B's: each arc's ends lie on both sides of the other's plane, and both
-            // on one hemisphere.
+            const PlacedEdge& eb = edges_b.edge[k];
+            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses that between the
+            // negated faces of B's: each arc's ends lie on both sides of the other's plane, and both on one hemisphere.
             const double l = dot(eb.left, ea.along), r = dot(eb.right, ea.along);
             if (l * r >= 0.0) continue;
             const double p = dot(ea.left, eb.along), q = dot(ea.right, eb.along);
@@ -257,28 +362,23 @@ ConvexAxis best_edges(const Convex& a, const Convex& b, const Known& of_a, const
             if (separation <= best.separation) continue;
             best.kind = ConvexAxis::Kind::between;
             best.separation = separation;
-            best.normal = unit;
+            normal = unit;
             best.of_edges = true;
-            best.edge_a = ea.index;
-            best.edge_b = eb.index;
+            best.edge_a = near_a[i];
+            best.edge_b = near_b[k];
         }
     }
+    best.normal = outward(a_.pose.axes, normal);
     return best;
 }
 
-// What find_axis has when no face is to be had, or none that is good enough.
-ConvexAxis between_known(const Convex& a, const Convex& b, const ConvexGap& gap, const Known& of_a, const Known& of_b,
-                         double floor) {
+// What find_axis has when no face is to be had, or none that is good enough, of shapes that are not both polytopes.
+ConvexAxis between_known(const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
     if (gap.state == ConvexGap::State::apart && !gap.rough) return axis_of(a, b, gap);
     if (gap.rough) {
         ConvexGap fine;
         convex_gap(a, b, 1e300, false, fine);
-        if (fine.state == ConvexGap::State::apart) return axis_of(a, b, fine);
-        return between_known(a, b, fine, of_a, of_b, floor);
-    }
-    if (polytopes(a, b)) {
-        bool unsure = false;
-        return floor < 0.0 ? best_edges(a, b, of_a, of_b, floor, unsure) : ConvexAxis{};
+        return between_known(a, b, fine, floor);
     }
     ConvexDepth d;
     ConvexAxis out;
@@ -317,82 +417,142 @@ bool edges_will_do(const ConvexAxis& edges, const ConvexAxis& face, double floor
     return dot(edges.normal, face.normal) < kEdgeIsFace || edges.separation > preferred_to(floor);
 }
 
-// Whether two polytopes' faces and edges tell all that find_axis is to say: where they overlap, are beyond reach, or a corner of one
-// lies above a face of the other. Then nobody need know their distance.
-bool axis_by_faces(const Convex& a, const Convex& b, double limit, ConvexGap& gap, ConvexAxis& out) {
-    const D3 way = b.centre - a.centre;
-    Known of_a, of_b;
-    of_a.add(support(a, way));
-    of_b.add(support(b, -way));
-    out = best_face(a, b, -1e300, of_b);
-    gap.state = ConvexGap::State::beyond;
-    gap.count = 0;
-    gap.rough = false;
-    if (out.separation > limit) return out = {}, true;
-    const double preferred = preferred_to(out.separation), least = smaller(preferred, limit);
-    const ConvexAxis second = best_face(b, a, out.separation > 0.0 ? least : smaller(least, 0.0), of_a);
-    if (second.separation > limit) return out = {}, true;
-    if (second.separation > preferred) out = as_face_b(second);
-    else if (out.separation <= 0.0 && second.separation > 0.0) return false;  // apart, and by how much decides
-    const double separation = out.separation;
-    if (separation > 0.0) {
-        const bool of_second = out.kind == ConvexAxis::Kind::face_b;
-        if (!above_face(of_second ? b : a, out.face, out.on_b)) return false;
-        gap.state = ConvexGap::State::apart;
-        gap.distance = separation;
-        gap.normal = out.normal;
-        gap.on_a = of_second ? out.on_b : out.on_b - out.normal * separation;
-        gap.on_b = of_second ? out.on_b + out.normal * separation : out.on_b;
-        return true;
-    }
-    const double floor = preferred_to(separation);
-    bool unsure = false;
-    const ConvexAxis between = best_edges(a, b, of_a, of_b, smaller(floor, 0.0), unsure);
-    if (unsure || between.separation > 0.0) return false;
-    gap.state = ConvexGap::State::overlap;
-    for (; gap.count < 4 && gap.count < of_a.count && gap.count < of_b.count; ++gap.count) {  // the last are the best
-        gap.a[gap.count] = of_a.point[of_a.count - 1 - gap.count];
-        gap.b[gap.count] = of_b.point[of_b.count - 1 - gap.count];
-    }
-    if (floor < 0.0 && between.kind != ConvexAxis::Kind::none && edges_will_do(between, out, floor)) out = between;
+// Whether two edges that part polytopes are nearest to each other between their ends: then nothing of the two is nearer.
+bool distance_of_edges(const Convex& a, const Convex& b, const ConvexAxis& axis, ConvexGap& gap) {
+    const PolytopeEdge &ea = a.topology->edge[axis.edge_a], &eb = b.topology->edge[axis.edge_b];
+    const D3 p = a.vertex(ea.from), q = b.vertex(eb.from), d = a.vertex(ea.to) - p, e = b.vertex(eb.to) - q, r = q - p;
+    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e), all = dd * ee - de * de;
+    const double s = rd * ee - re * de, t = rd * de - re * dd;  // of `all`
+    if (!(s >= 0.0 && s <= all && t >= 0.0 && t <= all)) return false;
+    gap.state = ConvexGap::State::apart;
+    gap.distance = axis.separation;
+    gap.normal = axis.normal;
+    gap.on_a = p + d * (s / all);
+    gap.on_b = q + e * (t / all);
     return true;
+}
+
+// The axis of two polytopes of which the faces that part them farthest are known: where they overlap, or a corner of one lies above a face of
+// the other, or an edge beside an edge, by faces and edges alone. Else GJK tells the distance. `of_front`: A is a triangle, `first` its front,
+// and the pair has not been placed; what lies below the front, or below the other's face, meets it if it lies in the prism under that.
+ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& b, const ConvexAxis& first, const ConvexAxis& second, bool of_front,
+                             double limit, ConvexGap& gap) {
+    gap.state = ConvexGap::State::beyond;
+    if (first.separation > limit || second.separation > limit) return {};
+    const bool of_second = second.separation > preferred_to(first.separation);
+    const ConvexAxis out = of_second ? as_face_b(second) : first;
+    const bool meet = first.separation <= 0.0 && second.separation <= 0.0;  // as far as faces tell
+    const double edge_floor = meet ? preferred_to(out.separation) : 0.0;
+    const bool above = out.separation > 0.0 || (of_front && meet && edge_floor >= 0.0) ? above_face(of_second ? b : a, out.face, out.on_b) : false;
+    if (out.separation > 0.0 && above) {
+        gap.state = ConvexGap::State::apart;
+        gap.distance = out.separation;
+        gap.normal = out.normal;
+        gap.on_a = of_second ? out.on_b : out.on_b - out.normal * out.separation;
+        gap.on_b = of_second ? out.on_b + out.normal * out.separation : out.on_b;
+        return out;
+    }
+    if (meet && edge_floor >= 0.0 && (of_front ? above : of_second ? pair.holds_of_a(out.vertex) : pair.holds_of_b(out.vertex))) {
+        gap.state = ConvexGap::State::overlap;
+        return out;  // edges can neither part them nor be preferred
+    }
+    if (of_front) pair.place();
+    bool unsure = false;
+    const ConvexAxis between = pair.best_edges(smaller(edge_floor, 0.0), unsure);
+    if (meet && !unsure && between.separation <= 0.0) {
+        gap.state = ConvexGap::State::overlap;
+        return edge_floor < 0.0 && between.kind != ConvexAxis::Kind::none && edges_will_do(between, out, edge_floor) ? between : out;
+    }
+
+    const bool by_edges = between.separation > 0.0 && distance_of_edges(a, b, between, gap);
+    if (!by_edges) polytope_gap(a, b, out.normal, limit, gap);
+    if (gap.state == ConvexGap::State::beyond || gap.distance > limit) return {};
+    const bool apart = gap.state == ConvexGap::State::apart;
+    const double enough = apart ? least_preferred(gap.distance) : -1e300;
+    ConvexAxis face;
+    if (first.separation > enough) face = first;
+    if (second.separation > (first.separation > enough ? preferred_to(first.separation) : enough)) face = as_face_b(second);
+    if (face.kind == ConvexAxis::Kind::none) return by_edges ? between : axis_of(a, b, gap);
+    if (apart) return face;
+    // Cores that overlap have nothing that parts them.
+    const double floor = preferred_to(face.separation);
+    if (floor >= 0.0) return face;
+    const ConvexAxis deeper = pair.best_edges(floor, unsure);
+    return deeper.kind != ConvexAxis::Kind::none && edges_will_do(deeper, face, floor) ? deeper : face;
 }
 
 }  // namespace
 
-ConvexAxis between_axis(const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
-    return between_known(a, b, gap, known_of(gap.a, gap.count), known_of(gap.b, gap.count), floor);
+ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
+    if (!polytopes(a, b)) return between_known(a, b, gap, floor);
+    if (gap.state == ConvexGap::State::apart) return axis_of(a, b, gap);
+    if (floor >= 0.0) return {};
+    PolytopePair pair(kernels, a, b);
+    pair.place();
+    pair.met[0] = gap.met[0];
+    pair.met[1] = gap.met[1];
+    bool unsure = false;
+    return pair.best_edges(floor, unsure);
 }
 
-ConvexAxis find_axis(const Convex& a, const Convex& b, double limit, ConvexGap& gap) {
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex, std::uint32_t face,
+                              double limit, ConvexGap& gap) {
+    PolytopePair pair(kernels, triangle, convex);
+    if (convex.topology->vertices <= MetVertices::kMost) pair.met[0].add_all(convex.topology->vertices);
+    else pair.met[0].add(vertex);
+    pair.met[1].add_all(3);
+    const D3 out = convex.normal(face);
+    std::uint32_t lowest = 0;
+    double least = 1e300;
+    for (std::uint32_t corner = 0; corner < 3; ++corner) {
+        const double along = dot(out, triangle.vertex(corner));
+        if (along < least) lowest = corner, least = along;
+    }
+    const ConvexAxis axis = axis_of_polytopes(pair, triangle, convex, axis_of_face(triangle, convex, 0, vertex),
+                                              axis_of_face(convex, triangle, face, lowest), true, limit, gap);
+    gap.met[0] = pair.met[0];
+    gap.met[1] = pair.met[1];
+    return axis;
+}
+
+ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, double limit, ConvexGap& gap) {
     if (a.kind == ConvexKind::cylinder && b.kind == ConvexKind::point) return within(cylinder_to_point(a, b), limit);
     if (a.kind == ConvexKind::point && b.kind == ConvexKind::cylinder)
         return within(turned(cylinder_to_point(b, a)), limit);
-    if (ConvexAxis axis; polytopes(a, b) && axis_by_faces(a, b, limit, gap, axis)) return axis;
+    if (polytopes(a, b)) {
+        gap.state = ConvexGap::State::beyond;
+        PolytopePair pair(kernels, a, b);
+        pair.place();
+        const ConvexAxis first = pair.face_of_a();
+        if (first.separation > limit) return {};
+        const ConvexAxis second = pair.face_of_b(), axis = axis_of_polytopes(pair, a, b, first, second, false, limit, gap);
+        gap.met[0] = pair.met[0];
+        gap.met[1] = pair.met[1];
+        return axis;
+    }
     const double radii = a.radius + b.radius;
-    convex_gap(a, b, limit + radii, true, gap);
-    if (gap.state == ConvexGap::State::beyond) return {};
+    const bool known = is_triangle(a) && (b.kind == ConvexKind::point || b.kind == ConvexKind::segment) && triangle_gap(a, b, gap);
+    if (!known) convex_gap(a, b, limit + radii, true, gap);
+    if (gap.state == ConvexGap::State::beyond || (known && gap.distance > limit + radii)) return {};
     // Of a ball the direction is exact and its contact is one point in any case. A point in a polytope is parted by a
     // face.
     const bool apart = gap.state == ConvexGap::State::apart, smooth = round(a) || round(b);
     if (apart && (smooth || !(has_faces(a) || has_faces(b)))) return axis_of(a, b, gap);
 
-    Known of_a = known_of(gap.a, gap.count), of_b = known_of(gap.b, gap.count);
-    ConvexAxis face = best_face(a, b, apart ? least_preferred(gap.distance - radii) : -1e300, of_b);
+    ConvexAxis face = best_face(a, b, apart ? least_preferred(gap.distance - radii) : -1e300, gap.b, gap.count);
     const bool a_has = face.kind != ConvexAxis::Kind::none;
-    ConvexAxis second = best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, of_a);
+    const ConvexAxis second = best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, gap.a, gap.count);
     if (second.kind != ConvexAxis::Kind::none) face = as_face_b(second);
     if (face.kind == ConvexAxis::Kind::none) {
-        const ConvexAxis between = between_known(a, b, gap, of_a, of_b, -1e300);
+        const ConvexAxis between = between_known(a, b, gap, -1e300);
         return between.kind == ConvexAxis::Kind::none ? crossing(a, b) : between;
     }
     if (apart || smooth) return face;
     const double floor = preferred_to(face.separation);
     // Cores that overlap have nothing that parts them.
     if (floor + radii >= 0.0) return face;
-    const ConvexAxis between = between_known(a, b, gap, of_a, of_b, floor);
-    if (between.kind == ConvexAxis::Kind::none) return face;
-    return polytopes(a, b) && !edges_will_do(between, face, floor) ? face : between;
+    const ConvexAxis between = between_known(a, b, gap, floor);
+    return between.kind == ConvexAxis::Kind::none ? face : between;
 }
 
 }  // namespace orrery::sim::ref

@@ -45,13 +45,30 @@ void cap_outline(const Convex& c, double side, Outline& out) {
 
 // ---- the reference: a plane, all of it or the part within a polygon or a disc
 
+// Points of a plane, and the ways from each to the next.
+struct Loop {
+    std::uint32_t count = 0;
+    double x[kMaxHullVertices], y[kMaxHullVertices];
+    double along_x[kMaxHullVertices], along_y[kMaxHullVertices];
+    Loop() {}
+    void close() {
+        for (std::uint32_t i = 0; i + 1 < count; ++i) along_x[i] = x[i + 1] - x[i], along_y[i] = y[i + 1] - y[i];
+        along_x[count - 1] = x[0] - x[count - 1];
+        along_y[count - 1] = y[0] - y[count - 1];
+    }
+    double way(std::uint32_t i) const { return __builtin_sqrt(along_x[i] * along_x[i] + along_y[i] * along_y[i]); }
+    // The product of way i and what leads from its begin to a point: positive to its left.
+    double beside(std::uint32_t i, double px, double py) const { return along_x[i] * (py - y[i]) - along_y[i] * (px - x[i]); }
+};
+
 struct Reference {
     D3 origin, u, v, n;
-    std::uint32_t count = 0;  // corners; 0: a disc, or the whole plane where the radius is below 0
+    Loop corners;             // none: a disc, or the whole plane where the radius is below 0
     double radius = -1.0;
-    double x[kMaxHullVertices], y[kMaxHullVertices];
+    double length[kMaxHullVertices];  // of the ways between corners
     std::uint8_t number[kMaxHullVertices];
     double size2 = 1e300;  // squared extent, for tolerances
+    Reference() {}
 };
 
 // Of the face of a polytope or the cap of a cylinder.
@@ -64,29 +81,32 @@ void set_reference(const Convex& c, std::uint32_t face, Reference& ref) {
         ref.origin = c.pose.position + ref.n * c.half_height;
         ref.radius = c.rim;
         ref.size2 = 4.0 * c.rim * c.rim;
-        ref.count = 0;
         return;
     }
     ref.n = c.normal(face);
     const std::uint8_t* loop = c.topology->face_loop(face);
-    ref.count = c.topology->loop_size(face);
+    Loop& corners = ref.corners;
+    corners.count = c.topology->loop_size(face);
     const D3 first = c.vertex(loop[0]), edge = c.vertex(loop[1]) - first;
-    ref.u = unit_or(edge - ref.n * dot(edge, ref.n), across(ref.n));
+    ref.u = unit_or_across(edge - ref.n * dot(edge, ref.n), ref.n);
     ref.v = cross(ref.n, ref.u);
     ref.origin = first + ref.n * (c.offset(face) - dot(ref.n, first));
     ref.size2 = 0.0;
-    for (std::uint32_t i = 0; i < ref.count; ++i) {
+    for (std::uint32_t i = 0; i < corners.count; ++i) {
         const D3 d = c.vertex(loop[i]) - ref.origin;
-        ref.x[i] = dot(d, ref.u);
-        ref.y[i] = dot(d, ref.v);
+        corners.x[i] = dot(d, ref.u);
+        corners.y[i] = dot(d, ref.v);
         ref.number[i] = loop[i];
-        ref.size2 = larger(ref.size2, ref.x[i] * ref.x[i] + ref.y[i] * ref.y[i]);
+        ref.size2 = larger(ref.size2, corners.x[i] * corners.x[i] + corners.y[i] * corners.y[i]);
     }
+    corners.close();
+    for (std::uint32_t i = 0; i < corners.count; ++i) ref.length[i] = corners.way(i);
 }
 
 struct Span {
-    double low = 0.0, high = 1.0;
+    double low, high;
 };
+constexpr Span kAll{0.0, 1.0}, kNothing{0.0, -1.0};
 
 // The part of p + t d with inside(t) = a + t b >= 0.
 void cut(Span& s, double a, double b) {
@@ -100,31 +120,30 @@ void cut(Span& s, double a, double b) {
 }
 
 Span clip(const Reference& ref, double slack, double px, double py, double dx, double dy) {
-    Span s;
-    if (ref.count == 0) {
+    Span s = kAll;
+    const Loop& corners = ref.corners;
+    if (corners.count == 0) {
         if (ref.radius < 0.0) return s;
         const double r = ref.radius + slack, a = dx * dx + dy * dy, b = px * dx + py * dy,
                      c = (px * px + py * py) - r * r;
-        if (a <= 0.0) return c <= 0.0 ? s : Span{0.0, -1.0};
+        if (a <= 0.0) return c <= 0.0 ? s : kNothing;
         const double root2 = b * b - a * c;
-        if (root2 < 0.0) return {0.0, -1.0};
+        if (root2 < 0.0) return kNothing;
         const double root = __builtin_sqrt(root2);
         s.low = larger(s.low, (-b - root) / a);
         s.high = smaller(s.high, (root - b) / a);
         return s;
     }
-    for (std::uint32_t i = 0; i < ref.count; ++i) {
-        const std::uint32_t k = i + 1 < ref.count ? i + 1 : 0;
-        const double ex = ref.x[k] - ref.x[i], ey = ref.y[k] - ref.y[i], size = __builtin_sqrt(ex * ex + ey * ey);
-        cut(s, (ex * (py - ref.y[i]) - ey * (px - ref.x[i])) + slack * size, ex * dy - ey * dx);
+    for (std::uint32_t i = 0; i < corners.count; ++i) {
+        cut(s, corners.beside(i, px, py) + slack * ref.length[i], corners.along_x[i] * dy - corners.along_y[i] * dx);
         if (s.low > s.high) break;
     }
     return s;
 }
 
-struct Flat {  // an incident outline in the reference's coordinates
-    std::uint32_t count = 0;
-    double x[kMaxHullVertices], y[kMaxHullVertices], z[kMaxHullVertices];
+struct Flat : Loop {  // an incident outline in the reference's coordinates
+    double z[kMaxHullVertices];
+    Flat() {}
 };
 
 void flatten(const Outline& outline, const Reference& ref, double radius, Flat& out) {
@@ -146,12 +165,11 @@ double extent2(const Flat& f) {
     return most;
 }
 
-// Whether a reference corner lies under the incident polygon, which goes round clockwise here, and at what height.
-bool height_under(const Flat& f, D3 normal, double x, double y, double slack, double& z) {
+// Whether a reference corner lies under the incident polygon, which goes round clockwise here, and at what height. slack[i]: times
+// the length of way i.
+bool height_under(const Flat& f, D3 normal, double x, double y, const double* slack, double& z) {
     for (std::uint32_t i = 0; i < f.count; ++i) {
-        const std::uint32_t k = i + 1 < f.count ? i + 1 : 0;
-        const double ex = f.x[k] - f.x[i], ey = f.y[k] - f.y[i];
-        if (ex * (y - f.y[i]) - ey * (x - f.x[i]) > -slack * __builtin_sqrt(ex * ex + ey * ey)) return false;
+        if (f.beside(i, x, y) > -slack[i]) return false;
     }
     z = f.z[0] - ((normal.x * (x - f.x[0]) + normal.y * (y - f.y[0])) / normal.z);
     return true;
@@ -168,6 +186,7 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     const double size2 = extent2(f), slack = kSlack * __builtin_sqrt(smaller(ref.size2, size2));
     std::uint32_t count = 0;
     const std::uint32_t name = outline.name << kPlaceBits;
+    f.close();
     if (f.count == 1) {
         const Span s = clip(ref, slack, f.x[0], f.y[0], 0.0, 0.0);
         if (s.low <= s.high && f.z[0] < kept_to)
@@ -176,15 +195,12 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     }
     const std::uint32_t edges = f.count == 2 ? 1 : f.count;
     Span span[kMaxHullVertices];
-    for (std::uint32_t i = 0; i < edges; ++i) {
-        const std::uint32_t k = i + 1 < f.count ? i + 1 : 0;
-        span[i] = clip(ref, slack, f.x[i], f.y[i], f.x[k] - f.x[i], f.y[k] - f.y[i]);
-    }
+    for (std::uint32_t i = 0; i < edges; ++i) span[i] = clip(ref, slack, f.x[i], f.y[i], f.along_x[i], f.along_y[i]);
     for (std::uint32_t i = 0; i < edges; ++i) {
         const std::uint32_t k = i + 1 < f.count ? i + 1 : 0;
         const Span s = span[i];
         if (s.low > s.high) continue;
-        const double dx = f.x[k] - f.x[i], dy = f.y[k] - f.y[i], dz = f.z[k] - f.z[i];
+        const double dx = f.along_x[i], dy = f.along_y[i], dz = f.z[k] - f.z[i];
         const double z0 = f.z[i] + dz * s.low, z1 = f.z[i] + dz * s.high;
         if (z0 < kept_to)
             places[count++] = {f.x[i] + dx * s.low, f.y[i] + dy * s.low, z0, name | outline.number[i] * kOfEdge};
@@ -197,17 +213,19 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
     }
     const D3 n{dot(incident_normal, ref.u), dot(incident_normal, ref.v), dot(incident_normal, ref.n)};
     if (f.count < 3 || n.z > -kEdgeOn) return count;
-    if (ref.count == 0 && ref.radius > 0.0) {
+    double edge_slack[kMaxHullVertices];
+    for (std::uint32_t i = 0; i < f.count; ++i) edge_slack[i] = slack * f.way(i);
+    if (ref.corners.count == 0 && ref.radius > 0.0) {
         for (std::uint32_t i = 0; i < kCapPoints; ++i) {
             const double x = ref.radius * kEighth[i][0], y = ref.radius * kEighth[i][1];
             double z = 0.0;
-            if (height_under(f, n, x, y, slack, z) && z < kept_to) places[count++] = {x, y, z, name | (kCorner + i)};
+            if (height_under(f, n, x, y, edge_slack, z) && z < kept_to) places[count++] = {x, y, z, name | (kCorner + i)};
         }
     }
-    for (std::uint32_t i = 0; i < ref.count; ++i) {
+    for (std::uint32_t i = 0; i < ref.corners.count; ++i) {
+        const double x = ref.corners.x[i], y = ref.corners.y[i];
         double z = 0.0;
-        if (height_under(f, n, ref.x[i], ref.y[i], slack, z) && z < kept_to)
-            places[count++] = {ref.x[i], ref.y[i], z, name | (kCorner + ref.number[i])};
+        if (height_under(f, n, x, y, edge_slack, z) && z < kept_to) places[count++] = {x, y, z, name | (kCorner + ref.number[i])};
     }
     return count;
 }
@@ -226,22 +244,25 @@ struct Edge {
     bool point = true;
 };
 
+Edge edge_of(const Convex& c, std::uint32_t edge) {
+    return {c.vertex(c.topology->edge[edge].from), c.vertex(c.topology->edge[edge].to), edge, false};
+}
+
 // The edge or point of the core with which a shape meets what lies along n.
 Edge edge_along(const Convex& c, D3 n) {
     if (c.kind == ConvexKind::polytope) {
         const std::uint32_t top = support_vertex(c, n);
         const D3 local = inward(c.pose.axes, n);
         std::uint32_t best = kNone;
-        double least = kLevel;
+        double least2 = kLevel * kLevel;
         for (std::uint32_t k = 0; k < c.topology->edges; ++k) {
             const PolytopeEdge& edge = c.topology->edge[k];
-            if (edge.from != top && edge.to != top) continue;
+            if ((edge.from != top) & (edge.to != top)) continue;
             const D3 d = c.local_vertex(edge.to) - c.local_vertex(edge.from);
-            const double lean = absolute(dot(d, local)) / length(d);
-            if (lean < least) best = k, least = lean;
+            const double rises = dot(d, local), lean2 = rises * rises / dot(d, d);
+            if (lean2 < least2) best = k, least2 = lean2;
         }
-        if (best == kNone) return {c.vertex(top), c.vertex(top), top, true};
-        return {c.vertex(c.topology->edge[best].from), c.vertex(c.topology->edge[best].to), best, false};
+        return best == kNone ? Edge{c.vertex(top), c.vertex(top), top, true} : edge_of(c, best);
     }
     if (c.kind == ConvexKind::point) return {c.pose.position, c.pose.position, 0, true};
     const double lean = dot(c.pose.axes.y, n);
@@ -260,7 +281,7 @@ constexpr std::uint32_t kBetween = 0x8000'0000u,
 
 void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, double kept_to, ConvexContacts& out) {
     const D3 n = axis.normal;
-    const Edge ea = edge_along(a, n), eb = edge_along(b, -n);
+    const Edge ea = axis.of_edges ? edge_of(a, axis.edge_a) : edge_along(a, n), eb = axis.of_edges ? edge_of(b, axis.edge_b) : edge_along(b, -n);
     // What a point meets may be a face, of which any edge would do: then the point alone gives the name.
     const std::uint32_t of_a = ea.point || !eb.point ? ea.number : 0, of_b = eb.point || !ea.point ? eb.number : 0;
     const std::uint32_t feature =
@@ -270,7 +291,7 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
     const double aa = dot(da, da), bb = dot(db, db), ab = dot(da, db), det = aa * bb - ab * ab;
     if (!ea.point && !eb.point && det <= kParallelEdges2 * (aa * bb)) {
         // Side by side: where both run.
-        Span s;
+        Span s = kAll;
         const double t0 = dot(w, da) / aa, t1 = dot(w + db, da) / aa;
         s.low = larger(s.low, smaller(t0, t1));
         s.high = smaller(s.high, larger(t0, t1));
@@ -290,14 +311,9 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
     }
     D3 on_a = axis.on_a, on_b = axis.on_b;
     if (axis.of_edges) {
-        const PolytopeEdge &pa = a.topology->edge[axis.edge_a], &pb = b.topology->edge[axis.edge_b];
-        const D3 p = a.vertex(pa.from), q = b.vertex(pb.from), d = a.vertex(pa.to) - p, e = b.vertex(pb.to) - q,
-                 r = q - p;
-        const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), denominator = dd * ee - de * de;
-        const double s = clamped((dot(r, d) * ee - dot(r, e) * de) / denominator, 0.0, 1.0);
-        const double t = clamped((dot(r, d) * de - dot(r, e) * dd) / denominator, 0.0, 1.0);
-        on_a = p + d * s;
-        on_b = q + e * t;
+        const double wa = dot(w, da), wb = dot(w, db);
+        on_a = ea.p + da * clamped((wa * bb - wb * ab) / det, 0.0, 1.0);
+        on_b = eb.p + db * clamped((wa * ab - wb * aa) / det, 0.0, 1.0);
         out.point[out.count++] = {(on_a + on_b) * 0.5, -axis.separation,
                                   kBetween | (axis.edge_a << 12) | (axis.edge_b << 2)};
     } else {
@@ -436,14 +452,14 @@ std::uint32_t keep_four(Place* places, std::uint32_t count) {
     return n;
 }
 
-bool collide_convex(const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out) {
+bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out) {
     ConvexGap gap;
-    const ConvexAxis axis = find_axis(a, b, margin + length(motion), gap);
-    return axis.kind != ConvexAxis::Kind::none && contacts_along(a, b, axis, gap, motion, margin, out);
+    const ConvexAxis axis = find_axis(kernels, a, b, margin + length(motion), gap);
+    return axis.kind != ConvexAxis::Kind::none && contacts_along(kernels, a, b, axis, gap, motion, margin, out);
 }
 
-bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion, double margin,
-                    ConvexContacts& out) {
+bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion,
+                    double margin, ConvexContacts& out) {
     out.count = 0;
     const bool by_face = axis.kind != ConvexAxis::Kind::between, of_b = axis.kind == ConvexAxis::Kind::face_b;
     if (by_face) {
@@ -456,7 +472,7 @@ bool contacts_along(const Convex& a, const Convex& b, ConvexAxis axis, const Con
             return true;
         // The preferred face does not hold what is deepest along its normal: edges or corners beside it meet, and count
         // after all.
-        const ConvexAxis between = between_axis(a, b, gap, axis.separation);
+        const ConvexAxis between = between_axis(kernels, a, b, gap, axis.separation);
         if (between.kind == ConvexAxis::Kind::none) return add_deepest(of_b ? a : b, axis, of_b, out);
         out.count = 0;
         axis = between;

@@ -239,7 +239,6 @@ void place_capsule(const Convex& cylinder, Convex& out) {
     out.radius = cylinder.rim;
     out.half_height = cylinder.half_height;
     out.pose = cylinder.pose;
-    out.centre = cylinder.centre;
 }
 
 bool touched_aside(const Convex& c, D3 normal, double distance) {
@@ -255,10 +254,10 @@ bool search_sides(const Convex& a, const Convex& b, double limit, ConvexGap& out
     if (round_a) place_capsule(a, around_a);
     if (round_b) place_capsule(b, around_b);
     const double rims = a.rim + b.rim;
-    search(round_a ? around_a : a, round_b ? around_b : b, b.centre - a.centre, limit + rims, false, out);
+    search(round_a ? around_a : a, round_b ? around_b : b, b.pose.position - a.pose.position, limit + rims, false, out);
     if (out.state == ConvexGap::State::beyond) return true;
     if (out.state == ConvexGap::State::overlap) {
-        out.normal = b.centre - a.centre;
+        out.normal = b.pose.position - a.pose.position;
         return false;
     }
     out.distance -= rims;
@@ -276,12 +275,14 @@ bool search_sides(const Convex& a, const Convex& b, double limit, ConvexGap& out
 }  // namespace
 
 void convex_gap(const Convex& a, const Convex& b, double limit, bool faces_first, ConvexGap& out) {
-    D3 first = b.centre - a.centre;
+    D3 first = b.pose.position - a.pose.position;
     if (a.kind == ConvexKind::cylinder || b.kind == ConvexKind::cylinder) {
         if (search_sides(a, b, limit, out)) return;
         first = out.normal;
     }
     search(a, b, first, limit, faces_first, out);
 }
+
+void polytope_gap(const Convex& a, const Convex& b, D3 way, double limit, ConvexGap& out) { search(a, b, way, limit, false, out); }
 
 }  // namespace orrery::sim::ref

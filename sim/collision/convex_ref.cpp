@@ -13,13 +13,17 @@ constexpr float kBoxNormalRow[3][8] = {{1, -1, 0, 0, 0, 0, 0, 0}, {0, 0, 1, -1, 
 std::uint32_t facing(const Convex& c, D3 direction) {
     if (c.kind == ConvexKind::cylinder) return dot(c.pose.axes.y, direction) >= 0.0 ? 0 : 1;
     const D3 local = inward(c.pose.axes, direction);
-    std::uint32_t best = 0;
-    double most = dot(c.local_normal[0], local);
-    for (std::uint32_t f = 1; f < c.topology->faces; ++f) {
-        const double d = dot(c.local_normal[f], local);
-        if (d > most) best = f, most = d;
-    }
-    return best;
+    const SupportLanes x = all_lanes(local.x), y = all_lanes(local.y), z = all_lanes(local.z), none = all_lanes(-kFarOff_m);
+    return row_of_largest(c.topology->faces, [&](std::uint32_t f) {
+        SupportLanes nx, ny, nz;
+        __builtin_memcpy(&nx, c.face_row[0] + f, sizeof nx);
+        __builtin_memcpy(&ny, c.face_row[1] + f, sizeof ny);
+        __builtin_memcpy(&nz, c.face_row[2] + f, sizeof nz);
+        const SupportLanes along = (nx * x + ny * y) + nz * z;
+        if (f + kSupportLanes <= c.topology->faces) return along;
+        const auto left = static_cast<std::int32_t>(c.topology->faces - f);  // those behind have no normal
+        return choose(SupportRows{0, 1, 2, 3} < SupportRows{left, left, left, left}, along, none);
+    });
 }
 
 double separation_along(const Convex& c, std::uint32_t face, const Convex& other) {
@@ -33,8 +37,8 @@ double separation_along(const Convex& c, std::uint32_t face, const Convex& other
 
 void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
     out.pose = pose;
-    out.centre = pose.position;
     out.radius = out.rim = out.half_height = 0.0;
+    out.extent = shape.bounding_radius;
     switch (shape.type) {
         case ShapeType::capsule:
             out.kind = ConvexKind::segment;
@@ -86,11 +90,13 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out) {
 void place_triangle(const D3 corner[3], D3 normal, Convex& out) {
     out.kind = ConvexKind::polytope;
     out.topology = &kTriangleTopology;
-    out.pose = {};
     out.radius = out.rim = out.half_height = 0.0;
-    out.centre = ((corner[0] + corner[1]) + corner[2]) * (1.0 / 3.0);
+    out.pose = {((corner[0] + corner[1]) + corner[2]) * (1.0 / 3.0), {}};
+    double size2 = 0.0;
     for (int i = 0; i < 4; ++i) {
-        const Vec3 v = narrowed(corner[i < 3 ? i : 0]);
+        const D3 from_centre = corner[i < 3 ? i : 0] - out.pose.position;
+        size2 = larger(size2, dot(from_centre, from_centre));
+        const Vec3 v = narrowed(from_centre);
         out.own_row_[0][i] = v.x;
         out.own_row_[1][i] = v.y;
         out.own_row_[2][i] = v.z;
@@ -99,11 +105,11 @@ void place_triangle(const D3 corner[3], D3 normal, Convex& out) {
     out.own_normal_[0] = normal;
     out.own_normal_[1] = -normal;
     out.local_normal = out.own_normal_;
-    out.own_offset_[0] = dot(normal, out.centre);
-    out.own_offset_[1] = -out.own_offset_[0];
+    out.own_offset_[0] = out.own_offset_[1] = 0.0;
+    out.extent = __builtin_sqrt(size2);
     out.local_offset = out.own_offset_;
     const Vec3 n = narrowed(normal);
-    const float row[4] = {n.x, n.y, n.z, static_cast<float>(out.own_offset_[0])};
+    const float row[4] = {n.x, n.y, n.z, 0.0f};
     for (int k = 0; k < 4; ++k) {
         float* const own = out.own_face_row_[k];
         own[0] = row[k];

@@ -72,17 +72,21 @@ struct Boxed {
 // A box of the shape in its frame's coordinates, `around` larger.
 Boxed box_of(const Shape& shape, const DPose& pose, double around) {
     const D3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const bool slender = shape.type == ShapeType::sphere || shape.type == ShapeType::capsule,  // a ball along a part of its y
+        by_reach = !slender && shape.type != ShapeType::box && is_convex(shape.type);
+    const D3 half = slender ? D3{0.0, shape.type == ShapeType::capsule ? double(shape.half_height) : 0.0, 0.0} : widened(shape.half_extents);
+    const double more = around + (slender ? double(shape.radius) : 0.0);
     double low[3], high[3];
     Convex convex;
-    if (is_convex(shape.type)) place_convex(shape, pose, convex);
+    if (by_reach) place_convex(shape, pose, convex);
     for (int k = 0; k < 3; ++k) {
-        if (is_convex(shape.type)) {
+        if (by_reach) {
             high[k] = reach_along(convex, axis[k]) + around;
             low[k] = -reach_along(convex, -axis[k]) - around;
             continue;
         }
-        const D3 row = inward(pose.axes, axis[k]), half = widened(shape.half_extents);
-        const double extent = ((absolute(row.x) * half.x + absolute(row.y) * half.y) + absolute(row.z) * half.z) + around,
+        const D3 row = inward(pose.axes, axis[k]);
+        const double extent = ((absolute(row.x) * half.x + absolute(row.y) * half.y) + absolute(row.z) * half.z) + more,
                      at = dot(pose.position, axis[k]);
         low[k] = at - extent;
         high[k] = at + extent;
@@ -94,6 +98,7 @@ class PairWork {
   public:
     PairWork(const GeneralInput& input, Pair pair, const PairFrame& frame, GeneralScratch& scratch, std::vector<Manifold>& out)
         : kernels_(input.kernels),
+          polytopes_(input.polytopes),
           pair_(pair),
           frame_(frame),
           around_(frame.margin + length(frame.motion)),
@@ -117,7 +122,7 @@ class PairWork {
             Convex ca, cb;
             place_convex(a.shape, a.pose, ca);
             place_convex(b.shape, b.pose, cb);
-            if (collide_convex(ca, cb, frame_.motion, frame_.margin, contacts)) append(a.child, b.child, contacts, false);
+            if (collide_convex(polytopes_, ca, cb, frame_.motion, frame_.margin, contacts)) append(a.child, b.child, contacts, false);
         }
     }
 
@@ -157,7 +162,7 @@ class PairWork {
         if (rows.empty()) return;
         Convex convex;
         place_convex(solid.shape, in_mesh, convex);
-        collide_mesh(mesh, rows, convex, inward(surface.pose.axes, motion), frame_.margin, scratch_.mesh);
+        collide_mesh(polytopes_, mesh, rows, convex, inward(surface.pose.axes, motion), frame_.margin, scratch_.mesh);
         for (MeshContact& contact : scratch_.mesh.contacts) {
             contact.contacts.normal = outward(surface.pose.axes, contact.contacts.normal);
             for (ConvexPoint& p : contact.contacts.point) p.point = outward(surface.pose, p.point);
@@ -175,14 +180,15 @@ class PairWork {
             record.min[k] = static_cast<float>(low[k] - slack);
             record.max[k] = static_cast<float>(high[k] + slack);
         }
-        if (rows.size() < 64) rows.resize(64);
-        std::uint32_t count = kernels_.query(tree.view(), record, 0, rows.data(), static_cast<std::uint32_t>(rows.size()));
-        if (count > rows.size()) {
-            rows.resize(count);
-            count = kernels_.query(tree.view(), record, 0, rows.data(), count);
+        std::vector<std::uint32_t>& found = scratch_.found;
+        if (found.empty()) found.resize(64);
+        std::uint32_t count = kernels_.query(tree.view(), record, 0, found.data(), static_cast<std::uint32_t>(found.size()));
+        if (count > found.size()) {
+            found.resize(count);
+            count = kernels_.query(tree.view(), record, 0, found.data(), count);
         }
-        rows.resize(count);
-        for (std::uint32_t& row : rows) row = tree.row(row);
+        rows.clear();
+        for (std::uint32_t i = 0; i < count; ++i) rows.push_back(tree.row(found[i]));
         std::sort(rows.begin(), rows.end());
     }
 
@@ -205,6 +211,7 @@ class PairWork {
     }
 
     const BroadKernels& kernels_;
+    const PolytopeKernels& polytopes_;
     Pair pair_;
     const PairFrame& frame_;
     double around_;

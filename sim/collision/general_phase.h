@@ -9,6 +9,7 @@
 #include "orrery/sim.hpp"
 #include "sim/collision/broad_kernels.h"
 #include "sim/collision/manifold.h"
+#include "sim/collision/polytope_kernels.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
 
@@ -22,6 +23,7 @@ struct GeneralInput {
     std::span<const BoundsRecord> grown;   // by body, as NarrowInput::bounds; empty: none is grown by more than the margin
     float dt_s = 0.0f, margin_m = 0.0f;
     const BroadKernels& kernels;  // for the trees of meshes and compounds
+    const PolytopeKernels& polytopes;
 };
 
 namespace ref {

@@ -24,17 +24,23 @@ struct MeshContact {
 };
 
 struct MeshScratch {
-    struct PatchPlace {
+    // A patch as a plane with coordinates: those of its lowest triangle.
+    struct PatchPlane {
         std::uint32_t patch = 0;
+        D3 origin, u, v, n;
+    };
+    struct PatchPlace {
+        std::uint32_t patch = 0, plane = 0;  // plane: a row of `planes`
         Place place;
     };
+    std::vector<PatchPlane> planes;
     std::vector<PatchPlace> places;
     std::vector<Place> patch;
     std::vector<MeshContact> contacts;  // the result: sorted by child
 };
 
 // `triangles` ascend. `motion` is how far the mesh moves in the tick, as the convex shape sees it.
-void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
+void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
                   MeshScratch& scratch);
 
 }  // namespace orrery::sim::ref

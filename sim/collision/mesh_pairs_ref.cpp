@@ -22,24 +22,26 @@ constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumbe
 
 struct Front {
     D3 corner[3], normal;
-    D3 away[3];  // across edge k, in the plane, out of the triangle
 };
 
 Front front_of(const Mesh& mesh, std::uint32_t t) {
     Front f;
     for (int k = 0; k < 3; ++k) f.corner[k] = widened(mesh.vertex[mesh.triangle[t].corner[k]]);
     f.normal = triangle_normal(mesh, t);
-    for (int k = 0; k < 3; ++k) f.away[k] = unit_or(cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal), f.normal);
     return f;
+}
+
+// Whether n leans the way that `into` goes.
+bool leans(D3 n, D3 into) {
+    const double along = dot(n, into);
+    return along > 0.0 && along * along > (kLeans * kLeans) * dot(into, into);
 }
 
 // Whether the surface beyond edge k leaves the direction n free.
 bool free_beyond(const Mesh& mesh, const MeshTriangle& triangle, const Front& f, int k, D3 n) {
     if (triangle.opposite[k] == kNone) return true;
-    const D3 edge = unit_or(f.corner[(k + 1) % 3] - f.corner[k], {}),
-             d = widened(mesh.vertex[triangle.opposite[k]]) - f.corner[k];
-    const D3 into = unit_or(d - edge * dot(d, edge), {});
-    return dot(n, into) <= kLeans;
+    const D3 edge = f.corner[(k + 1) % 3] - f.corner[k], d = widened(mesh.vertex[triangle.opposite[k]]) - f.corner[k];
+    return !leans(n, d * dot(edge, edge) - edge * dot(d, edge));
 }
 
 // Whether the surface around a corner leaves n free: no edge there runs into it.
@@ -47,7 +49,7 @@ bool free_around(const Mesh& mesh, std::uint32_t corner, D3 n) {
     const std::uint32_t place = mesh.place[corner];
     const D3 at = widened(mesh.vertex[place]);
     for (std::uint32_t i = mesh.fan_begin[place]; i < mesh.fan_begin[place + 1]; ++i) {
-        if (dot(n, unit_or(widened(mesh.vertex[mesh.fan[i]]) - at, {})) > kLeans) return false;
+        if (leans(n, widened(mesh.vertex[mesh.fan[i]]) - at)) return false;
     }
     return true;
 }
@@ -57,10 +59,13 @@ bool free_around(const Mesh& mesh, std::uint32_t corner, D3 n) {
 bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     const double up = dot(n, f.normal);
     if (up < -kBehind) return false;
-    const D3 flat = unit_or(n - f.normal * up, f.away[0]);
+    const D3 flat = n - f.normal * up;
+    const double flat2 = dot(flat, flat);
     const MeshTriangle& triangle = mesh.triangle[t];
     for (int k = 0; k < 3; ++k) {
-        if (dot(flat, f.away[k]) > kAlongEdge) return free_beyond(mesh, triangle, f, k, n);
+        const D3 away = cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal);  // across edge k, in the plane, out of the triangle
+        const double along = dot(flat, away);
+        if (along > 0.0 && along * along > (kAlongEdge * kAlongEdge) * flat2 * dot(away, away)) return free_beyond(mesh, triangle, f, k, n);
     }
     int top = 0;
     for (int k = 1; k < 3; ++k) {
@@ -69,16 +74,15 @@ bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     return free_around(mesh, triangle.corner[top], n);
 }
 
-// A patch as a plane with coordinates: those of its lowest triangle.
-struct PatchPlane {
-    D3 origin, u, v, n;
-};
-PatchPlane plane_of(const Mesh& mesh, std::uint32_t patch) {
+using PatchPlane = MeshScratch::PatchPlane;
+// `normal`: of triangle t.
+PatchPlane plane_of(const Mesh& mesh, std::uint32_t patch, std::uint32_t t, D3 normal) {
     PatchPlane p;
+    p.patch = patch;
     p.origin = widened(mesh.vertex[mesh.triangle[patch].corner[0]]);
-    p.n = triangle_normal(mesh, patch);
+    p.n = patch == t ? normal : triangle_normal(mesh, patch);
     const D3 edge = widened(mesh.vertex[mesh.triangle[patch].corner[1]]) - p.origin;
-    p.u = unit_or(edge - p.n * dot(edge, p.n), across(p.n));
+    p.u = unit_or_across(edge - p.n * dot(edge, p.n), p.n);
     p.v = cross(p.n, p.u);
     return p;
 }
@@ -93,15 +97,20 @@ Flat flat(const PatchPlane& p, D3 point) {
 
 class PatchClipper {
   public:
-    PatchClipper(const Mesh& mesh, std::uint32_t t, const PatchPlane& plane, std::vector<MeshScratch::PatchPlace>& out)
-        : triangle_(mesh.triangle[t]), t_(t), out_(out) {
+    PatchClipper(const Mesh& mesh, std::uint32_t t, const PatchPlane& plane, std::uint32_t plane_row, std::vector<MeshScratch::PatchPlace>& out)
+        : triangle_(mesh.triangle[t]), t_(t), plane_row_(plane_row), out_(out) {
         for (int k = 0; k < 3; ++k) corner_[k] = flat(plane, widened(mesh.vertex[triangle_.corner[k]]));
-        for (int k = 0; k < 3; ++k) fall_[k] = fall_beyond(mesh, plane, k);
+        for (int k = 0; k < 3; ++k) {
+            const Flat a = corner_[k], b = corner_[(k + 1) % 3];
+            along_x_[k] = b.x - a.x;
+            along_y_[k] = b.y - a.y;
+            length_[k] = __builtin_sqrt(along_x_[k] * along_x_[k] + along_y_[k] * along_y_[k]);
+        }
     }
 
     // `radius`: by which the outline lies within the shape; `roundness`: where that is a point or a line, its radius; `motion`: of the mesh,
     // as the shape sees it.
-    void clip(const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
+    void clip(const Mesh& mesh, const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
         kept_to_ = kept_to;
         Flat point[kMaxHullVertices];
         double size2 = 0.0;
@@ -113,7 +122,7 @@ class PatchClipper {
         }
         slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
         const double rolls = outline.count <= 2 ? roundness : 0.0;
-        for (int k = 0; k < 3; ++k) over_[k] = slack_ + 0.5 * fall_[k] * rolls;
+        for (int k = 0; k < 3; ++k) over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(mesh, plane, k) * rolls : 0.0)) * length_[k];
         const D3 normal{dot(outline_normal, plane.u), dot(outline_normal, plane.v), dot(outline_normal, plane.n)};
         clip_outline(point, outline, normal);
         // And where the shape will be once it has come down to the plane: what it is about to run into begins ahead of it.
@@ -140,13 +149,12 @@ class PatchClipper {
     // How steeply the surface beyond edge k falls, a tangent; 0 where it is more than a crest, or rises.
     double fall_beyond(const Mesh& mesh, const PatchPlane& plane, int k) const {
         if (triangle_.opposite[k] == kNone) return 0.0;
-        const Flat a = corner_[k], b = corner_[(k + 1) % 3], o = flat(plane, widened(mesh.vertex[triangle_.opposite[k]]));
-        const double ex = b.x - a.x, ey = b.y - a.y, size = __builtin_sqrt(ex * ex + ey * ey);
-        const double out = (ey * (o.x - a.x) - ex * (o.y - a.y)) / size;
+        const Flat a = corner_[k], o = flat(plane, widened(mesh.vertex[triangle_.opposite[k]]));
+        const double out = (along_y_[k] * (o.x - a.x) - along_x_[k] * (o.y - a.y)) / length_[k];
         return o.z < 0.0 && -o.z <= kCrest * out ? -o.z / out : 0.0;
     }
     void add(double x, double y, double z, std::uint32_t feature) {
-        if (z < kept_to_) out_.push_back({triangle_.patch, {x - ahead_x_, y - ahead_y_, z, feature}});
+        if (z < kept_to_) out_.push_back({triangle_.patch, plane_row_, {x - ahead_x_, y - ahead_y_, z, feature}});
     }
     // Where p -> q is inside the triangle; an end that a seam of the patch cuts is no end.
     void edge(Flat p, Flat q, std::uint32_t number, bool with_end, std::uint32_t end_number = 0) {
@@ -154,9 +162,9 @@ class PatchClipper {
         double low = 0.0, high = 1.0;
         int enters = -1, leaves = -1;
         for (int k = 0; k < 3; ++k) {
-            const Flat a = corner_[k], b = corner_[(k + 1) % 3];
-            const double ex = b.x - a.x, ey = b.y - a.y, size = __builtin_sqrt(ex * ex + ey * ey);
-            const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + over_[k] * size, change = ex * dy - ey * dx;
+            const Flat a = corner_[k];
+            const double ex = along_x_[k], ey = along_y_[k];
+            const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + over_[k], change = ex * dy - ey * dx;
             if (change > 0.0) {
                 if (-inside / change > low) low = -inside / change, enters = k;
             } else if (change < 0.0) {
@@ -197,10 +205,11 @@ class PatchClipper {
     }
 
     const MeshTriangle& triangle_;
-    std::uint32_t t_;
+    std::uint32_t t_, plane_row_;
     Flat corner_[3];
     double slack_ = 0.0, kept_to_ = 0.0;
-    double fall_[3], over_[3];               // over_: the slack across each edge
+    double along_x_[3], along_y_[3], length_[3];  // of the edges
+    double over_[3];                              // the slack across each, times its length
     double ahead_x_ = 0.0, ahead_y_ = 0.0;             // of where the shape is now
     std::vector<MeshScratch::PatchPlace>& out_;
 };
@@ -215,11 +224,12 @@ bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts
 }
 
 // Of each patch's places the four that hold it up.
-void finish_patches(const Mesh& mesh, MeshScratch& scratch) {
-    std::stable_sort(scratch.places.begin(), scratch.places.end(),
-                     [](const auto& x, const auto& y) { return x.patch < y.patch; });
+void finish_patches(MeshScratch& scratch) {
+    const auto lower = [](const MeshScratch::PatchPlace& x, const MeshScratch::PatchPlace& y) { return x.patch < y.patch; };
+    if (!std::is_sorted(scratch.places.begin(), scratch.places.end(), lower)) std::stable_sort(scratch.places.begin(), scratch.places.end(), lower);
     for (std::size_t i = 0; i < scratch.places.size();) {
         const std::uint32_t patch = scratch.places[i].patch;
+        const PatchPlane& plane = scratch.planes[scratch.places[i].plane];
         scratch.patch.clear();
         for (; i < scratch.places.size() && scratch.places[i].patch == patch; ++i) {
             // A corner on a seam lies in both triangles.
@@ -228,7 +238,6 @@ void finish_patches(const Mesh& mesh, MeshScratch& scratch) {
                                            [&](const Place& p) { return p.feature == place.feature; });
             if (!known) scratch.patch.push_back(place);
         }
-        const PatchPlane plane = plane_of(mesh, patch);
         MeshContact contact;
         contact.child = patch;
         contact.contacts.normal = plane.n;
@@ -242,41 +251,115 @@ void finish_patches(const Mesh& mesh, MeshScratch& scratch) {
     }
 }
 
+// A convex shape as triangles meet it over the lanes.
+class Solid {
+  public:
+    Solid(const Solid&) = delete;
+    Solid& operator=(const Solid&) = delete;
+    Solid(const PolytopeKernels& kernels, const Convex& convex, D3 motion, double margin, double limit) : kernels_(kernels), centre_(convex.pose.position) {
+        for (int k = 0; k < 3; ++k) rows.vertices.row[k] = vertex_[k];
+        const DAxes& axes = convex.pose.axes;
+        const double to[12] = {axes.x.x, axes.y.x, axes.z.x, 0.0, axes.x.y, axes.y.y, axes.z.y, 0.0, axes.x.z, axes.y.z, axes.z.z, 0.0};
+        float turn[12];
+        for (int k = 0; k < 12; ++k) turn[k] = static_cast<float>(to[k]);
+        if (convex.kind == ConvexKind::polytope) {
+            float *const vertex[3] = {vertex_[0], vertex_[1], vertex_[2]}, *const normal[3] = {normal_[0], normal_[1], normal_[2]};
+            rows.vertices.count = convex.topology->vertices;
+            rows.faces.count = convex.topology->faces;
+            kernels.place({{convex.row[0], convex.row[1], convex.row[2]}, rows.vertices.count}, turn, vertex);
+            // Rows behind the last face are repeated or none, as lanes have it: nobody reads them.
+            kernels.place({{convex.face_row[0], convex.face_row[1], convex.face_row[2]}, rows.faces.count}, turn, normal);
+            for (int k = 0; k < 3; ++k) rows.faces.row[k] = normal_[k];
+            rows.faces.row[3] = convex.face_row[3];
+        } else {
+            rows.vertices.count = convex.kind == ConvexKind::point ? 1 : 2;  // of the core; a cylinder is not asked for
+            const D3 up = axes.y * convex.half_height;
+            const double at[3] = {up.x, up.y, up.z};
+            for (int k = 0; k < 3; ++k) vertex_[k][0] = static_cast<float>(at[k]), vertex_[k][1] = -vertex_[k][0];
+        }
+        rows.radius = static_cast<float>(convex.radius);
+        rows.extent = static_cast<float>(convex.extent);
+        const double moves[3] = {motion.x, motion.y, motion.z};
+        for (int k = 0; k < 3; ++k) rows.motion[k] = static_cast<float>(moves[k]);
+        rows.margin = static_cast<float>(margin);
+        rows.limit = static_cast<float>(limit);
+    }
+
+    void find(const Mesh& mesh, std::span<const std::uint32_t> triangles, TriangleFinds& out) {
+        triangle_.count = static_cast<std::uint32_t>(triangles.size());
+        for (std::uint32_t i = 0; i < triangle_.count; ++i) {
+            for (int c = 0; c < 3; ++c) {
+                const Vec3 v = narrowed(widened(mesh.vertex[mesh.triangle[triangles[i]].corner[c]]) - centre_);
+                triangle_.corner[c][0][i] = v.x;
+                triangle_.corner[c][1][i] = v.y;
+                triangle_.corner[c][2][i] = v.z;
+            }
+        }
+        kernels_.near(triangle_, rows, out);
+    }
+
+    SolidRows rows;
+
+  private:
+    const PolytopeKernels& kernels_;
+    D3 centre_;
+    TriangleRows triangle_;
+    float vertex_[3][kMaxHullVertices], normal_[3][kFaceRoom];
+};
+
+bool before_front(const Convex& convex, const Front& f, double kept_to) {
+    const double at = dot(f.normal, f.corner[0]);
+    return -reach_along(convex, -f.normal) - at <= kept_to && dot(f.normal, convex.pose.position) >= at;
+}
+
 }  // namespace
 
-void collide_mesh(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
+void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
                   MeshScratch& scratch) {
+    scratch.planes.clear();
     scratch.places.clear();
     scratch.contacts.clear();
     const double limit = margin + length(motion);
     std::vector<MeshContact>& edges = scratch.contacts;
-    for (const std::uint32_t t : triangles) {
+    const bool in_lanes = convex.kind != ConvexKind::cylinder;  // which has no vertices
+    Solid solid(kernels, convex, motion, margin, limit);
+    TriangleFinds finds;
+    for (std::uint32_t i = 0; i < triangles.size(); ++i) {
+        const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
+        if (in_lanes && place == 0) solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(triangles.size() - i, TriangleRows::kMost)), finds);
+        const bool found = in_lanes && (finds.near >> place & 1u) != 0, unsure = !in_lanes || (finds.thin >> place & 1u) != 0;
+        if (!found && !unsure) continue;
         const Front f = front_of(mesh, t);
-        const double kept_to = margin + larger(dot(motion, f.normal), 0.0), at = dot(f.normal, f.corner[0]);
-        if (-reach_along(convex, -f.normal) - at > kept_to || dot(f.normal, convex.pose.position) < at) continue;
+        const double kept_to = margin + larger(dot(motion, f.normal), 0.0);
+        if (unsure && !before_front(convex, f, kept_to)) continue;
         Convex triangle;
         ConvexGap gap;
         place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis = find_axis(triangle, convex, limit, gap);
+        const ConvexAxis axis = found && convex.kind == ConvexKind::polytope
+                                    ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
+                                                         static_cast<std::uint32_t>(finds.face[place]), limit, gap)
+                                    : find_axis(kernels, triangle, convex, limit, gap);
         if (axis.kind == ConvexAxis::Kind::none) continue;
         if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
             MeshContact contact;
             contact.child = kMeshEdge | t;
-            const bool touches = contacts_along(triangle, convex, axis, gap, motion, margin, contact.contacts);
+            const bool touches = contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
             if (touches && dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
                 if (!told_already(edges, contact.contacts)) edges.push_back(contact);
                 continue;
             }
         }
-        const PatchPlane plane = plane_of(mesh, mesh.triangle[t].patch);
+        const std::uint32_t patch = mesh.triangle[t].patch;
+        if (scratch.planes.empty() || scratch.planes.back().patch != patch) scratch.planes.push_back(plane_of(mesh, patch, t, f.normal));
+        const PatchPlane& plane = scratch.planes.back();
         Outline outline;
         outline_along(convex, -plane.n, outline);
-        PatchClipper(mesh, t, plane, scratch.places)
-            .clip(plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim),
+        PatchClipper(mesh, t, plane, static_cast<std::uint32_t>(scratch.planes.size() - 1), scratch.places)
+            .clip(mesh, plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim),
                   motion, kept_to);
     }
     const std::size_t edge_count = edges.size();
-    finish_patches(mesh, scratch);
+    finish_patches(scratch);
     std::rotate(scratch.contacts.begin(), scratch.contacts.begin() + static_cast<std::ptrdiff_t>(edge_count),
                 scratch.contacts.end());
 }

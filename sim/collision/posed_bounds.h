@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMaxPosedVertices = 1024, kMaxPosedChildren = 64;
 namespace ref {
 
 // As BroadKernels::expand of one body, which has such a shape.
-void expand_posed(const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped);
+void expand_posed(const BroadKernels& kernels, const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped);
 
 }  // namespace ref
 }  // namespace orrery::sim

@@ -43,6 +43,13 @@ struct PosedExtents {
         place_convex(shape, pose, convex);
         for (int k = 0; k < 3; ++k) add(k, -reach_along(convex, -row[k]), reach_along(convex, row[k]));
     }
+    // In single precision, and larger by what that may be wrong by.
+    void add_hull(const BroadKernels& kernels, const Hull& hull, double bounding_radius) {
+        float r[9], from[3], to[3];
+        for (int k = 0; k < 3; ++k) r[3 * k] = static_cast<float>(row[k].x), r[3 * k + 1] = static_cast<float>(row[k].y), r[3 * k + 2] = static_cast<float>(row[k].z);
+        kernels.extents({{hull.row[0].data(), hull.row[1].data(), hull.row[2].data()}, hull.topology.vertices}, r, from, to);
+        for (int k = 0; k < 3; ++k) add(k, from[k] - kRounding * bounding_radius, to[k] + kRounding * bounding_radius);
+    }
     // By the boxes of the root's grandchildren, or its children where there are no more levels.
     void add_tree(const TreeView& tree) {
         const TreeNode& root = *tree.level[tree.levels - 1];
@@ -60,9 +67,9 @@ struct PosedExtents {
     }
 };
 
-void add_shape(const Shape& shape, PosedExtents& out) {
+void add_shape(const BroadKernels& kernels, const Shape& shape, PosedExtents& out) {
     if (shape.hull) {
-        out.add_convex(shape, {});
+        out.add_hull(kernels, *shape.hull, shape.bounding_radius);
     } else if (shape.mesh) {
         if (shape.mesh->vertex.size() > kMaxPosedVertices) return out.add_tree(shape.mesh->tree.view());
         for (const Vec3& v : shape.mesh->vertex) out.add(widened(v));
@@ -75,10 +82,10 @@ void add_shape(const Shape& shape, PosedExtents& out) {
 
 }  // namespace
 
-void expand_posed(const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped) {
+void expand_posed(const BroadKernels& kernels, const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped) {
     const float *pose = in.pose + body * kRecordFloats, *velocity = in.velocity + body * kRecordFloats;
     PosedExtents extents(axes_of({pose[3], pose[4], pose[5], pose[6]}));
-    add_shape(shape, extents);
+    add_shape(kernels, shape, extents);
     Vec3T<float> low, high;
     float* const lows[3] = {&low.x, &low.y, &low.z};
     float* const highs[3] = {&high.x, &high.y, &high.z};

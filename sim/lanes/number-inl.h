@@ -38,6 +38,10 @@ ORRERY_FN bool any(bool mask) { return mask; }
 ORRERY_FN bool all(bool mask) { return mask; }
 ORRERY_FN std::uint32_t lane_bits(bool mask) { return mask ? 1u : 0u; }  // bit k: lane k
 ORRERY_FN void store(float* to, float x) { *to = x; }
+ORRERY_FN void store_whole(std::int32_t* to, float x) { *to = static_cast<std::int32_t>(x); }  // of whole numbers below 2^24
+// The least and the greatest of the lanes, where none is NaN; of zeros, either. The only reductions: they are exact, and in any order the same.
+ORRERY_FN float min_of_lanes(float x) { return x; }
+ORRERY_FN float max_of_lanes(float x) { return x; }
 
 template <class F>
 struct LaneTraits;
@@ -46,6 +50,7 @@ struct LaneTraits<float> {
     using Mask = bool;
     ORRERY_FN static constexpr std::size_t lanes() { return 1; }
     ORRERY_FN static float load(const float* from) { return *from; }
+    ORRERY_FN static float load_first(const float* from, std::size_t count, float rest) { return count > 0 ? *from : rest; }
     ORRERY_FN static float gather(const float* from, const std::uint32_t* at) { return from[*at]; }
     ORRERY_FN static bool first(std::size_t count) { return count > 0; }
 };
@@ -98,12 +103,22 @@ ORRERY_FN std::uint32_t lane_bits(WideMask mask) {
     return std::uint32_t(bytes[0]) | (std::uint32_t(bytes[1]) << 8);
 }
 ORRERY_FN void store(float* to, Wide x) { hn::StoreU(x.v, WideTag(), to); }
+ORRERY_FN void store_whole(std::int32_t* to, Wide x) {
+    const hn::Rebind<std::int32_t, WideTag> whole;
+    hn::StoreU(hn::ConvertTo(whole, x.v), whole, to);
+}
+ORRERY_FN float min_of_lanes(Wide x) { return hn::GetLane(hn::MinOfLanes(WideTag(), x.v)); }
+ORRERY_FN float max_of_lanes(Wide x) { return hn::GetLane(hn::MaxOfLanes(WideTag(), x.v)); }
 
 template <>
 struct LaneTraits<Wide> {
     using Mask = WideMask;
     static constexpr std::size_t lanes() { return hn::MaxLanes(WideTag()); }
     ORRERY_FN static Wide load(const float* from) { return Wide(hn::LoadU(WideTag(), from)); }
+    ORRERY_FN static Wide load_first(const float* from, std::size_t count, float rest) {
+        const auto first = hn::FirstN(WideTag(), count);
+        return Wide(hn::IfThenElse(first, hn::MaskedLoad(first, WideTag(), from), hn::Set(WideTag(), rest)));
+    }
     ORRERY_FN static Wide gather(const float* from, const std::uint32_t* at) {
         const hn::Rebind<std::int32_t, WideTag> indices;
         return Wide(hn::GatherIndex(WideTag(), from, hn::BitCast(indices, hn::LoadU(hn::Rebind<std::uint32_t, WideTag>(), at))));
@@ -124,6 +139,10 @@ ORRERY_FN constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
 
 template <class F>
 ORRERY_FN F load(const float* from) { return LaneTraits<F>::load(from); }
+
+// The first `count` lanes, nothing of what lies behind them read where lanes are more than four; `rest` in the others.
+template <class F>
+ORRERY_FN F load_first(const float* from, std::size_t count, float rest) { return LaneTraits<F>::load_first(from, count, rest); }
 
 // Lane k: from[at[k]]; at most 2^31 - 1.
 template <class F>

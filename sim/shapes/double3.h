@@ -31,6 +31,11 @@ inline D3 across(D3 u) {
     const D3 v = absolute(u.x) < 0.6 ? D3{0.0, u.z, -u.y} : D3{-u.z, 0.0, u.x};
     return v * (1.0 / length(v));
 }
+// The unit vector along v, or some unit vector at right angles to u where v is too short.
+inline D3 unit_or_across(D3 v, D3 u) {
+    const double n = length(v);
+    return n > 1e-150 ? v * (1.0 / n) : across(u);
+}
 
 inline D3 widened(Vec3 v) { return {v.x, v.y, v.z}; }
 inline Vec3 narrowed(D3 v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }

@@ -41,6 +41,15 @@ struct Kind {
     Shape shape;
     std::vector<Vec3> corners;
 };
+bool equal(const ref::ConvexContacts& x, const ref::ConvexContacts& y) {
+    const auto same = [](ref::D3 a, ref::D3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; };
+    if (x.count != y.count || !same(x.normal, y.normal)) return false;
+    for (std::uint32_t i = 0; i < x.count; ++i) {
+        const ref::ConvexPoint &a = x.point[i], &b = y.point[i];
+        if (!same(a.point, b.point) || a.depth != b.depth || a.feature != b.feature) return false;
+    }
+    return true;
+}
 Kind kind(const ShapeDef& def) {
     Kind k{def, *make_shape(def, "shape"), {}};
     if (k.shape.hull) k.corners = k.shape.hull->vertex;
@@ -66,7 +75,7 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
         CAPTURE(seed);
         test::Random random(test::seeded(seed++));
         const bool smooth = ka.def.type == ShapeType::sphere || kb.def.type == ShapeType::sphere;
-        int touching = 0, missing = 0, phantom = 0, poor_axis = 0, wrong_depth = 0, wrong_place = 0;
+        int touching = 0, missing = 0, phantom = 0, poor_axis = 0, wrong_depth = 0, wrong_place = 0, different = 0;
         double worst_axis = 0, worst_depth = 0, worst_place = 0;
         for (int i = 0; i < drawn; ++i) {
             const Vec3 way = random.vec(1.0f);
@@ -91,7 +100,12 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             ref::place_convex(ka.shape, {{}, ref::axes_of(q)}, ca);
             ref::place_convex(kb.shape, {ref::widened(pose.position), ref::axes_of(r)}, cb);
             ref::ConvexContacts got;
-            const bool touches = ref::collide_convex(ca, cb, {}, kMargin, got);
+            const bool touches = ref::collide_convex(*polytope_kernels_for(best_target()), ca, cb, {}, kMargin, got);
+            for (const Target target : available_targets()) {
+                ref::ConvexContacts other;
+                const bool same = ref::collide_convex(*polytope_kernels_for(target), ca, cb, {}, kMargin, other) == touches;
+                different += !same || (touches && !equal(got, other));
+            }
             std::vector<test::V> starts;
             if (touches) starts.push_back({got.normal.x, got.normal.y, got.normal.z});
             double truth = test::largest_separation(sa, sb, random, starts, &along);
@@ -126,6 +140,7 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
         CHECK(poor_axis == 0);
         CHECK(wrong_depth == 0);
         CHECK(wrong_place == 0);
+        CHECK(different == 0);
     }
 }
 
@@ -144,7 +159,7 @@ TEST_CASE("two polytopes that are apart are said to be, where no face and no two
             const Quat turned{eighth, half * rest, -half * eighth, rest};
             ref::place_convex(beam.shape, {{0.0, 2 * 0.1 * std::sqrt(2.0) + apart, 0.0}, ref::axes_of(turned)}, upper);
             ref::ConvexGap gap;
-            const ref::ConvexAxis axis = ref::find_axis(lower, upper, 0.02, gap);
+            const ref::ConvexAxis axis = ref::find_axis(*polytope_kernels_for(best_target()), lower, upper, 0.02, gap);
             REQUIRE(axis.kind != ref::ConvexAxis::Kind::none);
             CHECK(axis.separation >= ref::least_preferred(apart) - 1e-6);
             CHECK(axis.separation <= apart + 1e-6);
@@ -166,7 +181,7 @@ TEST_CASE("two polytopes that are apart are said to be, where no face and no two
         const ref::D3 at = blunt.shape.hull->centre;
         ref::place_convex(blunt.shape, {{at.x, at.y + apart, at.z}, ref::DAxes{}}, b);
         ref::ConvexGap gap;
-        const ref::ConvexAxis axis = ref::find_axis(a, b, 0.02, gap);
+        const ref::ConvexAxis axis = ref::find_axis(*polytope_kernels_for(best_target()), a, b, 0.02, gap);
         REQUIRE(axis.kind != ref::ConvexAxis::Kind::none);
         CHECK(axis.separation == doctest::Approx(apart).epsilon(0.001));
         CHECK(axis.normal.y > 0.999);

@@ -103,6 +103,31 @@ inline void op_records(const float* const* from, float* const* to, std::size_t c
     }
 }
 
+// What goes across lanes, of sixteen numbers: the least and the greatest (of any that are not NaN; zeros without their signs), a part of
+// them loaded, and whole numbers stored.
+inline void op_across(const float* const* from, float* const* to, std::size_t count) {
+    const F zero(0.0f), most(1.0e6f);
+    for (std::size_t i = 0; i < count; i += 16) {
+        float low = 0.0f, high = 0.0f;
+        for (std::size_t k = 0; k < 16; k += lanes<F>()) {
+            const F in = load<F>(from[0] + i + k), number = select(in == in, in, zero);
+            const float least = min_of_lanes(number), greatest = max_of_lanes(number);
+            low = k == 0 || least < low ? least : low;
+            high = k == 0 || greatest > high ? greatest : high;
+        }
+        for (std::size_t k = 0; k < 16; k += lanes<F>()) {
+            const F in = load<F>(from[0] + i + k), number = select(in == in, in, zero);
+            std::int32_t whole[16];
+            store_whole(whole, round_to_whole(clamp(number, -most, most)));
+            store(to[0] + i + k, F(low + 0.0f));
+            store(to[1] + i + k, F(high + 0.0f));
+            store(to[2] + i + k, load_first<F>(from[0] + i + k, k < 7 ? 7 - k : 0, 3.0f));
+            for (std::size_t lane = 0; lane < lanes<F>(); ++lane) to[3][i + k + lane] = static_cast<float>(whole[lane]);
+            for (std::size_t c = 4; c < kMaxOpOutputs; ++c) store(to[c] + i + k, zero);
+        }
+    }
+}
+
 #undef ORRERY_OP
 
 inline constexpr LaneOp kOps[] = {
@@ -119,7 +144,7 @@ inline constexpr LaneOp kOps[] = {
     {"mat3", 21, 15, false, op_mat3},       {"rotation", 13, 21, false, op_rotation},
     {"sym3", 19, 21, false, op_sym3},       {"sym6 inverse", 21, 21, false, op_sym6},
     {"sym6 times", 21, 6, false, op_sym6_times}, {"2x3 and sym2", 15, 8, false, op_two},
-    {"records", 8, 8, true, op_records},
+    {"records", 8, 8, true, op_records},    {"across", 1, 4, true, op_across},
 };
 
 std::span<const LaneOp> lane_ops();
