@@ -136,8 +136,8 @@ struct ConvexAxis {
 ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, double limit, ConvexGap& gap);
 // The same of a triangle's front (face 0) and another polytope, whose centre lies before it: `vertex` is lowest above the front, `face`
 // lies farthest below the corners.
-ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex, std::uint32_t face,
-                              double limit, ConvexGap& gap);
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex,
+                              std::uint32_t face, double limit, ConvexGap& gap);
 // The best axis that is no face, of what find_axis looked at; kind none where none has a separation above `floor`.
 ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap, double floor);
 

@@ -296,7 +296,8 @@ class PolytopePair {
         kernels_.part(side, vertices, face);
         return axis_of_face(c, other, face.face, face.vertex);
     }
-    std::uint32_t edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor, std::uint16_t* out) const;
+    std::uint32_t edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor,
+                             std::uint16_t* out) const;
     static PlacedEdge placed_edge(D3 from, D3 to, D3 left, D3 right) {
         const D3 along = to - from;
         return {from, along, left, right, dot(along, along)};
@@ -432,18 +433,20 @@ bool distance_of_edges(const Convex& a, const Convex& b, const ConvexAxis& axis,
     return true;
 }
 
-// The axis of two polytopes of which the faces that part them farthest are known: where they overlap, or a corner of one lies above a face of
-// the other, or an edge beside an edge, by faces and edges alone. Else GJK tells the distance. `of_front`: A is a triangle, `first` its front,
-// and the pair has not been placed; what lies below the front, or below the other's face, meets it if it lies in the prism under that.
-ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& b, const ConvexAxis& first, const ConvexAxis& second, bool of_front,
-                             double limit, ConvexGap& gap) {
+// The axis of two polytopes of which the faces that part them farthest are known: where they overlap, or a corner of one lies above a
+// face of the other, or an edge beside an edge, by faces and edges alone. Else GJK tells the distance. `of_front`: A is a triangle,
+// `first` its front, and the pair has not been placed; what lies below the front, or below the other's face, meets it if it lies in
+// the prism under that.
+ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& b, const ConvexAxis& first, const ConvexAxis& second,
+                             bool of_front, double limit, ConvexGap& gap) {
     gap.state = ConvexGap::State::beyond;
     if (first.separation > limit || second.separation > limit) return {};
     const bool of_second = second.separation > preferred_to(first.separation);
     const ConvexAxis out = of_second ? as_face_b(second) : first;
     const bool meet = first.separation <= 0.0 && second.separation <= 0.0;  // as far as faces tell
     const double edge_floor = meet ? preferred_to(out.separation) : 0.0;
-    const bool above = out.separation > 0.0 || (of_front && meet && edge_floor >= 0.0) ? above_face(of_second ? b : a, out.face, out.on_b) : false;
+    const bool ask = out.separation > 0.0 || (of_front && meet && edge_floor >= 0.0);
+    const bool above = ask && above_face(of_second ? b : a, out.face, out.on_b);
     if (out.separation > 0.0 && above) {
         gap.state = ConvexGap::State::apart;
         gap.distance = out.separation;
@@ -495,8 +498,8 @@ ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const C
     return pair.best_edges(floor, unsure);
 }
 
-ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex, std::uint32_t face,
-                              double limit, ConvexGap& gap) {
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex,
+                              std::uint32_t face, double limit, ConvexGap& gap) {
     PolytopePair pair(kernels, triangle, convex);
     if (convex.topology->vertices <= MetVertices::kMost) pair.met[0].add_all(convex.topology->vertices);
     else pair.met[0].add(vertex);

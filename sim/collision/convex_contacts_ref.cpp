@@ -281,7 +281,8 @@ constexpr std::uint32_t kBetween = 0x8000'0000u,
 
 void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, double kept_to, ConvexContacts& out) {
     const D3 n = axis.normal;
-    const Edge ea = axis.of_edges ? edge_of(a, axis.edge_a) : edge_along(a, n), eb = axis.of_edges ? edge_of(b, axis.edge_b) : edge_along(b, -n);
+    const Edge ea = axis.of_edges ? edge_of(a, axis.edge_a) : edge_along(a, n),
+               eb = axis.of_edges ? edge_of(b, axis.edge_b) : edge_along(b, -n);
     // What a point meets may be a face, of which any edge would do: then the point alone gives the name.
     const std::uint32_t of_a = ea.point || !eb.point ? ea.number : 0, of_b = eb.point || !ea.point ? eb.number : 0;
     const std::uint32_t feature =

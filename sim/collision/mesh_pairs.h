@@ -40,7 +40,7 @@ struct MeshScratch {
 };
 
 // `triangles` ascend. `motion` is how far the mesh moves in the tick, as the convex shape sees it.
-void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
-                  MeshScratch& scratch);
+void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex,
+                  D3 motion, double margin, MeshScratch& scratch);
 
 }  // namespace orrery::sim::ref

@@ -225,8 +225,9 @@ bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts
 
 // Of each patch's places the four that hold it up.
 void finish_patches(MeshScratch& scratch) {
+    std::vector<MeshScratch::PatchPlace>& places = scratch.places;
     const auto lower = [](const MeshScratch::PatchPlace& x, const MeshScratch::PatchPlace& y) { return x.patch < y.patch; };
-    if (!std::is_sorted(scratch.places.begin(), scratch.places.end(), lower)) std::stable_sort(scratch.places.begin(), scratch.places.end(), lower);
+    if (!std::is_sorted(places.begin(), places.end(), lower)) std::stable_sort(places.begin(), places.end(), lower);
     for (std::size_t i = 0; i < scratch.places.size();) {
         const std::uint32_t patch = scratch.places[i].patch;
         const PatchPlane& plane = scratch.planes[scratch.places[i].plane];
@@ -256,10 +257,12 @@ class Solid {
   public:
     Solid(const Solid&) = delete;
     Solid& operator=(const Solid&) = delete;
-    Solid(const PolytopeKernels& kernels, const Convex& convex, D3 motion, double margin, double limit) : kernels_(kernels), centre_(convex.pose.position) {
+    Solid(const PolytopeKernels& kernels, const Convex& convex, D3 motion, double margin, double limit)
+        : kernels_(kernels), centre_(convex.pose.position) {
         for (int k = 0; k < 3; ++k) rows.vertices.row[k] = vertex_[k];
         const DAxes& axes = convex.pose.axes;
-        const double to[12] = {axes.x.x, axes.y.x, axes.z.x, 0.0, axes.x.y, axes.y.y, axes.z.y, 0.0, axes.x.z, axes.y.z, axes.z.z, 0.0};
+        const double to[12] = {axes.x.x, axes.y.x, axes.z.x, 0.0, axes.x.y, axes.y.y, axes.z.y, 0.0,
+                               axes.x.z, axes.y.z, axes.z.z, 0.0};
         float turn[12];
         for (int k = 0; k < 12; ++k) turn[k] = static_cast<float>(to[k]);
         if (convex.kind == ConvexKind::polytope) {
@@ -314,8 +317,8 @@ bool before_front(const Convex& convex, const Front& f, double kept_to) {
 
 }  // namespace
 
-void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex, D3 motion, double margin,
-                  MeshScratch& scratch) {
+void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex,
+                  D3 motion, double margin, MeshScratch& scratch) {
     scratch.planes.clear();
     scratch.places.clear();
     scratch.contacts.clear();
@@ -326,7 +329,10 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
     TriangleFinds finds;
     for (std::uint32_t i = 0; i < triangles.size(); ++i) {
         const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
-        if (in_lanes && place == 0) solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(triangles.size() - i, TriangleRows::kMost)), finds);
+        if (in_lanes && place == 0) {
+            const std::size_t left = triangles.size() - i;
+            solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(left, TriangleRows::kMost)), finds);
+        }
         const bool found = in_lanes && (finds.near >> place & 1u) != 0, unsure = !in_lanes || (finds.thin >> place & 1u) != 0;
         if (!found && !unsure) continue;
         const Front f = front_of(mesh, t);

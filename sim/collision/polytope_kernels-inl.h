@@ -153,14 +153,17 @@ ORRERY_FN Vec3T<Number> corners_of(const TriangleRows& triangles, int k, std::ui
     return {load<Number>(triangles.corner[k][0] + t), load<Number>(triangles.corner[k][1] + t), load<Number>(triangles.corner[k][2] + t)};
 }
 
+ORRERY_FN Vec3T<Number> vertex_of(const VertexRows& rows, std::uint32_t v) {
+    return {Number(rows.row[0][v]), Number(rows.row[1][v]), Number(rows.row[2][v])};
+}
+
 ORRERY_FN Number size_of(Vec3T<Number> v) { return (abs(v.x) + abs(v.y)) + abs(v.z); }
 
 // Whether some vertex lies no farther out of the triangle, across the edge from one corner to the next, than the limit.
 ORRERY_FN MaskOf<Number> beside(Vec3T<Number> from, Vec3T<Number> to, Vec3T<Number> normal, const SolidRows& solid, Number slack) {
     const Vec3T<Number> edge = to - from, out = cross(edge, normal);
     Number low(kFarOff_m);
-    for (std::uint32_t v = 0; v < solid.vertices.count; ++v)
-        low = min(height_above(out.x, out.y, out.z, Number(solid.vertices.row[0][v]), Number(solid.vertices.row[1][v]), Number(solid.vertices.row[2][v])), low);
+    for (std::uint32_t v = 0; v < solid.vertices.count; ++v) low = min(dot(out, vertex_of(solid.vertices, v)), low);
     return low - dot(out, from) <= ((Number(solid.radius) + Number(solid.limit)) + slack) * length(edge);
 }
 
@@ -178,7 +181,7 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
         const Number slack = Number(kHeightRounding) * (((size_of(corner[0]) + size_of(to_1)) + size_of(to_2)) + Number(solid.extent));
         Number low(kFarOff_m), vertex = zero;
         for (std::uint32_t v = 0; v < solid.vertices.count; ++v) {
-            const Number h = height_above(normal.x, normal.y, normal.z, Number(solid.vertices.row[0][v]), Number(solid.vertices.row[1][v]), Number(solid.vertices.row[2][v]));
+            const Number h = dot(normal, vertex_of(solid.vertices, v));
             vertex = select(h < low, Number(static_cast<float>(v)), vertex);
             low = min(h, low);
         }
@@ -194,10 +197,8 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
         bits &= lane_bits(within);
         Number most(-kFarOff_m), face = zero;
         for (std::uint32_t f = 0; f < solid.faces.count; ++f) {
-            const Number nx(solid.faces.row[0][f]), ny(solid.faces.row[1][f]), nz(solid.faces.row[2][f]);
-            const Number h = min(min(height_above(nx, ny, nz, corner[0].x, corner[0].y, corner[0].z), height_above(nx, ny, nz, corner[1].x, corner[1].y, corner[1].z)),
-                                 height_above(nx, ny, nz, corner[2].x, corner[2].y, corner[2].z)) -
-                             Number(solid.faces.row[3][f]);
+            const Vec3T<Number> out_of{Number(solid.faces.row[0][f]), Number(solid.faces.row[1][f]), Number(solid.faces.row[2][f])};
+            const Number h = min(min(dot(out_of, corner[0]), dot(out_of, corner[1])), dot(out_of, corner[2])) - Number(solid.faces.row[3][f]);
             face = select(h > most, Number(static_cast<float>(f)), face);
             most = max(h, most);
         }
@@ -208,7 +209,9 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
     }
 }
 
-constexpr PolytopeKernels make_polytope_kernels() { return {place_vertices, part_polytopes, vertices_below, vertex_outside, near_triangles}; }
+constexpr PolytopeKernels make_polytope_kernels() {
+    return {place_vertices, part_polytopes, vertices_below, vertex_outside, near_triangles};
+}
 
 ORRERY_LANES_END
 

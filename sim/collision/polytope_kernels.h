@@ -55,7 +55,8 @@ struct SolidRows {
     VertexRows vertices;  // up to a multiple of kRowRoom, as `place` leaves them
     FaceRows faces;       // none where the radius is not 0
     float radius = 0.0f, extent = 0.0f;
-    float motion[3] = {}, margin = 0.0f, limit = 0.0f;  // contacts are kept: above a front by the margin and how much of the motion goes along it, else within the limit
+    // Contacts are kept that lie above a front by no more than the margin and what of the motion goes along it, and within the limit.
+    float motion[3] = {}, margin = 0.0f, limit = 0.0f;
 };
 
 struct TriangleFinds {

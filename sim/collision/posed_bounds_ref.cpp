@@ -46,7 +46,10 @@ struct PosedExtents {
     // In single precision, and larger by what that may be wrong by.
     void add_hull(const BroadKernels& kernels, const Hull& hull, double bounding_radius) {
         float r[9], from[3], to[3];
-        for (int k = 0; k < 3; ++k) r[3 * k] = static_cast<float>(row[k].x), r[3 * k + 1] = static_cast<float>(row[k].y), r[3 * k + 2] = static_cast<float>(row[k].z);
+        for (int k = 0; k < 3; ++k) {
+            const Vec3 v = narrowed(row[k]);
+            r[3 * k] = v.x, r[3 * k + 1] = v.y, r[3 * k + 2] = v.z;
+        }
         kernels.extents({{hull.row[0].data(), hull.row[1].data(), hull.row[2].data()}, hull.topology.vertices}, r, from, to);
         for (int k = 0; k < 3; ++k) add(k, from[k] - kRounding * bounding_radius, to[k] + kRounding * bounding_radius);
     }
