@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "protocol/scene/scene.h"
+#include "tests/support/about.h"
 #include "tests/support/seed.h"
 
 using namespace orrery;
@@ -60,18 +61,18 @@ TEST_CASE("gallery: drums stand, logs stay between their posts, the wheel rolls 
     const auto world = make_world("gallery/cylinders");
     run_minute(*world);
     for (int i = 0; i < 8; ++i)
-        CHECK(height(*world, "tower[" + std::to_string(i) + "]") == doctest::Approx(0.5 + i).epsilon(0.01));
+        CHECK(height(*world, "tower[" + std::to_string(i) + "]") == test::about(0.5 + i, 0.01));
     for (int i = 0; i < 7; ++i)
-        CHECK(height(*world, "log_" + std::to_string(i)) == doctest::Approx(i < 4 ? 0.5 : 1.38).epsilon(0.03));
+        CHECK(height(*world, "log_" + std::to_string(i)) == test::about(i < 4 ? 0.5 : 1.38, 0.03));
     CHECK(world->body(world->find_body("wheel")).pose.position.x > 4.0f);
-    CHECK(height(*world, "coin") == doctest::Approx(0.04).epsilon(0.1));
+    CHECK(height(*world, "coin") == test::about(0.04, 0.1));
 }
 
 TEST_CASE("gallery: hexagons stand, rocks come to rest on the ground") {
     const auto world = make_world("gallery/hulls");
     run_minute(*world);
     for (int i = 0; i < 8; ++i)
-        CHECK(height(*world, "tower[" + std::to_string(i) + "]") == doctest::Approx(0.4 + 0.8 * i).epsilon(0.01));
+        CHECK(height(*world, "tower[" + std::to_string(i) + "]") == test::about(0.4 + 0.8 * i, 0.01));
     for (int i = 0; i < 36; ++i) CHECK(height(*world, "rocks[" + std::to_string(i) + "]") < 3.0f);
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("ragdolls: who joins bends a puppet's elbows and knees by their drives
         for (std::size_t k = 0; k < 4; ++k) {
             CAPTURE(wish);
             CAPTURE(k);
-            CHECK(bend(kJoints[k][0], kJoints[k][1]) == doctest::Approx(2.0 * (k < 2 ? 1.0 : 0.75) * wish).epsilon(0.02).scale(1.0));
+            CHECK(bend(kJoints[k][0], kJoints[k][1]) == test::about(2.0 * (k < 2 ? 1.0 : 0.75) * wish, 0.02).scale(1.0));
         }
     }
 }

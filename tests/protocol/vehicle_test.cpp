@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "protocol/scene/scene.h"
+#include "tests/support/about.h"
 
 using namespace orrery;
 
@@ -144,7 +145,7 @@ TEST_CASE("vehicle: it turns to the side it is steered to, by the circle of its 
         // In the circle, at the speed that it has then: v / radius = v tan(angle) / wheelbase, but for the wheels' slip.
         const double speed = car.speed();
         const double wanted = speed * std::tan(0.5 * steer) / 2.6;
-        CHECK(-car.chassis().angular_velocity.y == doctest::Approx(wanted).epsilon(0.15));
+        CHECK(-car.chassis().angular_velocity.y == test::about(wanted, 0.15));
         check_wheels(car);
     }
 }
@@ -161,6 +162,6 @@ TEST_CASE("vehicle: over the ramps and the logs it comes down on its wheels") {
     CHECK(std::abs(car.chassis().pose.position.x - 8.0) < 0.5);
     car.go(3, 0, 0, 1);
     CHECK(std::abs(car.speed()) < 0.02);
-    CHECK(car.chassis().pose.position.y == doctest::Approx(0.6).epsilon(0.05));
+    CHECK(car.chassis().pose.position.y == test::about(0.6, 0.05));
     check_wheels(car);
 }

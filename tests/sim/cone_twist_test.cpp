@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 
 namespace orrery::sim::test {
@@ -83,8 +84,8 @@ TEST_CASE("inside its limits a cone-twist joint is a ball socket: no torque acts
     std::vector<JointImpulse> impulses(joints.size());
     input.impulses = impulses;
     for (int tick = 0; tick < 120; ++tick) solver.step(input, bodies, joints, {});
-    CHECK(angular_velocity(bodies, body).x == doctest::Approx(0.2).epsilon(1e-4));
-    CHECK(angular_velocity(bodies, body).y == doctest::Approx(0.1).epsilon(1e-4));
+    CHECK(angular_velocity(bodies, body).x == orrery::test::about(0.2, 1e-4));
+    CHECK(angular_velocity(bodies, body).y == orrery::test::about(0.1, 1e-4));
     CHECK(joints[1].torque_nm == 0.0f);
     CHECK(joints[2].torque_nm == 0.0f);
 }
@@ -109,12 +110,12 @@ TEST_CASE("a twist servo goes to its angle with its torque and no more, a twist 
     std::vector<JointImpulse> impulses(joints.size());
     input.impulses = impulses;
     for (int tick = 0; tick < 60; ++tick) solver.step(input, bodies, joints, {});
-    CHECK(angular_velocity(bodies, weak).y == doctest::Approx(0.25).epsilon(0.01));
-    CHECK(joints[0].torque_nm == doctest::Approx(0.5).epsilon(0.01));
-    CHECK(angular_velocity(bodies, motor).y == doctest::Approx(2.0).epsilon(0.01));
+    CHECK(angular_velocity(bodies, weak).y == orrery::test::about(0.25, 0.01));
+    CHECK(joints[0].torque_nm == orrery::test::about(0.5, 0.01));
+    CHECK(angular_velocity(bodies, motor).y == orrery::test::about(2.0, 0.01));
     for (int tick = 0; tick < 120; ++tick) solver.step(input, bodies, joints, {});
-    CHECK(swing_and_twist(bodies, kWorldBody, there).twist == doctest::Approx(-0.8).epsilon(0.001));
-    CHECK(angular_velocity(bodies, motor).y == doctest::Approx(3.0).epsilon(0.01));
+    CHECK(swing_and_twist(bodies, kWorldBody, there).twist == orrery::test::about(-0.8, 0.001));
+    CHECK(angular_velocity(bodies, motor).y == orrery::test::about(3.0, 0.01));
 }
 
 }  // namespace orrery::sim::test

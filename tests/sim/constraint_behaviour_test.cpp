@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/seeded_random.h"
 
@@ -239,7 +240,7 @@ TEST_CASE("a loaded pair of joints keeps its held degrees within bounds after 10
                                        DistanceLimit{{}, {}, 1.0f, 1.0f, {}}, ratio);
             const Scene& s = *loaded;
             CHECK(distance(to_world(s.bodies, 0, {0.0f, 1.0f, 0.0f}), to_world(s.bodies, 1, {})) < 1.2 + 2 * point);
-            CHECK(distance(to_world(s.bodies, 1, {}), to_world(s.bodies, 2, {})) == doctest::Approx(1.0).epsilon(2 * point));
+            CHECK(distance(to_world(s.bodies, 1, {}), to_world(s.bodies, 2, {})) == orrery::test::about(1.0, 2 * point));
         }
     }
 }
@@ -256,12 +257,12 @@ TEST_CASE("what a joint leaves free stays free: a hinge's spin, a welded pair's 
     s.joints = {make_joint(kWorldBody, wheel, z_hinge({}, {})),
                 make_joint(a, b, Weld{{0.5f, 0.0f, 0.0f}, {-0.5f, 0.0f, 0.0f}, {}, {}})};
     s.run(600);
-    CHECK(angular_velocity(s.bodies, wheel).z == doctest::Approx(5.0).epsilon(1e-4));
+    CHECK(angular_velocity(s.bodies, wheel).z == orrery::test::about(5.0, 1e-4));
     const Vec3 va = linear_velocity(s.bodies, a), vb = linear_velocity(s.bodies, b);
-    CHECK(0.5 * (va.x + vb.x) == doctest::Approx(1.0).epsilon(1e-5));
-    CHECK(0.5 * (va.y + vb.y) == doctest::Approx(2.0).epsilon(1e-5));
-    CHECK(0.5 * (va.z + vb.z) == doctest::Approx(3.0).epsilon(1e-5));
-    CHECK(position(s.bodies, a).z == doctest::Approx(30.0).epsilon(1e-4));
+    CHECK(0.5 * (va.x + vb.x) == orrery::test::about(1.0, 1e-5));
+    CHECK(0.5 * (va.y + vb.y) == orrery::test::about(2.0, 1e-5));
+    CHECK(0.5 * (va.z + vb.z) == orrery::test::about(3.0, 1e-5));
+    CHECK(position(s.bodies, a).z == orrery::test::about(30.0, 1e-4));
 }
 
 TEST_CASE("a joint that starts metres out of place closes no faster than its recovery speed, and flings nothing") {
@@ -360,7 +361,7 @@ TEST_CASE("an area or a volume far from its own, or turned inside out, moves non
                         if (most == 0 && edge <= 1 && times > 0) {
                             const Point a = to_world(s.bodies, id[0], {}), p = to_world(s.bodies, id[1], {}), q = to_world(s.bodies, id[2], {});
                             const Point r = to_world(s.bodies, id[volume ? 3 : 2], {});
-                            CHECK(extent(a, p, q, r, volume) / (times * (volume ? 6 * size : 2 * area)) == doctest::Approx(1.0).epsilon(0.0005));
+                            CHECK(extent(a, p, q, r, volume) / (times * (volume ? 6 * size : 2 * area)) == orrery::test::about(1.0, 0.0005));
                         }
                     }
                 }
@@ -412,7 +413,7 @@ TEST_CASE("a pendulum on a ball socket loses little energy over 10 s and has its
         }
         before = now;
     }
-    CHECK((last - first) / (crossings - 1) == doctest::Approx(period).epsilon(0.005));
+    CHECK((last - first) / (crossings - 1) == orrery::test::about(period, 0.005));
     // The joint, a spring of w = 2 pi 60 Hz, yields to the weight by g / w^2 at once, 1.4 % of the 5 mm that the bob falls.
     CHECK(highest < start);
     CHECK(lowest > 0.98 * start);
@@ -429,10 +430,10 @@ TEST_CASE("a motor drives with its torque and no more, and stops at its target")
         const std::uint32_t body = add_body(s.bodies, spec);
         s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{0.0f, 1.0f, 0.0f}, 30.0f, {6.0f, damping}})};
         s.run(60);
-        CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(3.0).epsilon(0.005));
-        CHECK(s.joints[0].torque_nm == doctest::Approx(6.0).epsilon(0.005));
+        CHECK(angular_velocity(s.bodies, body).y == orrery::test::about(3.0, 0.005));
+        CHECK(s.joints[0].torque_nm == orrery::test::about(6.0, 0.005));
         s.run(1200);
-        CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(30.0).epsilon(0.01));
+        CHECK(angular_velocity(s.bodies, body).y == orrery::test::about(30.0, 0.01));
     }
 }
 
@@ -445,7 +446,7 @@ TEST_CASE("a damped motor follows implicit Euler of torque = damping (target - s
     s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{0.0f, 1.0f, 0.0f}, 10.0f, {kNoLimit, 1.0f}})};
     s.run(60);
     const double step = 1 / (1 + 1.0 / 2.0 / 240);
-    CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(10 * (1 - std::pow(step, 240))).epsilon(0.001));
+    CHECK(angular_velocity(s.bodies, body).y == orrery::test::about(10 * (1 - std::pow(step, 240)), 0.001));
 }
 
 TEST_CASE("a grab pulls with its force and no more, at its speed and no more, and arrives") {
@@ -460,11 +461,11 @@ TEST_CASE("a grab pulls with its force and no more, at its speed and no more, an
     slow.target = {3.0f, 0.0f, 0.0f}, slow.servo.max_speed = 1.5f, slow.spring = {30.0f, 1.0f};
     s.joints = {make_joint(kWorldBody, strong, weak), make_joint(kWorldBody, fast, slow)};
     s.run(60);
-    CHECK(linear_velocity(s.bodies, strong).x == doctest::Approx(2.0).epsilon(0.005));
-    CHECK(s.joints[0].force_n == doctest::Approx(4.0).epsilon(0.005));
-    CHECK(linear_velocity(s.bodies, fast).x == doctest::Approx(1.5).epsilon(0.01));
+    CHECK(linear_velocity(s.bodies, strong).x == orrery::test::about(2.0, 0.005));
+    CHECK(s.joints[0].force_n == orrery::test::about(4.0, 0.005));
+    CHECK(linear_velocity(s.bodies, fast).x == orrery::test::about(1.5, 0.01));
     s.run(240);
-    CHECK(position(s.bodies, fast).x == doctest::Approx(3.0).epsilon(0.001));
+    CHECK(position(s.bodies, fast).x == orrery::test::about(3.0, 0.001));
 }
 
 TEST_CASE("a hinge's limit holds a falling flap, and lets it swing inside") {
@@ -480,7 +481,7 @@ TEST_CASE("a hinge's limit holds a falling flap, and lets it swing inside") {
     float lowest = 0.0f;
     for (int k = 0; k < 300; ++k) s.run(1), lowest = std::min(lowest, float(angle()));
     CHECK(lowest > -0.72f);
-    CHECK(angle() == doctest::Approx(-0.7).epsilon(0.01));
+    CHECK(angle() == orrery::test::about(-0.7, 0.01));
 }
 
 // An arm of a heavy rod, held beside its centre: what the limit stops is the rod's inertia about the hinge, not about its middle.
@@ -509,11 +510,11 @@ TEST_CASE("a rope is slack inside its length and a joint's mean force is the loa
     const double weight = 10.0 / s.bodies.mass[ball].inverse_mass;
     s.joints = {make_joint(kWorldBody, ball, DistanceLimit{{}, {}, 0.0f, 1.0f, {}})};
     s.run(10);
-    CHECK(linear_velocity(s.bodies, ball).y == doctest::Approx(-10.0 / 6).epsilon(1e-4));
+    CHECK(linear_velocity(s.bodies, ball).y == orrery::test::about(-10.0 / 6, 1e-4));
     CHECK(s.joints[0].force_n == 0.0f);
     s.run(600);
-    CHECK(position(s.bodies, ball).y == doctest::Approx(-1.0).epsilon(0.002));
-    CHECK(s.joints[0].force_n == doctest::Approx(weight).epsilon(0.01));
+    CHECK(position(s.bodies, ball).y == orrery::test::about(-1.0, 0.002));
+    CHECK(s.joints[0].force_n == orrery::test::about(weight, 0.01));
     CHECK(!s.joints[0].broken);
     s.joints[0].break_force_n = 0.9f * float(weight);
     s.run(1);
@@ -526,7 +527,7 @@ TEST_CASE("a joint that is not alive does nothing") {
     s.joints = {make_joint(kWorldBody, body, BallSocket{})};
     s.joints[0].alive = false;
     s.run(60);
-    CHECK(linear_velocity(s.bodies, body).y == doctest::Approx(-10.0).epsilon(1e-5));
+    CHECK(linear_velocity(s.bodies, body).y == orrery::test::about(-10.0, 1e-5));
 }
 
 namespace {
@@ -657,8 +658,8 @@ TEST_CASE("locked axes do not move and damping decays by implicit Euler") {
     s.run(60);
     CHECK(position(s.bodies, body).y == 0.0f);
     CHECK(angular_velocity(s.bodies, body).x == 0.0f);
-    CHECK(angular_velocity(s.bodies, body).y == doctest::Approx(1.0).epsilon(1e-5));
-    CHECK(linear_velocity(s.bodies, body).z == doctest::Approx(2 * std::pow(1 / (1 + 0.5 / 240), 240)).epsilon(1e-4));
+    CHECK(angular_velocity(s.bodies, body).y == orrery::test::about(1.0, 1e-5));
+    CHECK(linear_velocity(s.bodies, body).z == orrery::test::about(2 * std::pow(1 / (1 + 0.5 / 240), 240), 1e-4));
 }
 
 TEST_CASE("a bouncing ball leaves with its restitution, and not below the threshold") {
@@ -676,7 +677,7 @@ TEST_CASE("a bouncing ball leaves with its restitution, and not below the thresh
         }
         return linear_velocity(s.bodies, ball).y;
     };
-    CHECK(bounce(4.0f) == doctest::Approx(2.0).epsilon(0.001));
+    CHECK(bounce(4.0f) == orrery::test::about(2.0, 0.001));
     CHECK(std::abs(bounce(0.5f)) < 0.01f);
 }
 
@@ -699,7 +700,7 @@ TEST_CASE("twist friction stops a spinning box by mu m g times the mean lever of
     s.bodies.velocity[box].angular[1] = 8.0f;
     run(15);
     const double slowing = 0.4 * spec.mass * 10 * std::hypot(0.5, 0.5) / spec.inertia.y;
-    CHECK(angular_velocity(s.bodies, box).y == doctest::Approx(8.0 - 0.25 * slowing).epsilon(0.02));
+    CHECK(angular_velocity(s.bodies, box).y == orrery::test::about(8.0 - 0.25 * slowing, 0.02));
     CHECK(std::hypot(position(s.bodies, box).x, position(s.bodies, box).z) < 0.005);
 }
 

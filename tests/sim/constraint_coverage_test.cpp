@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/worlds.h"
 
@@ -263,8 +264,8 @@ TEST_CASE("lines and offsets stay as held under load for 10 s, at mass ratios 1,
                 return std::max(std::abs(between(s, kWorldBody, {}, light, {}).y), std::abs(between(s, light, {}, heavy, {}).y + 1));
             });
             check_held(kConstraintNames[pair[0].index()], ratio, off, {0.0003, 0.0002}, {0.0003, 0.0002});
-            CHECK(linear_velocity(s.bodies, heavy).x == doctest::Approx(1.0).epsilon(1e-5));
-            CHECK(spin(s, heavy).z == doctest::Approx(1.0).epsilon(1e-5));
+            CHECK(linear_velocity(s.bodies, heavy).x == orrery::test::about(1.0, 1e-5));
+            CHECK(spin(s, heavy).z == orrery::test::about(1.0, 1e-5));
         }
     }
 }
@@ -287,7 +288,7 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
             check_held("gear, rad", ratio, off, {0.0002, 0.0001}, {0.0002, 0.00015});
             // 1.5 times the brake's 2 N m are 3 of the drive's 6, which turn 1 kg m^2 a unit of the ratio and 2.25 times that.
             const double inertia = 1.0 + 2.25 * double(ratio);
-            CHECK(spin(s, light).z == doctest::Approx(10 * 3.0 * double(ratio) / inertia).epsilon(0.01));
+            CHECK(spin(s, light).z == orrery::test::about(10 * 3.0 * double(ratio) / inertia, 0.01));
         }
         {  // a light pinion lifts a heavy rack: the motor that is solved against it doubles what it yields
             Scene s;
@@ -441,7 +442,7 @@ TEST_CASE("what slides or turns in a joint to the world keeps its speed for 10 s
     CHECK(swivel.peak < 1e-4);
     check_same(linear_velocity(s.bodies, flying), loose.linear, 1e-5);
     check_same(linear_velocity(s.bodies, slider), slid.linear, 1e-5);
-    CHECK(position(s.bodies, slider).x == doctest::Approx(30.0).epsilon(1e-4));
+    CHECK(position(s.bodies, slider).x == orrery::test::about(30.0, 1e-4));
     check_same(linear_velocity(s.bodies, threaded), on_line.linear, 1e-5);
     check_same(angular_velocity(s.bodies, threaded), on_line.angular, 1e-4);
     check_same(angular_velocity(s.bodies, wheeled), wheel.angular, 1e-3);
@@ -558,9 +559,9 @@ TEST_CASE("two geared wheels share a spin by their ratio and keep the momentum t
     CHECK(off.peak < 0.01);
     CHECK(off.late < 1e-4);
     // The gear's impulse is -1.5 p on A and -p on B: Ia wa - 1.5 Ib wb stays 10, and wb comes to -1.5 wa.
-    CHECK(spin(s, a).z - 1.5 * 4 * spin(s, b).z == doctest::Approx(10.0).epsilon(1e-4));
-    CHECK(spin(s, a).z == doctest::Approx(10 / (1 + 2.25 * 4)).epsilon(1e-4));
-    CHECK(spin(s, b).z == doctest::Approx(-1.5 * spin(s, a).z).epsilon(1e-4));
+    CHECK(spin(s, a).z - 1.5 * 4 * spin(s, b).z == orrery::test::about(10.0, 1e-4));
+    CHECK(spin(s, a).z == orrery::test::about(10 / (1 + 2.25 * 4), 1e-4));
+    CHECK(spin(s, b).z == orrery::test::about(-1.5 * spin(s, a).z, 1e-4));
 }
 
 TEST_CASE("a pinion and its rack share a motion by the radius and keep the momentum that the joint leaves them") {
@@ -575,9 +576,9 @@ TEST_CASE("a pinion and its rack share a motion by the radius and keep the momen
     s.run();
     // The joint's impulse is 0.5 p on the pinion and -p on the rack: I w + 0.5 m v stays 10, and v comes to 0.5 w.
     const double w = spin(s, a).z, v = linear_velocity(s.bodies, b).x;
-    CHECK(w + 0.5 * 4 * v == doctest::Approx(10.0).epsilon(1e-4));
-    CHECK(w == doctest::Approx(10 / (1 + 0.25 * 4)).epsilon(1e-4));
-    CHECK(v == doctest::Approx(0.5 * w).epsilon(1e-4));
+    CHECK(w + 0.5 * 4 * v == orrery::test::about(10.0, 1e-4));
+    CHECK(w == orrery::test::about(10 / (1 + 0.25 * 4), 1e-4));
+    CHECK(v == orrery::test::about(0.5 * w, 1e-4));
 }
 
 // ---- the torque at which a joint breaks
@@ -611,7 +612,7 @@ TEST_CASE("a joint breaks above its torque and holds below it") {
             broke = broke || s.joints[0].broken;
         }
         CHECK_FALSE(broke);
-        CHECK(s.joints[0].torque_nm == doctest::Approx(200.0).epsilon(0.01));
+        CHECK(s.joints[0].torque_nm == orrery::test::about(200.0, 0.01));
         s.joints[0].break_torque_nm = 202.0f;
         s.step();
         CHECK_FALSE(s.joints[0].broken);

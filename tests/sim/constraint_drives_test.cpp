@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 
 namespace orrery::sim::test {
@@ -151,9 +152,9 @@ TEST_CASE("a gear motor turns its second body with its torque and no more, up to
         s.run(30);
         CHECK(near(angular_velocity(s.bodies, second).x - before, ratio < 0.0f ? -0.75 : 0.75));
         CHECK(near(s.joints[1].torque_nm, kForce));
-        CHECK(angular_velocity(s.bodies, first).x == doctest::Approx(3.0).epsilon(0.001));
+        CHECK(angular_velocity(s.bodies, first).x == orrery::test::about(3.0, 0.001));
         s.run(600);
-        CHECK(angular_velocity(s.bodies, second).x == doctest::Approx(3.0 * ratio).epsilon(0.001));
+        CHECK(angular_velocity(s.bodies, second).x == orrery::test::about(3.0 * ratio, 0.001));
         CHECK(angular_velocity(s.bodies, second).y == doctest::Approx(0.0));
     }
 }
@@ -180,8 +181,8 @@ TEST_CASE("servos of places hold a light body and a heavy one below it after 10 
             const double within = 0.0005 + 0.00008 * ratio;
             CHECK(std::abs(position(s.bodies, a).y + 1.0) < within);
             CHECK(std::abs(position(s.bodies, b).y - position(s.bodies, a).y + 1.0) < within);
-            CHECK(s.joints[0].force_n == doctest::Approx(10.0 * (1.0 + ratio)).epsilon(0.01));
-            CHECK(s.joints[1].force_n == doctest::Approx(10.0 * ratio).epsilon(0.01));
+            CHECK(s.joints[0].force_n == orrery::test::about(10.0 * (1.0 + ratio), 0.01));
+            CHECK(s.joints[1].force_n == orrery::test::about(10.0 * ratio, 0.01));
         }
     }
 }
@@ -206,8 +207,8 @@ TEST_CASE("servos of rotations hold a light body and a heavy one that is turned 
             const double within = 0.0005 + 0.00015 * ratio;
             CHECK(std::abs(turned_about_x(s.bodies, a)) < within);
             CHECK(std::abs(turned_about_x(s.bodies, b) - turned_about_x(s.bodies, a)) < within);
-            CHECK(s.joints[0].torque_nm == doctest::Approx(10.0 * ratio).epsilon(0.01));
-            CHECK(s.joints[1].torque_nm == doctest::Approx(10.0 * ratio).epsilon(0.01));
+            CHECK(s.joints[0].torque_nm == orrery::test::about(10.0 * ratio, 0.01));
+            CHECK(s.joints[1].torque_nm == orrery::test::about(10.0 * ratio, 0.01));
         }
     }
 }
@@ -220,12 +221,12 @@ TEST_CASE("a servo goes at its greatest speed and arrives, a motor keeps its spe
                 make_joint(kWorldBody, motor, LinearAxisMotor{{}, {}, kX, 2.0f, {}}),
                 make_joint(kWorldBody, point, BallSocketServo{{0.0f, 3.0f, 0.0f}, {}, {}, {1.5f, 0.0f, kNoLimit}})};
     s.run(60);
-    CHECK(linear_velocity(s.bodies, servo).x == doctest::Approx(1.5).epsilon(0.01));
-    CHECK(linear_velocity(s.bodies, motor).x == doctest::Approx(2.0).epsilon(0.01));
-    CHECK(linear_velocity(s.bodies, point).y == doctest::Approx(1.5).epsilon(0.01));
+    CHECK(linear_velocity(s.bodies, servo).x == orrery::test::about(1.5, 0.01));
+    CHECK(linear_velocity(s.bodies, motor).x == orrery::test::about(2.0, 0.01));
+    CHECK(linear_velocity(s.bodies, point).y == orrery::test::about(1.5, 0.01));
     s.run(240);
-    CHECK(position(s.bodies, servo).x == doctest::Approx(3.0).epsilon(0.001));
-    CHECK(position(s.bodies, point).y == doctest::Approx(3.0).epsilon(0.001));
+    CHECK(position(s.bodies, servo).x == orrery::test::about(3.0, 0.001));
+    CHECK(position(s.bodies, point).y == orrery::test::about(3.0, 0.001));
 }
 
 // The spring alone goes at 4.6 times the distance a second, and never quite arrives.
@@ -322,7 +323,7 @@ TEST_CASE("a gear keeps its wheels in mesh for 60 s of fast turns under load: no
         worst = std::max(worst, std::abs(off));
     }
     CHECK(worst < 0.01);
-    CHECK(angular_velocity(s.bodies, b).z == doctest::Approx(-1.5 * angular_velocity(s.bodies, a).z).epsilon(0.01));
+    CHECK(angular_velocity(s.bodies, b).z == orrery::test::about(-1.5 * angular_velocity(s.bodies, a).z, 0.01));
     CHECK(std::abs(angular_velocity(s.bodies, a).z) > 5.0f);
 }
 
@@ -339,8 +340,8 @@ TEST_CASE("a rack goes by the radius times the pinion's angle, over many turns")
                 make_joint(kWorldBody, a, AngularAxisMotor{{0.0f, 0.0f, 1.0f}, 5.0f, {}}),
                 make_joint(a, b, RackAndPinion{{0.0f, 0.0f, 1.0f}, kX, 0.5f, {}})};
     s.run(600);
-    CHECK(linear_velocity(s.bodies, b).x == doctest::Approx(2.5).epsilon(0.01));
-    CHECK(position(s.bodies, b).x == doctest::Approx(25.0).epsilon(0.02));
+    CHECK(linear_velocity(s.bodies, b).x == orrery::test::about(2.5, 0.01));
+    CHECK(position(s.bodies, b).x == orrery::test::about(25.0, 0.02));
     const float* q = s.bodies.pose[a].orientation;
     const double off = std::remainder(position(s.bodies, b).x / 0.5 - 2 * std::atan2(double(q[2]), double(q[3])), 2 * std::numbers::pi);
     CHECK(std::abs(off) < 0.01);
@@ -357,9 +358,9 @@ TEST_CASE("a pulley keeps its rope's length while a heavier load lifts a lighter
     pulley.wheel_a = {-1.0f, 10.0f, 0.0f}, pulley.wheel_b = {1.0f, 10.0f, 0.0f}, pulley.max_m = 20.0f;
     s.joints = {make_joint(a, b, pulley)};
     s.run(60);
-    CHECK(linear_velocity(s.bodies, a).y == doctest::Approx(2.0).epsilon(0.01));  // (3 - 2) / (3 + 2) g
-    CHECK(linear_velocity(s.bodies, b).y == doctest::Approx(-2.0).epsilon(0.01));
-    CHECK(20.0 - position(s.bodies, a).y - position(s.bodies, b).y == doctest::Approx(20.0).epsilon(0.001));
+    CHECK(linear_velocity(s.bodies, a).y == orrery::test::about(2.0, 0.01));  // (3 - 2) / (3 + 2) g
+    CHECK(linear_velocity(s.bodies, b).y == orrery::test::about(-2.0, 0.01));
+    CHECK(20.0 - position(s.bodies, a).y - position(s.bodies, b).y == orrery::test::about(20.0, 0.001));
 }
 
 TEST_CASE("an area and a volume are kept while their corners are thrown about") {
@@ -382,12 +383,12 @@ TEST_CASE("an area and a volume are kept while their corners are thrown about") 
     const auto minus = [](Point x, Point y) { return Point{x.x - y.x, x.y - y.y, x.z - y.z}; };
     const auto across = [](Point x, Point y) { return Point{x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x}; };
     const Point m = across(minus(at(1), at(0)), minus(at(2), at(0)));
-    CHECK(0.5 * std::hypot(m.x, m.y, m.z) == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(0.5 * std::hypot(m.x, m.y, m.z) == orrery::test::about(0.5, 0.01));
     const Point n = across(minus(at(5), at(4)), minus(at(6), at(4))), r = minus(at(7), at(4));
-    CHECK((n.x * r.x + n.y * r.y + n.z * r.z) / 6 == doctest::Approx(1.0 / 6).epsilon(0.01));
+    CHECK((n.x * r.x + n.y * r.y + n.z * r.z) / 6 == orrery::test::about(1.0 / 6, 0.01));
     double momentum = 0;
     for (int i = 0; i < 4; ++i) momentum += linear_velocity(s.bodies, ids[i]).x;
-    CHECK(momentum == doctest::Approx(0.4).epsilon(1e-4));
+    CHECK(momentum == orrery::test::about(0.4, 1e-4));
 }
 
 TEST_CASE("a wheel carries its chassis on its spring, is steered, driven and braked") {

@@ -26,6 +26,7 @@
 
 #include "sim/constraints/fields.h"
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 
 namespace orrery::sim::test {
@@ -667,7 +668,7 @@ void for_each_limit(Check check) {
 TEST_CASE("a rigid limit leaves alone what moves inside it") {
     for_each_limit([](const char* name, auto make, bool turning) {
         CAPTURE(std::string(name));
-        CHECK(fastest_inside(make, turning, 0.0f) == doctest::Approx(2.0).epsilon(1e-5));
+        CHECK(fastest_inside(make, turning, 0.0f) == orrery::test::about(2.0, 1e-5));
     });
 }
 
@@ -677,7 +678,7 @@ TEST_CASE("a limit with a spring leaves alone what moves inside it, across the m
         CAPTURE(std::string(name));
         const double fastest = fastest_inside(make, turning, 1.0f);
         if (fastest > 2.001) MESSAGE(std::string(name) << ": what goes at 2 leaves the middle at " << fastest);
-        CHECK(fastest == doctest::Approx(2.0).epsilon(1e-5));
+        CHECK(fastest == orrery::test::about(2.0, 1e-5));
     });
 }
 
@@ -692,7 +693,7 @@ TEST_CASE("a rope is slack where its anchors meet, whichever way it is left") {
                                        : make_joint(kWorldBody, body, DistanceLimit{{}, {}, 0.0f, 1.0f, {}}));
             for (int tick = 0; tick < 15; ++tick) s.step();
             const Vec3 v = linear_velocity(s.bodies, body);
-            CHECK(std::hypot(double(v.x), double(v.y), double(v.z)) == doctest::Approx(2.5).epsilon(1e-4));
+            CHECK(std::hypot(double(v.x), double(v.y), double(v.z)) == orrery::test::about(2.5, 1e-4));
         }
     }
 }
@@ -708,7 +709,7 @@ TEST_CASE("a rigid one-body servo pushes with its force, as other servos do") {
                                 : make_joint(kWorldBody, body, BallSocketServo{far, {}, {}, weak}));
         for (int tick = 0; tick < 60; ++tick) s.step();
         MESSAGE(std::string(grab ? "grab: " : "ball socket servo: ") << linear_velocity(s.bodies, body).x << " m/s after 1 s at 3 m/s^2");
-        CHECK(linear_velocity(s.bodies, body).x == doctest::Approx(3.0).epsilon(0.01));
+        CHECK(linear_velocity(s.bodies, body).x == orrery::test::about(3.0, 0.01));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "server/room/thread_pool.h"
+#include "tests/support/about.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -137,8 +138,8 @@ TEST_CASE("a hull of a box's corners behaves as the box") {
     auto world = make_world(def);
     run(*world, 120);
     const BodyState x = state_of(*world, a), y = state_of(*world, b);
-    CHECK(x.pose.position.z == doctest::Approx(y.pose.position.z).epsilon(0.01));
-    CHECK(x.pose.position.y == doctest::Approx(y.pose.position.y).epsilon(0.001));
+    CHECK(x.pose.position.z == about(y.pose.position.z, 0.01));
+    CHECK(x.pose.position.y == about(y.pose.position.y, 0.001));
     CHECK(tilt(*world, a) < 0.002);
 }
 

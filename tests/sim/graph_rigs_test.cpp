@@ -7,6 +7,7 @@
 #include "server/room/thread_pool.h"
 #include "sim/jacobi/graph_layout.h"
 #include "sim/jacobi/rigs.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
@@ -192,7 +193,7 @@ TEST_CASE("a rod that is given another length by a command or an actuator goes t
             REQUIRE(world->step(commands, nullptr) == StepStatus::ok);
             run(*world, 120);
             const Vec3 a = state_of(*world, 0).pose.position, b = state_of(*world, 1).pose.position;
-            CHECK(std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) == doctest::Approx(0.35).epsilon(0.01));
+            CHECK(std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) == about(0.35, 0.01));
         }
     }
 }

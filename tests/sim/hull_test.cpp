@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/shapes/hull.h"
+#include "tests/support/about.h"
 #include "tests/support/seed.h"
 #include "tests/support/solids.h"
 
@@ -134,11 +135,11 @@ TEST_CASE("boxes turned at random, their faces full of points, come out as boxes
         CHECK(f.euler + f.loops + f.outside + f.centre == 0);
         CHECK(shape->hull->topology.faces == 6);
         CHECK(shape->hull->topology.vertices == 8);
-        CHECK(shape->unit_mass.mass == doctest::Approx(8.0 * half.x * half.y * half.z).epsilon(1e-4));
+        CHECK(shape->unit_mass.mass == test::about(8.0 * half.x * half.y * half.z, 1e-4));
         const double trace = double(shape->unit_mass.inertia[0]) + shape->unit_mass.inertia[3] + shape->unit_mass.inertia[5];
         const double expected =
             shape->unit_mass.mass * 2.0 / 3.0 * (double(half.x) * half.x + double(half.y) * half.y + double(half.z) * half.z);
-        CHECK(trace == doctest::Approx(expected).epsilon(1e-4));
+        CHECK(trace == test::about(expected, 1e-4));
     }
 }
 

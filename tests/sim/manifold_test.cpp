@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/collision/collision.h"
+#include "tests/support/about.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"
 #include "tests/support/seed.h"
@@ -67,9 +68,9 @@ TEST_CASE("a box on a floor of any size, under or over it, touches with its four
             REQUIRE(m.size() == 1);
             CHECK(m[0].count == 4);
             CHECK(m[0].normal.y == (floor_first ? 1.0f : -1.0f));
-            CHECK(span_x(m[0]) == doctest::Approx(1.0).epsilon(2e-3));
-            CHECK(span_z(m[0]) == doctest::Approx(1.0).epsilon(2e-3));
-            for (std::uint32_t i = 0; i < m[0].count; ++i) CHECK(m[0].points[i].depth == doctest::Approx(0.001).epsilon(0.3));
+            CHECK(span_x(m[0]) == test::about(1.0, 2e-3));
+            CHECK(span_z(m[0]) == test::about(1.0, 2e-3));
+            for (std::uint32_t i = 0; i < m[0].count; ++i) CHECK(m[0].points[i].depth == test::about(0.001, 0.3));
         }
     }
 }
@@ -87,13 +88,13 @@ TEST_CASE("a box on a plane touches with its four corners, a lying capsule with 
     REQUIRE(m.size() == 4);
     CHECK(m[0].count == 4);
     CHECK(m[1].count == 2);
-    CHECK(span_x(m[1]) == doctest::Approx(1.4).epsilon(1e-3));
+    CHECK(span_x(m[1]) == test::about(1.4, 1e-3));
     CHECK(m[2].count == 2);
-    CHECK(span_x(m[2]) == doctest::Approx(1.4).epsilon(1e-3));
+    CHECK(span_x(m[2]) == test::about(1.4, 1e-3));
     CHECK(m[3].count == 2);
-    CHECK(span_x(m[3]) == doctest::Approx(1.2).epsilon(1e-3));
+    CHECK(span_x(m[3]) == test::about(1.2, 1e-3));
     for (const Manifold& one : m) {
-        for (std::uint32_t i = 0; i < one.count; ++i) CHECK(one.points[i].depth == doctest::Approx(0.001).epsilon(0.05));
+        for (std::uint32_t i = 0; i < one.count; ++i) CHECK(one.points[i].depth == test::about(0.001, 0.05));
     }
 }
 
@@ -106,7 +107,7 @@ TEST_CASE("a capsule that overhangs a box touches where the box is") {
     const std::vector<Manifold> m = collide(world, {{floor, over}});
     REQUIRE(m.size() == 1);
     REQUIRE(m[0].count == 2);
-    CHECK(span_x(m[0]) == doctest::Approx(1.2).epsilon(0.02));
+    CHECK(span_x(m[0]) == test::about(1.2, 0.02));
     CHECK(std::max(m[0].points[0].offset_a.x, m[0].points[1].offset_a.x) < 1.05f);
 }
 
@@ -198,7 +199,7 @@ TEST_CASE("a fast body has its contact in the tick in which it arrives, and none
     REQUIRE(m.size() == 1);
     CHECK(m[0].a == a);
     CHECK(m[0].normal.x == doctest::Approx(1.0));
-    CHECK(m[0].points[0].depth == doctest::Approx(-0.65).epsilon(1e-4));
+    CHECK(m[0].points[0].depth == test::about(-0.65, 1e-4));
 }
 
 }  // namespace orrery::sim

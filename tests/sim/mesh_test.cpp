@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "server/room/thread_pool.h"
+#include "tests/support/about.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -92,7 +93,7 @@ TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: stra
         CHECK(mesh.highest < plane.highest + 1e-5);
         CHECK(mesh.aside < plane.aside + 1e-3);
         CHECK(mesh.least_speed > plane.least_speed - 1e-3);
-        CHECK(mesh.far == doctest::Approx(plane.far).epsilon(1e-3));
+        CHECK(mesh.far == about(plane.far, 1e-3));
     }
 }
 
@@ -127,8 +128,8 @@ TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over o
             return state_of(*world, body);
         };
         const BodyState on_mesh = run_on(true), on_box = run_on(false);
-        CHECK(on_mesh.pose.position.x == doctest::Approx(on_box.pose.position.x).epsilon(0.01));
-        CHECK(on_mesh.pose.position.z == doctest::Approx(on_box.pose.position.z).epsilon(0.02));
+        CHECK(on_mesh.pose.position.x == about(on_box.pose.position.x, 0.01));
+        CHECK(on_mesh.pose.position.z == about(on_box.pose.position.z, 0.02));
         CHECK(std::abs(on_mesh.pose.orientation.y - on_box.pose.orientation.y) < 0.02f);
         CHECK(speed(on_mesh) < 0.05);
     }
@@ -178,10 +179,10 @@ TEST_CASE("a compound of two boxes lies, falls and turns as the one box that it 
     auto world = make_world(def);
     CHECK(world->body({a + 1, 0}).inverse_mass == doctest::Approx(world->body({b + 1, 0}).inverse_mass));
     run(*world, 20);
-    CHECK(state_of(*world, a).pose.position.y == doctest::Approx(state_of(*world, b).pose.position.y).epsilon(1e-4));
+    CHECK(state_of(*world, a).pose.position.y == about(state_of(*world, b).pose.position.y, 1e-4));
     run(*world, 280);
     for (const std::uint32_t body : {a, b}) {
-        CHECK(state_of(*world, body).pose.position.y == doctest::Approx(0.25).epsilon(0.01));
+        CHECK(state_of(*world, body).pose.position.y == about(0.25, 0.01));
         CHECK(speed(state_of(*world, body)) < 0.01);
     }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/support/about.h"
 #include "tests/support/executors.h"
 #include "tests/support/worlds.h"
 
@@ -86,7 +87,7 @@ TEST_CASE("what slides along a groove is braked by both flanks: mu g / cos, more
         run(*world, 15);
         const double slowed = (before - state_of(*world, bar).linear_velocity.z) / (15 * kDt), expected = 0.3 * kGravity / std::cos(angle);
         MESSAGE("slowed by ", slowed, " m/s^2, ", expected, " expected");
-        CHECK(slowed == doctest::Approx(expected).epsilon(0.03));
+        CHECK(slowed == about(expected, 0.03));
         run(*world, 120);
         CHECK(std::abs(state_of(*world, bar).linear_velocity.z) < 1e-3);
     }
@@ -107,11 +108,11 @@ TEST_CASE("a table on four balls slides by mu g, stops turning by mu m g r, and 
     const BodyState a = state_of(*world, slides), b = state_of(*world, turns);
     run(*world, 15);
     const BodyState a2 = state_of(*world, slides), b2 = state_of(*world, turns);
-    CHECK(planar(a.linear_velocity) - planar(a2.linear_velocity) == doctest::Approx(0.4 * kGravity * 15 * kDt).epsilon(0.02));
-    CHECK(a2.linear_velocity.x / a2.linear_velocity.z == doctest::Approx(3.0).epsilon(0.02));
+    CHECK(planar(a.linear_velocity) - planar(a2.linear_velocity) == about(0.4 * kGravity * 15 * kDt, 0.02));
+    CHECK(a2.linear_velocity.x / a2.linear_velocity.z == about(3.0, 0.02));
     // Four balls at r = sqrt(1/2) from the axis: I = m (r^2 + 2/5 0.01).
     const double r = std::sqrt(0.5), braking = 0.4 * kGravity * r / (r * r + 0.004);
-    CHECK(b.angular_velocity.y - b2.angular_velocity.y == doctest::Approx(braking * 15 * kDt).epsilon(0.02));
+    CHECK(b.angular_velocity.y - b2.angular_velocity.y == about(braking * 15 * kDt, 0.02));
     run(*world, 300);
     for (const std::uint32_t body : {slides, turns}) {
         CHECK(planar(state_of(*world, body).linear_velocity) < 1e-3);
@@ -143,7 +144,7 @@ TEST_CASE("on a slope a table stands below the angle of friction and slides abov
             CHECK(std::hypot(p.x - q.x, p.y - q.y, p.z - q.z) < 1e-3);
         } else {
             const double wanted = kGravity * (std::sin(angle) - 0.5 * std::cos(angle));
-            CHECK((along - before) / (30 * kDt) == doctest::Approx(wanted).epsilon(0.03));
+            CHECK((along - before) / (30 * kDt) == about(wanted, 0.03));
         }
     }
 }
@@ -170,7 +171,7 @@ TEST_CASE("more points than four make several contacts, fewer bounce as one") {
         CHECK(std::abs(s.angular_velocity.z) < 0.05);
     }
     CHECK(-fastest > 4.5);
-    CHECK(highest == doctest::Approx(-0.5 * fastest).epsilon(0.05));
+    CHECK(highest == about(-0.5 * fastest, 0.05));
 }
 
 TEST_CASE("a heap of jacks has the same bits for every target, thread count and way through save and restore") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/collision/queries/queries.h"
+#include "tests/support/about.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/convex_reference.h"
 #include "tests/support/seed.h"
@@ -101,13 +102,13 @@ void check_cast(bool hit, const QueryHit& found, V way, F distance, Tally& tally
     CHECK_FALSE(found.inside);
     CHECK(found.fraction >= 0.0f);
     CHECK(found.fraction <= 1.0f);
-    CHECK(found.distance == doctest::Approx(found.fraction * whole).epsilon(1e-6));
+    CHECK(found.distance == test::about(found.fraction * whole, 1e-6));
     const double s = found.fraction;
     // Close to the touch, never beyond it; and still closing there, so that it is the first of the two zeros of a convex
     // function.
     CHECK(std::fabs(distance(s)) < 2 * kRound);
     CHECK(distance(std::max(0.0, s - 1e-3)) > distance(s) - kReal);
-    CHECK(length(test::vec(found.normal)) == doctest::Approx(1.0).epsilon(1e-5));
+    CHECK(length(test::vec(found.normal)) == test::about(1.0, 1e-5));
     CHECK(dot(test::vec(found.normal), way) < 1e-5 * whole);
 }
 
@@ -146,7 +147,7 @@ TEST_CASE("a ray hits a shape where its surface is first met") {
             CHECK(length(test::vec(hit.point) - (from + double(hit.fraction) * way)) < 2 * kRound);
             // One micrometre along the normal is as much farther from the surface.
             CHECK(distance_to(target, test::vec(hit.point) + 1e-3 * test::vec(hit.normal)) ==
-                  doctest::Approx(1e-3).epsilon(0.01));
+                  test::about(1e-3, 0.01));
         }
         CAPTURE(static_cast<int>(def.type));
         CHECK(tally.hits > kQueries / 8);

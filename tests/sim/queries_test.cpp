@@ -11,6 +11,7 @@
 
 #include "server/room/thread_pool.h"
 #include "sim/collision/queries/queries.h"
+#include "tests/support/about.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/seed.h"
 #include "tests/support/varied_world.h"
@@ -325,7 +326,7 @@ TEST_CASE("a body that is gone is found where it was, and flagged") {
     REQUIRE(world->cast_ray(ray, hits) == QueryStatus::hit);
     CHECK(hits[0].body == ball);
     CHECK(hits[0].despawned);
-    CHECK(hits[0].distance == doctest::Approx(9.5).epsilon(1e-3));
+    CHECK(hits[0].distance == about(9.5, 1e-3));
 }
 
 TEST_CASE("several threads may ask at once, also for the snapshot that nobody has taken yet") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/shapes/shape.h"
+#include "tests/support/about.h"
 
 namespace orrery::sim {
 namespace {
@@ -15,10 +16,10 @@ constexpr double kPi = 3.14159265358979323846;
 Shape make(ShapeType type, float radius, float half_height, Vec3 half) { return *make_shape({{}, type, radius, half_height, half}, "shapes[0]"); }
 
 void check_mass(const Shape& s, double mass, double xx, double yy, double zz) {
-    CHECK(s.unit_mass.mass == doctest::Approx(mass).epsilon(1e-6));
-    CHECK(s.unit_mass.inertia[0] == doctest::Approx(xx).epsilon(1e-6));
-    CHECK(s.unit_mass.inertia[3] == doctest::Approx(yy).epsilon(1e-6));
-    CHECK(s.unit_mass.inertia[5] == doctest::Approx(zz).epsilon(1e-6));
+    CHECK(s.unit_mass.mass == test::about(mass, 1e-6));
+    CHECK(s.unit_mass.inertia[0] == test::about(xx, 1e-6));
+    CHECK(s.unit_mass.inertia[3] == test::about(yy, 1e-6));
+    CHECK(s.unit_mass.inertia[5] == test::about(zz, 1e-6));
     for (const int off_diagonal : {1, 2, 4}) CHECK(s.unit_mass.inertia[off_diagonal] == 0.0f);
 }
 
@@ -50,7 +51,7 @@ TEST_CASE("a box's mass, inertia and radii are analytic") {
     const Shape s = make(ShapeType::box, 0.0f, 0.0f, {0.5f, 0.25f, 2.0f});
     const double m = 8 * x * y * z;
     check_mass(s, m, m / 3 * (y * y + z * z), m / 3 * (x * x + z * z), m / 3 * (x * x + y * y));
-    CHECK(s.bounding_radius == doctest::Approx(std::sqrt(x * x + y * y + z * z)).epsilon(1e-6));
+    CHECK(s.bounding_radius == test::about(std::sqrt(x * x + y * y + z * z), 1e-6));
     CHECK(s.inner_radius == 0.25f);
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "server/room/thread_pool.h"
+#include "tests/support/about.h"
 #include "tests/support/worlds.h"
 
 using namespace orrery::sim;
@@ -106,8 +107,8 @@ TEST_CASE("a ball that strikes a sleeping stack finds it as heavy as it is, in t
     for (int t = 0; t < 120 && asleep(*world, target); ++t) world->step();
     REQUIRE(!asleep(*world, target));
     run(*world, 2);
-    CHECK(state_of(*world, striker).linear_velocity.x == doctest::Approx(5.0).epsilon(0.02));
-    CHECK(state_of(*world, target).linear_velocity.x == doctest::Approx(5.0).epsilon(0.02));
+    CHECK(state_of(*world, striker).linear_velocity.x == about(5.0, 0.02));
+    CHECK(state_of(*world, target).linear_velocity.x == about(5.0, 0.02));
 }
 
 TEST_CASE("what loses its support wakes and falls") {
@@ -205,12 +206,12 @@ TEST_CASE("what a motor drives, however slowly, does not sleep, nor does what a 
     CHECK(!asleep(*world, crept));
     run(*world, 240);  // the servo has 3 s to go
     CHECK(asleep(*world, crept));
-    CHECK(state_of(*world, crept).pose.position.y == doctest::Approx(0.06).epsilon(0.01));
+    CHECK(state_of(*world, crept).pose.position.y == about(0.06, 0.01));
     run(*world, 240);
     CHECK(none_asleep(*world, turned, slid));
     CHECK(!asleep(*world, shifted));
-    CHECK(state_of(*world, slid).pose.position.x == doctest::Approx(4.05).epsilon(0.001));
-    CHECK(state_of(*world, shifted).pose.position.z == doctest::Approx(0.1).epsilon(0.02));
+    CHECK(state_of(*world, slid).pose.position.x == about(4.05, 0.001));
+    CHECK(state_of(*world, shifted).pose.position.z == about(0.1, 0.02));
     Command stop = command(CommandKind::motor_target);
     stop.joint = {0, 0};
     world->step(std::vector{stop});
@@ -235,7 +236,7 @@ TEST_CASE("a servo that rests short of its goal, too weak or too soft for its lo
     run(*world, 400);
     CHECK(asleep(*world, heavy));
     CHECK(asleep(*world, hung));
-    CHECK(state_of(*world, hung).pose.position.y == doctest::Approx(3.0 - 0.2533).epsilon(0.01));
+    CHECK(state_of(*world, hung).pose.position.y == about(3.0 - 0.2533, 0.01));
 }
 
 TEST_CASE("a body that cannot sleep keeps awake what it touches, and sleep can be switched off") {

@@ -7,6 +7,7 @@
 
 #include "sim/solver/colouring.h"
 #include "sim/solver/solver.h"
+#include "tests/support/about.h"
 #include "tests/support/bodies.h"
 
 namespace orrery::sim::test {
@@ -48,9 +49,9 @@ TEST_CASE("a free body falls as semi-implicit Euler says and drifts by nothing e
     Solver solver;
     for (int tick = 0; tick < 60; ++tick) solver.step(input, bodies, {}, {});
     // n substeps of h: y = -g h^2 n (n + 1) / 2.
-    CHECK(position(bodies, body).y == doctest::Approx(2.0 - 10.0 / 240 / 240 * 240 * 241 / 2).epsilon(1e-5));
-    CHECK(position(bodies, body).x == doctest::Approx(5.0).epsilon(1e-5));
-    CHECK(linear_velocity(bodies, body).y == doctest::Approx(-10.0).epsilon(1e-5));
+    CHECK(position(bodies, body).y == orrery::test::about(2.0 - 10.0 / 240 / 240 * 240 * 241 / 2, 1e-5));
+    CHECK(position(bodies, body).x == orrery::test::about(5.0, 1e-5));
+    CHECK(linear_velocity(bodies, body).y == orrery::test::about(-10.0, 1e-5));
     CHECK(position(bodies, body).z == 3.0f);
 }
 
@@ -61,7 +62,7 @@ TEST_CASE("a kinematic body moves by its velocity and nothing moves a fixed one"
     ShuffledExecutor executor(1);
     Solver solver;
     for (int tick = 0; tick < 60; ++tick) solver.step(make_input(executor), bodies, {}, {});
-    CHECK(position(bodies, kinematic).x == doctest::Approx(1.0).epsilon(1e-5));
+    CHECK(position(bodies, kinematic).x == orrery::test::about(1.0, 1e-5));
     CHECK(linear_velocity(bodies, kinematic) == Vec3{1.0f, 0.0f, 0.0f});
     CHECK(position(bodies, fixed) == Vec3{0.0f, -1.0f, 0.0f});
 }
@@ -88,7 +89,7 @@ TEST_CASE("a box rests on the floor inside the slop and friction holds it agains
     run(120);
     CHECK(position(bodies, box).y < 0.5f);
     CHECK(position(bodies, box).y > 0.5f - 0.006f);
-    CHECK(last.total_normal_impulse == doctest::Approx(10000.0 / 60).epsilon(0.01));
+    CHECK(last.total_normal_impulse == orrery::test::about(10000.0 / 60, 0.01));
     input.force = force;
     run(120);
     const float settled = position(bodies, box).x;

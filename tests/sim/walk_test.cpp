@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "server/room/thread_pool.h"
+#include "tests/support/about.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -121,12 +122,12 @@ TEST_CASE("what a character steps down onto gives way as much in a restored worl
 TEST_CASE("a character goes as fast as it is told, reaches it by a bounded force, and stops") {
     Play play{Setting()};
     play.go(0.1, 1.0f);
-    CHECK(play.velocity().x == doctest::Approx(2000.0f / 80.0f * 0.1f).epsilon(0.05));
+    CHECK(play.velocity().x == about(2000.0f / 80.0f * 0.1f, 0.05));
     play.go(0.9, 1.0f);
-    CHECK(play.velocity().x == doctest::Approx(5.0f).epsilon(0.01));
+    CHECK(play.velocity().x == about(5.0f, 0.01));
     play.go(1.0, 1.0f, 1.0f);  // no faster on the diagonal
-    CHECK(std::hypot(play.velocity().x, play.velocity().z) == doctest::Approx(5.0f).epsilon(0.01));
-    CHECK(play.velocity().x == doctest::Approx(play.velocity().z).epsilon(0.01));
+    CHECK(std::hypot(play.velocity().x, play.velocity().z) == about(5.0f, 0.01));
+    CHECK(play.velocity().x == about(play.velocity().z, 0.01));
     play.go(1.0, 0.0f);
     CHECK(std::hypot(play.velocity().x, play.velocity().z) < 0.01f);
     CHECK(play.lowest > -0.01f);
@@ -143,8 +144,8 @@ TEST_CASE("slopes: it stands and walks where the ground is not too steep, and sl
         play.go(1.0, 1.0f);
         const float x = play.foot().x;
         play.go(2.0, 0.6f);
-        CHECK(play.foot().x - x == doctest::Approx(6.0f).epsilon(0.1));  // 3 m/s as seen from above
-        CHECK(play.foot().y == doctest::Approx(play.foot().x * std::tan(angle)).epsilon(0.05));
+        CHECK(play.foot().x - x == about(6.0f, 0.1));  // 3 m/s as seen from above
+        CHECK(play.foot().y == about(play.foot().x * std::tan(angle), 0.05));
         play.go(0.5, 0.0f);
         const Vec3 rest = play.foot();
         play.go(3.0, 0.0f);
@@ -174,7 +175,7 @@ TEST_CASE("stairs: up and down whatever the speed, not higher steps than it may,
             Play play(stage);
             const double time_s = 6.0 / (5.0 * static_cast<double>(speed)) + 1.0;
             play.go(time_s, speed);
-            CHECK(play.foot().y == doctest::Approx(8.0f * height).epsilon(0.05));
+            CHECK(play.foot().y == about(8.0f * height, 0.05));
             CHECK(play.highest < 8.0f * height + 0.1f);
             float above = 0.0f;
             while (play.foot().x > -1.0f && play.world->tick() < 5000) {
@@ -207,7 +208,7 @@ TEST_CASE("moving platforms carry it, sideways, up and down, and it walks on the
     play.go(5.0, 0.0f);
     CHECK(std::fabs(apart() - begin) < 0.02f);
     play.go(1.0, 0.2f);
-    CHECK(apart() - begin == doctest::Approx(1.0f).epsilon(0.1));
+    CHECK(apart() - begin == about(1.0f, 0.1));
 
     for (const float speed : {1.5f, -1.5f}) {
         Setting lift({0.0f, 10.0f, 0.0f});
@@ -231,7 +232,7 @@ TEST_CASE("it jumps as high as its speed takes it, from the ground alone, and no
     play.go(0.2, 0.0f);
     play.go(0.1, 0.0f, 0.0f, 1.0f);
     play.go(1.0, 0.0f, 0.0f, 0.0f);
-    CHECK(play.highest == doctest::Approx(5.0f * 5.0f / (2.0f * 9.81f)).epsilon(0.05));
+    CHECK(play.highest == about(5.0f * 5.0f / (2.0f * 9.81f), 0.05));
     CHECK(play.foot().y < 0.02f);
     // Held, it jumps again at each landing: about 1.02 s a jump.
     int landings = 0;
@@ -250,7 +251,7 @@ TEST_CASE("it jumps as high as its speed takes it, from the ground alone, and no
     play.highest = 0.0f;
     play.go(1.0 / 60.0, 1.0f, 0.0f, 0.5f);
     play.go(0.6, 1.0f);
-    CHECK(play.highest == doctest::Approx(2.5f * 2.5f / (2.0f * 9.81f)).epsilon(0.1));
+    CHECK(play.highest == about(2.5f * 2.5f / (2.0f * 9.81f), 0.1));
 }
 
 TEST_CASE("it pushes what it can, and pushes off from what it stands on") {
@@ -264,7 +265,7 @@ TEST_CASE("it pushes what it can, and pushes off from what it stands on") {
     CHECK(state_of(*play.world, light).pose.position.x > 6.0f);
     Play wall(stage);
     wall.go(3.0, 0.0f, 1.0f);
-    CHECK(state_of(*wall.world, heavy).pose.position.z == doctest::Approx(3.0f).epsilon(0.01));
+    CHECK(state_of(*wall.world, heavy).pose.position.z == about(3.0f, 0.01));
     CHECK(wall.foot().z < 2.4f);
 
     Setting sea({0.0f, 1.0f, 0.0f});
@@ -275,7 +276,7 @@ TEST_CASE("it pushes what it can, and pushes off from what it stands on") {
     run.go(0.5, 1.0f);
     const double own = 80.0 * run.velocity().x, other = 160.0 * state_of(*run.world, raft).linear_velocity.x;
     CHECK(own > 100.0);
-    CHECK(other == doctest::Approx(-own).epsilon(0.05));
+    CHECK(other == about(-own, 0.05));
 }
 
 TEST_CASE("what it stands on may be as light as itself, or lighter, or itself a character") {
@@ -342,7 +343,7 @@ TEST_CASE("other things than its own walking lift it, and a low jump or a fall a
         if (low.foot().y > 0.03f) slowest = std::min(slowest, low.velocity().y);
     }
     CHECK(slowest > -2.2f);
-    CHECK(low.highest == doctest::Approx(0.2f).epsilon(0.15));
+    CHECK(low.highest == about(0.2f, 0.15));
 
     // Downhill from rest by the force that it has, and no faster.
     Setting hill({6.0f, 6.0f * std::tan(0.6f) + 0.1f, 0.0f});

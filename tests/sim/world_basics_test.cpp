@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "orrery/sim.hpp"
+#include "tests/support/about.h"
 
 using namespace orrery::sim;
 
@@ -85,8 +86,8 @@ TEST_CASE("a body in free fall follows the integrator's formula, and the parabol
         CHECK(world->tick() == 60);
         const BodyState state = world->body(ball);
         // v after n substeps of h is -g n h; y falls by g h^2 n (n + 1) / 2
-        CHECK(state.linear_velocity.y == doctest::Approx(-10.0).epsilon(1e-5));
-        CHECK(state.pose.position.y == doctest::Approx(100.0 - 5.0 * 241.0 / 240.0).epsilon(1e-6));
+        CHECK(state.linear_velocity.y == orrery::test::about(-10.0, 1e-5));
+        CHECK(state.pose.position.y == orrery::test::about(100.0 - 5.0 * 241.0 / 240.0, 1e-6));
         CHECK(state.pose.position.x == 0.0f);
     }
 }

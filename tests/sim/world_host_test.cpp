@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -144,7 +145,8 @@ TEST_CASE("a thousand worlds in one process go their own ways") {
     }
     for (int i = 0; i < 1'000; ++i) {
         const BodyState s = state_of(*worlds[static_cast<std::size_t>(i)], 1);
-        CHECK(s.pose.position.x == doctest::Approx(static_cast<double>(i / 10) / 3.0).epsilon(0.02));
+        const double straight = static_cast<double>(i / 10) / 3.0;
+        CHECK(std::abs(s.pose.position.x - straight) <= 0.025 * straight);  // some have landed, and roll
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/support/about.h"
 #include "tests/support/varied_world.h"
 
 using namespace orrery::sim;
@@ -26,10 +27,10 @@ TEST_CASE("a wheel that a motor turns rolls without slipping") {
     auto world = make_world(def);
     run(*world, 180);
     const BodyState before = state_of(*world, wheel);
-    CHECK(before.angular_velocity.z == doctest::Approx(-4.0).epsilon(0.01));
-    CHECK(before.linear_velocity.x == doctest::Approx(2.0).epsilon(0.02));
+    CHECK(before.angular_velocity.z == about(-4.0, 0.01));
+    CHECK(before.linear_velocity.x == about(2.0, 0.02));
     run(*world, 60);
-    CHECK(state_of(*world, wheel).pose.position.x - before.pose.position.x == doctest::Approx(2.0).epsilon(0.02));
+    CHECK(state_of(*world, wheel).pose.position.x - before.pose.position.x == about(2.0, 0.02));
 }
 
 TEST_CASE("a player drives a cart, turns it by skidding and stops it") {
@@ -49,7 +50,7 @@ TEST_CASE("a player drives a cart, turns it by skidding and stops it") {
     run(*world, 239);
     const BodyState driven = world->body(cart);
     CHECK(driven.pose.position.x - start.x > 5.0f);         // 3 m/s at full speed
-    CHECK(driven.linear_velocity.x == doctest::Approx(3.0).epsilon(0.1));
+    CHECK(driven.linear_velocity.x == about(3.0, 0.1));
     CHECK(std::abs(driven.pose.position.z - start.z) < 0.5f);
     control.channels[0] = 0.0f;
     world->step(std::array{control});
@@ -77,7 +78,7 @@ TEST_CASE("a grab pulls a body to its target with at most its force") {
     grab.value = 1'000.0f;  // a fifth of its weight: 524 kg
     weak->step(std::array{grab});
     run(*weak, 59);
-    CHECK(state_of(*weak, ball).linear_velocity.y == doctest::Approx(-10.0 + 1'000.0 / 523.6).epsilon(0.1));
+    CHECK(state_of(*weak, ball).linear_velocity.y == about(-10.0 + 1'000.0 / 523.6, 0.1));
 }
 
 TEST_CASE("a rope holds at its length and is slack below it") {
@@ -86,9 +87,9 @@ TEST_CASE("a rope holds at its length and is slack below it") {
     add_joint(def, kNone, ball, DistanceLimit{{0.0f, 1.0f, 0.0f}, {}, 0.0f, 3.0f, {}});
     auto world = make_world(def);
     run(*world, 30);
-    CHECK(state_of(*world, ball).linear_velocity.y == doctest::Approx(-5.0).epsilon(1e-4));  // falls freely
+    CHECK(state_of(*world, ball).linear_velocity.y == about(-5.0, 1e-4));  // falls freely
     run(*world, 300);
-    CHECK(state_of(*world, ball).pose.position.y == doctest::Approx(-2.0).epsilon(0.01));
+    CHECK(state_of(*world, ball).pose.position.y == about(-2.0, 0.01));
 }
 
 TEST_CASE("a welded pair moves as one, and a hinge leaves its axis free within its limits") {
@@ -120,7 +121,7 @@ TEST_CASE("a welded pair moves as one, and a hinge leaves its axis free within i
     }
     CHECK(largest > 0.70);
     CHECK(largest < 0.80);
-    CHECK(distance(state_of(*world, a).pose.position, state_of(*world, b).pose.position) == doctest::Approx(1.2).epsilon(0.005));
+    CHECK(distance(state_of(*world, a).pose.position, state_of(*world, b).pose.position) == about(1.2, 0.005));
     const Quat p = state_of(*world, a).pose.orientation, q = state_of(*world, b).pose.orientation;
     CHECK(std::abs(p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w) > 0.9999);
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/support/about.h"
 #include "tests/support/worlds.h"
 
 using namespace orrery::sim;
@@ -42,8 +43,8 @@ TEST_CASE("a projectile flies the parabola, off by less than one substep's fall"
         world->step();
         const double t = n * kDt, h = kDt / 4, v_error = 2e-5 * (1 + n);
         const BodyState s = state_of(*world, ball);
-        CHECK(s.pose.position.x == doctest::Approx(12.0 * t).epsilon(1e-5));
-        CHECK(s.pose.position.z == doctest::Approx(-3.0 * t).epsilon(1e-5));
+        CHECK(s.pose.position.x == about(12.0 * t, 1e-5));
+        CHECK(s.pose.position.z == about(-3.0 * t, 1e-5));
         CHECK(std::abs(s.linear_velocity.y - (8.0 - kGravity * t)) < v_error);
         CHECK(std::abs(s.pose.position.y - (50.0 + 8.0 * t - 0.5 * kGravity * t * (t + h))) < 1e-3);
         CHECK(std::abs(s.pose.position.y - (50.0 + 8.0 * t - 0.5 * kGravity * t * t)) < 0.5 * kGravity * t * h + 1e-3);
@@ -62,9 +63,9 @@ TEST_CASE("linear damping slows by its rate, and a locked axis stays") {
     def.bodies[locked].locks = kLockLinearY;
     auto world = make_world(def);
     run(*world, 60);
-    CHECK(state_of(*world, damped).linear_velocity.x == doctest::Approx(10.0 * std::exp(-0.5)).epsilon(0.002));
+    CHECK(state_of(*world, damped).linear_velocity.x == about(10.0 * std::exp(-0.5), 0.002));
     CHECK(state_of(*world, locked).pose.position.y == 10.0f);
-    CHECK(state_of(*world, locked).pose.position.x == doctest::Approx(1.0).epsilon(1e-4));
+    CHECK(state_of(*world, locked).pose.position.x == about(1.0, 1e-4));
 }
 
 TEST_CASE("a pendulum swings with the period of its length and inertia") {
@@ -80,7 +81,7 @@ TEST_CASE("a pendulum swings with the period of its length and inertia") {
     REQUIRE(meter.periods() >= 9);
     const double inertia = 1.0 + 0.4 * 0.01;  // m L^2 + 2/5 m r^2, of m = L = 1
     const double expected = 2.0 * M_PI * std::sqrt(inertia / kGravity) * (1.0 + 0.1 * 0.1 / 16.0);
-    CHECK(meter.mean_s() == doctest::Approx(expected).epsilon(0.005));
+    CHECK(meter.mean_s() == about(expected, 0.005));
 }
 
 TEST_CASE("a sprung joint oscillates with the frequency and decay that were asked for") {
@@ -98,7 +99,7 @@ TEST_CASE("a sprung joint oscillates with the frequency and decay that were aske
         if (n > 60 * 7) largest_late = std::max(largest_late, std::abs(x));
     }
     REQUIRE(meter.periods() >= 6);
-    CHECK(meter.mean_s() == doctest::Approx(1.0 / std::sqrt(1.0 - 0.0025)).epsilon(0.02));
+    CHECK(meter.mean_s() == about(1.0 / std::sqrt(1.0 - 0.0025), 0.02));
     CHECK(largest_late < std::exp(-0.05 * 2.0 * M_PI * 7.0) * 1.15);
     CHECK(largest_late > std::exp(-0.05 * 2.0 * M_PI * 8.0) * 0.75);
 }
@@ -132,7 +133,7 @@ TEST_CASE("a box sticks on a slope below the friction angle and slides above it 
         const Vec3 after = state_of(*world, box).linear_velocity;
         const double gained = std::hypot(after.x, after.y) - std::hypot(before.x, before.y);
         const double friction = (std::sin(angle) - gained / kGravity) / std::cos(angle);  // a = g (sin - mu cos)
-        CHECK(friction == doctest::Approx(0.6).epsilon(0.01));
+        CHECK(friction == about(0.6, 0.01));
     }
 }
 
@@ -155,7 +156,7 @@ TEST_CASE("a ball bounces to the square of its restitution") {
             if (bounced && s.linear_velocity.y < 0.0f) break;
         }
         CHECK(begun);
-        CHECK(top == doctest::Approx(4.0 * restitution * restitution).epsilon(0.06));
+        CHECK(top == about(4.0 * restitution * restitution, 0.06));
     }
 }
 
@@ -237,7 +238,7 @@ TEST_CASE("a stack of ten boxes comes to rest and stays") {
     for (std::uint32_t i = 1; i <= 10; ++i) {
         const BodyState s = state_of(*world, i);
         CHECK(std::hypot(s.linear_velocity.x, s.linear_velocity.y, s.linear_velocity.z) < 0.01);
-        CHECK(s.pose.position.y == doctest::Approx(i - 0.5).epsilon(0.02));
+        CHECK(s.pose.position.y == about(i - 0.5, 0.02));
     }
     CHECK(std::abs(state_of(*world, 10).pose.position.x - settled.x) < 0.01);
     CHECK(world->stats().touching_pairs == 10);
@@ -288,7 +289,7 @@ TEST_CASE("contact events begin, hit and end once each, with the impulse that st
     CHECK(begins == 1);
     CHECK(hits >= 1);
     const double mass = 1.0 / state_of(*world, ball).inverse_mass;
-    CHECK(impulse == doctest::Approx(mass * std::sqrt(2.0 * kGravity * 2.5)).epsilon(0.1));
+    CHECK(impulse == about(mass * std::sqrt(2.0 * kGravity * 2.5), 0.1));
     Command lift = command(CommandKind::teleport);
     lift.body = {2, 0};
     lift.pose.position = {0.0f, 10.0f, 0.0f};
