@@ -51,6 +51,23 @@ inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint
     }
 }
 
+// How far vertices reach along three directions, r[3 k] to r[3 k + 2], and against them.
+inline void extents_of(const VertexRows& vertices, const float r[9], float low[3], float high[3]) {
+    for (int k = 0; k < 3; ++k) {
+        const Number x(r[3 * k]), y(r[3 * k + 1]), z(r[3 * k + 2]);
+        Number least, most;
+        for (std::uint32_t i = 0; i < vertices.count; i += lanes<Number>()) {
+            const Number at = height_above(x, y, z, load_rows(vertices.row[0], i, vertices.count, vertices.row[0][0]),
+                                           load_rows(vertices.row[1], i, vertices.count, vertices.row[1][0]),
+                                           load_rows(vertices.row[2], i, vertices.count, vertices.row[2][0]));
+            least = i == 0 ? at : min(least, at);
+            most = i == 0 ? at : max(most, at);
+        }
+        low[k] = min_of_lanes(least);
+        high[k] = max_of_lanes(most);
+    }
+}
+
 constexpr BroadKernels make_broad_kernels() {
     return {expand, extents_of, near, fatten, morton, build_leaves, build_parents, set_lane, grow_lane, query, filter, near_plane};
 }

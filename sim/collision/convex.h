@@ -127,7 +127,7 @@ struct ConvexAxis {
     double separation = -1e300;
     std::uint32_t face = 0;    // face_*
     std::uint32_t vertex = 0;  // face_* of two polytopes: the other's that is farthest below or nearest above
-    bool of_edges = false;   // between two edges of polytopes, else between points of the surfaces
+    bool of_edges = false;     // between two edges of polytopes, else between points of the surfaces
     std::uint32_t edge_a = 0, edge_b = 0;
     D3 on_a, on_b;
 };

@@ -246,12 +246,9 @@ class PolytopePair {
     // Before what follows.
     void place() {
         b_in_a_ = relative(a_.pose, b_.pose);
-        const DAxes& r = b_in_a_.axes;
-        const D3 at = b_in_a_.position, from = {-dot(r.x, at), -dot(r.y, at), -dot(r.z, at)};
-        const double to_a[12] = {r.x.x, r.y.x, r.z.x, at.x, r.x.y, r.y.y, r.z.y, at.y, r.x.z, r.y.z, r.z.z, at.z};
-        const double to_b[12] = {r.x.x, r.x.y, r.x.z, from.x, r.y.x, r.y.y, r.y.z, from.y, r.z.x, r.z.y, r.z.z, from.z};
-        look_from(a_, b_, to_a, b_rows_, sides_[0]);
-        look_from(b_, a_, to_b, a_rows_, sides_[1]);
+        const D3 at = b_in_a_.position;
+        look_from(a_, b_, b_in_a_, b_rows_, sides_[0]);
+        look_from(b_, a_, inverse(b_in_a_), a_rows_, sides_[1]);
         slack_ = static_cast<float>(kRelativeSlack * ((a_.extent + b_.extent) + (absolute(at.x) + absolute(at.y)) + absolute(at.z)));
     }
 
@@ -281,13 +278,12 @@ class PolytopePair {
         };
     };
 
-    void look_from(const Convex& c, const Convex& other, const double to[12], float (*rows)[kMaxHullVertices], PolytopeSide& side) const {
-        float narrow[12];
-        for (int k = 0; k < 12; ++k) narrow[k] = static_cast<float>(to[k]);
-        float* const out[3] = {rows[0], rows[1], rows[2]};
-        kernels_.place({{other.row[0], other.row[1], other.row[2]}, other.topology->vertices}, narrow, out);
+    void look_from(const Convex& c, const Convex& other, const DPose& pose, float (*rows)[kMaxHullVertices], PolytopeSide& side) const {
+        float to[12], *const out[3] = {rows[0], rows[1], rows[2]};
+        rows_of(pose, to);
+        kernels_.place({{other.row[0], other.row[1], other.row[2]}, other.topology->vertices}, to, out);
         for (int k = 0; k < 4; ++k) side.faces.row[k] = c.face_row[k];
-        for (int k = 0; k < 3; ++k) side.other.row[k] = rows[k], side.way[k] = narrow[4 * k + 3];
+        for (int k = 0; k < 3; ++k) side.other.row[k] = rows[k], side.way[k] = to[4 * k + 3];
         side.faces.count = c.topology->faces;
         side.other.count = other.topology->vertices;
     }

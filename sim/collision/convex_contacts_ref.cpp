@@ -63,7 +63,7 @@ struct Loop {
 
 struct Reference {
     D3 origin, u, v, n;
-    Loop corners;             // none: a disc, or the whole plane where the radius is below 0
+    Loop corners;  // none: a disc, or the whole plane where the radius is below 0
     double radius = -1.0;
     double length[kMaxHullVertices];  // of the ways between corners
     std::uint8_t number[kMaxHullVertices];

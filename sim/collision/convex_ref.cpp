@@ -12,18 +12,8 @@ constexpr float kBoxNormalRow[3][8] = {{1, -1, 0, 0, 0, 0, 0, 0}, {0, 0, 1, -1, 
 
 std::uint32_t facing(const Convex& c, D3 direction) {
     if (c.kind == ConvexKind::cylinder) return dot(c.pose.axes.y, direction) >= 0.0 ? 0 : 1;
-    const D3 local = inward(c.pose.axes, direction);
-    const SupportLanes x = all_lanes(local.x), y = all_lanes(local.y), z = all_lanes(local.z), none = all_lanes(-kFarOff_m);
-    return row_of_largest(c.topology->faces, [&](std::uint32_t f) {
-        SupportLanes nx, ny, nz;
-        __builtin_memcpy(&nx, c.face_row[0] + f, sizeof nx);
-        __builtin_memcpy(&ny, c.face_row[1] + f, sizeof ny);
-        __builtin_memcpy(&nz, c.face_row[2] + f, sizeof nz);
-        const SupportLanes along = (nx * x + ny * y) + nz * z;
-        if (f + kSupportLanes <= c.topology->faces) return along;
-        const auto left = static_cast<std::int32_t>(c.topology->faces - f);  // those behind have no normal
-        return choose(SupportRows{0, 1, 2, 3} < SupportRows{left, left, left, left}, along, none);
-    });
+    // Some normal of a closed surface looks along any direction, rows without a normal along none.
+    return row_along(c.face_row, c.topology->faces, inward(c.pose.axes, direction));
 }
 
 double separation_along(const Convex& c, std::uint32_t face, const Convex& other) {

@@ -36,17 +36,29 @@ std::uint32_t row_of_largest(std::uint32_t count, const At& at) {
     return static_cast<std::uint32_t>(best[lane]);
 }
 
-// Of a polytope, the vertex that is farthest along a direction: the lowest of those that are alike in single precision.
-inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
-    const D3 local = inward(c.pose.axes, direction);
-    const SupportLanes x = all_lanes(local.x), y = all_lanes(local.y), z = all_lanes(local.z);
-    return row_of_largest(c.topology->vertices, [&](std::uint32_t i) {
+// The row, of vectors by coordinate, that goes farthest along a direction: the lowest of those that are alike in single precision.
+// What stands behind the last of them must go no farther.
+inline std::uint32_t row_along(const float* const row[3], std::uint32_t count, D3 direction) {
+    const SupportLanes x = all_lanes(direction.x), y = all_lanes(direction.y), z = all_lanes(direction.z);
+    return row_of_largest(count, [&](std::uint32_t i) {
         SupportLanes vx, vy, vz;
-        __builtin_memcpy(&vx, c.row[0] + i, sizeof vx);
-        __builtin_memcpy(&vy, c.row[1] + i, sizeof vy);
-        __builtin_memcpy(&vz, c.row[2] + i, sizeof vz);
+        __builtin_memcpy(&vx, row[0] + i, sizeof vx);
+        __builtin_memcpy(&vy, row[1] + i, sizeof vy);
+        __builtin_memcpy(&vz, row[2] + i, sizeof vz);
         return (vx * x + vy * y) + vz * z;
     });
+}
+
+// Of a polytope, the vertex that is farthest along a direction.
+inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
+    return row_along(c.row, c.topology->vertices, inward(c.pose.axes, direction));
+}
+
+// A pose as PolytopeKernels::place takes it.
+inline void rows_of(const DPose& p, float to[12]) {
+    const DAxes& a = p.axes;
+    const double rows[12] = {a.x.x, a.y.x, a.z.x, p.position.x, a.x.y, a.y.y, a.z.y, p.position.y, a.x.z, a.y.z, a.z.z, p.position.z};
+    for (int k = 0; k < 12; ++k) to[k] = static_cast<float>(rows[k]);
 }
 
 // The farthest point of the core along a direction; the radius comes on top of it.

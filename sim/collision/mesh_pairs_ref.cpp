@@ -97,9 +97,11 @@ Flat flat(const PatchPlane& p, D3 point) {
 
 class PatchClipper {
   public:
-    PatchClipper(const Mesh& mesh, std::uint32_t t, const PatchPlane& plane, std::uint32_t plane_row, std::vector<MeshScratch::PatchPlace>& out)
-        : triangle_(mesh.triangle[t]), t_(t), plane_row_(plane_row), out_(out) {
-        for (int k = 0; k < 3; ++k) corner_[k] = flat(plane, widened(mesh.vertex[triangle_.corner[k]]));
+    // In the last of the planes.
+    PatchClipper(const Mesh& mesh, std::uint32_t t, MeshScratch& scratch)
+        : mesh_(mesh), triangle_(mesh.triangle[t]), t_(t), plane_(scratch.planes.back()),
+          plane_row_(static_cast<std::uint32_t>(scratch.planes.size() - 1)), out_(scratch.places) {
+        for (int k = 0; k < 3; ++k) corner_[k] = flat(plane_, widened(mesh.vertex[triangle_.corner[k]]));
         for (int k = 0; k < 3; ++k) {
             const Flat a = corner_[k], b = corner_[(k + 1) % 3];
             along_x_[k] = b.x - a.x;
@@ -110,28 +112,28 @@ class PatchClipper {
 
     // `radius`: by which the outline lies within the shape; `roundness`: where that is a point or a line, its radius; `motion`: of the mesh,
     // as the shape sees it.
-    void clip(const Mesh& mesh, const PatchPlane& plane, const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
+    void clip(const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
         kept_to_ = kept_to;
         Flat point[kMaxHullVertices];
         double size2 = 0.0;
         for (std::uint32_t i = 0; i < outline.count; ++i) {
-            point[i] = flat(plane, outline.point[i]);
+            point[i] = flat(plane_, outline.point[i]);
             point[i].z -= radius;
             const double dx = point[i].x - point[0].x, dy = point[i].y - point[0].y;
             size2 = larger(size2, dx * dx + dy * dy);
         }
         slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
         const double rolls = outline.count <= 2 ? roundness : 0.0;
-        for (int k = 0; k < 3; ++k) over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(mesh, plane, k) * rolls : 0.0)) * length_[k];
-        const D3 normal{dot(outline_normal, plane.u), dot(outline_normal, plane.v), dot(outline_normal, plane.n)};
+        for (int k = 0; k < 3; ++k) over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(k) * rolls : 0.0)) * length_[k];
+        const D3 normal{dot(outline_normal, plane_.u), dot(outline_normal, plane_.v), dot(outline_normal, plane_.n)};
         clip_outline(point, outline, normal);
         // And where the shape will be once it has come down to the plane: what it is about to run into begins ahead of it.
         double lowest = point[0].z;
         for (std::uint32_t i = 1; i < outline.count; ++i) lowest = smaller(lowest, point[i].z);
-        const double approach = dot(motion, plane.n);
+        const double approach = dot(motion, plane_.n);
         if (lowest <= 0.0 || lowest >= approach) return;
-        ahead_x_ = -dot(motion, plane.u) * (lowest / approach);
-        ahead_y_ = -dot(motion, plane.v) * (lowest / approach);
+        ahead_x_ = -dot(motion, plane_.u) * (lowest / approach);
+        ahead_y_ = -dot(motion, plane_.v) * (lowest / approach);
         if (ahead_x_ * ahead_x_ + ahead_y_ * ahead_y_ <= slack_ * slack_) return;
         for (std::uint32_t i = 0; i < outline.count; ++i) point[i].x += ahead_x_, point[i].y += ahead_y_;
         clip_outline(point, outline, normal);
@@ -147,9 +149,9 @@ class PatchClipper {
         if (outline.count > 2) corners(point, outline.count, outline_normal);
     }
     // How steeply the surface beyond edge k falls, a tangent; 0 where it is more than a crest, or rises.
-    double fall_beyond(const Mesh& mesh, const PatchPlane& plane, int k) const {
+    double fall_beyond(int k) const {
         if (triangle_.opposite[k] == kNone) return 0.0;
-        const Flat a = corner_[k], o = flat(plane, widened(mesh.vertex[triangle_.opposite[k]]));
+        const Flat a = corner_[k], o = flat(plane_, widened(mesh_.vertex[triangle_.opposite[k]]));
         const double out = (along_y_[k] * (o.x - a.x) - along_x_[k] * (o.y - a.y)) / length_[k];
         return o.z < 0.0 && -o.z <= kCrest * out ? -o.z / out : 0.0;
     }
@@ -204,8 +206,11 @@ class PatchClipper {
         }
     }
 
+    const Mesh& mesh_;
     const MeshTriangle& triangle_;
-    std::uint32_t t_, plane_row_;
+    std::uint32_t t_;
+    const PatchPlane& plane_;
+    std::uint32_t plane_row_;
     Flat corner_[3];
     double slack_ = 0.0, kept_to_ = 0.0;
     double along_x_[3], along_y_[3], length_[3];  // of the edges
@@ -252,7 +257,7 @@ void finish_patches(MeshScratch& scratch) {
     }
 }
 
-// A convex shape as triangles meet it over the lanes.
+// A convex shape as triangles meet it over the lanes; a cylinder, which has no vertices, as the capsule around it.
 class Solid {
   public:
     Solid(const Solid&) = delete;
@@ -260,13 +265,9 @@ class Solid {
     Solid(const PolytopeKernels& kernels, const Convex& convex, D3 motion, double margin, double limit)
         : kernels_(kernels), centre_(convex.pose.position) {
         for (int k = 0; k < 3; ++k) rows.vertices.row[k] = vertex_[k];
-        const DAxes& axes = convex.pose.axes;
-        const double to[12] = {axes.x.x, axes.y.x, axes.z.x, 0.0, axes.x.y, axes.y.y, axes.z.y, 0.0,
-                               axes.x.z, axes.y.z, axes.z.z, 0.0};
-        float turn[12];
-        for (int k = 0; k < 12; ++k) turn[k] = static_cast<float>(to[k]);
         if (convex.kind == ConvexKind::polytope) {
-            float *const vertex[3] = {vertex_[0], vertex_[1], vertex_[2]}, *const normal[3] = {normal_[0], normal_[1], normal_[2]};
+            float turn[12], *const vertex[3] = {vertex_[0], vertex_[1], vertex_[2]}, *const normal[3] = {normal_[0], normal_[1], normal_[2]};
+            rows_of({{}, convex.pose.axes}, turn);
             rows.vertices.count = convex.topology->vertices;
             rows.faces.count = convex.topology->faces;
             kernels.place({{convex.row[0], convex.row[1], convex.row[2]}, rows.vertices.count}, turn, vertex);
@@ -275,12 +276,12 @@ class Solid {
             for (int k = 0; k < 3; ++k) rows.faces.row[k] = normal_[k];
             rows.faces.row[3] = convex.face_row[3];
         } else {
-            rows.vertices.count = convex.kind == ConvexKind::point ? 1 : 2;  // of the core; a cylinder is not asked for
-            const D3 up = axes.y * convex.half_height;
+            rows.vertices.count = convex.kind == ConvexKind::point ? 1 : 2;
+            const D3 up = convex.pose.axes.y * convex.half_height;
             const double at[3] = {up.x, up.y, up.z};
             for (int k = 0; k < 3; ++k) vertex_[k][0] = static_cast<float>(at[k]), vertex_[k][1] = -vertex_[k][0];
         }
-        rows.radius = static_cast<float>(convex.radius);
+        rows.radius = static_cast<float>(larger(convex.radius, convex.rim));
         rows.extent = static_cast<float>(convex.extent);
         const double moves[3] = {motion.x, motion.y, motion.z};
         for (int k = 0; k < 3; ++k) rows.motion[k] = static_cast<float>(moves[k]);
@@ -324,24 +325,23 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
     scratch.contacts.clear();
     const double limit = margin + length(motion);
     std::vector<MeshContact>& edges = scratch.contacts;
-    const bool in_lanes = convex.kind != ConvexKind::cylinder;  // which has no vertices
     Solid solid(kernels, convex, motion, margin, limit);
     TriangleFinds finds;
     for (std::uint32_t i = 0; i < triangles.size(); ++i) {
         const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
-        if (in_lanes && place == 0) {
+        if (place == 0) {
             const std::size_t left = triangles.size() - i;
             solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(left, TriangleRows::kMost)), finds);
         }
-        const bool found = in_lanes && (finds.near >> place & 1u) != 0, unsure = !in_lanes || (finds.thin >> place & 1u) != 0;
-        if (!found && !unsure) continue;
+        const bool near = (finds.near >> place & 1u) != 0, thin = (finds.thin >> place & 1u) != 0;
+        if (!near && !thin) continue;
         const Front f = front_of(mesh, t);
         const double kept_to = margin + larger(dot(motion, f.normal), 0.0);
-        if (unsure && !before_front(convex, f, kept_to)) continue;
+        if ((thin || convex.kind == ConvexKind::cylinder) && !before_front(convex, f, kept_to)) continue;
         Convex triangle;
         ConvexGap gap;
         place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis = found && convex.kind == ConvexKind::polytope
+        const ConvexAxis axis = near && convex.kind == ConvexKind::polytope
                                     ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
                                                          static_cast<std::uint32_t>(finds.face[place]), limit, gap)
                                     : find_axis(kernels, triangle, convex, limit, gap);
@@ -360,9 +360,8 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
         const PatchPlane& plane = scratch.planes.back();
         Outline outline;
         outline_along(convex, -plane.n, outline);
-        PatchClipper(mesh, t, plane, static_cast<std::uint32_t>(scratch.planes.size() - 1), scratch.places)
-            .clip(mesh, plane, outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim),
-                  motion, kept_to);
+        PatchClipper(mesh, t, scratch)
+            .clip(outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim), motion, kept_to);
     }
     const std::size_t edge_count = edges.size();
     finish_patches(scratch);

@@ -1,5 +1,5 @@
-// What a polytope's faces and another's vertices say of each other, over the lanes: one table a SIMD target. All in the frame of the
-// polytope whose faces they are, in single precision: it chooses, and what is chosen is computed anew in double precision. Each
+// What a polytope's faces and another's vertices say of each other, and which triangles of a mesh a shape may touch, over the lanes: one
+// table a SIMD target. All in the frame of one of the two, in single precision: it chooses, and what is chosen is computed anew in double precision. Each
 // outcome is a function of exactly rounded sums and of comparisons alone: the same bits whatever the target.
 #pragma once
 

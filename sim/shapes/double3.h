@@ -61,6 +61,10 @@ struct DPose {
 };
 inline D3 outward(const DPose& p, D3 point) { return p.position + outward(p.axes, point); }
 inline D3 inward(const DPose& p, D3 point) { return inward(p.axes, point - p.position); }
+inline DPose inverse(const DPose& p) {
+    const DAxes& a = p.axes;
+    return {-inward(a, p.position), {{a.x.x, a.y.x, a.z.x}, {a.x.y, a.y.y, a.z.y}, {a.x.z, a.y.z, a.z.z}}};
+}
 inline DAxes outward(const DAxes& a, const DAxes& b) { return {outward(a, b.x), outward(a, b.y), outward(a, b.z)}; }
 inline DPose outward(const DPose& p, const DPose& inner) { return {outward(p, inner.position), outward(p.axes, inner.axes)}; }
 // The pose of q in p's frame.
