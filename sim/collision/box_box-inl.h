@@ -29,7 +29,7 @@ ORRERY_LANES_BEGIN
 // How much better a less preferred axis has to be: metres, and a part of the separation.
 inline constexpr float kAxisBias_m = 0.0005f, kAxisBiasRelative = 0.05f;
 inline constexpr float kEdgeIsFace = 0.98f;      // cosine between normals, 11 degrees
-inline constexpr float kParallelEdges = 1e-3f;   // squared sine below which two edges span no axis
+inline constexpr float kParallelEdges = 1e-6f;   // squared sine below which two edges span no axis
 inline constexpr float kRectangleSlack = 7e-3f;  // of the smaller face: boxes stacked one on the other keep their corners
 inline constexpr float kDeepestTie = 1e-3f;      // depths that differ by less than this part of the face are alike
 inline constexpr int kPlaces = 12;
@@ -52,16 +52,15 @@ template <class F>
 struct EdgeAxis {
     F separation, side;     // side: the sign that turns a x b from A to B
     Vec3T<F> a, b;          // the edges' directions
-    F cosine, half_a, half_b;  // a . b; half lengths
+    F sine2, half_a, half_b;  // squared, of the angle between them; half lengths
     F index_a, index_b;
 };
 
-// The axis a_i x b_j. tl is t . (a_i x b_j); the two sums are what the boxes reach along it.
+// The axis a_i x b_j, of the length sqrt(p^2 + q^2). tl is t . (a_i x b_j); the two sums are what the boxes reach along it.
 template <class F>
-ORRERY_FN void keep_edge(EdgeAxis<F>& best, F cosine, F tl, F reach_a, F reach_b, Vec3T<F> a, Vec3T<F> b, F half_a, F half_b,
-                         float i, float j) {
+ORRERY_FN void keep_edge(EdgeAxis<F>& best, F p, F q, F tl, F reach_a, F reach_b, Vec3T<F> a, Vec3T<F> b, F half_a, F half_b, float i, float j) {
     const F one(1.0f);
-    const F length2 = one - cosine * cosine;
+    const F length2 = p * p + q * q;
     const MaskOf<F> valid = length2 > F(kParallelEdges);
     const F separation = (abs(tl) - (reach_a + reach_b)) / sqrt(select(valid, length2, one));
     const MaskOf<F> better = valid & (separation > best.separation);
@@ -69,7 +68,7 @@ ORRERY_FN void keep_edge(EdgeAxis<F>& best, F cosine, F tl, F reach_a, F reach_b
     best.side = select(better, copy_sign(one, tl), best.side);
     best.a = select<F>(better, a, best.a);
     best.b = select<F>(better, b, best.b);
-    best.cosine = select(better, cosine, best.cosine);
+    best.sine2 = select(better, length2, best.sine2);
     best.half_a = select(better, half_a, best.half_a);
     best.half_b = select(better, half_b, best.half_b);
     best.index_a = select(better, F(i), best.index_a);
@@ -88,9 +87,9 @@ template <class F>
 ORRERY_FN void keep_edge_row(EdgeAxis<F>& best, Vec3T<F> c, Vec3T<F> p, Vec3T<F> q, F tp, F tq, F hp, F hq, Vec3T<F> hb,
                              Vec3T<F> a, const Axes<F>& b, F half_a, float i) {
     const Vec3T<F> ac{abs(c.x), abs(c.y), abs(c.z)};
-    keep_edge(best, c.x, tq * p.x - tp * q.x, hp * abs(q.x) + hq * abs(p.x), hb.y * ac.z + hb.z * ac.y, a, b.x, half_a, hb.x, i, 0.0f);
-    keep_edge(best, c.y, tq * p.y - tp * q.y, hp * abs(q.y) + hq * abs(p.y), hb.z * ac.x + hb.x * ac.z, a, b.y, half_a, hb.y, i, 1.0f);
-    keep_edge(best, c.z, tq * p.z - tp * q.z, hp * abs(q.z) + hq * abs(p.z), hb.x * ac.y + hb.y * ac.x, a, b.z, half_a, hb.z, i, 2.0f);
+    keep_edge(best, p.x, q.x, tq * p.x - tp * q.x, hp * abs(q.x) + hq * abs(p.x), hb.y * ac.z + hb.z * ac.y, a, b.x, half_a, hb.x, i, 0.0f);
+    keep_edge(best, p.y, q.y, tq * p.y - tp * q.y, hp * abs(q.y) + hq * abs(p.y), hb.z * ac.x + hb.x * ac.z, a, b.y, half_a, hb.y, i, 1.0f);
+    keep_edge(best, p.z, q.z, tq * p.z - tp * q.z, hp * abs(q.z) + hq * abs(p.z), hb.x * ac.y + hb.y * ac.x, a, b.z, half_a, hb.z, i, 2.0f);
 }
 
 template <class F>
@@ -313,11 +312,10 @@ ORRERY_FN Contact<F> edge_contact(const PairInput<F>& in, const EdgeAxis<F>& e, 
     const Vec3T<F> pa = edge_centre(in.first.axes, in.first.half, n, e.index_a);
     const Vec3T<F> pb = in.between + edge_centre(in.second.axes, in.second.half, -n, e.index_b);
     const Vec3T<F> w = pb - pa;
-    const F wa = dot(w, e.a), wb = dot(w, e.b);
-    const F sine2 = one - e.cosine * e.cosine;
-    const F inverse = one / select(sine2 > F(kParallelEdges), sine2, one);
-    const F s = clamp((wa - e.cosine * wb) * inverse, -e.half_a, e.half_a);
-    const F u = clamp((e.cosine * wa - wb) * inverse, -e.half_b, e.half_b);
+    const F wa = dot(w, e.a), wb = dot(w, e.b), cosine = dot(e.a, e.b);
+    const F inverse = one / select(e.sine2 > F(kParallelEdges), e.sine2, one);
+    const F s = clamp((wa - cosine * wb) * inverse, -e.half_a, e.half_a);
+    const F u = clamp((cosine * wa - wb) * inverse, -e.half_b, e.half_b);
     const F feature = F(kEdgeFeatures) + (e.index_a * F(3.0f) + e.index_b);
     return {((pa + e.a * s) + (pb + e.b * u)) * F(0.5f), -e.separation, feature, e.separation < reach(in, n)};
 }

@@ -43,9 +43,9 @@ class Collision {
     // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
     // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with
-    // the same store. `arena`: for its work alone.
+    // the same store. `arena`: for its work alone. `more`: pairs that the tick's first call did not have.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds);
+                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more = false);
 
   private:
     struct Impl;

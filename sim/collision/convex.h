@@ -72,6 +72,14 @@ void place_convex(const Shape& shape, const DPose& pose, Convex& out);
 // Counter-clockwise seen from the front, face 0. Its corners are kept in single precision from their mean: to 3e-8 of its size.
 void place_triangle(const D3 corner[3], D3 normal, Convex& out);
 
+// How far a convex shape, or the box around a mesh or compound, reaches along a unit vector, from the frame's origin; and its box along the frame's
+// axes, `around` larger.
+double reach_of(const Shape& shape, const DPose& pose, D3 unit);
+struct ShapeBox {
+    D3 low, high;
+};
+ShapeBox box_of(const Shape& shape, const DPose& pose, double around);
+
 // The face that looks most along a direction: of a polytope, or a cylinder's cap: 0 above, 1 below.
 std::uint32_t facing(const Convex& c, D3 direction);
 // How far the face parts its shape from another.
@@ -150,6 +158,8 @@ struct ConvexPoint {
 };
 struct ConvexContacts {
     D3 normal;
+    enum class Owner : std::uint8_t { neither, a, b };  // of the face, edge or surface across which the normal stands, and with which it turns
+    Owner owner = Owner::neither;
     std::uint32_t count = 0;
     ConvexPoint point[kMaxManifoldPoints];
 };
@@ -158,6 +168,7 @@ struct ConvexContacts {
 // counter-clockwise about the feature's own outward direction. Numbers are stable: a point is named by what it is of
 // the shape.
 inline constexpr std::uint32_t kCapPoints = 8;
+inline constexpr double kCapSeen = 0.7;  // cosine: a cylinder shows its cap, else its side
 struct Outline {
     Outline() {}
     std::uint32_t count = 0, name = 0;  // name: of the face

@@ -7,7 +7,6 @@ namespace {
 constexpr double kLevel = 0.05;  // cosine, 3 degrees: an edge that leans no more runs along the other shape's surface
 constexpr double kParallelEdges2 = 2.5e-3;  // squared sine: two edges side by side, 3 degrees
 constexpr double kBeside2 = 1e-4;     // squared, of the edge's length: how far past each other edges that touch may lie
-constexpr double kCapSeen = 0.7;      // cosine: a cylinder shows its cap, else its side
 constexpr double kTilted = 1e-3;      // sine: a cap's lowest point is none of the fixed ones
 constexpr double kSlack = 5e-3;       // of the smaller face's size: shapes stacked one on the other keep their corners
 constexpr double kEdgeOn = 0.1;       // cosine below which an incident face says nothing about heights
@@ -288,6 +287,10 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
     const std::uint32_t feature =
         kBetween | (of_a << 12) | (of_b << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
     out.normal = n;
+    // A ball's turning turns no normal, nor does a corner's; of a cylinder's surface what seems a corner may be part of a cap.
+    const bool free_a = a.kind == ConvexKind::point || (ea.point && a.kind != ConvexKind::cylinder),
+               free_b = b.kind == ConvexKind::point || (eb.point && b.kind != ConvexKind::cylinder);
+    out.owner = free_a == free_b ? ConvexContacts::Owner::neither : free_a ? ConvexContacts::Owner::b : ConvexContacts::Owner::a;
     const D3 da = ea.q - ea.p, db = eb.q - eb.p, w = eb.p - ea.p;
     const double aa = dot(da, da), bb = dot(db, db), ab = dot(da, db), det = aa * bb - ab * ab;
     if (!ea.point && !eb.point && det <= kParallelEdges2 * (aa * bb)) {
@@ -331,6 +334,7 @@ bool face_contacts(const Convex& c, const Convex& other, std::uint32_t face, boo
     Outline outline;
     outline_along(other, -ref.n, outline);
     out.normal = of_b ? -ref.n : ref.n;
+    out.owner = of_b ? ConvexContacts::Owner::b : ConvexContacts::Owner::a;
     Place places[kMaxPlaces];
     const double kept_to = reach(motion, out.normal, margin);
     const std::uint32_t found =
@@ -349,6 +353,7 @@ bool add_deepest(const Convex& other, const ConvexAxis& axis, bool of_b, ConvexC
     if (axis.separation >= 0.0) return out.count != 0;
     const D3 n = of_b ? -axis.normal : axis.normal, p = support(other, -n) - n * other.radius;
     out.normal = axis.normal;
+    out.owner = of_b ? ConvexContacts::Owner::b : ConvexContacts::Owner::a;
     out.count = out.count < kMaxManifoldPoints ? out.count + 1 : out.count;
     out.point[out.count - 1] = {p - n * (axis.separation * 0.5), -axis.separation, kBetween | kOfB | axis.face};
     return true;
@@ -489,6 +494,7 @@ bool collide_half_space(const Convex& a, D3 origin, D3 plane_normal, D3 motion, 
     ref.u = across(plane_normal);
     ref.v = cross(ref.n, ref.u);
     out.normal = -plane_normal;
+    out.owner = ConvexContacts::Owner::b;
     const double kept_to = reach(motion, out.normal, margin);
     Place places[kMaxPlaces];
     Outline outline;

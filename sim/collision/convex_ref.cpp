@@ -10,6 +10,54 @@ constexpr float kBoxNormalRow[3][8] = {{1, -1, 0, 0, 0, 0, 0, 0}, {0, 0, 1, -1, 
 
 }  // namespace
 
+namespace {
+
+// Of shapes that are alike before and behind their centre, and of the box around meshes and compounds: how far they reach from it.
+bool reach_from_centre(const Shape& shape, const DPose& pose, D3 unit, double& reach) {
+    switch (shape.type) {
+    case ShapeType::sphere: reach = shape.radius; return true;
+    case ShapeType::capsule: reach = absolute(dot(pose.axes.y, unit)) * shape.half_height + shape.radius; return true;
+    case ShapeType::cylinder:
+    case ShapeType::hull: return false;
+    default: {
+        const D3 n = inward(pose.axes, unit), half = widened(shape.half_extents);
+        reach = (absolute(n.x) * half.x + absolute(n.y) * half.y) + absolute(n.z) * half.z;
+        return true;
+    }
+    }
+}
+
+}  // namespace
+
+double reach_of(const Shape& shape, const DPose& pose, D3 unit) {
+    double reach = 0.0;
+    if (reach_from_centre(shape, pose, unit, reach)) return dot(pose.position, unit) + reach;
+    Convex convex;
+    place_convex(shape, pose, convex);
+    return reach_along(convex, unit);
+}
+
+ShapeBox box_of(const Shape& shape, const DPose& pose, double around) {
+    const D3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double low[3], high[3], reach = 0.0;
+    if (reach_from_centre(shape, pose, axis[0], reach)) {
+        const double at[3] = {pose.position.x, pose.position.y, pose.position.z};
+        for (int k = 0; k < 3; ++k) {
+            reach_from_centre(shape, pose, axis[k], reach);
+            low[k] = at[k] - (reach + around);
+            high[k] = at[k] + (reach + around);
+        }
+    } else {
+        Convex convex;
+        place_convex(shape, pose, convex);
+        for (int k = 0; k < 3; ++k) {
+            low[k] = -reach_along(convex, -axis[k]) - around;
+            high[k] = reach_along(convex, axis[k]) + around;
+        }
+    }
+    return {{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
+}
+
 std::uint32_t facing(const Convex& c, D3 direction) {
     if (c.kind == ConvexKind::cylinder) return dot(c.pose.axes.y, direction) >= 0.0 ? 0 : 1;
     // Some normal of a closed surface looks along any direction, rows without a normal along none.

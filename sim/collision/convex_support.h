@@ -71,8 +71,9 @@ inline D3 support(const Convex& c, D3 direction) {
         // By the cap's own axes: what rounding leaves of a direction across the cap would not lie in it.
         const double x = dot(c.pose.axes.x, direction), z = dot(c.pose.axes.z, direction),
                      size = __builtin_sqrt(x * x + z * z);
+        if (!(size > 1e-150)) return p + c.pose.axes.x * c.rim;
         const double by = c.rim / size;
-        p = p + (size > 1e-150 ? c.pose.axes.x * (x * by) + c.pose.axes.z * (z * by) : c.pose.axes.x * c.rim);
+        p = p + (c.pose.axes.x * (x * by) + c.pose.axes.z * (z * by));
     }
     return p;
 }

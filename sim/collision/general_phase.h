@@ -9,6 +9,7 @@
 #include "orrery/sim.hpp"
 #include "sim/collision/broad_kernels.h"
 #include "sim/collision/manifold.h"
+#include "sim/collision/narrow_kernels.h"
 #include "sim/collision/polytope_kernels.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
@@ -24,8 +25,11 @@ struct GeneralInput {
     float dt_s = 0.0f, margin_m = 0.0f;
     const BroadKernels& kernels;  // for the trees of meshes and compounds
     const PolytopeKernels& polytopes;
+    const NarrowKernels& lanes;   // for children of compounds
+    bool more = false;            // pairs that the tick's first call lacked: what that holds stays
 };
 
+class HeldPairs;
 namespace ref {
 struct GeneralScratch;
 }
@@ -34,27 +38,21 @@ class GeneralPhase {
   public:
     GeneralPhase();
     ~GeneralPhase();
+    // What slow pairs had in the last call is not looked for again, if shapes (which must not have changed) and margin are the same.
     // False: they have more than kMaxPairs manifolds; memory is bounded all the same.
     bool collide(const GeneralInput& input, Executor& executor, std::vector<std::vector<Manifold>>& out);
     // What pair which[i] gave, in the `out` of the last call: sorted by (child_a, child_b), impulses zero.
     std::span<Manifold> of(std::uint32_t i, std::vector<std::vector<Manifold>>& out) const;
+    // No pairs this time: gives back what is held of slow ones.
+    void forget();
 
   private:
-    struct Chunk {
-        std::vector<std::uint32_t> end;  // by pair of the chunk: where its manifolds end
-        std::unique_ptr<ref::GeneralScratch> scratch;
-        Chunk();
-        Chunk(Chunk&&) noexcept;
-        Chunk& operator=(Chunk&&) noexcept;
-        ~Chunk();
-    };
-    std::vector<Chunk> chunks_;
+    class Scratches;
+    std::vector<std::vector<std::uint32_t>> ends_;  // by chunk and pair of it: where its manifolds end
+    std::unique_ptr<Scratches> scratches_;
+    std::unique_ptr<HeldPairs> held_;
+    std::span<const Shape> shapes_;  // of what is held
+    float margin_m_ = 0.0f;
 };
 
-namespace ref {
-
-// Appends the manifolds of one pair.
-void collide_general(const GeneralInput& input, Pair pair, GeneralScratch& scratch, std::vector<Manifold>& out);
-
-}  // namespace ref
 }  // namespace orrery::sim

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/collision/child_pairs.h"
 #include "sim/collision/mesh_pairs.h"
 
 namespace orrery::sim::ref {
@@ -11,7 +12,11 @@ struct GeneralScratch {
     MeshScratch mesh;
     // By depth: a compound's children are looked at while those of the other side, or triangles, are looked for.
     std::vector<std::uint32_t> rows[3];
-    std::vector<std::uint32_t> found;  // slots of a tree
+    std::vector<std::uint32_t> slots;  // of a tree
+    ChildPairs children;
+    // Of a chunk of pairs.
+    std::vector<PairView> views;
+    PairContacts found;
 };
 
 }  // namespace orrery::sim::ref

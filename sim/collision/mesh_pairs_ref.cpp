@@ -247,6 +247,7 @@ void finish_patches(MeshScratch& scratch) {
         MeshContact contact;
         contact.child = patch;
         contact.contacts.normal = plane.n;
+        contact.contacts.owner = ConvexContacts::Owner::a;
         contact.contacts.count = keep_four(scratch.patch.data(), static_cast<std::uint32_t>(scratch.patch.size()));
         for (std::uint32_t k = 0; k < contact.contacts.count; ++k) {
             const Place& p = scratch.patch[k];

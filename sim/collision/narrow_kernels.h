@@ -47,6 +47,17 @@ enum PairType : std::uint8_t {
     kNoPairType = 0xff,  // two planes: both fixed
 };
 
+// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
+inline constexpr std::uint8_t kLaneShapes = 4;
+inline constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
+    {kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane},
+    {kNoPairType, kBoxBox, kBoxCapsule, kBoxPlane},
+    {kNoPairType, kNoPairType, kCapsuleCapsule, kCapsulePlane},
+    {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
+};
+// Of shape types a <= b.
+inline PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
+
 struct NarrowKernels {
     using Function = void (*)(const NarrowInput&, const PairBatch&, ContactBatch&);
     Function collide[kPairTypes];

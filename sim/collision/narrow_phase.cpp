@@ -14,18 +14,6 @@ constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 constexpr std::uint32_t kGeneral = kNone - 1;
 static_assert(kMostChunk * sizeof(Manifold) < kGeneral && kMostChunk <= 0xffff);
 
-// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
-constexpr std::uint8_t kLaneShapes = 4;
-constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
-    {kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane},
-    {kNoPairType, kBoxBox, kBoxCapsule, kBoxPlane},
-    {kNoPairType, kNoPairType, kCapsuleCapsule, kCapsulePlane},
-    {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
-};
-
-// Of shape types a <= b.
-PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
-
 // Writes down what the lanes of a batch found. may_turn: those that may come to have more points.
 void keep(const ContactBatch& from, std::span<const Pair> pairs, const std::uint16_t* which, std::uint32_t count, std::uint32_t may_turn,
           PackedManifolds& to, std::uint32_t* place) {
@@ -109,9 +97,12 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels, Executor& executor,
-                          TickArena& arena, ManifoldStore& manifolds) {
+                          TickArena& arena, bool more, ManifoldStore& manifolds) {
     manifolds.order.clear();
-    if (pairs.empty()) return true;
+    if (pairs.empty()) {
+        if (!more) general_.forget();
+        return true;
+    }
     const auto count = static_cast<std::uint32_t>(pairs.size()), chunk_size = std::clamp(count / kChunksOfAll, kLeastChunk, kMostChunk);
     chunks_.resize(chunk_count(count, chunk_size));
     manifolds.lanes.resize(chunks_.size());
@@ -130,8 +121,8 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         chunk.first_general = static_cast<std::uint32_t>(general_pairs_.size());
         general_pairs_.insert(general_pairs_.end(), chunk.general.begin(), chunk.general.end());
     }
-    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels};
-    if (!general_pairs_.empty() && !general_.collide(general_input, executor, manifolds.general)) return false;
+    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels, kernels, more};
+    if (!general_.collide(general_input, executor, manifolds.general)) return false;
 
     std::uint64_t all = 0;
     for (Chunk& chunk : chunks_) {

@@ -39,9 +39,10 @@ struct PosedExtents {
         }
     }
     void add_convex(const Shape& shape, const DPose& pose) {
-        Convex convex;
-        place_convex(shape, pose, convex);
-        for (int k = 0; k < 3; ++k) add(k, -reach_along(convex, -row[k]), reach_along(convex, row[k]));
+        const DAxes world{{row[0].x, row[1].x, row[2].x}, {row[0].y, row[1].y, row[2].y}, {row[0].z, row[1].z, row[2].z}};
+        const ShapeBox box = box_of(shape, {outward(world, pose.position), outward(world, pose.axes)}, 0.0);
+        const double from[3] = {box.low.x, box.low.y, box.low.z}, to[3] = {box.high.x, box.high.y, box.high.z};
+        for (int k = 0; k < 3; ++k) add(k, from[k], to[k]);
     }
     // In single precision, and larger by what that may be wrong by.
     void add_hull(const BroadKernels& kernels, const Hull& hull, double bounding_radius) {

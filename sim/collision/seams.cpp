@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <numeric>
 
 #include "sim/collision/parallel.h"
 
@@ -17,51 +18,65 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
     const Bodies& bodies = input.bodies;
     const Manifolds manifolds(order);
     const auto count = static_cast<std::uint32_t>(order.size());
+    const auto still = [&](std::uint32_t slider, std::uint32_t part) { return bodies.dynamic(slider) && !bodies.dynamic(part) && !bodies.active(part); };
     chunks_.resize(chunk_count(count, kManifoldsPerTask));
     for_chunks(executor, count, kManifoldsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::vector<Side>& sides = chunks_[index];
         sides.clear();
         const auto add = [&](std::uint32_t slider, std::uint32_t part, std::uint32_t i) {
-            const bool still = bodies.dynamic(slider) && !bodies.dynamic(part) && !bodies.active(part);
-            if (has_no_mass(type_of[slider]) || has_no_inside(type_of[part]) || (!still && type_of[part] != ShapeType::compound)) return;
-            sides.push_back({std::uint64_t{slider} << 32 | (still ? kNone : part), i});
+            if (still(slider, part) && !has_no_mass(type_of[slider]) && !has_no_inside(type_of[part])) sides.push_back({slider, i});
         };
         for (std::uint32_t i = begin; i < end; ++i) add(manifolds[i].a, manifolds[i].b, i), add(manifolds[i].b, manifolds[i].a, i);
     });
     // Most bodies slide on one contact, which makes no group.
-    const auto slider_of = [](const Side& side) { return static_cast<std::uint32_t>(side.group >> 32); };
     more_.assign(bodies.size(), 0);
     for (const std::vector<Side>& sides : chunks_) {
-        for (const Side& side : sides) more_[slider_of(side)] = static_cast<std::uint8_t>((more_[slider_of(side)] << 1 | 1) & 3);
+        for (const Side& side : sides) more_[side.slider] = static_cast<std::uint8_t>((more_[side.slider] << 1 | 1) & 3);
     }
     sides_.clear();
     for (const std::vector<Side>& sides : chunks_) {
-        std::ranges::copy_if(sides, std::back_inserter(sides_), [&](const Side& side) { return more_[slider_of(side)] > 1; });
+        std::ranges::copy_if(sides, std::back_inserter(sides_), [&](const Side& side) { return more_[side.slider] > 1; });
     }
     std::sort(sides_.begin(), sides_.end());
-
-    // A group of what does not move has its contacts to itself; of two compounds each has those of both.
     groups_.clear();
-    pairs_.clear();
     for (std::size_t first = 0, last = 0; first < sides_.size(); first = last) {
-        for (last = first; last < sides_.size() && sides_[last].group == sides_[first].group; ++last) {}
-        if (last - first < 2) continue;
-        const Group group{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
-        (static_cast<std::uint32_t>(sides_[first].group) == kNone ? groups_ : pairs_).push_back(group);
+        for (last = first; last < sides_.size() && sides_[last].slider == sides_[first].slider; ++last) {}
+        groups_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)});
     }
+
     if (ghost_.size() < count) ghost_.resize(count, 0);
     std::atomic<bool> any{false};
-    const auto look = [&](const Group& group, Scratch& scratch) {
-        scratch.which.clear();
-        for (std::uint32_t k = group.first; k < group.last; ++k) scratch.which.push_back(sides_[k].manifold);
-        if (ref::find_ghosts(input, manifolds, slider_of(sides_[group.first]), scratch.which, scratch.found, ghost_.data())) any = true;
+    const auto look = [&](std::uint32_t slider, Scratch& scratch) {
+        if (ref::find_ghosts(input, manifolds, slider, scratch.which, scratch.found, ghost_.data())) any = true;
     };
     const auto groups = static_cast<std::uint32_t>(groups_.size());
-    scratch_.resize(std::max(chunk_count(groups, kGroupsPerTask), 1u));
+    scratch_.resize(std::max(chunk_count(groups, kGroupsPerTask), chunk_count(count, kManifoldsPerTask)));
     for_chunks(executor, groups, kGroupsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        for (std::uint32_t k = begin; k < end; ++k) look(groups_[k], scratch_[index]);
+        Scratch& scratch = scratch_[index];
+        for (std::uint32_t k = begin; k < end; ++k) {
+            scratch.which.clear();
+            for (std::uint32_t i = groups_[k].first; i < groups_[k].last; ++i) scratch.which.push_back(sides_[i].manifold);
+            look(sides_[groups_[k].first].slider, scratch);
+        }
     });
-    for (const Group& group : pairs_) look(group, scratch_[0]);
+    // Contacts of two bodies follow each other. Of two compounds each may slide on the other.
+    const auto slides = [&](std::uint32_t slider, std::uint32_t part) {
+        return type_of[part] == ShapeType::compound && !has_no_mass(type_of[slider]) && !still(slider, part);
+    };
+    const auto same_pair = [&](std::uint32_t i, std::uint32_t k) { return manifolds[i].a == manifolds[k].a && manifolds[i].b == manifolds[k].b; };
+    for_chunks(executor, count, kManifoldsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+        Scratch& scratch = scratch_[index];
+        for (std::uint32_t first = begin, last = begin; first < end; first = last) {
+            for (last = first + 1; last < count && same_pair(first, last); ++last) {}
+            if (last - first < 2 || (first == begin && begin != 0 && same_pair(first - 1, first))) continue;
+            const std::uint32_t a = manifolds[first].a, b = manifolds[first].b;
+            if (!slides(a, b) && !slides(b, a)) continue;
+            scratch.which.resize(last - first);
+            std::iota(scratch.which.begin(), scratch.which.end(), first);
+            if (slides(a, b)) look(a, scratch);
+            if (slides(b, a)) look(b, scratch);
+        }
+    });
     if (!any) return;
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < count; ++i) {

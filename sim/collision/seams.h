@@ -43,7 +43,12 @@ struct SeamScratch {
         D3 normal;
         double at = 0.0;
     };
-    std::vector<Plane> planes;         // that have been looked at
+    struct Placed {
+        const Shape* shape = nullptr;  // no compound
+        DPose pose;                    // world axes, relative to the centre of the body that slides
+    };
+    std::vector<Plane> planes;           // that have been looked at
+    std::vector<Placed> parts, sliders;  // by place in the group
     std::vector<std::uint32_t> level;  // contacts, by place in the group, whose parts have a face in the plane
 };
 }  // namespace ref
@@ -62,11 +67,10 @@ class Seams {
     void drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold*>& order);
 
   private:
-    // A contact of `group`: the body that slides, above, and the body of the parts, or kNone for all that do not move.
+    // A contact with what does not move.
     struct Side {
-        std::uint64_t group = 0;
-        std::uint32_t manifold = 0;
-        friend bool operator<(const Side& x, const Side& y) { return x.group != y.group ? x.group < y.group : x.manifold < y.manifold; }
+        std::uint32_t slider = 0, manifold = 0;
+        friend auto operator<=>(const Side&, const Side&) = default;
     };
     std::vector<std::vector<Side>> chunks_;
     std::vector<Side> sides_;
@@ -78,9 +82,9 @@ class Seams {
         std::vector<std::uint32_t> which;
         ref::SeamScratch found;
     };
-    std::vector<Group> groups_, pairs_;  // of what does not move; of two bodies
-    std::vector<Scratch> scratch_;       // by task
-    std::vector<std::uint8_t> ghost_;    // by manifold
+    std::vector<Group> groups_;
+    std::vector<Scratch> scratch_;     // by task
+    std::vector<std::uint8_t> ghost_;  // by manifold
 };
 
 namespace ref {

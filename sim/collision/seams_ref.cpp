@@ -11,15 +11,14 @@ constexpr double kFlushOfSlider = 0.01;   // of its bounding radius: the most th
 constexpr double kSpareOfSlider = 0.015;  // the same: by so much points may lie beyond the faces that hold them (kRectangleSlack, kSlack)
 constexpr double kSpareAhead = 0.25;      // of the distance to what is ahead
 
-struct Placed {
-    const Shape* shape = nullptr;  // no compound
-    DPose pose;                    // world axes, relative to the centre of the body that slides
-};
+using Placed = SeamScratch::Placed;
 
-Placed placed(const Bodies& bodies, std::span<const Shape> shapes, std::uint32_t body, std::uint32_t child, std::uint32_t origin) {
+Placed placed(const Bodies& bodies, std::span<const Shape> shapes, std::uint32_t body, std::uint32_t origin) {
     const float *p = bodies.pose[body].position, *o = bodies.pose[origin].position, *q = bodies.pose[body].orientation;
-    Placed is{&shapes[bodies.info[body].shape],
-              {{double(p[0]) - o[0], double(p[1]) - o[1], double(p[2]) - o[2]}, axes_of({q[0], q[1], q[2], q[3]})}};
+    return {&shapes[bodies.info[body].shape],
+            {{double(p[0]) - o[0], double(p[1]) - o[1], double(p[2]) - o[2]}, axes_of({q[0], q[1], q[2], q[3]})}};
+}
+Placed child_of(const Placed& is, std::uint32_t child) {
     if (!is.shape->compound) return is;
     const Compound::Child& of = is.shape->compound->child[child];
     return {&is.shape->compound->shapes[of.shape], outward(is.pose, of.pose)};
@@ -32,6 +31,13 @@ using Face = SeamScratch::Plane;
 bool face_along(const Placed& is, D3 direction, Face& face) {
     if (is.shape->type == ShapeType::plane) {
         face = {is.pose.axes.y, dot(is.pose.axes.y, is.pose.position)};
+        return true;
+    }
+    if (is.shape->type == ShapeType::box) {
+        const D3 n = inward(is.pose.axes, direction), half = widened(is.shape->half_extents);
+        const bool z = absolute(n.z) > absolute(n.x) && absolute(n.z) > absolute(n.y), y = !z && absolute(n.y) > absolute(n.x);
+        const D3 axis = z ? is.pose.axes.z : y ? is.pose.axes.y : is.pose.axes.x, normal = dot(axis, direction) < 0.0 ? -axis : axis;
+        face = {normal, dot(normal, is.pose.position) + (z ? half.z : y ? half.y : half.x)};
         return true;
     }
     Convex convex;
@@ -68,12 +74,6 @@ bool holds(const Placed& is, D3 point, D3 way, double across, double beside) {
     return true;
 }
 
-double reach_of(const Placed& is, D3 unit) {
-    Convex convex;
-    place_convex(*is.shape, is.pose, convex);
-    return reach_along(convex, unit);
-}
-
 class GhostFinder {
   public:
     GhostFinder(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which, std::uint8_t* ghost)
@@ -81,6 +81,22 @@ class GhostFinder {
 
     bool run(SeamScratch& scratch) {
         scratch.planes.clear();
+        scratch.parts.clear();
+        scratch.sliders.clear();
+        const Placed self = placed(bodies_, shapes_, slider_, slider_);
+        std::uint32_t body = kNone;
+        Placed other;
+        for (std::size_t i = 0; i < which_.size(); ++i) {
+            const Manifold& m = manifold(i);
+            const bool first = m.a == slider_;
+            const std::uint32_t of = first ? m.b : m.a;
+            if (of != body) other = placed(bodies_, shapes_, of, slider_);
+            body = of;
+            scratch.sliders.push_back(child_of(self, first ? m.child_a : m.child_b));
+            scratch.parts.push_back(child_of(other, first ? m.child_b : m.child_a));
+        }
+        parts_ = scratch.parts;
+        sliders_ = scratch.sliders;
         for (std::size_t i = 0; i < which_.size(); ++i) {
             if (ghost_[which_[i]] != 0) continue;
             const D3 normal = normal_of(i);
@@ -95,18 +111,12 @@ class GhostFinder {
   private:
     const Manifold& manifold(std::size_t i) const { return manifolds_[which_[i]]; }
     D3 normal_of(std::size_t i) const { return out_of_part(manifold(i), slider_); }
-    Placed slider(std::size_t i) const {
-        const Manifold& m = manifold(i);
-        return placed(bodies_, shapes_, slider_, m.a == slider_ ? m.child_a : m.child_b, slider_);
-    }
+    const Placed& slider(std::size_t i) const { return sliders_[i]; }
     D3 position_of(std::uint32_t body) const {
         const float *p = bodies_.pose[body].position, *o = bodies_.pose[slider_].position;
         return {double(p[0]) - o[0], double(p[1]) - o[1], double(p[2]) - o[2]};
     }
-    Placed part(std::size_t i) const {
-        const Manifold& m = manifold(i);
-        return m.a == slider_ ? placed(bodies_, shapes_, m.b, m.child_b, slider_) : placed(bodies_, shapes_, m.a, m.child_a, slider_);
-    }
+    const Placed& part(std::size_t i) const { return parts_[i]; }
     double slider_radius(std::size_t i) const { return slider(i).shape->bounding_radius; }
     bool bears(std::size_t i) const {
         const Manifold& m = manifold(i);
@@ -130,11 +140,11 @@ class GhostFinder {
             const D3 normal = normal_of(i);
             const double up = dot(normal, face.normal);
             if (ghost_[which_[i]] != 0 || up > kAlike) continue;
-            const Placed is = part(i);
+            const Placed& is = part(i);
             if (!is_convex(is.shape->type)) continue;
             const double radius = slider_radius(i), joint = for_slider(i, kJoint_m);
-            if (reach_of(is, face.normal) - face.at > for_slider(i, kFlush_m)) continue;
-            if (reach_of(slider(i), -face.normal) + face.at > for_slider(i, kSunk_m)) continue;
+            if (reach_of(*is.shape, is.pose, face.normal) - face.at > for_slider(i, kFlush_m)) continue;
+            if (reach_of(*slider(i).shape, slider(i).pose, -face.normal) + face.at > for_slider(i, kSunk_m)) continue;
             Face stands;
             if (up >= kLooksUp && face_along(is, normal, stands) && dot(stands.normal, normal) > kAlike) continue;
             if (!borne || !stays_above(face, i)) {
@@ -174,7 +184,7 @@ class GhostFinder {
         const bool first = m.a == slider_;
         const float *v = bodies_.velocity[slider_].linear, *u = bodies_.velocity[first ? m.b : m.a].linear;
         const D3 motion = D3{double(v[0]) - u[0], double(v[1]) - u[1], double(v[2]) - u[2]} * double(input_.dt_s);
-        const Placed is = slider(i);
+        const Placed& is = slider(i);
         Convex convex;
         place_convex(*is.shape, is.pose, convex);
         ConvexContacts contacts;
@@ -197,7 +207,7 @@ class GhostFinder {
     // Which parts lie level with the face.
     void list_level(const Face& face, SeamScratch& scratch) const {
         for (std::size_t i = 0; i < which_.size(); ++i) {
-            const Placed is = part(i);
+            const Placed& is = part(i);
             Face top;
             if (!face_along(is, face.normal, top)) continue;
             if (dot(top.normal, face.normal) > kAlike && absolute(top.at - face.at) <= kFlush_m) scratch.level.push_back(static_cast<std::uint32_t>(i));
@@ -233,6 +243,7 @@ class GhostFinder {
     std::uint32_t slider_;
     std::span<const std::uint32_t> which_;
     std::uint8_t* ghost_;
+    std::span<const Placed> parts_, sliders_;  // by contact
     bool any_ = false;
 };
 

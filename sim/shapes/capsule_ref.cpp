@@ -17,6 +17,7 @@ Result<Shape> make_capsule(const ShapeDef& def, std::string_view place) {
     shape.radius = r;
     shape.half_height = def.half_height;
     shape.bounding_radius = r + def.half_height;
+    shape.round_radius = r;
     shape.inner_radius = r;
     const float rr = r * r;
     const float cylinder = kPi * rr * h;

@@ -14,6 +14,7 @@ struct Compound {
     struct Child {
         std::uint32_t shape = 0;  // of `shapes`
         ref::DPose pose;          // in the body's frame
+        ref::DQuat turn;          // its orientation, too
     };
     std::vector<Shape> shapes;  // those that children have
     std::vector<Child> child;

@@ -50,18 +50,16 @@ void add_inertia(const MassProperties& m, const DPose& pose, D3 centre, double s
 }
 
 // The box of a child, rounded outward.
-BoundsRecord box_of(const Shape& shape, const DPose& pose) {
-    Convex convex;
-    place_convex(shape, pose, convex);
-    const D3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    BoundsRecord box;
+BoundsRecord rounded_box(const Shape& shape, const DPose& pose) {
+    const ShapeBox box = box_of(shape, pose, 0.0);
+    const double low[3] = {box.low.x, box.low.y, box.low.z}, high[3] = {box.high.x, box.high.y, box.high.z};
+    BoundsRecord record;
     for (int k = 0; k < 3; ++k) {
-        const double high = reach_along(convex, axis[k]), low = -reach_along(convex, -axis[k]);
-        const double slack = 1e-6 * (absolute(high) + absolute(low));
-        box.min[k] = static_cast<float>(low - slack);
-        box.max[k] = static_cast<float>(high + slack);
+        const double slack = 1e-6 * (absolute(high[k]) + absolute(low[k]));
+        record.min[k] = static_cast<float>(low[k] - slack);
+        record.max[k] = static_cast<float>(high[k] + slack);
     }
-    return box;
+    return record;
 }
 
 }  // namespace
@@ -83,7 +81,7 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
             copy_of[from.shape] = static_cast<std::uint32_t>(compound->shapes.size());
             compound->shapes.push_back(earlier[from.shape]);
         }
-        compound->child.push_back({copy_of[from.shape], {widened(from.pose.position), axes_of(from.pose.orientation)}});
+        compound->child.push_back({copy_of[from.shape], {widened(from.pose.position), axes_of(from.pose.orientation)}, normalized(from.pose.orientation)});
         mass += earlier[from.shape].unit_mass.mass;
         first = first + widened(from.pose.position) * static_cast<double>(earlier[from.shape].unit_mass.mass);
     }
@@ -99,7 +97,8 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
         add_inertia(s.unit_mass, child.pose, compound->centre, inertia);
         child.pose.position = child.pose.position - compound->centre;
         bounding = larger(bounding, length(child.pose.position) + s.bounding_radius);
-        boxes.push_back(box_of(s, child.pose));
+        if (s.round_radius > shape.round_radius) shape.round_radius = s.round_radius;
+        boxes.push_back(rounded_box(s, child.pose));
         const BoundsRecord& b = boxes.back();
         half = {larger(half.x, larger(-b.min[0], b.max[0])), larger(half.y, larger(-b.min[1], b.max[1])),
                 larger(half.z, larger(-b.min[2], b.max[2]))};

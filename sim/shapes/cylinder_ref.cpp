@@ -15,6 +15,7 @@ Result<Shape> make_cylinder(const ShapeDef& def, std::string_view place) {
     shape.disc_radius = r;
     shape.half_height = half;
     shape.bounding_radius = __builtin_sqrtf(rr + half * half);
+    shape.round_radius = shape.disc_radius;
     shape.inner_radius = r < half ? r : half;
     const float mass = kPi * rr * h;
     const float along = 0.5f * mass * rr, across = mass * (h * h / 12.0f + rr / 4.0f);

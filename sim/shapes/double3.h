@@ -46,14 +46,33 @@ struct DAxes {
 inline D3 outward(const DAxes& a, D3 v) { return (a.x * v.x + a.y * v.y) + a.z * v.z; }
 inline D3 inward(const DAxes& a, D3 v) { return {dot(a.x, v), dot(a.y, v), dot(a.z, v)}; }
 
+struct DQuat {
+    double x = 0.0, y = 0.0, z = 0.0, w = 1.0;
+};
+inline DQuat widened(Quat q) { return {q.x, q.y, q.z, q.w}; }
 // Normalises what single precision left of unit length.
-inline DAxes axes_of(Quat q) {
+inline DQuat normalized(Quat q) {
+    const double x = q.x, y = q.y, z = q.z, w = q.w, by = 1.0 / __builtin_sqrt(((x * x + y * y) + z * z) + w * w);
+    return {x * by, y * by, z * by, w * by};
+}
+inline DQuat conjugate(DQuat q) { return {-q.x, -q.y, -q.z, q.w}; }
+// First q, then p.
+inline DQuat operator*(DQuat p, DQuat q) {
+    return {((p.w * q.x + p.x * q.w) + p.y * q.z) - p.z * q.y, ((p.w * q.y - p.x * q.z) + p.y * q.w) + p.z * q.x,
+            ((p.w * q.z + p.x * q.y) - p.y * q.x) + p.z * q.w, ((p.w * q.w - p.x * q.x) - p.y * q.y) - p.z * q.z};
+}
+inline Quat to_quat(DQuat q) { return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)}; }
+
+// Normalises what single precision left of unit length.
+inline DAxes axes_of_turn(DQuat q) {
     const double qx = q.x, qy = q.y, qz = q.z, qw = q.w;
     const double s = 2.0 / (((qx * qx + qy * qy) + qz * qz) + qw * qw);
     const double xx = s * qx * qx, yy = s * qy * qy, zz = s * qz * qz, xy = s * qx * qy, xz = s * qx * qz, yz = s * qy * qz;
     const double wx = s * qw * qx, wy = s * qw * qy, wz = s * qw * qz;
     return {{1.0 - (yy + zz), xy + wz, xz - wy}, {xy - wz, 1.0 - (xx + zz), yz + wx}, {xz + wy, yz - wx, 1.0 - (xx + yy)}};
 }
+
+inline DAxes axes_of(Quat q) { return axes_of_turn(widened(q)); }
 
 struct DPose {
     D3 position;

@@ -30,6 +30,7 @@ struct Shape {
     Vec3 half_extents;             // box; hull, mesh, height field, compound: the box about the body's frame that holds them
     float disc_radius = 0.0f;      // cylinder
     float bounding_radius = 0.0f;  // of the smallest sphere about the centre that holds the shape
+    float round_radius = 0.0f;     // of the largest of its round sides, children's among them; 0: it has none
     float inner_radius = 0.0f;     // of the largest sphere about the centre inside the shape: bounds angular expansion
     MassProperties unit_mass;
     std::shared_ptr<const Hull> hull;          // what a type has beyond these numbers; never changes

@@ -10,7 +10,7 @@ Result<Shape> make_sphere(const ShapeDef& def, std::string_view place) {
     Shape shape;
     shape.type = ShapeType::sphere;
     shape.radius = r;
-    shape.bounding_radius = r;
+    shape.bounding_radius = shape.round_radius = r;
     shape.inner_radius = r;
     const float mass = (4.0f / 3.0f * kPi) * r * r * r;
     const float inertia = 0.4f * mass * r * r;

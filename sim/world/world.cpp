@@ -22,7 +22,7 @@ bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
     if (core.woken_pairs.empty()) return true;
     if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                                core.arena, core.found_woken))
+                                core.arena, core.found_woken, true))
         return false;
     const std::vector<Manifold*>&x = core.found.order, &y = core.found_woken.order;
     core.merged_manifolds.resize(x.size() + y.size());

@@ -268,7 +268,7 @@ TEST_CASE("bench finds scenes by name and prefix") {
     CHECK(names({"S1_1k"}) == "S1_1k ");
     CHECK(names({"S3_1000", "S2"}) == "S2_20 S2_40 S2_60 S3_1000 ");
     CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid "
-                      "hulls_1000 terrain_1000 rig_chain rig_tip rig_star rig_tree rig_ring rig_net yard ");
+                      "hulls_1000 compounds_1000 cylinders_1000 terrain_1000 rig_chain rig_tip rig_star rig_tree rig_ring rig_net yard ");
     CHECK(names({"S1", "x"}).empty());
     CHECK(unknown == "x");
 }

@@ -177,4 +177,83 @@ TEST_CASE("two boxes: every overlap has a manifold, along an axis that is nearly
     }
 }
 
+namespace {
+
+struct Axis {
+    double x, y, z;
+};
+double along(const Axis& a, const Axis& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+Axis product(const Axis& a, const Axis& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+void axes_of_pose(const Quat& q, Axis out[3]) {
+    const double x = q.x, y = q.y, z = q.z, w = q.w, n = 2.0 / (x * x + y * y + z * z + w * w);
+    out[0] = {1 - n * (y * y + z * z), n * (x * y + w * z), n * (x * z - w * y)};
+    out[1] = {n * (x * y - w * z), 1 - n * (x * x + z * z), n * (y * z + w * x)};
+    out[2] = {n * (x * z + w * y), n * (y * z - w * x), 1 - n * (x * x + y * y)};
+}
+// How far two boxes of these half extents are apart, by all fifteen axes.
+double boxes_apart(const Pose& pa, const Pose& pb, Vec3 ha, Vec3 hb) {
+    Axis a[3], b[3];
+    axes_of_pose(pa.orientation, a), axes_of_pose(pb.orientation, b);
+    const Axis way{double(pb.position.x) - pa.position.x, double(pb.position.y) - pa.position.y, double(pb.position.z) - pa.position.z};
+    const auto gap = [&](const Axis& n) {
+        const double length = std::sqrt(along(n, n));
+        if (length < 1e-7) return -1e300;
+        const double reach = ha.x * std::fabs(along(n, a[0])) + ha.y * std::fabs(along(n, a[1])) + ha.z * std::fabs(along(n, a[2])) +
+                             hb.x * std::fabs(along(n, b[0])) + hb.y * std::fabs(along(n, b[1])) + hb.z * std::fabs(along(n, b[2]));
+        return (std::fabs(along(n, way)) - reach) / length;
+    };
+    double most = -1e300;
+    for (int i = 0; i < 3; ++i) {
+        most = std::max({most, gap(a[i]), gap(b[i])});
+        for (int k = 0; k < 3; ++k) most = std::max(most, gap(product(a[i], b[k])));
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("long boxes that lie nearly along each other do not overlap where they are apart") {
+    test::Random random(test::seeded(77));
+    const Vec3 kinds[] = {{2.0f, 0.02f, 0.02f}, {3.0f, 0.1f, 0.02f}, {0.5f, 0.05f, 0.05f}, {10.0f, 1.0f, 0.01f}};
+    for (const Vec3& half : kinds) {
+        CAPTURE(half.x);
+        int apart = 0;
+        double worst = 0.0;
+        for (int batch = 0; batch < test::sampled(40); ++batch) {
+            test::TestBodies world;
+            const std::uint32_t shape = world.box(half.x, half.y, half.z);
+            std::vector<Pair> pairs;
+            std::vector<double> gaps;
+            for (int i = 0; i < 500; ++i) {
+                const Quat q = random.rotation();
+                // A little turn about any axis, by up to two degrees, and a way across that lets them just touch or not.
+                const Vec3 turn = random.vec(0.02f);
+                const float n = 1.0f / std::sqrt(1.0f + turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+                const Quat t{turn.x * n, turn.y * n, turn.z * n, n};
+                const Quat r{t.w * q.x + t.x * q.w + t.y * q.z - t.z * q.y, t.w * q.y - t.x * q.z + t.y * q.w + t.z * q.x,
+                             t.w * q.z + t.x * q.y - t.y * q.x + t.z * q.w, t.w * q.w - t.x * q.x - t.y * q.y - t.z * q.z};
+                const Vec3 off = {random.in(-0.5f, 0.5f) * half.x, random.in(-1.0f, 1.0f) * (2.0f * half.y + 0.02f * half.x),
+                                  random.in(-1.0f, 1.0f) * (2.0f * half.z + 0.02f * half.x)};
+                Axis a[3];
+                axes_of_pose(q, a);
+                const Vec3 base = random.vec(10.0f);
+                const Vec3 at{static_cast<float>(base.x + off.x * a[0].x + off.y * a[1].x + off.z * a[2].x),
+                              static_cast<float>(base.y + off.x * a[0].y + off.y * a[1].y + off.z * a[2].y),
+                              static_cast<float>(base.z + off.x * a[0].z + off.y * a[1].z + off.z * a[2].z)};
+                const std::uint32_t first = world.add(shape, kBodyDynamic, {base, q}), second = world.add(shape, kBodyDynamic, {at, r});
+                const double gap = boxes_apart({base, q}, {at, r}, half, half);
+                if (gap <= 0.0) continue;
+                pairs.push_back({first, second});
+                gaps.push_back(gap);
+            }
+            apart += static_cast<int>(pairs.size());
+            for (const Manifold& m : collide(world, pairs)) {
+                for (std::uint32_t i = 0; i < m.count; ++i) worst = std::max(worst, double(m.points[i].depth));
+            }
+        }
+        REQUIRE(apart > test::sampled(40) * 10);
+        CHECK(worst < 2e-4 + 5e-4 * double(half.x));
+    }
+}
+
 }  // namespace orrery::sim

@@ -22,14 +22,17 @@ constexpr double kRounding = 4e-6;  // of shapes of a metre, metres away
 
 // A hull of so many points about a sphere, none of them inside; or flat, as a box or a triangle would be.
 Shape rock(test::Random& random, int points, Vec3 size) {
-    ShapeDef def;
-    def.type = ShapeType::hull;
-    for (int i = 0; i < points; ++i) {
-        Vec3 v = random.vec(1.0f);
-        const float far = std::max(std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z), 0.01f);
-        def.points.push_back({v.x / far * size.x, v.y / far * size.y, v.z / far * size.z});
+    for (;;) {
+        ShapeDef def;
+        def.type = ShapeType::hull;
+        for (int i = 0; i < points; ++i) {
+            Vec3 v = random.vec(1.0f);
+            const float far = std::max(std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z), 0.01f);
+            def.points.push_back({v.x / far * size.x, v.y / far * size.y, v.z / far * size.z});
+        }
+        // Four points may be so flat that they are no hull.
+        if (const Result<Shape> shape = make_shape(def, "rock")) return *shape;
     }
-    return *make_shape(def, "rock");
 }
 
 // Rows that end where they say that they do: what reads behind them is found by the address sanitizer.
