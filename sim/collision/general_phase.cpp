@@ -101,6 +101,7 @@ class GeneralPhase::Scratches {
         return taken;
     }
     void give(std::unique_ptr<ref::GeneralScratch> scratch) {
+        if (scratch->found.contacts.capacity() > 4 * kMostContacts) return;  // a single pair had so many: seldom
         const std::lock_guard lock(mutex_);
         free_.push_back(std::move(scratch));
     }

@@ -53,6 +53,7 @@ bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
     out.cell = smaller(kCell_m, radius * kCellOfRadius);
     out.slow = way + radius * turns < out.cell && out.margin == double(in.margin_m) &&
                (out.base_is_b ? b : a).round_radius <= kRoundestBase * radius;
+    if (!out.slow) return true;
     const D3 at = out.rider.position;
     const DQuat turn = out.turn;
     const double cell = out.cell, per = 1.0 / cell, turn_cell = 0.5 * cell / radius, per_turn = 2.0 * radius * per;
