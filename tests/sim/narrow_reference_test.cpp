@@ -214,7 +214,8 @@ double boxes_apart(const Pose& pa, const Pose& pb, Vec3 ha, Vec3 hb) {
 
 TEST_CASE("long boxes that lie nearly along each other do not overlap where they are apart") {
     test::Random random(test::seeded(77));
-    const Vec3 kinds[] = {{2.0f, 0.02f, 0.02f}, {3.0f, 0.1f, 0.02f}, {0.5f, 0.05f, 0.05f}, {10.0f, 1.0f, 0.01f}};
+    // Not sheets: what lies beside a wide face by a little of its size counts as on it.
+    const Vec3 kinds[] = {{2.0f, 0.02f, 0.02f}, {3.0f, 0.1f, 0.02f}, {0.5f, 0.05f, 0.05f}, {8.0f, 0.05f, 0.03f}};
     for (const Vec3& half : kinds) {
         CAPTURE(half.x);
         int apart = 0;
