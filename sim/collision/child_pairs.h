@@ -36,9 +36,10 @@ class ChildPairs {
   private:
     struct Row {
         std::uint32_t contact, record;  // of `poses_`: the first shape's, before the second's
+        ShapeType first, second;
         bool swapped, base_is_b;
     };
-    void write(const Row& row, PairType type, const ContactBatch& from, std::uint32_t lane, PairContacts& out) const;
+    void write(const Row& row, const ContactBatch& from, std::uint32_t lane, PairContacts& out) const;
 
     std::vector<Row> rows_[kPairTypes];
     // By record.

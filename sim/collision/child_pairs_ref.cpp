@@ -8,12 +8,6 @@ namespace {
 
 constexpr double kAlong = 1.0 - 1e-6;  // cosine: a normal along an axis of a box is that of a face
 
-// By type of pair, of its parts.
-constexpr ShapeType kFirst[kPairTypes] = {ShapeType::sphere, ShapeType::sphere, ShapeType::sphere, ShapeType::sphere, ShapeType::box,
-                                          ShapeType::box, ShapeType::box, ShapeType::capsule, ShapeType::capsule};
-constexpr ShapeType kSecond[kPairTypes] = {ShapeType::sphere, ShapeType::box, ShapeType::capsule, ShapeType::plane, ShapeType::box,
-                                           ShapeType::capsule, ShapeType::plane, ShapeType::capsule, ShapeType::plane};
-
 // Whether the normal turns with the part: stands across its face, or at least not on a ball.
 bool owns(ShapeType type, const PoseRecord& pose, ShapeType other, Vec3 normal) {
     if (type == ShapeType::plane) return true;
@@ -38,7 +32,7 @@ void ChildPairs::add(const Part& a, const Part& b, const PairView& view, std::ui
     const Part& first = swapped ? b : a;
     const Part& second = swapped ? a : b;
     const PairType type = type_of_pair(static_cast<std::uint8_t>(first.shape.type), static_cast<std::uint8_t>(second.shape.type));
-    rows_[type].push_back({contact, static_cast<std::uint32_t>(poses_.size()), swapped, view.base_is_b});
+    rows_[type].push_back({contact, static_cast<std::uint32_t>(poses_.size()), first.shape.type, second.shape.type, swapped, view.base_is_b});
     const Vec3 motion = narrowed(swapped ? -view.motion : view.motion);
     for (const Part* part : {&first, &second}) {
         const Vec3 p = narrowed(part->position);
@@ -71,12 +65,12 @@ void ChildPairs::run(const NarrowKernels& kernels, PairContacts& contacts) {
                 in.swapped[k] = row.swapped ? 1.0f : 0.0f;
             }
             kernels.collide[type](input, in, out);
-            for (std::uint32_t k = 0; k < in.count; ++k) write(rows[at + k], static_cast<PairType>(type), out, k, contacts);
+            for (std::uint32_t k = 0; k < in.count; ++k) write(rows[at + k], out, k, contacts);
         }
     }
 }
 
-void ChildPairs::write(const Row& row, PairType type, const ContactBatch& from, std::uint32_t lane, PairContacts& out) const {
+void ChildPairs::write(const Row& row, const ContactBatch& from, std::uint32_t lane, PairContacts& out) const {
     PairContact& to = out.contacts[row.contact];
     to.first = static_cast<std::uint32_t>(out.points.size());
     const float* const at_a = poses_[row.record + (row.swapped ? 1 : 0)].position;
@@ -92,11 +86,8 @@ void ChildPairs::write(const Row& row, PairType type, const ContactBatch& from, 
     to.normal = {from.normal[0][lane], from.normal[1][lane], from.normal[2][lane]};
     // The rider's part is the second but where the base is B, and the other way round where they are swapped.
     const bool rider_is_second = row.base_is_b == row.swapped;
-    const ShapeType first = kFirst[type], second = kSecond[type];
-    const PoseRecord &pose_1 = poses_[row.record], &pose_2 = poses_[row.record + 1];
-    const bool rider_owns = rider_is_second ? owns(second, pose_2, first, to.normal) : owns(first, pose_1, second, to.normal);
-    const bool base_owns = rider_is_second ? owns(first, pose_1, second, to.normal) : owns(second, pose_2, first, to.normal);
-    to.of_rider = rider_owns && !base_owns;
+    const bool of_first = owns(row.first, poses_[row.record], row.second, to.normal), of_second = owns(row.second, poses_[row.record + 1], row.first, to.normal);
+    to.of_rider = rider_is_second ? of_second && !of_first : of_first && !of_second;
 }
 
 }  // namespace orrery::sim::ref

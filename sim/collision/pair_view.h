@@ -48,10 +48,10 @@ namespace ref {
 struct PairView {
     bool base_is_b = false, slow = false;
     DAxes base_axes;
-    D3 way;      // m, world axes: from A's centre to B's
-    DPose rider; // in the base's frame
-    DQuat turn;  // its orientation, too
-    D3 motion;   // m, base's axes: how far A moves this tick relative to B, by linear velocity
+    D3 way;       // m, world axes: from A's centre to B's
+    DPose rider;  // in the base's frame
+    DQuat turn;   // its orientation, too
+    D3 motion;    // m, base's axes: how far A moves this tick relative to B, by linear velocity
     double margin = 0.0;
     double cell = 0.0;  // m, of the grid
     PairKey key;        // of a slow pair

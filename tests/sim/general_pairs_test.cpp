@@ -25,17 +25,7 @@ constexpr double kDeep = 0.01;     // below it what is midway between two surfac
 
 double twice_the_bias(double separation) { return 0.0011 + 0.105 * std::abs(separation); }
 
-ShapeDef cylinder(float radius, float half_height) { return {{}, ShapeType::cylinder, radius, half_height, {}}; }
-ShapeDef hull_of(std::uint64_t seed, int points, Vec3 size) {
-    ShapeDef def;
-    def.type = ShapeType::hull;
-    test::Random random(seed);
-    for (int i = 0; i < points; ++i) {
-        const Vec3 v = random.vec(1.0f);
-        def.points.push_back({v.x * size.x, v.y * size.y, v.z * size.z});
-    }
-    return def;
-}
+using test::cylinder, test::hull_of;
 
 struct Kind {
     ShapeDef def;

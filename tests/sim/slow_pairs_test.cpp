@@ -20,17 +20,7 @@ namespace {
 
 constexpr float kMargin = 0.02f, kDt = 1.0f / 60;
 
-ShapeDef cylinder(float radius, float half_height) { return {{}, ShapeType::cylinder, radius, half_height, {}}; }
-ShapeDef hull_of(std::uint64_t seed, int points, Vec3 size) {
-    ShapeDef def;
-    def.type = ShapeType::hull;
-    test::Random random(seed);
-    for (int i = 0; i < points; ++i) {
-        const Vec3 v = random.vec(1.0f);
-        def.points.push_back({v.x * size.x, v.y * size.y, v.z * size.z});
-    }
-    return def;
-}
+using test::cylinder, test::hull_of;
 // Around the origin; `height` above it.
 template <class Height>
 ShapeDef field(std::uint32_t columns, float cell, const Height& height) {
@@ -256,7 +246,7 @@ TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides a
         const char* name;
         ShapeDef def;
         bool rolls;
-        double height, share;  // of g sin(slope); share 0: as the inertia has it
+        double height, share;  // m; of g sin(slope)
     };
     const Case cases[] = {
         {"ball", {{}, ShapeType::sphere, 0.5f, 0.5f, {}}, true, 0.5, 5.0 / 7.0},

@@ -37,6 +37,19 @@ class Random {
     std::uint64_t state_;
 };
 
+inline sim::ShapeDef cylinder(float radius, float half_height) { return {{}, sim::ShapeType::cylinder, radius, half_height, {}}; }
+// Of so many points in a box of these half extents.
+inline sim::ShapeDef hull_of(std::uint64_t seed, int points, sim::Vec3 size) {
+    sim::ShapeDef def;
+    def.type = sim::ShapeType::hull;
+    Random random(seed);
+    for (int i = 0; i < points; ++i) {
+        const sim::Vec3 v = random.vec(1.0f);
+        def.points.push_back({v.x * size.x, v.y * size.y, v.z * size.z});
+    }
+    return def;
+}
+
 struct TestBodies {
     sim::Bodies bodies;
     std::vector<sim::Shape> shapes;
