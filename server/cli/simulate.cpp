@@ -151,6 +151,9 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
         if (profiled) {
             const sim::WorldStats stats = world.stats();
             solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;
+            report.profile.device_send_ms += static_cast<double>(stats.device_send_ms);
+            report.profile.device_solve_ms += static_cast<double>(stats.device_solve_ms);
+            report.profile.device_return_ms += static_cast<double>(stats.device_return_ms);
             if (tick % kStateSampleTicks == 0) state.sample(world, saved);
         }
         if (settings.after_tick) {
@@ -180,6 +183,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     }
     report.profile.lanes_filled = bundles > 0.0 ? solved / bundles : 0.0;
     report.profile.pairs = pairs / ticks;
+    for (double* sum : {&report.profile.device_send_ms, &report.profile.device_solve_ms, &report.profile.device_return_ms}) *sum /= ticks;
     if (state.samples > 0) {
         report.profile.hash_ms = state.hash_ms / static_cast<double>(state.samples);
         report.profile.save_ms = state.save_ms / static_cast<double>(state.samples);
@@ -222,6 +226,11 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         const double bodies = report.stats.bodies;
         profile.number("lanes_filled", report.profile.lanes_filled).number("pairs", report.profile.pairs);
         profile.number("possible_pairs", bodies * (bodies - 1.0) / 2.0);
+        if (report.stats.device_rigs > 0)
+            profile.object("device", JsonLine()
+                                         .number("send_ms", report.profile.device_send_ms)
+                                         .number("solve_ms", report.profile.device_solve_ms)
+                                         .number("return_ms", report.profile.device_return_ms));
         line.object("profile", profile);
     }
     const Standing& standing = report.standing;
@@ -290,6 +299,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         const double bodies = report.stats.bodies;
         text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
         text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
+        if (report.stats.device_rigs > 0) {
+            text += text_number("\n           the device's own ms a tick: send %.4f", report.profile.device_send_ms);
+            text += text_number(", solve %.4f", report.profile.device_solve_ms) + text_number(", return %.4f", report.profile.device_return_ms);
+        }
     }
     const Standing& standing = report.standing;
     if (standing.save_bytes != 0) {

@@ -15,7 +15,7 @@ class ModuleRigDevice::Session final : public sim::RigSession {
     ~Session() override {
         if (session_ != nullptr) device_.module_.close(session_);
     }
-    sim::DeviceAnswer solve(const sim::AloneTick& tick) override {
+    sim::DeviceAnswer solve(const sim::AloneTick& tick, sim::DeviceTimes& times) override {
         if (session_ == nullptr || device_.lost_) return sim::DeviceAnswer::lost;
         std::uint64_t beads = 0, threads = 0;
         for (std::uint32_t k = 0; k < tick.alone_count; ++k) {
@@ -36,7 +36,7 @@ class ModuleRigDevice::Session final : public sim::RigSession {
         }
         if (beads < device_.settings_.least_beads || threads < device_.settings_.least_threads) return sim::DeviceAnswer::declined;
         sim::RigModuleText why{};
-        const sim::DeviceAnswer answer = device_.module_.solve(session_, &tick, &why);
+        const sim::DeviceAnswer answer = device_.module_.solve(session_, &tick, &times, &why);
         if (answer == sim::DeviceAnswer::lost) device_.lose(why.text);
         return answer;
     }

@@ -61,9 +61,9 @@ template <class F>
 struct BodyBefore {
     Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity as it counts here
     Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
-    bool held = false;      // hold_alone has turned it
     // Spelled out because an implicit one would be compiled without the target's instructions.
     ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
+    ORRERY_FN BodyBefore(Vec3T<F> p, Vec3T<F> v, const Sym3T<F>& r) : point(p), speed(v), response(r) {}
     ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
 };
 
@@ -99,11 +99,11 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     v = next;
 }
 
-// The geometric stiffness that is implicit (rig-inl.h), of a body whose arms are known: turns it, and gives its inverse inertia. Both pulls
-// act along one line, from joint to joint, which they nearly do where they are strong. A sphere with more inertia across it would be none, so it
-// counts as more about the line, too. x: h^2 w^2. before_held: the body before this one has been turned.
+// The geometric stiffness that is implicit (rig-inl.h), of a body whose arms are known: how the body turns with it, and its inverse inertia. Both
+// pulls act along one line, from joint to joint, which they nearly do where they are strong. A sphere with more inertia across it would be
+// none, so it counts as more about the line, too. x: h^2 w^2.
 template <class F>
-ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, F x, bool before_held) {
+ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, F x) {
     const F zero(0.0f);
     const ChainSlot& slot = chains.slots[s];
     AloneSlot& w = work[s];
@@ -113,8 +113,7 @@ ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t
     Vec3T<F> turns{zero, zero, zero};
     if (s > 0) {
         pulls = pull(get<F>(w.force, lane), in);
-        const Vec3T<F> before = get<F>(before_held ? work[s - 1].turned : work[s - 1].angular, lane);
-        turns = (before - own) * (pulls * get<F>(slot.lever_before, lane));
+        turns = (get<F>(work[s - 1].angular, lane) - own) * (pulls * get<F>(slot.lever_before, lane));
     }
     if (s < chains.bundle->links) {
         const F after = pull(-get<F>(work[s + 1].force, lane), out);
@@ -125,9 +124,68 @@ ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t
     const F over_line = some_inverse(dot(line, line)), over_pulls = some_inverse(pulls), held = stiffened(x);
     const Vec3T<F> goes = own + turns * over_pulls, spin = line * (dot(line, own) * over_line), w_f = goes - line * (dot(line, goes) * over_line);
     const Vec3T<F> across = own - spin;
-    put(w.turned, lane, own);
-    put(w.angular, lane, select<F>(stiff, (spin + across * held) + w_f * (calm(across, w_f, h) * (F(1.0f) - held)), own));
+    put(w.turned, lane, select<F>(stiff, (spin + across * held) + w_f * (calm(across, w_f, h) * (F(1.0f) - held)), own));
     return select(stiff, i * held, i);
+}
+
+// h^2 w^2 of the tension that the last substep left.
+template <class F>
+ORRERY_FN F stiffness_alone(const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, Vec3T<F> in, Vec3T<F> out) {
+    F pulls = pull(get<F>(work[s].force, lane), in);
+    if (s < chains.bundle->links) pulls = pulls + pull(-get<F>(work[s + 1].force, lane), out);
+    return ((h * h) * pulls) * i;
+}
+
+// A body as a substep's solve finds it.
+template <class F>
+struct AloneBody {
+    Vec3T<F> position, linear, turned, in, out;
+    F m, i, curve;
+};
+template <class F>
+ORRERY_FN BodyBefore<F> before_next(const AloneBody<F>& body) {
+    return {body.position + body.out, body.linear + point_turn(body.turned, body.out, body.curve), round_response(body.m, body.i, body.out)};
+}
+
+// Of the joint before a body: its block of A + e D, and its right-hand side.
+template <class F>
+ORRERY_FN Sym3T<F> own_block(const BodyBefore<F>& before, const AloneBody<F>& body, F softness) {
+    return (before.response + round_response(body.m, body.i, body.in)) * (F(1.0f) + softness);
+}
+template <class F>
+ORRERY_FN Vec3T<F> own_side(const StepConstants& step, const JointSpring<F>& spring, const BodyBefore<F>& before, const AloneBody<F>& body) {
+    const Vec3T<F> speed = (body.linear + point_turn(body.turned, body.in, body.curve)) - before.speed;
+    const Vec3T<F> error = (body.position + body.in) - before.point;
+    return -(speed + joint_bias(error, spring, step));
+}
+// B(s) = alpha E - p out^T
+template <class F>
+struct ChainCoupling {
+    Vec3T<F> p, out;
+    F alpha;
+};
+template <class F>
+ORRERY_FN ChainCoupling<F> coupling_of(const AloneSlot& w, std::size_t lane) {
+    return {get<F>(w.in_arm, lane) * get<F>(w.inertia, lane), get<F>(w.out_arm, lane), get<F>(w.alpha, lane)};
+}
+// Less what the joint before it takes, whose eliminated block and right-hand side are n and r, through the body between them.
+template <class F>
+ORRERY_FN void reduce_row(const ChainCoupling<F>& b, const Sym3T<F>& n, Vec3T<F> r, Sym3T<F>& block, Vec3T<F>& reduced) {
+    const Vec3T<F> p = b.p, out = b.out;
+    const F alpha = b.alpha, a = alpha * alpha;
+    const Vec3T<F> u = n * out;
+    const Vec3T<F> z = u * alpha - p * (dot(out, u) * F(0.5f));
+    const F xx = z.x * p.x, yy = z.y * p.y, zz = z.z * p.z;
+    block = block - Sym3T<F>{a * n.xx - (xx + xx), a * n.xy - (z.x * p.y + z.y * p.x), a * n.xz - (z.x * p.z + z.z * p.x),
+                             a * n.yy - (yy + yy), a * n.yz - (z.y * p.z + z.z * p.y), a * n.zz - (zz + zz)};
+    const Vec3T<F> y = n * r;
+    reduced = reduced + (y * alpha - p * dot(out, y));
+}
+template <class F>
+ORRERY_FN Sym3T<F> invert_row(const ChainView& chains, std::uint32_t s, std::size_t lane, const Sym3T<F>& block) {
+    const Sym3T<F> inverse = inverse_or_zero(block);
+    if (chains.bundle->ragged) return inverse * get<F>(chains.extras[s].active, lane);
+    return inverse;
 }
 
 // The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
@@ -136,104 +194,95 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
                                BodyBefore<F>& before) {
     const ChainSlot& slot = chains.slots[s];
     AloneSlot& w = work[s];
-    const bool last = s == chains.bundle->links;
     const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
-    VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
+    Vec3T<F> turned = get<F>(w.angular, lane);
+    const Vec3T<F> linear = get<F>(w.linear, lane), position = get<F>(w.position, lane);
     const QuatT<F> q = get<F>(w.orientation, lane);
-    const Vec3T<F> x = get<F>(w.position, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
-    F pulls = pull(get<F>(w.force, lane), in);
-    if (!last) pulls = pulls + pull(-get<F>(work[s + 1].force, lane), out);
     F i = get<F>(slot.inverse_inertia, lane);
-    const F stiffness = ((h * h) * pulls) * i;
+    const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
     if (any(stiffness > F(kStiffest))) {
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
-        i = hold_alone<F>(chains, work, s, lane, h, i, stiffness, before.held);
-        v.angular = get<F>(w.angular, lane);
-        before.held = true;
+        i = hold_alone<F>(chains, work, s, lane, h, i, stiffness);
+        turned = get<F>(w.turned, lane);
     } else {
-        before.held = false;
+        put(w.turned, lane, turned);
     }
-    const F curve = curving(v.angular, h);
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
     put(w.inertia, lane, i);
     put(w.alpha, lane, m + i * dot(in, out));
-
+    const AloneBody<F> body{position, linear, turned, in, out, m, i, curving(turned, h)};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
-        Sym3T<F> block = (before.response + round_response(m, i, in)) * (F(1.0f) + spring.softness);
-        const Vec3T<F> speed = (v.linear + point_turn(v.angular, in, curve)) - before.speed;
-        const Vec3T<F> error = (x + in) - before.point;
-        Vec3T<F> reduced = -(speed + joint_bias(error, spring, step));
-        if (s > 1) {
-            const AloneSlot& b = work[s - 1];
-            const Vec3T<F> p = get<F>(b.in_arm, lane) * get<F>(b.inertia, lane), out_before = get<F>(b.out_arm, lane);
-            const Sym3T<F> n = get<F>(b.inverse, lane);
-            const F alpha = get<F>(b.alpha, lane), a = alpha * alpha;
-            const Vec3T<F> u = n * out_before;
-            const Vec3T<F> z = u * alpha - p * (dot(out_before, u) * F(0.5f));
-            const F xx = z.x * p.x, yy = z.y * p.y, zz = z.z * p.z;
-            block =
-                block -
-                Sym3T<F>{a * n.xx - (xx + xx), a * n.xy - (z.x * p.y + z.y * p.x), a * n.xz - (z.x * p.z + z.z * p.x),
-                         a * n.yy - (yy + yy), a * n.yz - (z.y * p.z + z.z * p.y), a * n.zz - (zz + zz)};
-            const Vec3T<F> y = n * get<F>(b.reduced, lane);
-            reduced = reduced + (y * alpha - p * dot(out_before, y));
-        }
-        Sym3T<F> inverse = inverse_or_zero(block);
-        if (chains.bundle->ragged) inverse = inverse * get<F>(chains.extras[s].active, lane);
-        put(w.inverse, lane, inverse);
+        Sym3T<F> block = own_block<F>(before, body, spring.softness);
+        Vec3T<F> reduced = own_side<F>(step, spring, before, body);
+        if (s > 1) reduce_row<F>(coupling_of<F>(work[s - 1], lane), get<F>(work[s - 1].inverse, lane), get<F>(work[s - 1].reduced, lane), block, reduced);
+        put(w.inverse, lane, invert_row<F>(chains, s, lane, block));
         put(w.reduced, lane, reduced);
     }
-    before.point = x + out;
-    before.speed = v.linear + point_turn(v.angular, out, curve);
-    before.response = round_response(m, i, out);
+    before = before_next<F>(body);
 }
 
-// Impulses, velocities and poses; but in the tick's last substep velocities go on to the next one. `after` is the impulse of the
-// joint after the body.
+// What the impulse of the joint before a body is made of, but for the one after it.
+template <class F>
+struct ImpulseRow {
+    Vec3T<F> in, out, reduced;
+    Sym3T<F> inverse;
+    F alpha, i;
+};
+template <class F>
+ORRERY_FN ImpulseRow<F> impulse_row(const AloneSlot& w, std::size_t lane) {
+    return {get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), get<F>(w.reduced, lane), get<F>(w.inverse, lane), get<F>(w.alpha, lane), get<F>(w.inertia, lane)};
+}
+template <class F>
+ORRERY_FN Vec3T<F> joint_impulse(const ImpulseRow<F>& row, Vec3T<F> after) {
+    const Vec3T<F> coupled = after * row.alpha - row.out * (row.i * dot(row.in, after));
+    return row.inverse * (row.reduced + coupled);
+}
+// Forces, velocities and poses; but in the tick's last substep velocities go on to the next one.
 template <bool kLast, class F>
-ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s,
-                                std::size_t lane, Vec3T<F>& after) {
-    const ChainSlot& slot = chains.slots[s];
+ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+                          Vec3T<F> impulse, Vec3T<F> after) {
     AloneSlot& w = work[s];
-    const F zero(0.0f), h(step.h_s), m = get<F>(slot.inverse_mass, lane), i = get<F>(w.inertia, lane);
+    const F h(step.h_s), m = get<F>(chains.slots[s].inverse_mass, lane), i = get<F>(w.inertia, lane);
     const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
-    Vec3T<F> impulse{zero, zero, zero};
     if (s > 0) {
-        const Vec3T<F> coupled = after * get<F>(w.alpha, lane) - out * (i * dot(in, after));
-        impulse = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
         put(w.force, lane, impulse * F(step.inverse_h));
         if (chains.forces.breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
     }
     VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m,
-                   get<F>(w.angular, lane) + (cross(in, impulse) - cross(out, after)) * i};
-    after = impulse;
+                   get<F>(w.turned, lane) + (cross(in, impulse) - cross(out, after)) * i};
     put(w.position, lane, get<F>(w.position, lane) + v.linear * h);
     put(w.orientation, lane, integrate(get<F>(w.orientation, lane), v.angular * h));
     if constexpr (!kLast) integrate_alone(chains, s, lane, step, v);
     put(w.linear, lane, v.linear);
     put(w.angular, lane, v.angular);
 }
+template <bool kLast, class F>
+ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s,
+                                std::size_t lane, Vec3T<F>& after) {
+    const F zero(0.0f);
+    const Vec3T<F> impulse = s > 0 ? joint_impulse<F>(impulse_row<F>(work[s], lane), after) : Vec3T<F>{zero, zero, zero};
+    push_alone<kLast, F>(step, chains, work, s, lane, impulse, after);
+    after = impulse;
+}
 
 template <class F>
-ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
     const F zero(0.0f);
-    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
-        AloneSlot& w = work[s];
-        const std::uint32_t* rows = chains.slots[s].body + lane;
-        const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
-        VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
-        integrate_alone(chains, s, lane, context.step, velocity);
-        put(w.position, lane, pose.position);
-        put(w.orientation, lane, pose.orientation);
-        put(w.linear, lane, velocity.linear);
-        put(w.angular, lane, velocity.angular);
-        put(w.force, lane, load_force<F>(chains, s, lane));
-        if (chains.forces.breakable) put(w.total, lane, Vec3T<F>{zero, zero, zero});
-    }
+    AloneSlot& w = work[s];
+    const std::uint32_t* rows = chains.slots[s].body + lane;
+    const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
+    VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
+    integrate_alone(chains, s, lane, context.step, velocity);
+    put(w.position, lane, pose.position);
+    put(w.orientation, lane, pose.orientation);
+    put(w.linear, lane, velocity.linear);
+    put(w.angular, lane, velocity.angular);
+    put(w.force, lane, load_force<F>(chains, s, lane));
+    if (chains.forces.breakable) put(w.total, lane, Vec3T<F>{zero, zero, zero});
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
@@ -263,6 +312,70 @@ ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView
     for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
 }
 
+// The same for one body after the other in any order, or at once, but for what goes along the chain: turn_alone of all, begin_joint_alone of all joints, sweep_alone,
+// and push_alone of all bodies with the impulses that this leaves in `reduced`.
+template <class F>
+ORRERY_FN void turn_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
+    const ChainSlot& slot = chains.slots[s];
+    AloneSlot& w = work[s];
+    const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
+    F i = get<F>(slot.inverse_inertia, lane);
+    const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
+    put(w.in_arm, lane, in);
+    put(w.out_arm, lane, out);
+    if (any(stiffness > F(kStiffest))) i = hold_alone<F>(chains, work, s, lane, h, i, stiffness);
+    else put(w.turned, lane, get<F>(w.angular, lane));
+    put(w.inertia, lane, i);
+    put(w.alpha, lane, m + i * dot(in, out));
+}
+template <class F>
+ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane) {
+    const AloneSlot& w = work[s];
+    const Vec3T<F> turned = get<F>(w.turned, lane);
+    return {get<F>(w.position, lane), get<F>(w.linear, lane), turned, get<F>(w.in_arm, lane), get<F>(w.out_arm, lane),
+            get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane), curving(turned, F(step.h_s))};
+}
+template <class F>
+ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
+    const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
+    const BodyBefore<F> before = before_next<F>(turned_alone<F>(step, chains, work, s - 1, lane));
+    const AloneBody<F> body = turned_alone<F>(step, chains, work, s, lane);
+    put(work[s].inverse, lane, own_block<F>(before, body, spring.softness));
+    put(work[s].reduced, lane, own_side<F>(step, spring, before, body));
+}
+// What is read does not depend on what was computed just before, so that it comes meanwhile.
+template <class F>
+ORRERY_FN void sweep_alone(const ChainView& chains, AloneSlot* work, std::size_t lane) {
+    const F zero(0.0f);
+    const std::uint32_t links = chains.bundle->links;
+    Sym3T<F> next = get<F>(work[1].inverse, lane), n = next;
+    Vec3T<F> next_side = get<F>(work[1].reduced, lane), r = next_side;
+    for (std::uint32_t s = 1; s <= links; ++s) {
+        Sym3T<F> block = next;
+        Vec3T<F> reduced = next_side;
+        const ChainCoupling<F> coupling = coupling_of<F>(work[s - 1], lane);
+        if (s < links) {
+            next = get<F>(work[s + 1].inverse, lane);
+            next_side = get<F>(work[s + 1].reduced, lane);
+        }
+        if (s > 1) reduce_row<F>(coupling, n, r, block, reduced);
+        n = invert_row<F>(chains, s, lane, block);
+        r = reduced;
+        put(work[s].inverse, lane, n);
+        put(work[s].reduced, lane, r);
+    }
+    Vec3T<F> after{zero, zero, zero};
+    ImpulseRow<F> row = impulse_row<F>(work[links], lane);
+    for (std::uint32_t s = links; s > 0; --s) {
+        const ImpulseRow<F> before = impulse_row<F>(work[s - 1], lane);
+        after = joint_impulse<F>(row, after);
+        put(work[s].reduced, lane, after);
+        row = before;
+    }
+}
+
 // Whether no number is near the limits of quarantine_lost_bodies: no length above half of one, no speed near one. A NaN is.
 template <class F>
 ORRERY_FN MaskOf<F> far_from_limits(const PoseT<F>& pose, const VelocityT<F>& v) {
@@ -285,36 +398,34 @@ ORRERY_ONCE void keep_start_poses(const StepContext& context, const ChainView& c
 
 // Whether a body may be lost.
 template <class F>
-ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::size_t lane) {
-    bool any_lost = false;
-    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
-        const AloneSlot& w = work[s];
-        const ChainSlot& slot = chains.slots[s];
-        const PoseT<F> pose{get<F>(w.position, lane), get<F>(w.orientation, lane)};
-        const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
-        const bool lost = chains.start_pose != nullptr && !all(far_from_limits(pose, v));
-        if (lost) keep_start_poses<F>(context, chains, s, lane);
-        any_lost = any_lost || lost;
-        const std::uint32_t bits = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
-        scatter_pose<F>(context.pose->position, slot.body + lane, bits, pose);
-        scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits, v);
-        store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane),
-                       get<F>(w.total, lane), context.step);
-    }
-    return any_lost;
+ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane) {
+    const AloneSlot& w = work[s];
+    const ChainSlot& slot = chains.slots[s];
+    const PoseT<F> pose{get<F>(w.position, lane), get<F>(w.orientation, lane)};
+    const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
+    const bool lost = chains.start_pose != nullptr && !all(far_from_limits(pose, v));
+    if (lost) keep_start_poses<F>(context, chains, s, lane);
+    const std::uint32_t bits = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
+    scatter_pose<F>(context.pose->position, slot.body + lane, bits, pose);
+    scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits, v);
+    store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane),
+                   get<F>(w.total, lane), context.step);
+    return lost;
 }
 
 template <class F>
 ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                                  const ChainSlot* next, std::size_t lane) {
-    load_alone<F>(context, chains, work, lane);
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) load_alone<F>(context, chains, work, s, lane);
     eliminate_all_alone<F>(context, chains, work, next, lane);
     for (std::uint32_t substep = 1; substep < substeps; ++substep) {
         substitute_all_alone<false, F>(context.step, chains, work, lane);
         eliminate_all_alone<F>(context, chains, work, nullptr, lane);
     }
     substitute_all_alone<true, F>(context.step, chains, work, lane);
-    return store_alone<F>(context, chains, work, lane);
+    bool lost = false;
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) lost = store_alone<F>(context, chains, work, s, lane) || lost;
+    return lost;
 }
 
 template <class F>

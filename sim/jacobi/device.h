@@ -71,11 +71,17 @@ enum class DeviceAnswer : std::uint8_t {
     lost,      // nothing was changed, and the device will not answer again
 };
 
+// Of a tick, by the device's own clock, ms.
+struct DeviceTimes {
+    float send = 0.0f, solve = 0.0f, back = 0.0f;
+};
+
 // Of one world.
 class RigSession {
   public:
     virtual ~RigSession() = default;
-    virtual DeviceAnswer solve(const AloneTick& tick) = 0;
+    // `times` is set where it is done.
+    virtual DeviceAnswer solve(const AloneTick& tick, DeviceTimes& times) = 0;
 };
 
 class RigDevice {

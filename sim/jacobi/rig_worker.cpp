@@ -256,7 +256,7 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     tick.extras = extras_.data();
     tick.slot_count = static_cast<std::uint32_t>(slots_.size());
     tick.layout = layout_;
-    const DeviceAnswer answer = device_->solve(tick);
+    const DeviceAnswer answer = device_->solve(tick, device_times_);
     if (answer == DeviceAnswer::lost) device_.reset();
     if (answer != DeviceAnswer::done) return false;
     for (const std::uint32_t b : alone_) {
@@ -278,6 +278,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     joints_ = joints;
     force_ = force;
     elsewhere_ = 0;
+    device_times_ = {};
     start_pose_ = start_pose;
     lost_ = true;
     if (solve_elsewhere(input, bodies) || alone_.empty()) return;

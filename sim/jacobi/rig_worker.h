@@ -50,6 +50,7 @@ class RigWorker final : public LastColour {
     bool keeps_start_poses() const { return !device_; }
 
     std::uint32_t solved_elsewhere() const { return elsewhere_; }  // rigs, in the last step_alone
+    const DeviceTimes& device_times() const { return device_times_; }  // of that; zeros where it is 0
 
     // `start_pose` by body.
     void step_alone(const StepInput& input, Bodies& bodies, std::span<Joint> joints, std::span<RigForce> force,
@@ -95,6 +96,7 @@ class RigWorker final : public LastColour {
     std::span<Joint> joints_;
     std::span<RigForce> force_;
     std::uint32_t elsewhere_ = 0;
+    DeviceTimes device_times_;
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
     bool any_coupled_ = false;

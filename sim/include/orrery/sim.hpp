@@ -543,6 +543,7 @@ struct WorldStats {
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
     std::uint32_t rigs = 0;                       // awake or not
     std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
+    float device_send_ms = 0.0f, device_solve_ms = 0.0f, device_return_ms = 0.0f;  // how long that took, by the device's own clock
     std::uint32_t rigs_beyond_limits = 0;         // not among them: too large (kMaxGraphSides, kMaxTreeSlots), the coloured solver has them
     float max_penetration_m = 0.0f;
 };

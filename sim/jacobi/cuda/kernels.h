@@ -1,6 +1,6 @@
-// What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A chain is a thread's, for all substeps; its
-// work lies on chip, or in the device's memory, in which threads side by side meet words side by side. A tree is a thread's, too,
-// for a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
+// What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's, or two are, for all
+// substeps: a body is a thread's, but for the two sweeps along a chain, which are one's. Their work lies on chip, or in the device's
+// memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
 // What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
 #pragma once
 
@@ -21,6 +21,7 @@ struct ChainLaunch {
     RigForces forces;
     std::uint32_t substeps;
     std::uint32_t bundle_count;
+    std::uint32_t bundles_per_block;  // 1 or 2
     const ChainBundle* bundles;
     const ChainSlot* slots;
     const ChainExtras* extras;
@@ -54,19 +55,78 @@ struct RigLaunch {
 
 extern __shared__ __align__(64) unsigned char on_chip[];
 
-__global__ void chain_kernel(ChainLaunch launch) {
-    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const std::uint32_t at = thread / kBundleLanes, lane = thread % kBundleLanes;
-    if (at >= launch.bundle_count) return;
-    const ChainBundle& bundle = launch.bundles[at];
-    if (((bundle.alone >> lane) & 1u) == 0) return;
-    unsigned char* const work = launch.work != nullptr ? launch.work + bundle.slot * sizeof(AloneSlot)
-                                                       : on_chip + (threadIdx.x / kBundleLanes) * launch.work_bytes;
-    RigForces forces = launch.forces;
-    forces.breakable = bundle.breakable;
-    const ChainView chains{&bundle, launch.slots + bundle.slot, launch.extras + bundle.slot, forces, nullptr};
-    solve_alone_lanes<float>(launch.context, launch.substeps, chains, reinterpret_cast<AloneSlot*>(work), nullptr, lane);
+// Work for each of so many, by all threads of a block. Then all have met.
+template <class Work>
+__device__ void each_in_block(std::uint32_t count, const Work& work) {
+    for (std::uint32_t k = threadIdx.x; k < count; k += blockDim.x) work(ORRERY_IN_BLOCK_ORDER(k, count));
+    __syncthreads();
 }
+
+// ---- chains
+
+constexpr std::uint32_t kChainThreads = 512;  // of a block, at most
+
+class BlockOfChains {
+  public:
+    __device__ explicit BlockOfChains(const ChainLaunch& launch)
+        : launch_(launch), first_(blockIdx.x * launch.bundles_per_block), slots_(launch.bundles[first_].links + 1),
+          lanes_(launch.bundles_per_block * kBundleLanes) {}
+    __device__ void solve() const {
+        const StepConstants& step = launch_.context.step;
+        bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+            load_alone<float>(launch_.context, chains, work, s, lane);
+        });
+        for (std::uint32_t left = launch_.substeps; left > 0; --left) {
+            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) { turn_alone<float>(step, chains, work, s, lane); });
+            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+                if (s > 0) begin_joint_alone<float>(step, chains, work, s, lane);
+            });
+            each_in_block(lanes_, [&](std::uint32_t k) {
+                with_lane(k, [&](const ChainView& chains, AloneSlot* work, std::uint32_t lane) { sweep_alone<float>(chains, work, lane); });
+            });
+            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+                const Vec3T<float> none{0.0f, 0.0f, 0.0f};
+                const Vec3T<float> impulse = s > 0 ? get<float>(work[s].reduced, lane) : none;
+                const Vec3T<float> after = s < chains.bundle->links ? get<float>(work[s + 1].reduced, lane) : none;
+                if (left > 1) {
+                    push_alone<false, float>(step, chains, work, s, lane, impulse, after);
+                } else {
+                    push_alone<true, float>(step, chains, work, s, lane, impulse, after);
+                    store_alone<float>(launch_.context, chains, work, s, lane);
+                }
+            });
+        }
+    }
+
+  private:
+    // If it is solved here.
+    template <class Work>
+    __device__ void with_lane(std::uint32_t k, const Work& work) const {
+        const std::uint32_t at = k / kBundleLanes, lane = k % kBundleLanes;
+        if (first_ + at >= launch_.bundle_count) return;
+        const ChainBundle& bundle = launch_.bundles[first_ + at];
+        if (((bundle.alone >> lane) & 1u) == 0) return;
+        RigForces forces = launch_.forces;
+        forces.breakable = bundle.breakable;
+        const ChainView chains{&bundle, launch_.slots + bundle.slot, launch_.extras + bundle.slot, forces, nullptr};
+        unsigned char* const own = launch_.work != nullptr ? launch_.work + bundle.slot * sizeof(AloneSlot) : on_chip + at * launch_.work_bytes;
+        work(chains, reinterpret_cast<AloneSlot*>(own), lane);
+    }
+    template <class Work>
+    __device__ void bodies(const Work& work) const {
+        each_in_block(slots_ * lanes_, [&](std::uint32_t k) {
+            const std::uint32_t s = lanes_ == kBundleLanes ? k / kBundleLanes : k / (2 * kBundleLanes);
+            with_lane(k & (lanes_ - 1), [&](const ChainView& chains, AloneSlot* rows, std::uint32_t lane) {
+                if (s <= chains.bundle->links) work(chains, rows, s, lane);
+            });
+        });
+    }
+
+    const ChainLaunch& launch_;
+    std::uint32_t first_, slots_, lanes_;
+};
+
+__global__ void __launch_bounds__(kChainThreads) chain_kernel(ChainLaunch launch) { BlockOfChains(launch).solve(); }
 
 // ---- bodies
 
@@ -234,7 +294,7 @@ class OnChipGraph {
         // From one substep to the next planes hand down inertias alone.
         const std::size_t first = kGraphInertia * g_.stride, end = first + 7 * g_.stride;
         const auto words = static_cast<std::uint32_t>(kGraphPlanes * g_.stride + kGraphChanges * g_.change_stride);
-        each(words, [&](std::uint32_t k) { g_.plane[k] = k >= first && k < end ? kept_[k] : 0.0f; });
+        each_in_block(words, [&](std::uint32_t k) { g_.plane[k] = k >= first && k < end ? kept_[k] : 0.0f; });
 
         bodies<BodyPass::begin>();
         joints<JointPass::warm_start>();
@@ -248,24 +308,18 @@ class OnChipGraph {
         joints<JointPass::sum>();
         bodies<BodyPass::end>();
 
-        each(static_cast<std::uint32_t>(end - first), [&](std::uint32_t k) { kept_[first + k] = g_.plane[first + k]; });
+        each_in_block(static_cast<std::uint32_t>(end - first), [&](std::uint32_t k) { kept_[first + k] = g_.plane[first + k]; });
     }
 
   private:
-    // Then all threads have met.
-    template <class Work>
-    __device__ static void each(std::uint32_t count, const Work& work) {
-        for (std::uint32_t k = threadIdx.x; k < count; k += blockDim.x) work(ORRERY_IN_BLOCK_ORDER(k, count));
-        __syncthreads();
-    }
     template <JointPass kPass>
     __device__ void joints(std::uint32_t step = 0) const {
-        each(g_.graph->joints * kBundleLanes,
+        each_in_block(g_.graph->joints * kBundleLanes,
              [&](std::uint32_t k) { joint_pass<kPass>(launch_, g_, g_.joints + k / kBundleLanes, k % kBundleLanes, step); });
     }
     template <BodyPass kPass>
     __device__ void bodies() const {
-        each((g_.graph->bodies + g_.graph->outer) * kBundleLanes,
+        each_in_block((g_.graph->bodies + g_.graph->outer) * kBundleLanes,
              [&](std::uint32_t k) { body_pass<kPass>(launch_, g_, g_.bodies + k / kBundleLanes, k % kBundleLanes); });
     }
     template <JointPass kPass>

@@ -17,11 +17,11 @@
 
 ORRERY_LANES_BEGIN
 
-constexpr std::uint32_t kBlockThreads = 2 * kBundleLanes;  // of chains: a warp
 constexpr std::uint32_t kPassThreads = 128;
 constexpr std::size_t kAlign = 256;
-// Rows of two bundles in the same warp must not meet in the same banks.
-constexpr std::size_t kBundlePadding = 64;
+// On chip, of a word each. Rows of two bundles, which the same threads read at once, lie in different halves of them.
+constexpr std::size_t kBanksBytes = 128;
+static_assert(sizeof(AloneSlot) % (kBanksBytes / 2) == 0);
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
 constexpr std::size_t kSentAtOnce = std::size_t(64) << 10;  // bytes that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
@@ -77,21 +77,25 @@ class Session {
         forget_graph();
         for (Memory* m : {&state_, &topology_, &work_, &scratch_}) cudaFree(m->at);
         cudaFreeHost(staging_.at);
+        for (const cudaEvent_t mark : marks_) {
+            if (mark != nullptr) cudaEventDestroy(mark);
+        }
         if (stream_ != nullptr) cudaStreamDestroy(stream_);
     }
 
     // Makes the kernels ready, so that the first tick need not wait for them.
     bool open(RigModuleText& why) { return prepare() || fail(why); }
 
-    DeviceAnswer solve(const AloneTick& tick, RigModuleText& why) {
+    DeviceAnswer solve(const AloneTick& tick, DeviceTimes& times, RigModuleText& why) {
         failed_ = nullptr;
         error_ = cudaSuccess;
-        const DeviceAnswer answer = ok(cudaSetDevice(kDevice), "cudaSetDevice") ? attempt(tick) : given_up();
+        const DeviceAnswer answer = ok(cudaSetDevice(kDevice), "cudaSetDevice") ? attempt(tick, times) : given_up();
         if (answer == DeviceAnswer::lost) fail(why);
         return answer;
     }
 
   private:
+    enum Mark { kBegin, kSent, kSolved, kBack, kMarks };
     // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first four come back.
     struct StateParts {
         std::size_t pose, velocity, force, mean_n, back, bundles, trees, graphs, mass, kinematic, total;
@@ -169,14 +173,14 @@ class Session {
 
     // How many threads a block of the kernel may have; 0: it cannot be had. Loaded only when it is first recorded, a kernel might break
     // the recording.
-    std::uint32_t load(void (*kernel)(RigLaunch)) {
+    template <class Launch>
+    std::uint32_t load(void (*kernel)(Launch)) {
         cudaFuncAttributes attributes{};
         return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes") ? static_cast<std::uint32_t>(attributes.maxThreadsPerBlock) : 0;
     }
     bool prepare() {
-        int processors = 0, on_chip_bytes = 0;
+        int on_chip_bytes = 0;
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
-            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
@@ -189,9 +193,12 @@ class Session {
             !load(body_kernel<BodyPass::finish>))
             return false;
         graph_threads_ = std::min(kGraphThreads, load(graph_kernel));
-        if (graph_threads_ == 0) return false;
-        processors_ = static_cast<std::size_t>(processors);
+        chain_threads_ = std::min(kChainThreads, load(chain_kernel));
+        if (graph_threads_ == 0 || chain_threads_ == 0) return false;
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
+        for (cudaEvent_t& mark : marks_) {
+            if (!ok(cudaEventCreateWithFlags(&mark, cudaEventDefault), "cudaEventCreateWithFlags")) return false;
+        }
         return ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     }
 
@@ -293,7 +300,7 @@ class Session {
 
     DeviceAnswer given_up() const { return failed_ == nullptr ? DeviceAnswer::declined : DeviceAnswer::lost; }
 
-    DeviceAnswer attempt(const AloneTick& tick) {
+    DeviceAnswer attempt(const AloneTick& tick, DeviceTimes& times) {
         const StateParts parts = state_parts(tick);
         const TopologyParts topology = topology_parts(tick);
         const ScratchParts scratch = scratch_parts(tick);
@@ -308,9 +315,10 @@ class Session {
         plan.from = state_.at;
         plan.to = staging_.at;
         plan.back = parts.back;
-        const bool sent = send_state(tick, parts);
+        const bool sent = mark(kBegin, cudaEventRecordDefault) && send_state(tick, parts);
         same_ = 0;  // until all is there
         if (!sent || !launch(plan) || !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize")) return given_up();
+        if (!read_times(times)) return given_up();
         same_ = parts.total;
 
         const unsigned char* const host = staging_.at;
@@ -335,13 +343,12 @@ class Session {
     bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
         ChainLaunch& chains = plan.chains;
         const std::size_t slots = std::size_t(tick.bundles[0].links) + 1;  // the first is the longest
-        chains.work_bytes = slots * sizeof(AloneSlot) + kBundlePadding;
-        plan.chain_threads = kBlockThreads;
-        if (chains.work_bytes * (plan.chain_threads / kBundleLanes) > on_chip_bytes_) plan.chain_threads = kBundleLanes;
-        const std::uint32_t bundles_per_block = plan.chain_threads / kBundleLanes;
-        plan.chain_blocks = (tick.bundle_count + bundles_per_block - 1) / bundles_per_block;
-        plan.chain_shared = chains.work_bytes * bundles_per_block;
-        if (plan.chain_shared > on_chip_bytes_ || plan.chain_blocks > processors_) {
+        chains.work_bytes = slots * sizeof(AloneSlot) | kBanksBytes / 2;
+        chains.bundles_per_block = 2 * chains.work_bytes <= on_chip_bytes_ ? 2 : 1;
+        plan.chain_blocks = (tick.bundle_count + chains.bundles_per_block - 1) / chains.bundles_per_block;
+        plan.chain_threads = static_cast<std::uint32_t>(std::min<std::size_t>(chain_threads_, slots * chains.bundles_per_block * kBundleLanes));
+        plan.chain_shared = chains.work_bytes * chains.bundles_per_block;
+        if (plan.chain_shared > on_chip_bytes_) {
             plan.chain_shared = 0;
             if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return false;
             chains.work = work_.at;
@@ -401,7 +408,7 @@ class Session {
     }
     bool launch(const Plan& plan) {
         const std::size_t nodes = plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
-        if (nodes > kMostNodes) return enqueue(plan);
+        if (nodes > kMostNodes) return enqueue(plan, cudaEventRecordDefault);
         if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
             forget_graph();
             if (!record(plan)) return false;
@@ -411,7 +418,7 @@ class Session {
     }
     bool record(const Plan& plan) {
         if (!ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture")) return false;
-        const bool all = enqueue(plan);
+        const bool all = enqueue(plan, cudaEventRecordExternal);
         cudaGraph_t graph = nullptr;
         const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);  // whatever happened before
         const bool made = all && ok(ended, "cudaStreamEndCapture") && ok(cudaGraphInstantiate(&recorded_, graph, 0), "cudaGraphInstantiate");
@@ -426,7 +433,13 @@ class Session {
         return threads == 0 || ok(cudaLaunchKernel(kernel, dim3((threads + kPassThreads - 1) / kPassThreads), dim3(kPassThreads), arguments, 0, stream_),
                                   "launch");
     }
-    bool enqueue(const Plan& plan) {
+    bool mark(Mark which, unsigned how) { return ok(cudaEventRecordWithFlags(marks_[which], stream_, how), "cudaEventRecordWithFlags"); }
+    bool read_times(DeviceTimes& times) {
+        const auto between = [&](Mark from, Mark to, float& ms) { return ok(cudaEventElapsedTime(&ms, marks_[from], marks_[to]), "cudaEventElapsedTime"); };
+        return between(kBegin, kSent, times.send) && between(kSent, kSolved, times.solve) && between(kSolved, kBack, times.back);
+    }
+    bool enqueue(const Plan& plan, unsigned marking) {
+        if (!mark(kSent, marking)) return false;
         if (plan.chain_blocks > 0) {
             ChainLaunch copy = plan.chains;
             void* arguments[] = {&copy};
@@ -447,7 +460,8 @@ class Session {
             }
             if (!run(tree_kernel<TreePass::finish>, rigs, trees) || (plan.graphs && !finish_graphs(rigs))) return false;
         }
-        return ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_), "copy from the device");
+        return mark(kSolved, marking) && ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_), "copy from the device") &&
+               mark(kBack, marking);
     }
 
     // A graph a block.
@@ -494,9 +508,10 @@ class Session {
 
     cudaStream_t stream_ = nullptr;
     cudaGraphExec_t recorded_ = nullptr;  // of plan_
+    cudaEvent_t marks_[kMarks] = {};
     Plan plan_;
-    std::size_t processors_ = 0, on_chip_bytes_ = 0;
-    std::uint32_t graph_threads_ = 0;
+    std::size_t on_chip_bytes_ = 0;
+    std::uint32_t graph_threads_ = 0, chain_threads_ = 0;
     Memory state_, topology_, work_, scratch_, staging_;  // the last is the host's
     StateParts parts_{};
     std::size_t same_ = 0;
@@ -540,7 +555,9 @@ void* open(RigModuleText* why) {
     delete session;
     return nullptr;
 }
-DeviceAnswer solve(void* session, const AloneTick* tick, RigModuleText* why) { return static_cast<Session*>(session)->solve(*tick, *why); }
+DeviceAnswer solve(void* session, const AloneTick* tick, DeviceTimes* times, RigModuleText* why) {
+    return static_cast<Session*>(session)->solve(*tick, *times, *why);
+}
 void close(void* session) { delete static_cast<Session*>(session); }
 
 constexpr RigModule kRigModule{rig_module_layout(), kEngineVersion, find, open, solve, close};

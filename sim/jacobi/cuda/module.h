@@ -17,7 +17,7 @@ struct RigModuleText {
 
 // Of everything that crosses: a module of another layout must not be called.
 constexpr std::uint64_t rig_module_layout() {
-    std::uint64_t hash = 1;  // of the functions in RigModule
+    std::uint64_t hash = 2;  // of the functions in RigModule
     for (const std::uint64_t size :
          {sizeof(AloneTick), sizeof(StepConstants), sizeof(PoseRecord), sizeof(VelocityRecord), sizeof(MassRecord), sizeof(RigForce),
           sizeof(ChainBundle), sizeof(ChainSlot), sizeof(ChainExtras), sizeof(TreeBundle), sizeof(TreeSlot), sizeof(TreeSpan), sizeof(TreeWork),
@@ -46,7 +46,7 @@ struct RigModule {
     // False: no device answers, and `out` says why; else it says which.
     bool (*find)(RigModuleText* out);
     void* (*open)(RigModuleText* why);  // a session, or null
-    DeviceAnswer (*solve)(void* session, const AloneTick* tick, RigModuleText* why);
+    DeviceAnswer (*solve)(void* session, const AloneTick* tick, DeviceTimes* times, RigModuleText* why);
     void (*close)(void* session);
 };
 

@@ -27,7 +27,7 @@ struct dim3 {
 enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 struct cudaFuncAttributes {
     int maxThreadsPerBlock;
@@ -39,6 +39,7 @@ struct cudaDeviceProp {
 using cudaStream_t = int*;
 using cudaGraph_t = std::vector<std::function<cudaError_t()>>*;
 using cudaGraphExec_t = cudaGraph_t;
+using cudaEvent_t = std::size_t*;  // when: calls since the program began
 
 namespace cuda_emulation {
 
@@ -46,7 +47,6 @@ constexpr std::size_t kMostOnChipBytes = 256 * 1024;
 
 struct Device {
     unsigned calls_left = ~0u;                             // after which the device is lost; ~0: never
-    int processors = 4;
     int on_chip_bytes = 64 * 1024;  // at most kMostOnChipBytes
     std::size_t memory_bytes = std::size_t(1) << 30, used_bytes = 0;
     bool backwards = false;                                // the last thread of a launch first
@@ -58,6 +58,7 @@ inline Device device;
 inline int stream;
 inline cudaGraph_t recording = nullptr;
 inline unsigned graphs = 0;  // that are there
+inline std::size_t now = 0;
 unsigned char* on_chip_memory();
 
 // Every call of the runtime.
@@ -97,9 +98,9 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
     out->totalGlobalMem = cuda_emulation::device.memory_bytes;
     return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
     CUDA_EMULATION_CALL;
-    *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_emulation::device.processors : cuda_emulation::device.on_chip_bytes;
+    *value = cuda_emulation::device.on_chip_bytes;
     return cudaSuccess;
 }
 template <class Kernel>
@@ -207,6 +208,29 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, vo
         }
         return cudaSuccess;
     });
+}
+constexpr unsigned cudaEventDefault = 0, cudaEventRecordDefault = 0, cudaEventRecordExternal = 1;
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) {
+    CUDA_EMULATION_CALL;
+    *out = new std::size_t(0);
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    delete event;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t, unsigned flags) {
+    if ((flags == cudaEventRecordExternal) != (cuda_emulation::recording != nullptr)) std::abort();
+    return cuda_emulation::enqueue([=] {
+        CUDA_EMULATION_CALL;
+        *event = ++cuda_emulation::now;
+        return cudaSuccess;
+    });
+}
+inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
+    CUDA_EMULATION_CALL;
+    *ms = static_cast<float>(*to - *from);
+    return cudaSuccess;
 }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
     CUDA_EMULATION_CALL;
