@@ -19,11 +19,11 @@ struct Quads;
 template <>
 struct Quads<float> {
     ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, float out[kQuadFloats]) {
-        for (std::size_t c = 0; c < kQuadFloats; ++c) out[c] = base[std::size_t(rows[0]) * kQuadFloats + c];
+        read_record<kQuadFloats>(base + std::size_t(rows[0]) * kQuadFloats, out);
     }
     ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const float in[kQuadFloats]) {
         if ((lane_bits & 1u) == 0) return;
-        for (std::size_t c = 0; c < kQuadFloats; ++c) base[std::size_t(rows[0]) * kQuadFloats + c] = in[c];
+        write_record<kQuadFloats>(base + std::size_t(rows[0]) * kQuadFloats, in);
     }
 };
 

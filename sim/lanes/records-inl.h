@@ -24,6 +24,29 @@ ORRERY_FN std::size_t floats_before(RecordPlace place) {
     return std::size_t(place) * (kRecordFloats / kPlacesPerRecord);
 }
 
+// Of one lane. A GPU's thread moves four floats at once where it is told that they are aligned, as records are.
+template <std::size_t kFloats>
+ORRERY_FN void read_record(const float* record, float* out) {
+    for (std::size_t c = 0; c < kFloats; c += 4) {
+#ifdef __CUDACC__
+        const float4 four = *reinterpret_cast<const float4*>(record + c);
+        out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
+#else
+        for (std::size_t k = c; k < c + 4; ++k) out[k] = record[k];
+#endif
+    }
+}
+template <std::size_t kFloats>
+ORRERY_FN void write_record(float* record, const float* in) {
+    for (std::size_t c = 0; c < kFloats; c += 4) {
+#ifdef __CUDACC__
+        *reinterpret_cast<float4*>(record + c) = make_float4(in[c], in[c + 1], in[c + 2], in[c + 3]);
+#else
+        for (std::size_t k = c; k < c + 4; ++k) record[k] = in[k];
+#endif
+    }
+}
+
 template <class F>
 struct Records;
 
@@ -31,14 +54,12 @@ template <>
 struct Records<float> {
     template <class Index>
     ORRERY_FN static void gather(const float* base, const Index* rows, float out[kRecordFloats]) {
-        const float* record = base + floats_before<kRecordFloats>(rows[0]);
-        for (std::size_t c = 0; c < kRecordFloats; ++c) out[c] = record[c];
+        read_record<kRecordFloats>(base + floats_before<kRecordFloats>(rows[0]), out);
     }
     template <class Index>
     ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits, const float in[kRecordFloats]) {
         if ((lane_bits & 1u) == 0) return;
-        float* record = base + floats_before<kRecordFloats>(rows[0]);
-        for (std::size_t c = 0; c < kRecordFloats; ++c) record[c] = in[c];
+        write_record<kRecordFloats>(base + floats_before<kRecordFloats>(rows[0]), in);
     }
 };
 

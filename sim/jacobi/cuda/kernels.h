@@ -1,4 +1,4 @@
-// What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's, or two are, for all
+// What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
 // substeps: a body is a thread's, but for the two sweeps along a chain, which are one's. Their work lies on chip, or in the device's
 // memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
 // What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
@@ -20,13 +20,10 @@ struct ChainLaunch {
     StepContext context;
     RigForces forces;
     std::uint32_t substeps;
-    std::uint32_t bundle_count;
-    std::uint32_t bundles_per_block;  // 1 or 2
     const ChainBundle* bundles;
     const ChainSlot* slots;
     const ChainExtras* extras;
-    unsigned char* work;     // of all slots; null: on chip
-    std::size_t work_bytes;  // of a bundle on chip
+    AloneSlot* work;  // of all slots; null: on chip
 };
 
 // Of trees and graphs. The poses in `context` are a copy, in which bodies that are not dynamic move, too.
@@ -66,11 +63,11 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 
 constexpr std::uint32_t kChainThreads = 512;  // of a block, at most
 
+// A block is a bundle's. kOnChip: its work lies there.
+template <bool kOnChip>
 class BlockOfChains {
   public:
-    __device__ explicit BlockOfChains(const ChainLaunch& launch)
-        : launch_(launch), first_(blockIdx.x * launch.bundles_per_block), slots_(launch.bundles[first_].links + 1),
-          lanes_(launch.bundles_per_block * kBundleLanes) {}
+    __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
     __device__ void solve() const {
         const StepConstants& step = launch_.context.step;
         bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
@@ -81,13 +78,13 @@ class BlockOfChains {
             bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
                 if (s > 0) begin_joint_alone<float>(step, chains, work, s, lane);
             });
-            each_in_block(lanes_, [&](std::uint32_t k) {
-                with_lane(k, [&](const ChainView& chains, AloneSlot* work, std::uint32_t lane) { sweep_alone<float>(chains, work, lane); });
+            each_in_block(kBundleLanes, [&](std::uint32_t lane) {
+                with_lane(lane, [&](const ChainView& chains, AloneSlot* work) { sweep_alone<float>(chains, work, lane); });
             });
             bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
                 const Vec3T<float> none{0.0f, 0.0f, 0.0f};
                 const Vec3T<float> impulse = s > 0 ? get<float>(work[s].reduced, lane) : none;
-                const Vec3T<float> after = s < chains.bundle->links ? get<float>(work[s + 1].reduced, lane) : none;
+                const Vec3T<float> after = s < bundle_.links ? get<float>(work[s + 1].reduced, lane) : none;
                 if (left > 1) {
                     push_alone<false, float>(step, chains, work, s, lane, impulse, after);
                 } else {
@@ -101,32 +98,30 @@ class BlockOfChains {
   private:
     // If it is solved here.
     template <class Work>
-    __device__ void with_lane(std::uint32_t k, const Work& work) const {
-        const std::uint32_t at = k / kBundleLanes, lane = k % kBundleLanes;
-        if (first_ + at >= launch_.bundle_count) return;
-        const ChainBundle& bundle = launch_.bundles[first_ + at];
-        if (((bundle.alone >> lane) & 1u) == 0) return;
+    __device__ void with_lane(std::uint32_t lane, const Work& work) const {
+        if (((bundle_.alone >> lane) & 1u) == 0) return;
         RigForces forces = launch_.forces;
-        forces.breakable = bundle.breakable;
-        const ChainView chains{&bundle, launch_.slots + bundle.slot, launch_.extras + bundle.slot, forces, nullptr};
-        unsigned char* const own = launch_.work != nullptr ? launch_.work + bundle.slot * sizeof(AloneSlot) : on_chip + at * launch_.work_bytes;
-        work(chains, reinterpret_cast<AloneSlot*>(own), lane);
+        forces.breakable = bundle_.breakable;
+        const ChainView chains{&bundle_, launch_.slots + bundle_.slot, launch_.extras + bundle_.slot, forces, nullptr};
+        if constexpr (kOnChip) work(chains, reinterpret_cast<AloneSlot*>(on_chip));
+        else work(chains, launch_.work + bundle_.slot);
     }
     template <class Work>
     __device__ void bodies(const Work& work) const {
-        each_in_block(slots_ * lanes_, [&](std::uint32_t k) {
-            const std::uint32_t s = lanes_ == kBundleLanes ? k / kBundleLanes : k / (2 * kBundleLanes);
-            with_lane(k & (lanes_ - 1), [&](const ChainView& chains, AloneSlot* rows, std::uint32_t lane) {
-                if (s <= chains.bundle->links) work(chains, rows, s, lane);
-            });
+        each_in_block((bundle_.links + 1) * kBundleLanes, [&](std::uint32_t k) {
+            const std::uint32_t lane = k % kBundleLanes;
+            with_lane(lane, [&](const ChainView& chains, AloneSlot* rows) { work(chains, rows, k / kBundleLanes, lane); });
         });
     }
 
     const ChainLaunch& launch_;
-    std::uint32_t first_, slots_, lanes_;
+    const ChainBundle& bundle_;
 };
 
-__global__ void __launch_bounds__(kChainThreads) chain_kernel(ChainLaunch launch) { BlockOfChains(launch).solve(); }
+template <bool kOnChip>
+__global__ void __launch_bounds__(kChainThreads) chain_kernel(ChainLaunch launch) {
+    BlockOfChains<kOnChip>(launch).solve();
+}
 
 // ---- bodies
 

@@ -18,10 +18,7 @@
 ORRERY_LANES_BEGIN
 
 constexpr std::uint32_t kPassThreads = 128;
-constexpr std::size_t kAlign = 256;
-// On chip, of a word each. Rows of two bundles, which the same threads read at once, lie in different halves of them.
-constexpr std::size_t kBanksBytes = 128;
-static_assert(sizeof(AloneSlot) % (kBanksBytes / 2) == 0);
+constexpr std::size_t kWarp = 32, kAlign = 256;
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
 constexpr std::size_t kSentAtOnce = std::size_t(64) << 10;  // bytes that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
@@ -153,6 +150,12 @@ class Session {
         return p;
     }
 
+    // Of a block that has so much to do at once: as few rounds as can be, and those full.
+    static std::uint32_t threads_for(std::size_t work, std::uint32_t most) {
+        const std::size_t rounds = (work + most - 1) / most, threads = (work + rounds - 1) / rounds;
+        return static_cast<std::uint32_t>(std::min<std::size_t>(most, (threads + kWarp - 1) / kWarp * kWarp));
+    }
+
     static void clear(Plan& plan) { std::memset(static_cast<void*>(&plan), 0, sizeof(plan)); }  // and what pads it
 
     bool fail(RigModuleText& why) const {
@@ -182,7 +185,7 @@ class Session {
         int on_chip_bytes = 0;
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !ok(cudaFuncSetAttribute(chain_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !load(kinematic_kernel) || !load(tree_kernel<TreePass::prepare>) || !load(tree_kernel<TreePass::substep>) ||
             !load(tree_kernel<TreePass::finish>) || !load(joint_kernel<JointPass::prepare>) || !load(joint_kernel<JointPass::warm_start>) ||
@@ -193,7 +196,7 @@ class Session {
             !load(body_kernel<BodyPass::finish>))
             return false;
         graph_threads_ = std::min(kGraphThreads, load(graph_kernel));
-        chain_threads_ = std::min(kChainThreads, load(chain_kernel));
+        chain_threads_ = std::min({kChainThreads, load(chain_kernel<true>), load(chain_kernel<false>)});
         if (graph_threads_ == 0 || chain_threads_ == 0) return false;
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
         for (cudaEvent_t& mark : marks_) {
@@ -343,19 +346,16 @@ class Session {
     bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
         ChainLaunch& chains = plan.chains;
         const std::size_t slots = std::size_t(tick.bundles[0].links) + 1;  // the first is the longest
-        chains.work_bytes = slots * sizeof(AloneSlot) | kBanksBytes / 2;
-        chains.bundles_per_block = 2 * chains.work_bytes <= on_chip_bytes_ ? 2 : 1;
-        plan.chain_blocks = (tick.bundle_count + chains.bundles_per_block - 1) / chains.bundles_per_block;
-        plan.chain_threads = static_cast<std::uint32_t>(std::min<std::size_t>(chain_threads_, slots * chains.bundles_per_block * kBundleLanes));
-        plan.chain_shared = chains.work_bytes * chains.bundles_per_block;
+        plan.chain_blocks = tick.bundle_count;
+        plan.chain_threads = threads_for(slots * kBundleLanes, chain_threads_);
+        plan.chain_shared = slots * sizeof(AloneSlot);
         if (plan.chain_shared > on_chip_bytes_) {
             plan.chain_shared = 0;
             if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return false;
-            chains.work = work_.at;
+            chains.work = reinterpret_cast<AloneSlot*>(work_.at);
         }
         read_state(tick, parts, chains);
         chains.substeps = tick.substeps;
-        chains.bundle_count = tick.bundle_count;
         chains.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles);
         chains.slots = reinterpret_cast<const ChainSlot*>(topology_.at + topology.slots);
         chains.extras = reinterpret_cast<const ChainExtras*>(topology_.at + topology.extras);
@@ -443,7 +443,8 @@ class Session {
         if (plan.chain_blocks > 0) {
             ChainLaunch copy = plan.chains;
             void* arguments[] = {&copy};
-            if (!ok(cudaLaunchKernel(chain_kernel, dim3(plan.chain_blocks), dim3(plan.chain_threads), arguments, plan.chain_shared, stream_), "launch"))
+            void (*const kernel)(ChainLaunch) = plan.chain_shared > 0 ? chain_kernel<true> : chain_kernel<false>;
+            if (!ok(cudaLaunchKernel(kernel, dim3(plan.chain_blocks), dim3(plan.chain_threads), arguments, plan.chain_shared, stream_), "launch"))
                 return false;
         }
         if (plan.trees || plan.graphs) {
@@ -537,7 +538,7 @@ bool find(RigModuleText* out) {
     // The kernel must be there for this card.
     cudaFuncAttributes attributes{};
     cudaError_t loaded = cudaSetDevice(kDevice);
-    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel);
+    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel<true>);
     if (loaded != cudaSuccess) {
         std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name, cudaGetErrorString(loaded));
         return false;
