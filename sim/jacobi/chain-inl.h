@@ -54,13 +54,14 @@ ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t
     store_force(chains.forces, chains.slots[s].force + lane, bits, force_sign<F>(chains, s, lane), force, total, step);
 }
 
-// ---- alone: round bodies, all substeps of a tick
+// ---- alone: round bodies, all substeps of a tick. `work` may be anything whose work[s] has the members of AloneSlot.
 
 // Of a body, what the next slot needs and its row does not hold.
 template <class F>
 struct BodyBefore {
     Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity as it counts here
     Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
+    bool held = false;      // hold_alone has turned it
     // Spelled out because an implicit one would be compiled without the target's instructions.
     ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
     ORRERY_FN BodyBefore(Vec3T<F> p, Vec3T<F> v, const Sym3T<F>& r) : point(p), speed(v), response(r) {}
@@ -99,21 +100,31 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     v = next;
 }
 
-// The geometric stiffness that is implicit (rig-inl.h), of a body whose arms are known: how the body turns with it, and its inverse inertia. Both
-// pulls act along one line, from joint to joint, which they nearly do where they are strong. A sphere with more inertia across it would be
-// none, so it counts as more about the line, too. x: h^2 w^2.
-template <class F>
-ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, F x) {
+// The geometric stiffness turns bodies one after the other, in `angular`, where `turned` keeps for the next one how they turned before; or in any
+// order, into `turned`.
+enum class Turning { along, apart };
+template <Turning kTurning, class Slot>
+ORRERY_FN Vec3Rows& turned_row(Slot&& w) {
+    if constexpr (kTurning == Turning::along) return w.angular;
+    else return w.turned;
+}
+
+// What of it is implicit (rig-inl.h), for a body whose arms are known: turns it, and gives its inverse inertia. Both pulls act along one
+// line, from joint to joint, which they nearly do where they are strong. A sphere with more inertia across it would be none, so it
+// counts as more about the line, too. x: h^2 w^2. before_held: the body before this one has been turned.
+template <Turning kTurning, class F, class Work>
+ORRERY_ONCE F hold_alone(const ChainView& chains, Work work, std::uint32_t s, std::size_t lane, F h, F i, F x, bool before_held) {
     const F zero(0.0f);
     const ChainSlot& slot = chains.slots[s];
-    AloneSlot& w = work[s];
+    auto&& w = work[s];
     const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), own = get<F>(w.angular, lane);
     const MaskOf<F> stiff = x > F(kStiffest);
     F pulls = zero;
     Vec3T<F> turns{zero, zero, zero};
     if (s > 0) {
         pulls = pull(get<F>(w.force, lane), in);
-        turns = (get<F>(work[s - 1].angular, lane) - own) * (pulls * get<F>(slot.lever_before, lane));
+        const Vec3T<F> before = get<F>(kTurning == Turning::along && before_held ? work[s - 1].turned : work[s - 1].angular, lane);
+        turns = (before - own) * (pulls * get<F>(slot.lever_before, lane));
     }
     if (s < chains.bundle->links) {
         const F after = pull(-get<F>(work[s + 1].force, lane), out);
@@ -124,13 +135,14 @@ ORRERY_ONCE F hold_alone(const ChainView& chains, AloneSlot* work, std::uint32_t
     const F over_line = some_inverse(dot(line, line)), over_pulls = some_inverse(pulls), held = stiffened(x);
     const Vec3T<F> goes = own + turns * over_pulls, spin = line * (dot(line, own) * over_line), w_f = goes - line * (dot(line, goes) * over_line);
     const Vec3T<F> across = own - spin;
-    put(w.turned, lane, select<F>(stiff, (spin + across * held) + w_f * (calm(across, w_f, h) * (F(1.0f) - held)), own));
+    if constexpr (kTurning == Turning::along) put(w.turned, lane, own);
+    put(turned_row<kTurning>(w), lane, select<F>(stiff, (spin + across * held) + w_f * (calm(across, w_f, h) * (F(1.0f) - held)), own));
     return select(stiff, i * held, i);
 }
 
 // h^2 w^2 of the tension that the last substep left.
-template <class F>
-ORRERY_FN F stiffness_alone(const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane, F h, F i, Vec3T<F> in, Vec3T<F> out) {
+template <class F, class Work>
+ORRERY_FN F stiffness_alone(const ChainView& chains, Work work, std::uint32_t s, std::size_t lane, F h, F i, Vec3T<F> in, Vec3T<F> out) {
     F pulls = pull(get<F>(work[s].force, lane), in);
     if (s < chains.bundle->links) pulls = pulls + pull(-get<F>(work[s + 1].force, lane), out);
     return ((h * h) * pulls) * i;
@@ -164,8 +176,8 @@ struct ChainCoupling {
     Vec3T<F> p, out;
     F alpha;
 };
-template <class F>
-ORRERY_FN ChainCoupling<F> coupling_of(const AloneSlot& w, std::size_t lane) {
+template <class F, class Slot>
+ORRERY_FN ChainCoupling<F> coupling_of(const Slot& w, std::size_t lane) {
     return {get<F>(w.in_arm, lane) * get<F>(w.inertia, lane), get<F>(w.out_arm, lane), get<F>(w.alpha, lane)};
 }
 // Less what the joint before it takes, whose eliminated block and right-hand side are n and r, through the body between them.
@@ -189,31 +201,29 @@ ORRERY_FN Sym3T<F> invert_row(const ChainView& chains, std::uint32_t s, std::siz
 }
 
 // The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
-template <class F>
-ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+template <class F, class Work>
+ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane,
                                BodyBefore<F>& before) {
     const ChainSlot& slot = chains.slots[s];
-    AloneSlot& w = work[s];
+    auto&& w = work[s];
     const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
     Vec3T<F> turned = get<F>(w.angular, lane);
-    const Vec3T<F> linear = get<F>(w.linear, lane), position = get<F>(w.position, lane);
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
     F i = get<F>(slot.inverse_inertia, lane);
     const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
-    if (any(stiffness > F(kStiffest))) {
-        put(w.in_arm, lane, in);
-        put(w.out_arm, lane, out);
-        i = hold_alone<F>(chains, work, s, lane, h, i, stiffness);
-        turned = get<F>(w.turned, lane);
-    } else {
-        put(w.turned, lane, turned);
-    }
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
+    if (any(stiffness > F(kStiffest))) {
+        i = hold_alone<Turning::along, F>(chains, work, s, lane, h, i, stiffness, before.held);
+        turned = get<F>(w.angular, lane);
+        before.held = true;
+    } else {
+        before.held = false;
+    }
     put(w.inertia, lane, i);
     put(w.alpha, lane, m + i * dot(in, out));
-    const AloneBody<F> body{position, linear, turned, in, out, m, i, curving(turned, h)};
+    const AloneBody<F> body{get<F>(w.position, lane), get<F>(w.linear, lane), turned, in, out, m, i, curving(turned, h)};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
@@ -222,7 +232,9 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
         put(w.inverse, lane, invert_row<F>(chains, s, lane, block));
         put(w.reduced, lane, reduced);
     }
-    before = before_next<F>(body);
+    before.point = body.position + out;
+    before.speed = body.linear + point_turn(turned, out, body.curve);
+    before.response = round_response(m, i, out);
 }
 
 // What the impulse of the joint before a body is made of, but for the one after it.
@@ -232,8 +244,8 @@ struct ImpulseRow {
     Sym3T<F> inverse;
     F alpha, i;
 };
-template <class F>
-ORRERY_FN ImpulseRow<F> impulse_row(const AloneSlot& w, std::size_t lane) {
+template <class F, class Slot>
+ORRERY_FN ImpulseRow<F> impulse_row(const Slot& w, std::size_t lane) {
     return {get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), get<F>(w.reduced, lane), get<F>(w.inverse, lane), get<F>(w.alpha, lane), get<F>(w.inertia, lane)};
 }
 template <class F>
@@ -242,10 +254,10 @@ ORRERY_FN Vec3T<F> joint_impulse(const ImpulseRow<F>& row, Vec3T<F> after) {
     return row.inverse * (row.reduced + coupled);
 }
 // Forces, velocities and poses; but in the tick's last substep velocities go on to the next one.
-template <bool kLast, class F>
-ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane,
+template <Turning kTurning, bool kLast, class F, class Work>
+ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane,
                           Vec3T<F> impulse, Vec3T<F> after) {
-    AloneSlot& w = work[s];
+    auto&& w = work[s];
     const F h(step.h_s), m = get<F>(chains.slots[s].inverse_mass, lane), i = get<F>(w.inertia, lane);
     const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
     if (s > 0) {
@@ -253,26 +265,26 @@ ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, Al
         if (chains.forces.breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
     }
     VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m,
-                   get<F>(w.turned, lane) + (cross(in, impulse) - cross(out, after)) * i};
+                   get<F>(turned_row<kTurning>(w), lane) + (cross(in, impulse) - cross(out, after)) * i};
     put(w.position, lane, get<F>(w.position, lane) + v.linear * h);
     put(w.orientation, lane, integrate(get<F>(w.orientation, lane), v.angular * h));
     if constexpr (!kLast) integrate_alone(chains, s, lane, step, v);
     put(w.linear, lane, v.linear);
     put(w.angular, lane, v.angular);
 }
-template <bool kLast, class F>
-ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s,
+template <bool kLast, class F, class Work>
+ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
                                 std::size_t lane, Vec3T<F>& after) {
     const F zero(0.0f);
     const Vec3T<F> impulse = s > 0 ? joint_impulse<F>(impulse_row<F>(work[s], lane), after) : Vec3T<F>{zero, zero, zero};
-    push_alone<kLast, F>(step, chains, work, s, lane, impulse, after);
+    push_alone<Turning::along, kLast, F>(step, chains, work, s, lane, impulse, after);
     after = impulse;
 }
 
-template <class F>
-ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
+template <class F, class Work>
+ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     const F zero(0.0f);
-    AloneSlot& w = work[s];
+    auto&& w = work[s];
     const std::uint32_t* rows = chains.slots[s].body + lane;
     const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
     VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
@@ -296,8 +308,8 @@ ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, c
 
 // The sweeps are functions of their own: together they would need more registers than there are.
 // `next`: slots whose bodies are to be read ahead, or null.
-template <class F>
-ORRERY_ONCE void eliminate_all_alone(const StepContext& context, const ChainView& chains, AloneSlot* work, const ChainSlot* next,
+template <class F, class Work>
+ORRERY_ONCE void eliminate_all_alone(const StepContext& context, const ChainView& chains, Work work, const ChainSlot* next,
                                      std::size_t lane) {
     BodyBefore<F> before;
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
@@ -305,8 +317,8 @@ ORRERY_ONCE void eliminate_all_alone(const StepContext& context, const ChainView
         eliminate_alone<F>(context.step, chains, work, s, lane, before);
     }
 }
-template <bool kLast, class F>
-ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::size_t lane) {
+template <bool kLast, class F, class Work>
+ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane) {
     const F zero(0.0f);
     Vec3T<F> after{zero, zero, zero};
     for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
@@ -314,10 +326,10 @@ ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView
 
 // The same for one body after the other in any order, or at once, but for what goes along the chain: turn_alone of all, begin_joint_alone of all joints, sweep_alone,
 // and push_alone of all bodies with the impulses that this leaves in `reduced`.
-template <class F>
-ORRERY_FN void turn_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
+template <class F, class Work>
+ORRERY_FN void turn_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     const ChainSlot& slot = chains.slots[s];
-    AloneSlot& w = work[s];
+    auto&& w = work[s];
     const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
@@ -325,20 +337,20 @@ ORRERY_FN void turn_alone(const StepConstants& step, const ChainView& chains, Al
     const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
     put(w.in_arm, lane, in);
     put(w.out_arm, lane, out);
-    if (any(stiffness > F(kStiffest))) i = hold_alone<F>(chains, work, s, lane, h, i, stiffness);
+    if (any(stiffness > F(kStiffest))) i = hold_alone<Turning::apart, F>(chains, work, s, lane, h, i, stiffness, false);
     else put(w.turned, lane, get<F>(w.angular, lane));
     put(w.inertia, lane, i);
     put(w.alpha, lane, m + i * dot(in, out));
 }
-template <class F>
-ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane) {
-    const AloneSlot& w = work[s];
+template <class F, class Work>
+ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    auto&& w = work[s];
     const Vec3T<F> turned = get<F>(w.turned, lane);
     return {get<F>(w.position, lane), get<F>(w.linear, lane), turned, get<F>(w.in_arm, lane), get<F>(w.out_arm, lane),
             get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane), curving(turned, F(step.h_s))};
 }
-template <class F>
-ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, AloneSlot* work, std::uint32_t s, std::size_t lane) {
+template <class F, class Work>
+ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
     const BodyBefore<F> before = before_next<F>(turned_alone<F>(step, chains, work, s - 1, lane));
     const AloneBody<F> body = turned_alone<F>(step, chains, work, s, lane);
@@ -346,8 +358,8 @@ ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& cha
     put(work[s].reduced, lane, own_side<F>(step, spring, before, body));
 }
 // What is read does not depend on what was computed just before, so that it comes meanwhile.
-template <class F>
-ORRERY_FN void sweep_alone(const ChainView& chains, AloneSlot* work, std::size_t lane) {
+template <class F, class Work>
+ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane) {
     const F zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
     Sym3T<F> next = get<F>(work[1].inverse, lane), n = next;
@@ -397,9 +409,9 @@ ORRERY_ONCE void keep_start_poses(const StepContext& context, const ChainView& c
 }
 
 // Whether a body may be lost.
-template <class F>
-ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, const AloneSlot* work, std::uint32_t s, std::size_t lane) {
-    const AloneSlot& w = work[s];
+template <class F, class Work>
+ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    auto&& w = work[s];
     const ChainSlot& slot = chains.slots[s];
     const PoseT<F> pose{get<F>(w.position, lane), get<F>(w.orientation, lane)};
     const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
@@ -413,8 +425,8 @@ ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, 
     return lost;
 }
 
-template <class F>
-ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+template <class F, class Work>
+ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t substeps, const ChainView& chains, Work work,
                                  const ChainSlot* next, std::size_t lane) {
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) load_alone<F>(context, chains, work, s, lane);
     eliminate_all_alone<F>(context, chains, work, next, lane);

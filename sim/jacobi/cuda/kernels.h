@@ -16,6 +16,39 @@
 
 ORRERY_LANES_BEGIN
 
+// AloneSlot, in two. What the sweeps along a chain need, and what bodies ask each other for, is little enough that three bundles of forty links
+// are on a processor's chip at once: while the sweeps of one go on in half a warp, bodies of the others use the rest.
+struct alignas(64) ChainState {
+    Vec3Rows position;
+    QuatRows orientation;
+    Vec3Rows linear, total;
+};
+struct alignas(64) ChainRows {
+    Vec3Rows angular, turned, force, in_arm, out_arm;
+    Row inertia, alpha;
+    Sym3Rows inverse;
+    Vec3Rows reduced;
+    Row unused;  // for an odd number of rows: a warp's two slots lie in different banks
+};
+static_assert(sizeof(ChainRows) / sizeof(Row) % 2 == 1);
+struct ChainWork {
+    struct Slot {
+        Vec3Rows& position;
+        QuatRows& orientation;
+        Vec3Rows &linear, &total, &angular, &turned, &force, &in_arm, &out_arm;
+        Row &inertia, &alpha;
+        Sym3Rows& inverse;
+        Vec3Rows& reduced;
+    };
+    ChainState* state;
+    ChainRows* rows;
+    ORRERY_FN Slot operator[](std::uint32_t s) const {
+        ChainState& a = state[s];
+        ChainRows& b = rows[s];
+        return {a.position, a.orientation, a.linear, a.total, b.angular, b.turned, b.force, b.in_arm, b.out_arm, b.inertia, b.alpha, b.inverse, b.reduced};
+    }
+};
+
 struct ChainLaunch {
     StepContext context;
     RigForces forces;
@@ -23,7 +56,8 @@ struct ChainLaunch {
     const ChainBundle* bundles;
     const ChainSlot* slots;
     const ChainExtras* extras;
-    AloneSlot* work;  // of all slots; null: on chip
+    ChainState* state;  // of all slots
+    ChainRows* rows;    // of all slots; null: on chip
 };
 
 // Of trees and graphs. The poses in `context` are a copy, in which bodies that are not dynamic move, too.
@@ -61,7 +95,11 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 
 // ---- chains
 
-constexpr std::uint32_t kChainThreads = 512;  // of a block, at most
+#ifndef ORRERY_CHAIN_THREADS
+#define ORRERY_CHAIN_THREADS 256
+#define ORRERY_MIN_BLOCKS 3
+#endif
+constexpr std::uint32_t kChainThreads = ORRERY_CHAIN_THREADS;  // of a block, at most
 
 // A block is a bundle's. kOnChip: its work lies there.
 template <bool kOnChip>
@@ -70,25 +108,25 @@ class BlockOfChains {
     __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
     __device__ void solve() const {
         const StepConstants& step = launch_.context.step;
-        bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+        bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
             load_alone<float>(launch_.context, chains, work, s, lane);
         });
         for (std::uint32_t left = launch_.substeps; left > 0; --left) {
-            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) { turn_alone<float>(step, chains, work, s, lane); });
-            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) { turn_alone<float>(step, chains, work, s, lane); });
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
                 if (s > 0) begin_joint_alone<float>(step, chains, work, s, lane);
             });
             each_in_block(kBundleLanes, [&](std::uint32_t lane) {
-                with_lane(lane, [&](const ChainView& chains, AloneSlot* work) { sweep_alone<float>(chains, work, lane); });
+                with_lane(lane, [&](const ChainView& chains, ChainWork work) { sweep_alone<float>(chains, work, lane); });
             });
-            bodies([&](const ChainView& chains, AloneSlot* work, std::uint32_t s, std::uint32_t lane) {
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
                 const Vec3T<float> none{0.0f, 0.0f, 0.0f};
                 const Vec3T<float> impulse = s > 0 ? get<float>(work[s].reduced, lane) : none;
                 const Vec3T<float> after = s < bundle_.links ? get<float>(work[s + 1].reduced, lane) : none;
                 if (left > 1) {
-                    push_alone<false, float>(step, chains, work, s, lane, impulse, after);
+                    push_alone<Turning::apart, false, float>(step, chains, work, s, lane, impulse, after);
                 } else {
-                    push_alone<true, float>(step, chains, work, s, lane, impulse, after);
+                    push_alone<Turning::apart, true, float>(step, chains, work, s, lane, impulse, after);
                     store_alone<float>(launch_.context, chains, work, s, lane);
                 }
             });
@@ -103,14 +141,15 @@ class BlockOfChains {
         RigForces forces = launch_.forces;
         forces.breakable = bundle_.breakable;
         const ChainView chains{&bundle_, launch_.slots + bundle_.slot, launch_.extras + bundle_.slot, forces, nullptr};
-        if constexpr (kOnChip) work(chains, reinterpret_cast<AloneSlot*>(on_chip));
-        else work(chains, launch_.work + bundle_.slot);
+        ChainState* const state = launch_.state + bundle_.slot;
+        if constexpr (kOnChip) work(chains, ChainWork{state, reinterpret_cast<ChainRows*>(on_chip)});
+        else work(chains, ChainWork{state, launch_.rows + bundle_.slot});
     }
     template <class Work>
     __device__ void bodies(const Work& work) const {
         each_in_block((bundle_.links + 1) * kBundleLanes, [&](std::uint32_t k) {
             const std::uint32_t lane = k % kBundleLanes;
-            with_lane(lane, [&](const ChainView& chains, AloneSlot* rows) { work(chains, rows, k / kBundleLanes, lane); });
+            with_lane(lane, [&](const ChainView& chains, ChainWork slots) { work(chains, slots, k / kBundleLanes, lane); });
         });
     }
 
@@ -119,7 +158,7 @@ class BlockOfChains {
 };
 
 template <bool kOnChip>
-__global__ void __launch_bounds__(kChainThreads) chain_kernel(ChainLaunch launch) {
+__global__ void __launch_bounds__(kChainThreads, ORRERY_MIN_BLOCKS) chain_kernel(ChainLaunch launch) {
     BlockOfChains<kOnChip>(launch).solve();
 }
 

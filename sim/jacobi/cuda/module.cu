@@ -348,12 +348,12 @@ class Session {
         const std::size_t slots = std::size_t(tick.bundles[0].links) + 1;  // the first is the longest
         plan.chain_blocks = tick.bundle_count;
         plan.chain_threads = threads_for(slots * kBundleLanes, chain_threads_);
-        plan.chain_shared = slots * sizeof(AloneSlot);
-        if (plan.chain_shared > on_chip_bytes_) {
-            plan.chain_shared = 0;
-            if (!grow(work_, sizeof(AloneSlot) * tick.slot_count)) return false;
-            chains.work = reinterpret_cast<AloneSlot*>(work_.at);
-        }
+        plan.chain_shared = slots * sizeof(ChainRows);
+        if (plan.chain_shared > on_chip_bytes_) plan.chain_shared = 0;
+        const std::size_t state_bytes = sizeof(ChainState) * tick.slot_count, row_bytes = plan.chain_shared > 0 ? 0 : sizeof(ChainRows) * tick.slot_count;
+        if (!grow(work_, state_bytes + row_bytes)) return false;
+        chains.state = reinterpret_cast<ChainState*>(work_.at);
+        if (row_bytes > 0) chains.rows = reinterpret_cast<ChainRows*>(work_.at + state_bytes);
         read_state(tick, parts, chains);
         chains.substeps = tick.substeps;
         chains.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles);

@@ -17,7 +17,7 @@
 #define __shared__
 #define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define ORRERY_IN_BLOCK_ORDER(k, count) (cuda_emulation::device.backwards ? (count) - 1 - (k) : (k))
 
 struct dim3 {
