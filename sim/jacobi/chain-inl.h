@@ -64,7 +64,6 @@ struct BodyBefore {
     bool held = false;      // hold_alone has turned it
     // Spelled out because an implicit one would be compiled without the target's instructions.
     ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
-    ORRERY_FN BodyBefore(Vec3T<F> p, Vec3T<F> v, const Sym3T<F>& r) : point(p), speed(v), response(r) {}
     ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
 };
 
@@ -155,8 +154,10 @@ struct AloneBody {
     F m, i, curve;
 };
 template <class F>
-ORRERY_FN BodyBefore<F> before_next(const AloneBody<F>& body) {
-    return {body.position + body.out, body.linear + point_turn(body.turned, body.out, body.curve), round_response(body.m, body.i, body.out)};
+ORRERY_FN void come_before(const AloneBody<F>& body, BodyBefore<F>& before) {
+    before.point = body.position + body.out;
+    before.speed = body.linear + point_turn(body.turned, body.out, body.curve);
+    before.response = round_response(body.m, body.i, body.out);
 }
 
 // Of the joint before a body: its block of A + e D, and its right-hand side.
@@ -232,9 +233,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
         put(w.inverse, lane, invert_row<F>(chains, s, lane, block));
         put(w.reduced, lane, reduced);
     }
-    before.point = body.position + out;
-    before.speed = body.linear + point_turn(turned, out, body.curve);
-    before.response = round_response(m, i, out);
+    come_before<F>(body, before);
 }
 
 // What the impulse of the joint before a body is made of, but for the one after it.
@@ -352,7 +351,8 @@ ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& 
 template <class F, class Work>
 ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
-    const BodyBefore<F> before = before_next<F>(turned_alone<F>(step, chains, work, s - 1, lane));
+    BodyBefore<F> before;
+    come_before<F>(turned_alone<F>(step, chains, work, s - 1, lane), before);
     const AloneBody<F> body = turned_alone<F>(step, chains, work, s, lane);
     put(work[s].inverse, lane, own_block<F>(before, body, spring.softness));
     put(work[s].reduced, lane, own_side<F>(step, spring, before, body));

@@ -63,6 +63,10 @@ struct AloneTick {
     std::uint32_t graph_step_count;
     std::size_t plane_rows, change_rows;  // of all graphs
     std::uint64_t layout;
+
+    // Executor::run, of `executor`.
+    void (*run)(void* executor, std::uint32_t count, void (*task)(void* context, std::uint32_t index), void* context);
+    void* executor;
 };
 
 enum class DeviceAnswer : std::uint8_t {

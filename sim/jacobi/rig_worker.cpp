@@ -256,6 +256,10 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     tick.extras = extras_.data();
     tick.slot_count = static_cast<std::uint32_t>(slots_.size());
     tick.layout = layout_;
+    tick.run = [](void* executor, std::uint32_t count, void (*task)(void*, std::uint32_t), void* of) {
+        static_cast<Executor*>(executor)->run(count, task, of);
+    };
+    tick.executor = input.executor;
     const DeviceAnswer answer = device_->solve(tick, device_times_);
     if (answer == DeviceAnswer::lost) device_.reset();
     if (answer != DeviceAnswer::done) return false;

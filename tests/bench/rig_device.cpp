@@ -1,7 +1,7 @@
 // What a GPU takes for chains, by its own clock: the rigs of S1_100k in the middle of their swing, so many times side by side, given to the GPU
 // module as a world does. More of them than a world may hold show what the device is good for. Every copy's bits are compared with the CPU's.
 //
-//   bench_rig_device [SUBSTEPS [COPIES...]]     2 substeps; 1, 10, 100 copies of 100,000 beads
+//   bench_rig_device [SUBSTEPS [THREADS [COPIES...]]]     2 substeps; 1 thread of the host; 1, 10, 100 copies of 100,000 beads
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include "protocol/scene/scene.h"
 #include "server/cli/bench_scenes.h"
 #include "server/room/rig_module.h"
+#include "server/room/thread_pool.h"
 
 using namespace orrery;
 
@@ -127,9 +128,13 @@ void compare(const Recorded& device, const Recorded& cpu, std::uint32_t copies) 
     if (!same(device.pose, cpu.pose) || !same(device.velocity, cpu.velocity) || !same(device.force, cpu.force)) fail("the bits are not the CPU's");
 }
 
-void measure(const sim::RigModule& module, const Recorded& one, const Recorded& after, std::uint32_t copies) {
+void measure(const sim::RigModule& module, const Recorded& one, const Recorded& after, std::uint32_t copies, server::ThreadPool& pool) {
     using Clock = std::chrono::steady_clock;
     Recorded r = many(one, copies);
+    r.tick.run = [](void* executor, std::uint32_t count, void (*task)(void*, std::uint32_t), void* context) {
+        static_cast<server::ThreadPool*>(executor)->run(count, task, context);
+    };
+    r.tick.executor = &pool;
     sim::RigModuleText why{};
     void* const session = module.open(&why);
     if (session == nullptr) fail(why.text);
@@ -163,12 +168,13 @@ void measure(const sim::RigModule& module, const Recorded& one, const Recorded& 
 int main(int argc, char** argv) {
     const auto number = [&](int k) { return static_cast<std::uint32_t>(std::strtoul(argv[k], nullptr, 10)); };
     std::vector<std::uint32_t> copies;
-    for (int k = 2; k < argc; ++k) copies.push_back(number(k));
+    for (int k = 3; k < argc; ++k) copies.push_back(number(k));
     if (copies.empty()) copies = {1, 10, 100};
 
     const server::RigModuleFound found = server::find_rig_module();
     if (found.module == nullptr) fail(found.text);
     std::printf("%s\n", found.text.c_str());
+    server::ThreadPool pool(argc > 2 ? number(2) : 1);
     std::string unknown;
     const server::BenchScene& scene = *server::select_bench_scenes({"S1_100k"}, unknown).at(0);
     const std::string text = scene.text(scene.count);
@@ -184,6 +190,6 @@ int main(int argc, char** argv) {
     Recorded after;  // what the next step begins with
     (*world)->step();
     after = recorder.last;
-    for (const std::uint32_t n : copies) measure(*found.module, one, after, n);
+    for (const std::uint32_t n : copies) measure(*found.module, one, after, n, pool);
     return 0;
 }

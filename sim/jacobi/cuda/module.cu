@@ -7,8 +7,10 @@
 #include "sim/jacobi/cuda/kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -20,7 +22,7 @@ ORRERY_LANES_BEGIN
 constexpr std::uint32_t kPassThreads = 128;
 constexpr std::size_t kWarp = 32, kAlign = 256;
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
-constexpr std::size_t kSentAtOnce = std::size_t(64) << 10;  // bytes that are compared, and sent if they differ
+constexpr std::size_t kBlockBytes = std::size_t(64) << 10;  // that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
 
 constexpr int kDevice = 0;
@@ -229,6 +231,12 @@ class Session {
         staging_ = {static_cast<unsigned char*>(at), bytes};
         return true;
     }
+    bool reserve_flags(std::size_t blocks) {
+        if (blocks <= changed_blocks_) return true;
+        changed_.reset(new (std::nothrow) bool[blocks]);
+        changed_blocks_ = changed_ ? blocks : 0;
+        return changed_ != nullptr;  // else there is no room, and failed_ stays null
+    }
     bool grow_state(const StateParts& parts) {
         const std::size_t bytes = parts.total;
         if (bytes > staging_.bytes || bytes > state_.bytes || std::memcmp(&parts, &parts_, sizeof(parts)) != 0) same_ = 0;
@@ -268,37 +276,73 @@ class Session {
         return true;
     }
 
-    // The device has the same as staging_ in the first same_ bytes, of parts that lie where they did. What is as it was is not sent.
-    bool send(std::size_t at, const void* from, std::size_t bytes) {
-        const auto* const source = static_cast<const unsigned char*>(from);
-        std::size_t begin = 0, end = 0;  // to be sent
-        const auto flush = [&] {
-            return begin == end || ok(cudaMemcpyAsync(state_.at + at + begin, staging_.at + at + begin, end - begin, cudaMemcpyHostToDevice, stream_),
-                                      "copy to the device");
-        };
-        for (std::size_t k = 0; k < bytes; k += kSentAtOnce) {
-            const std::size_t n = std::min(kSentAtOnce, bytes - k);
-            if (at + k + n <= same_ && std::memcmp(staging_.at + at + k, source + k, n) == 0) continue;
-            std::memcpy(staging_.at + at + k, source + k, n);
-            if (end != k) {
-                if (!flush()) return false;
-                begin = k;
-            }
-            end = k + n;
-        }
-        return flush();
-    }
-    bool send_state(const AloneTick& tick, const StateParts& p) {
+    // Of the host's state: where it lies in staging_, and with the world.
+    struct Part {
+        std::size_t at;
+        void* of;
+        std::size_t bytes;
+        std::size_t blocks() const { return (bytes + kBlockBytes - 1) / kBlockBytes; }
+    };
+    // The first four come back.
+    using Parts = std::array<Part, 9>;
+    static constexpr std::size_t kPartsBack = 4;
+    static Parts host_parts(const AloneTick& tick, const StateParts& p) {
         const bool others = tick.trees_alone || tick.graphs_alone;
-        return send(p.pose, tick.pose, sizeof(PoseRecord) * tick.body_count) &&
-               send(p.velocity, tick.velocity, sizeof(VelocityRecord) * tick.body_count) &&
-               send(p.force, tick.force, sizeof(RigForce) * tick.force_rows) &&
-               (!tick.breakable || send(p.mean_n, tick.mean_n, sizeof(float) * tick.force_rows)) &&
-               send(p.bundles, tick.bundles, sizeof(ChainBundle) * tick.bundle_count) &&
-               (!others || (send(p.trees, tick.trees, sizeof(TreeBundle) * tick.tree_count) &&
-                            send(p.graphs, tick.graphs, sizeof(Graph) * tick.graph_count) &&
-                            send(p.mass, tick.mass, sizeof(MassRecord) * tick.body_count) &&
-                            send(p.kinematic, tick.kinematic, sizeof(std::uint32_t) * tick.kinematic_count)));
+        const auto part = [](std::size_t at, const auto* of, std::size_t count) {
+            return Part{at, const_cast<void*>(static_cast<const void*>(of)), count * sizeof(*of)};
+        };
+        return {part(p.pose, tick.pose, tick.body_count), part(p.velocity, tick.velocity, tick.body_count), part(p.force, tick.force, tick.force_rows),
+                part(p.mean_n, tick.mean_n, tick.breakable ? tick.force_rows : 0), part(p.bundles, tick.bundles, tick.bundle_count),
+                part(p.trees, tick.trees, others ? tick.tree_count : 0), part(p.graphs, tick.graphs, others ? tick.graph_count : 0),
+                part(p.mass, tick.mass, others ? tick.body_count : 0), part(p.kinematic, tick.kinematic, others ? tick.kinematic_count : 0)};
+    }
+    // Work for each block of the first so many parts, by all workers: work(its number, part, where in it, how many bytes).
+    template <class Work>
+    static void each_block(const AloneTick& tick, const Parts& parts, std::size_t count, const Work& work) {
+        struct Job {
+            const Parts& parts;
+            const Work& work;
+        } job{parts, work};
+        std::size_t blocks = 0;
+        for (std::size_t p = 0; p < count; ++p) blocks += parts[p].blocks();
+        tick.run(tick.executor, static_cast<std::uint32_t>(blocks), [](void* context, std::uint32_t block) {
+            const Job& j = *static_cast<const Job*>(context);
+            const Part* part = j.parts.data();
+            std::size_t k = block;
+            for (; k >= part->blocks(); ++part) k -= part->blocks();
+            k *= kBlockBytes;
+            j.work(block, *part, k, std::min(kBlockBytes, part->bytes - k));
+        }, &job);
+    }
+
+    // The device has the same as staging_ in the first same_ bytes, of parts that lie where they did. What is as it was is not sent.
+    bool send_state(const AloneTick& tick, const Parts& parts) {
+        std::size_t blocks = 0;
+        for (const Part& part : parts) blocks += part.blocks();
+        if (!reserve_flags(blocks)) return false;
+        each_block(tick, parts, parts.size(), [&](std::size_t block, const Part& part, std::size_t k, std::size_t bytes) {
+            const unsigned char* const source = static_cast<const unsigned char*>(part.of) + k;
+            unsigned char* const kept = staging_.at + part.at + k;
+            changed_[block] = part.at + k + bytes > same_ || std::memcmp(kept, source, bytes) != 0;
+            if (changed_[block]) std::memcpy(kept, source, bytes);
+        });
+        std::size_t block = 0;
+        for (const Part& part : parts) {
+            for (std::size_t k = 0, end = block + part.blocks(); block < end;) {
+                const std::size_t first = k;
+                for (; block < end && changed_[block]; ++block) k += kBlockBytes;
+                const std::size_t from = part.at + first, bytes = std::min(k, part.bytes) - first;
+                if (k > first && !ok(cudaMemcpyAsync(state_.at + from, staging_.at + from, bytes, cudaMemcpyHostToDevice, stream_), "copy to the device"))
+                    return false;
+                for (; block < end && !changed_[block]; ++block) k += kBlockBytes;
+            }
+        }
+        return true;
+    }
+    void take_back(const AloneTick& tick, const Parts& parts) const {
+        each_block(tick, parts, kPartsBack, [&](std::size_t, const Part& part, std::size_t k, std::size_t bytes) {
+            std::memcpy(static_cast<unsigned char*>(part.of) + k, staging_.at + part.at + k, bytes);
+        });
     }
 
     DeviceAnswer given_up() const { return failed_ == nullptr ? DeviceAnswer::declined : DeviceAnswer::lost; }
@@ -318,17 +362,14 @@ class Session {
         plan.from = state_.at;
         plan.to = staging_.at;
         plan.back = parts.back;
-        const bool sent = mark(kBegin, cudaEventRecordDefault) && send_state(tick, parts);
+        const Parts host = host_parts(tick, parts);
+        const bool sent = mark(kBegin, cudaEventRecordDefault) && send_state(tick, host);
         same_ = 0;  // until all is there
         if (!sent || !launch(plan) || !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize")) return given_up();
         if (!read_times(times)) return given_up();
         same_ = parts.total;
 
-        const unsigned char* const host = staging_.at;
-        std::memcpy(tick.pose, host + parts.pose, sizeof(PoseRecord) * tick.body_count);
-        std::memcpy(tick.velocity, host + parts.velocity, sizeof(VelocityRecord) * tick.body_count);
-        std::memcpy(tick.force, host + parts.force, sizeof(RigForce) * tick.force_rows);
-        if (tick.breakable) std::memcpy(tick.mean_n, host + parts.mean_n, sizeof(float) * tick.force_rows);
+        take_back(tick, host);
         return DeviceAnswer::done;
     }
 
@@ -516,6 +557,8 @@ class Session {
     Memory state_, topology_, work_, scratch_, staging_;  // the last is the host's
     StateParts parts_{};
     std::size_t same_ = 0;
+    std::unique_ptr<bool[]> changed_;  // by block, of this tick
+    std::size_t changed_blocks_ = 0;
     std::uint32_t scratch_bodies_ = 0;
     std::uint64_t layout_ = 0;
     bool has_layout_ = false;
