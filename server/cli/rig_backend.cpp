@@ -27,7 +27,7 @@ std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, R
         return std::nullopt;
     }
     ModuleRigDevice::Settings settings;
-    if (name == "cuda") settings.least_beads = settings.least_threads = 1;
+    settings.always = name == "cuda";
     settings.on_lost = [warn = std::move(warn)](const std::string& why) {
         const std::string text = "the CUDA device is lost (" + why + "); the CPU goes on from the last tick, with the same bits";
         if (warn) warn(text);

@@ -59,7 +59,7 @@ sim::WorldDef trial() {
 std::string try_out(const sim::RigModule& module) {
     std::string problem;
     ModuleRigDevice::Settings settings;
-    settings.least_beads = settings.least_threads = 1;
+    settings.always = true;
     settings.on_lost = [&problem](const std::string& why) { problem = why; };
     ModuleRigDevice device(module, settings);
     const auto definition = sim::Definition::create(trial());

@@ -12,14 +12,18 @@
 
 namespace orrery::server {
 
-// What a tick must have to be worth the copies; not yet measured. A chain or a tree is one thread's, and so is a place for a joint of a graph.
-inline constexpr std::uint64_t kBeadsWorthAGpu = 50'000, kThreadsWorthAGpu = 512;
+// What the rigs of a tick take, of a host's core and of a GPU with its copies, as measured (tests/bench/RESULTS.md): what is worth a GPU is decided
+// by it, and a wrong guess costs time alone.
+struct RigCosts {
+    double host_ms = 0.0, device_ms = 0.0;
+};
+RigCosts rig_costs(const sim::AloneTick& tick);
 
 // By a module's table, which must outlive it. Sessions may be used from different threads.
 class ModuleRigDevice final : public sim::RigDevice {
   public:
     struct Settings {
-        std::uint64_t least_beads = kBeadsWorthAGpu, least_threads = kThreadsWorthAGpu;  // of a tick; fewer are the CPU's
+        bool always = false;  // else where rig_costs say that it pays
         std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
     };
     ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}

@@ -297,12 +297,13 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, W
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
+ORRERY_FN void fetch_body(const StepContext& context, const ChainView& chains, const ChainSlot& slot, std::size_t lane) {
+    prefetch(context.pose + slot.body[lane]);
+    prefetch(context.velocity + slot.body[lane]);
+    prefetch(chains.forces.force + slot.force[lane]);
+}
 ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, const ChainSlot& slot) {
-    for (std::size_t k = 0; k < kBundleLanes; ++k) {
-        prefetch(context.pose + slot.body[k]);
-        prefetch(context.velocity + slot.body[k]);
-        prefetch(chains.forces.force + slot.force[k]);
-    }
+    for (std::size_t k = 0; k < kBundleLanes; ++k) fetch_body(context, chains, slot, k);
 }
 
 // The sweeps are functions of their own: together they would need more registers than there are.

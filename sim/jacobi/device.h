@@ -64,6 +64,7 @@ struct AloneTick {
     std::size_t plane_rows, change_rows;  // of all graphs
     std::uint64_t layout;
 
+    std::uint32_t workers;  // of the host, that may share work
     // Executor::run, of `executor`.
     void (*run)(void* executor, std::uint32_t count, void (*task)(void* context, std::uint32_t index), void* context);
     void* executor;

@@ -260,6 +260,7 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
         static_cast<Executor*>(executor)->run(count, task, of);
     };
     tick.executor = input.executor;
+    tick.workers = input.executor->worker_count();
     const DeviceAnswer answer = device_->solve(tick, device_times_);
     if (answer == DeviceAnswer::lost) device_.reset();
     if (answer != DeviceAnswer::done) return false;

@@ -135,6 +135,7 @@ void measure(const sim::RigModule& module, const Recorded& one, const Recorded& 
         static_cast<server::ThreadPool*>(executor)->run(count, task, context);
     };
     r.tick.executor = &pool;
+    r.tick.workers = pool.worker_count();
     sim::RigModuleText why{};
     void* const session = module.open(&why);
     if (session == nullptr) fail(why.text);

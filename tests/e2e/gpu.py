@@ -1,9 +1,9 @@
-"""The rigs' bits on a GPU are the CPU's. gpu.py ORRERY SCENES; exit 77 and a reason where no GPU answers."""
+"""The rigs' bits on a GPU are the CPU's. gpu.py ORRERY SCENES TEST_SERVER; exit 77 and a reason where no GPU answers."""
 import json
 import subprocess
 import sys
 
-orrery, scenes = sys.argv[1:3]
+orrery, scenes, test_server = sys.argv[1:4]
 
 
 def lines(*arguments):
@@ -20,9 +20,10 @@ if gpu.startswith("none"):
 print(f"GPU: {gpu}")
 
 runs = [["bench", name, "--json", "--ticks", ticks, *more] for name, ticks, more in (
-    ("S1_1k", "600", []), ("S1_10k", "300", ["--substeps", "2"]), ("S1_100k", "60", ["--substeps", "8"]), ("rig_tip", "300", []))]
+    ("S1_1k", "600", []), ("S1_10k", "300", ["--substeps", "2"]), ("S1_100k", "60", ["--substeps", "8"]), ("rig_tip", "300", []),
+    ("rig_tree", "120", []), ("rig_net", "300", []), ("S5_ball", "60", ["--substeps", "2"]), ("S5_dist", "60", ["--substeps", "2"]))]
 runs += [["run", f"{scenes}/{scene}.json", "--json", "--ticks", "300"] for scene in ("chains", "necklaces", "gallery/rigs")]
-bad = 0
+bad = subprocess.run([test_server, "--test-case=a GPU gives*", "--no-skip"]).returncode != 0  # random ones
 for run in runs:
     cpu = [line for line in lines(*run, "--jacobi", "cpu") if "hash" in line][-1]
     cuda = [line for line in lines(*run, "--jacobi", "cuda") if "hash" in line][-1]

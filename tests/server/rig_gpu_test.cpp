@@ -16,7 +16,7 @@ TEST_CASE("a GPU gives the CPU's bits for random rigs" * doctest::skip()) {
         const std::uint64_t seed = test::seeded(n);
         CAPTURE(seed);
         ModuleRigDevice::Settings settings;
-        settings.least_beads = settings.least_threads = 1;
+        settings.always = true;
         std::string lost;
         settings.on_lost = [&lost](const std::string& why) { lost = why; };
         ModuleRigDevice gpu(*found.module, std::move(settings));

@@ -35,10 +35,9 @@ std::unique_ptr<World> world_on(const WorldDef& def, RigDevice* rig_device, Targ
     return std::move(world).value();
 }
 
-ModuleRigDevice module_device(std::uint64_t least_beads = 1, std::string* lost = nullptr) {
+ModuleRigDevice module_device(bool always = true, std::string* lost = nullptr) {
     ModuleRigDevice::Settings settings;
-    settings.least_beads = least_beads;
-    settings.least_threads = 1;
+    settings.always = always;
     if (lost != nullptr) settings.on_lost = [lost](const std::string& why) { *lost += why + "\n"; };
     return ModuleRigDevice(*orrery_rig_module(), std::move(settings));
 }
@@ -336,7 +335,7 @@ TEST_CASE("a device that is lost in any call leaves the tick to the CPU, for goo
             device.on_chip_bytes = course.on_chip_bytes;
             device.calls_left = calls;
             std::string lost;
-            ModuleRigDevice gpu = module_device(1, &lost);
+            ModuleRigDevice gpu = module_device(true, &lost);
             const auto there = world_on(def, &gpu);
             run(*there, 6);
             CHECK(there->hash().root == here->hash().root);
@@ -354,7 +353,7 @@ TEST_CASE("what a device has no memory for is the CPU's, and comes back to it wh
     const FreshDevice fresh;
     device.memory_bytes = (std::size_t(64) << 20) + 1000;  // what is spared for others, and next to nothing
     std::string lost;
-    ModuleRigDevice gpu = module_device(1, &lost);
+    ModuleRigDevice gpu = module_device(true, &lost);
     const WorldDef def = ropes(8, 20, 12);
     const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
     run(*there, 3);
@@ -372,7 +371,7 @@ TEST_CASE("a device that is lost while its memory grows gives back what it had, 
     for (unsigned calls = 0; calls < 30; calls += few() ? 9u : 1u) {
         const FreshDevice fresh;
         std::string lost;
-        ModuleRigDevice gpu = module_device(1, &lost);
+        ModuleRigDevice gpu = module_device(true, &lost);
         const WorldDef def = ropes(13, 10, 8), larger = ropes(13, 60, 20);
         const auto world = world_on(def, &gpu), other = world_on(larger, nullptr);
         run(*world, 2);
@@ -391,7 +390,7 @@ TEST_CASE("few beads are the CPU's, topology is sent when it changes alone, and 
     for (BodyDef& body : def.bodies) body.mask = 0;  // nothing touches
     for (JointDef& joint : def.joints) joint.break_force_n = kNoLimit;
     def.solver.rig_joints = 1;  // all are rigs
-    ModuleRigDevice gpu = module_device(1), unwilling = module_device(1'000'000);
+    ModuleRigDevice gpu = module_device(), unwilling = module_device(false);
     const auto there = world_on(def, &gpu), few_beads = world_on(def, &unwilling), here = world_on(def, nullptr);
     run(*few_beads, 2);
     CHECK(device.launches == 0);
@@ -411,4 +410,45 @@ TEST_CASE("few beads are the CPU's, topology is sent when it changes alone, and 
     run(*here, 10);
     CHECK(again->hash().root == here->hash().root);
     CHECK(there->hash().root == here->hash().root);
+}
+
+TEST_CASE("a GPU is asked where it pays: for a large net, or many chains on few cores") {
+    const FreshDevice fresh;
+    device.memory_bytes = std::size_t(8) << 30;
+    const auto asked = [](const WorldDef& def) {
+        ModuleRigDevice gpu = module_device(false);
+        const auto world = world_on(def, &gpu);
+        world->step();
+        return world->stats().device_rigs > 0;
+    };
+    const auto net = [](std::uint32_t side) {
+        WorldDef def;
+        def.solver.rig_joints = 2;
+        add_sphere_shape(def, 0.1f);
+        for (std::uint32_t k = 0; k < side * side; ++k) {
+            const std::uint32_t bead = add_body(def, 0, {0.25f * static_cast<float>(k % side), 0.0f, 0.25f * static_cast<float>(k / side)});
+            def.bodies[bead].mask = 0;
+            if (k % side > 0) add_joint(def, bead - 1, bead, BallSocket{{0.125f, 0.0f, 0.0f}, {-0.125f, 0.0f, 0.0f}, {}});
+            if (k >= side) add_joint(def, bead - side, bead, BallSocket{{0.0f, 0.0f, 0.125f}, {0.0f, 0.0f, -0.125f}, {}});
+        }
+        return def;
+    };
+    CHECK(!asked(net(8)));
+    CHECK(asked(net(60)));
+
+    AloneTick tick{};
+    std::vector<ChainBundle> bundles(625);  // 10,000 chains of 40 links
+    std::vector<std::uint32_t> alone(bundles.size());
+    for (std::uint32_t b = 0; b < bundles.size(); ++b) bundles[b].links = 40, bundles[b].alone = 0xffff, alone[b] = b;
+    tick.substeps = 4;
+    tick.body_count = 400'001;
+    tick.bundles = bundles.data();
+    tick.alone = alone.data();
+    tick.alone_count = static_cast<std::uint32_t>(alone.size());
+    tick.workers = 1;
+    orrery::server::RigCosts costs = orrery::server::rig_costs(tick);
+    CHECK(costs.device_ms < costs.host_ms / 2);
+    tick.workers = 64;  // copies gain no more from them
+    costs = orrery::server::rig_costs(tick);
+    CHECK(costs.device_ms > costs.host_ms);
 }

@@ -95,11 +95,7 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 
 // ---- chains
 
-#ifndef ORRERY_CHAIN_THREADS
-#define ORRERY_CHAIN_THREADS 256
-#define ORRERY_MIN_BLOCKS 3
-#endif
-constexpr std::uint32_t kChainThreads = ORRERY_CHAIN_THREADS;  // of a block, at most
+constexpr std::uint32_t kChainThreads = 352, kChainBlocks = 3;  // of a block at most, and of them on a processor: for 40 links (RESULTS.md)
 
 // A block is a bundle's. kOnChip: its work lies there.
 template <bool kOnChip>
@@ -108,6 +104,9 @@ class BlockOfChains {
     __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
     __device__ void solve() const {
         const StepConstants& step = launch_.context.step;
+        bodies([&](const ChainView& chains, ChainWork, std::uint32_t s, std::uint32_t lane) {
+            fetch_body(launch_.context, chains, chains.slots[s], lane);
+        });
         bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
             load_alone<float>(launch_.context, chains, work, s, lane);
         });
@@ -158,7 +157,7 @@ class BlockOfChains {
 };
 
 template <bool kOnChip>
-__global__ void __launch_bounds__(kChainThreads, ORRERY_MIN_BLOCKS) chain_kernel(ChainLaunch launch) {
+__global__ void __launch_bounds__(kChainThreads, kChainBlocks) chain_kernel(ChainLaunch launch) {
     BlockOfChains<kOnChip>(launch).solve();
 }
 
@@ -232,7 +231,7 @@ __host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint3
             forces};
 }
 
-constexpr std::uint32_t kGraphThreads = 512;     // of a block, at most
+constexpr std::uint32_t kGraphThreads = 1024;     // of a block, at most
 constexpr std::uint32_t kMostGroupsOnChip = 256;  // of joints: to read more of them (2 KB each) takes a processor longer than all need for a launch
 
 // Of its planes and changes.

@@ -56,7 +56,7 @@ struct Plan {
     RigLaunch rigs;
     std::uint32_t chain_blocks, chain_threads;
     std::size_t chain_shared;
-    std::uint32_t graph_blocks;  // of graphs on chip
+    std::uint32_t graph_blocks, graph_threads;  // of graphs on chip
     std::size_t graph_shared;
     std::uint32_t substeps, most_steps;  // steps of an iterated pass, of graphs that are not on chip
     bool trees, graphs, wide_graphs;     // wide: not on chip
@@ -412,6 +412,7 @@ class Session {
             if (stays_on_chip(rigs, graph)) {
                 plan.graph_blocks = tick.graph_count;
                 plan.graph_shared = std::max(plan.graph_shared, bytes_of(graph));
+                plan.graph_threads = std::max(plan.graph_threads, threads_for(std::size_t(graph.joints) * kBundleLanes, graph_threads_));
             } else {
                 plan.wide_graphs = true;
                 plan.most_steps = std::max(plan.most_steps, graph.steps);
@@ -511,7 +512,7 @@ class Session {
         RigLaunch copy = plan.rigs;
         void* arguments[] = {&copy};
         return plan.graph_blocks == 0 ||
-               ok(cudaLaunchKernel(graph_kernel, dim3(plan.graph_blocks), dim3(graph_threads_), arguments, plan.graph_shared, stream_), "launch");
+               ok(cudaLaunchKernel(graph_kernel, dim3(plan.graph_blocks), dim3(plan.graph_threads), arguments, plan.graph_shared, stream_), "launch");
     }
     // All joints or all bodies of graphs that are not on chip.
     template <JointPass kPass>

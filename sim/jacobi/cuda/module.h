@@ -23,7 +23,7 @@ constexpr std::uint64_t rig_module_layout() {
           sizeof(ChainBundle), sizeof(ChainSlot), sizeof(ChainExtras), sizeof(TreeBundle), sizeof(TreeSlot), sizeof(TreeSpan), sizeof(TreeWork),
           sizeof(TreeSpanWork), sizeof(Graph), sizeof(GraphJoints), sizeof(GraphBodies), sizeof(GraphSides), sizeof(GraphStep),
           sizeof(RigModuleText), std::size_t{kBundleLanes}, kGraphPlanes, kGraphChanges, offsetof(AloneTick, substeps),
-          offsetof(AloneTick, iterations), offsetof(AloneTick, run), offsetof(AloneTick, executor), offsetof(AloneTick, mass), offsetof(AloneTick, kinematic), offsetof(AloneTick, pushed), offsetof(AloneTick, trees),
+          offsetof(AloneTick, iterations), offsetof(AloneTick, workers), offsetof(AloneTick, run), offsetof(AloneTick, executor), offsetof(AloneTick, mass), offsetof(AloneTick, kinematic), offsetof(AloneTick, pushed), offsetof(AloneTick, trees),
           offsetof(AloneTick, graphs), offsetof(AloneTick, tree_slots), offsetof(AloneTick, graph_joints), offsetof(AloneTick, graph_steps),
           offsetof(AloneTick, plane_rows), offsetof(TreeBundle, slot), offsetof(TreeBundle, compliance), offsetof(TreeBundle, alone),
           offsetof(TreeSlot, parent), offsetof(TreeSlot, span), offsetof(TreeSpan, sign), offsetof(Graph, first_plane), offsetof(Graph, steps),
