@@ -48,8 +48,9 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
     device += longest_chain * kLinkAlong_ms + longest_tree * kTreeJointAlong_ms;
     if (most_steps > 0) device += (kGraphPasses + 2.0 * most_steps * (tick.iterations + 1.0)) * kGraphPass_ms;
     const double bodies = tick.body_count;
-    return {std::max(spread / tick.workers, alone) * tick.substeps,
-            device * tick.substeps + kCall_ms + bodies * (kBodyCopied_ms / std::min(tick.workers, kMostCopiers) + kBodySent_ms)};
+    const std::uint32_t workers = std::max(1u, tick.workers);
+    return {std::max(spread / workers, alone) * tick.substeps,
+            device * tick.substeps + kCall_ms + bodies * (kBodyCopied_ms / std::min(workers, kMostCopiers) + kBodySent_ms)};
 }
 
 class ModuleRigDevice::Session final : public sim::RigSession {

@@ -297,13 +297,12 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, W
 }
 
 // The bodies of a slot lie anywhere: reading them ahead hides what memory takes.
-ORRERY_FN void fetch_body(const StepContext& context, const ChainView& chains, const ChainSlot& slot, std::size_t lane) {
-    prefetch(context.pose + slot.body[lane]);
-    prefetch(context.velocity + slot.body[lane]);
-    prefetch(chains.forces.force + slot.force[lane]);
-}
 ORRERY_FN void fetch_slot(const StepContext& context, const ChainView& chains, const ChainSlot& slot) {
-    for (std::size_t k = 0; k < kBundleLanes; ++k) fetch_body(context, chains, slot, k);
+    for (std::size_t k = 0; k < kBundleLanes; ++k) {
+        prefetch(context.pose + slot.body[k]);
+        prefetch(context.velocity + slot.body[k]);
+        prefetch(chains.forces.force + slot.force[k]);
+    }
 }
 
 // The sweeps are functions of their own: together they would need more registers than there are.
@@ -382,7 +381,7 @@ ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane)
     Vec3T<F> after{zero, zero, zero};
     ImpulseRow<F> row = impulse_row<F>(work[links], lane);
     for (std::uint32_t s = links; s > 0; --s) {
-        const ImpulseRow<F> before = impulse_row<F>(work[s - 1], lane);
+        const ImpulseRow<F> before = impulse_row<F>(work[s > 1 ? s - 1 : 1], lane);  // slot 0 has none
         after = joint_impulse<F>(row, after);
         put(work[s].reduced, lane, after);
         row = before;
@@ -421,8 +420,9 @@ ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, 
     const std::uint32_t bits = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
     scatter_pose<F>(context.pose->position, slot.body + lane, bits, pose);
     scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits, v);
-    store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane),
-                   get<F>(w.total, lane), context.step);
+    const F zero(0.0f);
+    const Vec3T<F> total = chains.forces.breakable ? get<F>(w.total, lane) : Vec3T<F>{zero, zero, zero};
+    store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane), total, context.step);
     return lost;
 }
 

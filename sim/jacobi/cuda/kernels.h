@@ -1,6 +1,7 @@
 // What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
 // substeps: a body is a thread's, but for the two sweeps along a chain, which are one's. Their work lies on chip, or in the device's
-// memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
+// memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a
+// block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
 // What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
 #pragma once
 
@@ -57,7 +58,7 @@ struct ChainLaunch {
     const ChainSlot* slots;
     const ChainExtras* extras;
     ChainState* state;  // of all slots
-    ChainRows* rows;    // of all slots; null: on chip
+    ChainRows* rows;    // the same; null: on chip
 };
 
 // Of trees and graphs. The poses in `context` are a copy, in which bodies that are not dynamic move, too.
@@ -103,10 +104,8 @@ class BlockOfChains {
   public:
     __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
     __device__ void solve() const {
+        if (bundle_.alone == 0) return;
         const StepConstants& step = launch_.context.step;
-        bodies([&](const ChainView& chains, ChainWork, std::uint32_t s, std::uint32_t lane) {
-            fetch_body(launch_.context, chains, chains.slots[s], lane);
-        });
         bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
             load_alone<float>(launch_.context, chains, work, s, lane);
         });

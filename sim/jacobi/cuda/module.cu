@@ -21,6 +21,7 @@ ORRERY_LANES_BEGIN
 
 constexpr std::uint32_t kPassThreads = 128;
 constexpr std::size_t kWarp = 32, kAlign = 256;
+constexpr std::size_t kBlockOverhead = 2048;  // of a processor's chip, which a block takes besides
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
 constexpr std::size_t kBlockBytes = std::size_t(64) << 10;  // that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
@@ -52,10 +53,13 @@ class Places {
 
 // All that a tick's launches are made of: while it stays the same, so does the graph that was recorded.
 struct Plan {
-    ChainLaunch chains;
     RigLaunch rigs;
-    std::uint32_t chain_blocks, chain_threads;
-    std::size_t chain_shared;
+    // Of chains, by length: those that fit on chip not at all, at least one bundle at a time, and kChainBlocks of them.
+    struct Chains {
+        ChainLaunch launch;
+        std::uint32_t blocks, threads;
+        std::size_t shared;
+    } chains[3];
     std::uint32_t graph_blocks, graph_threads;  // of graphs on chip
     std::size_t graph_shared;
     std::uint32_t substeps, most_steps;  // steps of an iterated pass, of graphs that are not on chip
@@ -366,10 +370,12 @@ class Session {
         const bool sent = mark(kBegin, cudaEventRecordDefault) && send_state(tick, host);
         same_ = 0;  // until all is there
         if (!sent || !launch(plan) || !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize")) return given_up();
-        if (!read_times(times)) return given_up();
+        DeviceTimes taken;
+        if (!read_times(taken)) return given_up();
         same_ = parts.total;
 
         take_back(tick, host);
+        times = taken;
         return DeviceAnswer::done;
     }
 
@@ -385,21 +391,29 @@ class Session {
     }
 
     bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
-        ChainLaunch& chains = plan.chains;
-        const std::size_t slots = std::size_t(tick.bundles[0].links) + 1;  // the first is the longest
-        plan.chain_blocks = tick.bundle_count;
-        plan.chain_threads = threads_for(slots * kBundleLanes, chain_threads_);
-        plan.chain_shared = slots * sizeof(ChainRows);
-        if (plan.chain_shared > on_chip_bytes_) plan.chain_shared = 0;
-        const std::size_t state_bytes = sizeof(ChainState) * tick.slot_count, row_bytes = plan.chain_shared > 0 ? 0 : sizeof(ChainRows) * tick.slot_count;
-        if (!grow(work_, state_bytes + row_bytes)) return false;
-        chains.state = reinterpret_cast<ChainState*>(work_.at);
-        if (row_bytes > 0) chains.rows = reinterpret_cast<ChainRows*>(work_.at + state_bytes);
-        read_state(tick, parts, chains);
-        chains.substeps = tick.substeps;
-        chains.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles);
-        chains.slots = reinterpret_cast<const ChainSlot*>(topology_.at + topology.slots);
-        chains.extras = reinterpret_cast<const ChainExtras*>(topology_.at + topology.extras);
+        const auto bytes = [&](std::uint32_t b) { return (std::size_t(tick.bundles[b].links) + 1) * sizeof(ChainRows); };
+        const std::size_t most[] = {~std::size_t(0), on_chip_bytes_, (on_chip_bytes_ - std::min(on_chip_bytes_, kChainBlocks * kBlockOverhead)) / kChainBlocks};
+        std::uint32_t begin[4] = {0, 0, 0, tick.bundle_count};  // the longest come first
+        for (std::uint32_t k = 1; k < 3; ++k) {
+            for (begin[k] = begin[k - 1]; begin[k] < tick.bundle_count && bytes(begin[k]) > most[k]; ++begin[k]) {}
+        }
+        const std::size_t state_bytes = sizeof(ChainState) * tick.slot_count;
+        if (!grow(work_, state_bytes + (begin[1] > 0 ? sizeof(ChainRows) * tick.slot_count : 0))) return false;
+        for (std::uint32_t k = 0; k < 3; ++k) {
+            Plan::Chains& chains = plan.chains[k];
+            chains.blocks = begin[k + 1] - begin[k];
+            if (chains.blocks == 0) continue;
+            const std::size_t slots = std::size_t(tick.bundles[begin[k]].links) + 1;
+            chains.threads = threads_for(slots * kBundleLanes, chain_threads_);
+            chains.shared = k == 0 ? 0 : bytes(begin[k]);
+            read_state(tick, parts, chains.launch);
+            chains.launch.substeps = tick.substeps;
+            chains.launch.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles) + begin[k];
+            chains.launch.slots = reinterpret_cast<const ChainSlot*>(topology_.at + topology.slots);
+            chains.launch.extras = reinterpret_cast<const ChainExtras*>(topology_.at + topology.extras);
+            chains.launch.state = reinterpret_cast<ChainState*>(work_.at);
+            if (k == 0) chains.launch.rows = reinterpret_cast<ChainRows*>(work_.at + state_bytes);
+        }
         return true;
     }
     void plan_others(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, const ScratchParts& scratch, Plan& plan) {
@@ -482,12 +496,12 @@ class Session {
     }
     bool enqueue(const Plan& plan, unsigned marking) {
         if (!mark(kSent, marking)) return false;
-        if (plan.chain_blocks > 0) {
-            ChainLaunch copy = plan.chains;
+        for (const Plan::Chains& chains : plan.chains) {
+            if (chains.blocks == 0) continue;
+            ChainLaunch copy = chains.launch;
             void* arguments[] = {&copy};
-            void (*const kernel)(ChainLaunch) = plan.chain_shared > 0 ? chain_kernel<true> : chain_kernel<false>;
-            if (!ok(cudaLaunchKernel(kernel, dim3(plan.chain_blocks), dim3(plan.chain_threads), arguments, plan.chain_shared, stream_), "launch"))
-                return false;
+            void (*const kernel)(ChainLaunch) = chains.shared > 0 ? chain_kernel<true> : chain_kernel<false>;
+            if (!ok(cudaLaunchKernel(kernel, dim3(chains.blocks), dim3(chains.threads), arguments, chains.shared, stream_), "launch")) return false;
         }
         if (plan.trees || plan.graphs) {
             const RigLaunch& rigs = plan.rigs;

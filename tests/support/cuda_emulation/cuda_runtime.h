@@ -135,7 +135,7 @@ inline cudaError_t cudaMalloc(void** out, std::size_t bytes) {
     CUDA_EMULATION_CALL;
     auto* const block = static_cast<unsigned char*>(std::aligned_alloc(cuda_emulation::kHead, (bytes + 2 * cuda_emulation::kHead - 1) / cuda_emulation::kHead * cuda_emulation::kHead));
     std::memcpy(block, &bytes, sizeof(bytes));
-    std::memset(block + cuda_emulation::kHead, 0xa5, bytes);  // whoever reads what nobody wrote is seen
+    std::memset(block + cuda_emulation::kHead, 0xff, bytes);  // NaNs: whoever reads what nobody wrote is seen
     cuda_emulation::device.used_bytes += bytes;
     *out = block + cuda_emulation::kHead;
     return cudaSuccess;
@@ -200,7 +200,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, vo
         const bool backwards = cuda_emulation::device.backwards;
         for (unsigned b = 0; b < grid.x; ++b) {
             blockIdx.x = backwards ? grid.x - 1 - b : b;
-            std::memset(cuda_emulation::on_chip_memory(), 0xa5, shared_bytes);
+            std::memset(cuda_emulation::on_chip_memory(), 0xff, shared_bytes);
             for (unsigned t = 0; t < block.x; ++t) {
                 threadIdx.x = backwards ? block.x - 1 - t : t;
                 kernel(argument);
