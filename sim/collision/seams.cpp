@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sim/collision/parallel.h"
+#include "sim/collision/patches.h"
 
 namespace orrery::sim {
 namespace {
@@ -70,11 +71,12 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
             for (last = first + 1; last < count && same_pair(first, last); ++last) {}
             if (last - first < 2 || (first == begin && begin != 0 && same_pair(first - 1, first))) continue;
             const std::uint32_t a = manifolds[first].a, b = manifolds[first].b;
-            if (!slides(a, b) && !slides(b, a)) continue;
+            if (type_of[a] != ShapeType::compound && type_of[b] != ShapeType::compound) continue;
             scratch.which.resize(last - first);
             std::iota(scratch.which.begin(), scratch.which.end(), first);
             if (slides(a, b)) look(a, scratch);
             if (slides(b, a)) look(b, scratch);
+            if (ref::merge_patches(input, manifolds, scratch.which, ghost_.data())) any = true;
         }
     });
     if (!any) return;

@@ -94,5 +94,8 @@ namespace ref {
 bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
                  SeamScratch& scratch, std::uint8_t* ghost);
 
+// Whether two contacts of the same two bodies are between faces that are one plane on either body; of boxes and hulls.
+bool in_one_plane(const SeamInput& input, const Manifold& m, const Manifold& other);
+
 }  // namespace ref
 }  // namespace orrery::sim

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 19;
+inline constexpr std::uint32_t kEngineVersion = 20;
 
 // ---------------------------------------------------------------- limits
 
@@ -543,7 +543,8 @@ struct WorldStats {
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
     std::uint32_t rigs = 0;                       // awake or not
     std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
-    float device_send_ms = 0.0f, device_solve_ms = 0.0f, device_return_ms = 0.0f;  // how long that took, by the device's own clock
+    float device_send_ms = 0.0f, device_solve_ms = 0.0f, device_return_ms = 0.0f;  // how long that took, by the device's
+                                                  // own clock; send includes what the host takes to find what has changed
     std::uint32_t rigs_beyond_limits = 0;         // not among them: too large (kMaxGraphSides, kMaxTreeSlots), the coloured solver has them
     float max_penetration_m = 0.0f;
 };
