@@ -49,9 +49,10 @@ TEST_CASE("a GPU's threads give the bits of the CPU's lanes, on chip and off") {
         const std::uint64_t seed = seeded(n);
         CAPTURE(seed);
         // Room for no bundle, for one, and for several.
-        for (const int on_chip_kib : {1, 64, 256}) {
+        for (const int on_chip_kib : {1, 64, 250, 256}) {
             const FreshDevice fresh;
             device.on_chip_bytes = on_chip_kib * 1024;
+            device.processors = on_chip_kib == 250 ? 1 : 4;  // or less than all of the work lies there
             device.backwards = on_chip_kib == 256;
             const WorldDef def = ropes(seed, 40, 24);
             ModuleRigDevice gpu = module_device();

@@ -18,7 +18,8 @@
 ORRERY_LANES_BEGIN
 
 // AloneSlot, in two. What the sweeps along a chain need, and what bodies ask each other for, is little enough that three bundles of forty links
-// are on a processor's chip at once: while the sweeps of one go on in half a warp, bodies of the others use the rest.
+// are on a processor's chip at once: while the sweeps of one go on in half a warp, bodies of the others use the rest. Where there are few bundles
+// all of it is.
 struct alignas(64) ChainState {
     Vec3Rows position;
     QuatRows orientation;
@@ -97,9 +98,13 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 // ---- chains
 
 constexpr std::uint32_t kChainThreads = 352, kChainBlocks = 3;  // of a block at most, and of them on a processor: for 40 links (RESULTS.md)
+constexpr std::uint32_t kWholeChainBlocks = 2;                  // with all of their work on chip, where there are no more of them
 
-// A block is a bundle's. kOnChip: its work lies there.
-template <bool kOnChip>
+// What of a bundle's work lies on chip.
+enum class OnChip { nothing, rows, all };
+
+// A block is a bundle's.
+template <OnChip kOnChip>
 class BlockOfChains {
   public:
     __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
@@ -140,8 +145,10 @@ class BlockOfChains {
         forces.breakable = bundle_.breakable;
         const ChainView chains{&bundle_, launch_.slots + bundle_.slot, launch_.extras + bundle_.slot, forces, nullptr};
         ChainState* const state = launch_.state + bundle_.slot;
-        if constexpr (kOnChip) work(chains, ChainWork{state, reinterpret_cast<ChainRows*>(on_chip)});
-        else work(chains, ChainWork{state, launch_.rows + bundle_.slot});
+        ChainRows* const rows = reinterpret_cast<ChainRows*>(on_chip);
+        if constexpr (kOnChip == OnChip::nothing) work(chains, ChainWork{state, launch_.rows + bundle_.slot});
+        else if constexpr (kOnChip == OnChip::rows) work(chains, ChainWork{state, rows});
+        else work(chains, ChainWork{reinterpret_cast<ChainState*>(rows + (bundle_.links + 1)), rows});
     }
     template <class Work>
     __device__ void bodies(const Work& work) const {
@@ -155,8 +162,8 @@ class BlockOfChains {
     const ChainBundle& bundle_;
 };
 
-template <bool kOnChip>
-__global__ void __launch_bounds__(kChainThreads, kChainBlocks) chain_kernel(ChainLaunch launch) {
+template <OnChip kOnChip>
+__global__ void __launch_bounds__(kChainThreads, kOnChip == OnChip::all ? kWholeChainBlocks : kChainBlocks) chain_kernel(ChainLaunch launch) {
     BlockOfChains<kOnChip>(launch).solve();
 }
 

@@ -57,6 +57,7 @@ struct Plan {
     // Of chains, by length: those that fit on chip not at all, at least one bundle at a time, and kChainBlocks of them.
     struct Chains {
         ChainLaunch launch;
+        OnChip on_chip;
         std::uint32_t blocks, threads;
         std::size_t shared;
     } chains[3];
@@ -188,10 +189,12 @@ class Session {
         return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes") ? static_cast<std::uint32_t>(attributes.maxThreadsPerBlock) : 0;
     }
     bool prepare() {
-        int on_chip_bytes = 0;
+        int processors = 0, on_chip_bytes = 0;
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
+            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
             !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaFuncSetAttribute(chain_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::rows>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::all>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
             !load(kinematic_kernel) || !load(tree_kernel<TreePass::prepare>) || !load(tree_kernel<TreePass::substep>) ||
             !load(tree_kernel<TreePass::finish>) || !load(joint_kernel<JointPass::prepare>) || !load(joint_kernel<JointPass::warm_start>) ||
@@ -202,8 +205,9 @@ class Session {
             !load(body_kernel<BodyPass::finish>))
             return false;
         graph_threads_ = std::min(kGraphThreads, load(graph_kernel));
-        chain_threads_ = std::min({kChainThreads, load(chain_kernel<true>), load(chain_kernel<false>)});
+        chain_threads_ = std::min({kChainThreads, load(chain_kernel<OnChip::all>), load(chain_kernel<OnChip::rows>), load(chain_kernel<OnChip::nothing>)});
         if (graph_threads_ == 0 || chain_threads_ == 0) return false;
+        processors_ = static_cast<std::size_t>(processors);
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
         for (cudaEvent_t& mark : marks_) {
             if (!ok(cudaEventCreateWithFlags(&mark, cudaEventDefault), "cudaEventCreateWithFlags")) return false;
@@ -405,7 +409,13 @@ class Session {
             if (chains.blocks == 0) continue;
             const std::size_t slots = std::size_t(tick.bundles[begin[k]].links) + 1;
             chains.threads = threads_for(slots * kBundleLanes, chain_threads_);
+            chains.on_chip = k == 0 ? OnChip::nothing : OnChip::rows;
             chains.shared = k == 0 ? 0 : bytes(begin[k]);
+            const std::size_t all = slots * (sizeof(ChainRows) + sizeof(ChainState));
+            if (k > 0 && chains.blocks <= kWholeChainBlocks * processors_ && kWholeChainBlocks * (all + kBlockOverhead) <= on_chip_bytes_) {
+                chains.on_chip = OnChip::all;
+                chains.shared = all;
+            }
             read_state(tick, parts, chains.launch);
             chains.launch.substeps = tick.substeps;
             chains.launch.bundles = reinterpret_cast<const ChainBundle*>(state_.at + parts.bundles) + begin[k];
@@ -500,7 +510,9 @@ class Session {
             if (chains.blocks == 0) continue;
             ChainLaunch copy = chains.launch;
             void* arguments[] = {&copy};
-            void (*const kernel)(ChainLaunch) = chains.shared > 0 ? chain_kernel<true> : chain_kernel<false>;
+            void (*const kernel)(ChainLaunch) = chains.on_chip == OnChip::all    ? chain_kernel<OnChip::all>
+                                                : chains.on_chip == OnChip::rows ? chain_kernel<OnChip::rows>
+                                                                                 : chain_kernel<OnChip::nothing>;
             if (!ok(cudaLaunchKernel(kernel, dim3(chains.blocks), dim3(chains.threads), arguments, chains.shared, stream_), "launch")) return false;
         }
         if (plan.trees || plan.graphs) {
@@ -567,7 +579,7 @@ class Session {
     cudaGraphExec_t recorded_ = nullptr;  // of plan_
     cudaEvent_t marks_[kMarks] = {};
     Plan plan_;
-    std::size_t on_chip_bytes_ = 0;
+    std::size_t processors_ = 0, on_chip_bytes_ = 0;
     std::uint32_t graph_threads_ = 0, chain_threads_ = 0;
     Memory state_, topology_, work_, scratch_, staging_;  // the last is the host's
     StateParts parts_{};
@@ -596,7 +608,7 @@ bool find(RigModuleText* out) {
     // The kernel must be there for this card.
     cudaFuncAttributes attributes{};
     cudaError_t loaded = cudaSetDevice(kDevice);
-    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel<true>);
+    if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel<OnChip::rows>);
     if (loaded != cudaSuccess) {
         std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name, cudaGetErrorString(loaded));
         return false;

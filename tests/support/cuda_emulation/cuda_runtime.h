@@ -27,7 +27,7 @@ struct dim3 {
 enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 struct cudaFuncAttributes {
     int maxThreadsPerBlock;
@@ -47,6 +47,7 @@ constexpr std::size_t kMostOnChipBytes = 256 * 1024;
 
 struct Device {
     unsigned calls_left = ~0u;                             // after which the device is lost; ~0: never
+    int processors = 4;
     int on_chip_bytes = 64 * 1024;  // at most kMostOnChipBytes
     std::size_t memory_bytes = std::size_t(1) << 30, used_bytes = 0;
     bool backwards = false;                                // the last thread of a launch first
@@ -98,9 +99,9 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
     out->totalGlobalMem = cuda_emulation::device.memory_bytes;
     return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     CUDA_EMULATION_CALL;
-    *value = cuda_emulation::device.on_chip_bytes;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_emulation::device.processors : cuda_emulation::device.on_chip_bytes;
     return cudaSuccess;
 }
 template <class Kernel>
