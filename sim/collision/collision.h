@@ -38,8 +38,8 @@ class Collision {
     bool find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor, TickArena& arena,
                     std::span<const Pair>& pairs);
 
-    // One manifold a touching pair, of meshes and compounds one for each two parts that touch, sorted by (a, b, child_a,
-    // child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
+    // One manifold a touching pair, of meshes and compounds one for each two parts that touch, or planes of parts (patches.h), sorted by
+    // (a, b, child_a, child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
     // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
     // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with

@@ -38,7 +38,8 @@ struct Manifold {
     float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
     ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no
-                                               // room for them (there is where Seams may turn the contact: may_be_turned)
+                                               // room for them (there is where Seams may turn the contact, may_be_turned, and of
+                                               // compounds, whose contacts are joined: patches.h)
 };
 
 // Manifolds in their order, wherever each lies.
