@@ -416,7 +416,6 @@ TEST_CASE("few beads are the CPU's, topology is sent when it changes alone, and 
 
 TEST_CASE("a GPU is asked where it pays: for a large net, or many chains on few cores") {
     const FreshDevice fresh;
-    device.memory_bytes = std::size_t(8) << 30;
     const auto asked = [](const WorldDef& def) {
         ModuleRigDevice gpu = module_device(false);
         const auto world = world_on(def, &gpu);
