@@ -147,6 +147,27 @@ ORRERY_FN F stiffness_alone(const ChainView& chains, Work work, std::uint32_t s,
     return ((h * h) * pulls) * i;
 }
 
+// How a body turns and how hard it is to turn where the joints hold it by these arms: its rows, but for those of its joint; and its inverse
+// inertia. `held`: whether the body before has been turned; then this one.
+template <Turning kTurning, class F, class Work>
+ORRERY_FN F settle_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane, Vec3T<F> in, Vec3T<F> out,
+                         bool& held) {
+    const ChainSlot& slot = chains.slots[s];
+    auto&& w = work[s];
+    const F h(step.h_s);
+    F i = get<F>(slot.inverse_inertia, lane);
+    const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
+    put(w.in_arm, lane, in);
+    put(w.out_arm, lane, out);
+    const bool stiff = any(stiffness > F(kStiffest));
+    if (stiff) i = hold_alone<kTurning, F>(chains, work, s, lane, h, i, stiffness, held);
+    else if constexpr (kTurning == Turning::apart) put(w.turned, lane, get<F>(w.angular, lane));
+    held = stiff;
+    put(w.inertia, lane, i);
+    put(w.alpha, lane, get<F>(slot.inverse_mass, lane) + i * dot(in, out));
+    return i;
+}
+
 // A body as a substep's solve finds it.
 template <class F>
 struct AloneBody {
@@ -207,24 +228,12 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
                                BodyBefore<F>& before) {
     const ChainSlot& slot = chains.slots[s];
     auto&& w = work[s];
-    const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
-    Vec3T<F> turned = get<F>(w.angular, lane);
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
-    F i = get<F>(slot.inverse_inertia, lane);
-    const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
-    put(w.in_arm, lane, in);
-    put(w.out_arm, lane, out);
-    if (any(stiffness > F(kStiffest))) {
-        i = hold_alone<Turning::along, F>(chains, work, s, lane, h, i, stiffness, before.held);
-        turned = get<F>(w.angular, lane);
-        before.held = true;
-    } else {
-        before.held = false;
-    }
-    put(w.inertia, lane, i);
-    put(w.alpha, lane, m + i * dot(in, out));
-    const AloneBody<F> body{get<F>(w.position, lane), get<F>(w.linear, lane), turned, in, out, m, i, curving(turned, h)};
+    const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, before.held);
+    const Vec3T<F> turned = get<F>(w.angular, lane);
+    const AloneBody<F> body{get<F>(w.position, lane), get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
+                            curving(turned, F(step.h_s))};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
@@ -323,23 +332,14 @@ ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView
     for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
 }
 
-// The same for one body after the other in any order, or at once, but for what goes along the chain: turn_alone of all, begin_joint_alone of all joints, sweep_alone,
-// and push_alone of all bodies with the impulses that this leaves in `reduced`.
+// The same for bodies in any order, or at once, but for what goes along the chain: turn_alone of all, begin_joint_alone of all joints,
+// sweep_alone, and push_alone of all bodies with the impulses that this leaves in `reduced`.
 template <class F, class Work>
 ORRERY_FN void turn_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     const ChainSlot& slot = chains.slots[s];
-    auto&& w = work[s];
-    const F m = get<F>(slot.inverse_mass, lane), h(step.h_s);
-    const QuatT<F> q = get<F>(w.orientation, lane);
-    const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
-    F i = get<F>(slot.inverse_inertia, lane);
-    const F stiffness = stiffness_alone<F>(chains, work, s, lane, h, i, in, out);
-    put(w.in_arm, lane, in);
-    put(w.out_arm, lane, out);
-    if (any(stiffness > F(kStiffest))) i = hold_alone<Turning::apart, F>(chains, work, s, lane, h, i, stiffness, false);
-    else put(w.turned, lane, get<F>(w.angular, lane));
-    put(w.inertia, lane, i);
-    put(w.alpha, lane, m + i * dot(in, out));
+    const QuatT<F> q = get<F>(work[s].orientation, lane);
+    bool held = false;
+    settle_alone<Turning::apart, F>(step, chains, work, s, lane, rotate(q, get<F>(slot.in, lane)), rotate(q, get<F>(slot.out, lane)), held);
 }
 template <class F, class Work>
 ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
