@@ -12,13 +12,6 @@
 
 namespace orrery::server {
 
-// What the rigs of a tick take, of a host's core and of a GPU with its copies, as measured (tests/bench/RESULTS.md): what is worth a GPU is decided
-// by it, and a wrong guess costs time alone.
-struct RigCosts {
-    double host_ms = 0.0, device_ms = 0.0;
-};
-RigCosts rig_costs(const sim::AloneTick& tick);
-
 // By a module's table, which must outlive it. Sessions may be used from different threads.
 class ModuleRigDevice final : public sim::RigDevice {
   public:

@@ -2,7 +2,9 @@
 
 #include <vector>
 
-#include "sim/shapes/double3.h"
+#include "sim/collision/mesh_pairs.h"
+#include "sim/collision/parts.h"
+#include "sim/shapes/mesh.h"
 
 namespace orrery::sim::ref {
 namespace {
@@ -119,6 +121,30 @@ class Patch {
     Place place_[kMostAtOnce];
     std::uint32_t count_ = 0;
 };
+
+bool has_flat_faces(const Placed& is) { return is.shape->type == ShapeType::box || is.shape->type == ShapeType::hull; }
+
+// Of two children of a body, or twice the same; the way out of the body.
+bool one_face(const SeamInput& input, std::uint32_t body, std::uint32_t child, std::uint32_t other, D3 out) {
+    const Placed whole = placed(input.bodies, input.shapes, body, body);
+    if (const Mesh* const mesh = whole.shape->mesh.get())
+        return ((child | other) & kMeshEdge) == 0 && mesh->triangle[child].patch == mesh->triangle[other].patch;
+    if (!whole.shape->compound) return has_flat_faces(whole) || whole.shape->type == ShapeType::plane;
+    const Placed first = child_of(whole, child);
+    if (child == other || !has_flat_faces(first)) return has_flat_faces(first);
+    const Placed second = child_of(whole, other);
+    Face f, g;
+    if (!has_flat_faces(second) || !face_along(first, out, f) || !face_along(second, out, g)) return false;
+    const double flush = smaller(kFlush_m, kFlushOfBody * double(whole.shape->bounding_radius));
+    return dot(f.normal, g.normal) > kAlike && absolute(f.at - g.at) <= flush;
+}
+
+// Whether both are between faces that are one plane on either body.
+bool in_one_plane(const SeamInput& input, const Manifold& m, const Manifold& other) {
+    const D3 normal = widened(m.normal);
+    return dot(normal, widened(other.normal)) > kAlike && one_face(input, m.a, m.child_a, other.child_a, normal) &&
+           one_face(input, m.b, m.child_b, other.child_b, -normal);
+}
 
 }  // namespace
 

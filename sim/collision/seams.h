@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/collision/manifold.h"
+#include "sim/collision/parts.h"
 #include "sim/shapes/double3.h"
 #include "sim/shapes/shape.h"
 #include "sim/world/bodies.h"
@@ -39,23 +40,14 @@ struct SeamInput {
 namespace ref {
 // Memory of a group of contacts, kept from group to group.
 struct SeamScratch {
-    struct Plane {
-        D3 normal;
-        double at = 0.0;
-    };
-    struct Placed {
-        const Shape* shape = nullptr;  // no compound
-        DPose pose;                    // world axes, relative to the centre of the body that slides
-    };
-    std::vector<Plane> planes;           // that have been looked at
-    std::vector<Placed> parts, sliders;  // by place in the group
-    std::vector<std::uint32_t> level;  // contacts, by place in the group, whose parts have a face in the plane
+    std::vector<Face> planes;            // that have been looked at
+    std::vector<Placed> parts, sliders;  // by place in the group; no compounds; the slider is the origin
+    std::vector<std::uint32_t> level;    // contacts, by place in the group, whose parts have a face in the plane
 };
 }  // namespace ref
 
-// Heights that differ by no more are one; joints that are no wider are closed; who has sunk in deeper meets what he would meet there.
-// Less for small bodies.
-inline constexpr double kFlush_m = 0.001, kJoint_m = 0.002, kSunk_m = 0.005;
+// Joints that are no wider are closed; who has sunk in deeper meets what he would meet there. Less for small bodies.
+inline constexpr double kJoint_m = 0.002, kSunk_m = 0.005;
 
 // Whether drop_ghosts may turn a contact of these two, which may have more points then. Of what has no function over lanes every manifold
 // has room for all of them.
@@ -93,9 +85,6 @@ namespace ref {
 // are some of the former.
 bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
                  SeamScratch& scratch, std::uint8_t* ghost);
-
-// Whether two contacts of the same two bodies are between faces that are one plane on either body; of boxes and hulls.
-bool in_one_plane(const SeamInput& input, const Manifold& m, const Manifold& other);
 
 }  // namespace ref
 }  // namespace orrery::sim

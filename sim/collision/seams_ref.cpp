@@ -1,59 +1,14 @@
 #include "sim/collision/convex_support.h"
 #include "sim/collision/seams.h"
-#include "sim/collision/mesh_pairs.h"
-#include "sim/shapes/compound.h"
-#include "sim/shapes/mesh.h"
 
 namespace orrery::sim::ref {
 namespace {
 
-constexpr double kAlike = 1.0 - 2e-6;     // cosine of 0.11 degrees: normals nearer to each other are one
 constexpr double kLooksUp = 0.5;          // cosine: a face that leans less is none of a part's sides
-constexpr double kFlushOfSlider = 0.01;   // of its bounding radius: the most that kFlush_m, kJoint_m and kSunk_m are
 constexpr double kSpareOfSlider = 0.015;  // the same: by so much points may lie beyond the faces that hold them (kRectangleSlack, kSlack)
 constexpr double kSpareAhead = 0.25;      // of the distance to what is ahead
 
-using Placed = SeamScratch::Placed;
-
-Placed placed(const Bodies& bodies, std::span<const Shape> shapes, std::uint32_t body, std::uint32_t origin) {
-    const float *p = bodies.pose[body].position, *o = bodies.pose[origin].position, *q = bodies.pose[body].orientation;
-    return {&shapes[bodies.info[body].shape],
-            {{double(p[0]) - o[0], double(p[1]) - o[1], double(p[2]) - o[2]}, axes_of({q[0], q[1], q[2], q[3]})}};
-}
-Placed child_of(const Placed& is, std::uint32_t child) {
-    if (!is.shape->compound) return is;
-    const Compound::Child& of = is.shape->compound->child[child];
-    return {&is.shape->compound->shapes[of.shape], outward(is.pose, of.pose)};
-}
-
 D3 out_of_part(const Manifold& m, std::uint32_t slider) { return m.a == slider ? -widened(m.normal) : widened(m.normal); }
-
-using Face = SeamScratch::Plane;
-// The face of a part that looks most along a direction. False: it has none.
-bool face_along(const Placed& is, D3 direction, Face& face) {
-    if (is.shape->type == ShapeType::plane) {
-        face = {is.pose.axes.y, dot(is.pose.axes.y, is.pose.position)};
-        return true;
-    }
-    if (is.shape->type == ShapeType::box) {
-        const D3 n = inward(is.pose.axes, direction), half = widened(is.shape->half_extents);
-        const bool z = absolute(n.z) > absolute(n.x) && absolute(n.z) > absolute(n.y), y = !z && absolute(n.y) > absolute(n.x);
-        const D3 axis = z ? is.pose.axes.z : y ? is.pose.axes.y : is.pose.axes.x, normal = dot(axis, direction) < 0.0 ? -axis : axis;
-        face = {normal, dot(normal, is.pose.position) + (z ? half.z : y ? half.y : half.x)};
-        return true;
-    }
-    Convex convex;
-    place_convex(*is.shape, is.pose, convex);
-    if (convex.kind == ConvexKind::polytope) {
-        const std::uint32_t f = facing(convex, direction);
-        face = {convex.normal(f), convex.offset(f)};
-        return true;
-    }
-    if (convex.kind != ConvexKind::cylinder) return false;
-    const D3 normal = dot(convex.pose.axes.y, direction) < 0.0 ? -convex.pose.axes.y : convex.pose.axes.y;
-    face = {normal, dot(normal, convex.pose.position) + convex.half_height};
-    return true;
-}
 
 // Whether a point lies in the part, or no farther off than `across` where that is against `way`, `beside` elsewhere.
 bool holds(const Placed& is, D3 point, D3 way, double across, double beside) {
@@ -127,9 +82,9 @@ class GhostFinder {
         for (std::uint32_t k = 0; k < m.count; ++k) touches = touches || m.points[k].depth >= -flush;
         return touches;
     }
-    double for_slider(std::size_t i, double most) const { return smaller(most, kFlushOfSlider * slider_radius(i)); }
+    double for_slider(std::size_t i, double most) const { return smaller(most, kFlushOfBody * slider_radius(i)); }
     static bool known(const SeamScratch& scratch, const Face& face) {
-        for (const SeamScratch::Plane& p : scratch.planes) {
+        for (const Face& p : scratch.planes) {
             if (dot(p.normal, face.normal) > 1.0 - 1e-9 && absolute(p.at - face.at) < 1e-6) return true;
         }
         return false;
@@ -249,30 +204,7 @@ class GhostFinder {
     bool any_ = false;
 };
 
-bool has_flat_faces(const Placed& is) { return is.shape->type == ShapeType::box || is.shape->type == ShapeType::hull; }
-
-// Of two children of a body, or twice the same; the way out of the body.
-bool one_face(const SeamInput& input, std::uint32_t body, std::uint32_t child, std::uint32_t other, D3 out) {
-    const Placed whole = placed(input.bodies, input.shapes, body, body);
-    if (const Mesh* const mesh = whole.shape->mesh.get())
-        return ((child | other) & kMeshEdge) == 0 && mesh->triangle[child].patch == mesh->triangle[other].patch;
-    if (!whole.shape->compound) return has_flat_faces(whole) || whole.shape->type == ShapeType::plane;
-    const Placed first = child_of(whole, child);
-    if (child == other || !has_flat_faces(first)) return has_flat_faces(first);
-    const Placed second = child_of(whole, other);
-    Face f, g;
-    if (!has_flat_faces(second) || !face_along(first, out, f) || !face_along(second, out, g)) return false;
-    const double flush = smaller(kFlush_m, kFlushOfSlider * double(whole.shape->bounding_radius));
-    return dot(f.normal, g.normal) > kAlike && absolute(f.at - g.at) <= flush;
-}
-
 }  // namespace
-
-bool in_one_plane(const SeamInput& input, const Manifold& m, const Manifold& other) {
-    const D3 normal = widened(m.normal);
-    return dot(normal, widened(other.normal)) > kAlike && one_face(input, m.a, m.child_a, other.child_a, normal) &&
-           one_face(input, m.b, m.child_b, other.child_b, -normal);
-}
 
 bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
                  SeamScratch& scratch, std::uint8_t* ghost) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda_runtime.h"
+#include "server/room/rig_costs.h"
 #include "server/room/rig_module.h"
 #include "tests/support/random_rigs.h"
 #include "tests/support/seed.h"
