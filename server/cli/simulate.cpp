@@ -134,6 +134,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     std::vector<double> times;
     times.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(settings.ticks, 1u << 20)));
     SimulateReport report;
+    sim::DeviceTimes& device = report.profile.device;
     for (std::uint64_t tick = 1; tick <= settings.ticks; ++tick) {
         const std::span<const sim::Command> commands =
             settings.commands ? settings.commands(tick) : std::span<const sim::Command>();
@@ -151,9 +152,9 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
         if (profiled) {
             const sim::WorldStats stats = world.stats();
             solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;
-            report.profile.device_send_ms += static_cast<double>(stats.device_send_ms);
-            report.profile.device_solve_ms += static_cast<double>(stats.device_solve_ms);
-            report.profile.device_return_ms += static_cast<double>(stats.device_return_ms);
+            device.send_ms += stats.device_times.send_ms;
+            device.solve_ms += stats.device_times.solve_ms;
+            device.return_ms += stats.device_times.return_ms;
             if (tick % kStateSampleTicks == 0) state.sample(world, saved);
         }
         if (settings.after_tick) {
@@ -183,7 +184,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     }
     report.profile.lanes_filled = bundles > 0.0 ? solved / bundles : 0.0;
     report.profile.pairs = pairs / ticks;
-    for (double* sum : {&report.profile.device_send_ms, &report.profile.device_solve_ms, &report.profile.device_return_ms}) *sum /= ticks;
+    for (float* sum : {&device.send_ms, &device.solve_ms, &device.return_ms}) *sum /= static_cast<float>(ticks);
     if (state.samples > 0) {
         report.profile.hash_ms = state.hash_ms / static_cast<double>(state.samples);
         report.profile.save_ms = state.save_ms / static_cast<double>(state.samples);
@@ -228,9 +229,9 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         profile.number("possible_pairs", bodies * (bodies - 1.0) / 2.0);
         if (report.stats.device_rigs > 0)
             profile.object("device", JsonLine()
-                                         .number("send_ms", report.profile.device_send_ms)
-                                         .number("solve_ms", report.profile.device_solve_ms)
-                                         .number("return_ms", report.profile.device_return_ms));
+                                         .number("send_ms", report.profile.device.send_ms)
+                                         .number("solve_ms", report.profile.device.solve_ms)
+                                         .number("return_ms", report.profile.device.return_ms));
         line.object("profile", profile);
     }
     const Standing& standing = report.standing;
@@ -300,8 +301,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
         text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
         if (report.stats.device_rigs > 0) {
-            text += text_number("\n           the device's own ms a tick: send %.4f", report.profile.device_send_ms);
-            text += text_number(", solve %.4f", report.profile.device_solve_ms) + text_number(", return %.4f", report.profile.device_return_ms);
+            const auto ms = [](const char* format, float value) { return text_number(format, static_cast<double>(value)); };
+            const sim::DeviceTimes& device = report.profile.device;
+            text += ms("\n           the device's own ms a tick: send %.4f", device.send_ms) + ms(", solve %.4f", device.solve_ms) +
+                    ms(", return %.4f", device.return_ms);
         }
     }
     const Standing& standing = report.standing;

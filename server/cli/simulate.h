@@ -36,7 +36,7 @@ struct Profile {  // mean ms a tick, over the window
     std::array<double, sim::kStageCount> spread_ms{};  // of it in tasks that workers share
     double lanes_filled = 0.0;                         // of the 16 of a bundle
     double pairs = 0.0;                                // with overlapping bounds
-    double device_send_ms = 0.0, device_solve_ms = 0.0, device_return_ms = 0.0;  // of rigs on a device, by its own clock
+    sim::DeviceTimes device;
     double hash_ms = 0.0, save_ms = 0.0;  // sampled, outside of the step
 };
 

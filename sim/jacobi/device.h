@@ -76,11 +76,6 @@ enum class DeviceAnswer : std::uint8_t {
     lost,      // nothing was changed, and the device will not answer again
 };
 
-// Of a tick, by the device's own clock, ms. `send` includes what the host takes to find what has changed.
-struct DeviceTimes {
-    float send = 0.0f, solve = 0.0f, back = 0.0f;
-};
-
 // Of one world.
 class RigSession {
   public:

@@ -108,11 +108,8 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     }
     core.stats.rigs = rigs.count();
     core.stats.rigs_beyond_limits = rigs.rigs().beyond_limits;
-    const DeviceTimes times = rigs.empty() ? DeviceTimes{} : rigs.device_times();
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
-    core.stats.device_send_ms = times.send;
-    core.stats.device_solve_ms = times.solve;
-    core.stats.device_return_ms = times.back;
+    core.stats.device_times = rigs.empty() ? DeviceTimes{} : rigs.device_times();
     core.pairs = {};
     core.state.contacts.view({});  // warm_start_contacts has read them
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);

@@ -153,8 +153,8 @@ void measure(const sim::RigModule& module, const Recorded& one, const Recorded& 
             compare(r, after, copies);
             continue;
         }
-        solve.push_back(static_cast<double>(times.solve));
-        back.push_back(static_cast<double>(times.back));
+        solve.push_back(static_cast<double>(times.solve_ms));
+        back.push_back(static_cast<double>(times.return_ms));
         whole.push_back(ms);
     }
     module.close(session);

@@ -537,14 +537,19 @@ struct JointState {
     Constraint constraint;                        // with targets as they are now
 };
 
+// Of a step's rigs on a device, by its own clock.
+struct DeviceTimes {
+    float send_ms = 0.0f;                         // with what the host takes to find what has changed
+    float solve_ms = 0.0f, return_ms = 0.0f;
+};
+
 struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
     std::uint32_t rigs = 0;                       // awake or not
     std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
-    float device_send_ms = 0.0f, device_solve_ms = 0.0f, device_return_ms = 0.0f;  // how long that took, by the device's
-                                                  // own clock; send includes what the host takes to find what has changed
+    DeviceTimes device_times;                     // of those
     std::uint32_t rigs_beyond_limits = 0;         // not among them: too large (kMaxGraphSides, kMaxTreeSlots), the coloured solver has them
     float max_penetration_m = 0.0f;
 };

@@ -502,7 +502,7 @@ class Session {
     bool mark(Mark which, unsigned how) { return ok(cudaEventRecordWithFlags(marks_[which], stream_, how), "cudaEventRecordWithFlags"); }
     bool read_times(DeviceTimes& times) {
         const auto between = [&](Mark from, Mark to, float& ms) { return ok(cudaEventElapsedTime(&ms, marks_[from], marks_[to]), "cudaEventElapsedTime"); };
-        return between(kBegin, kSent, times.send) && between(kSent, kSolved, times.solve) && between(kSolved, kBack, times.back);
+        return between(kBegin, kSent, times.send_ms) && between(kSent, kSolved, times.solve_ms) && between(kSolved, kBack, times.return_ms);
     }
     bool enqueue(const Plan& plan, unsigned marking) {
         if (!mark(kSent, marking)) return false;
