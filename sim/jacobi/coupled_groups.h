@@ -48,6 +48,7 @@ class GraphGroups {
     void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
     void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched);
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // graphs
+    const Graph& graph(std::uint32_t index) const { return graphs_[awake_[index]]; }
     GraphView view(std::uint32_t index, RigForce* force, float* mean_n);
     void note_breaks(std::span<Joint> joints, const float* mean_n) const;
     void offer(AloneTick& tick) const;

@@ -40,16 +40,17 @@ ORRERY_LANES_BEGIN
 inline constexpr float kHeaviest = 2.0f;   // h^2 w^2 above which bodies count as heavier
 inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut rods hold a body
 
+// Of a slice.
 #define ORRERY_FOR_EACH_JOINT_VECTOR                                                     \
-    for (GraphJoints* j = g.joints; j != g.joints + g.graph->joints; ++j)                \
+    for (GraphJoints* j = slice.joints; j != slice.joints_end; ++j)                      \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
             if (vector_bits<F>(j->jointed, lane) != 0)
 #define ORRERY_FOR_EACH_BODY_VECTOR                                                      \
-    for (GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies; ++b)                \
+    for (const GraphBodies* b = slice.bodies; b != slice.bodies_end; ++b)                \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
             if (vector_bits<F>(b->dynamic, lane) != 0)
-#define ORRERY_FOR_EACH_PLACE_VECTOR                                                                \
-    for (const GraphBodies* b = g.bodies; b != g.bodies + g.graph->bodies + g.graph->outer; ++b) \
+#define ORRERY_FOR_EACH_PLACE_VECTOR                                                     \
+    for (const GraphBodies* b = slice.bodies; b != slice.places_end; ++b)                \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
 
 // ---- planes
@@ -123,14 +124,6 @@ ORRERY_FN void unload_place(const StepContext& context, const GraphView& g, cons
     const VelocityT<F> v = read_velocity<F>(g, AtHome<F>(place_of(g, b, lane)), true);
     scatter_velocity<F>(context.velocity->linear, b->body + lane, vector_bits<F>(b->dynamic, lane), v);
 }
-template <class F>
-ORRERY_ONCE void load_graph(const StepContext& context, const GraphView& g) {
-    ORRERY_FOR_EACH_PLACE_VECTOR load_place<F>(context, g, b, lane);
-}
-template <class F>
-ORRERY_ONCE void unload_graph(const StepContext& context, const GraphView& g) {
-    ORRERY_FOR_EACH_BODY_VECTOR unload_place<F>(context, g, b, lane);
-}
 
 // v += M^-1 J^T d
 template <class F>
@@ -160,15 +153,6 @@ ORRERY_FN void push_body(const GraphView& g, const GraphBodies* b, std::size_t l
     write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
     if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
 }
-template <class F>
-ORRERY_FN void push_bodies(const GraphView& g, const GraphBodies* begin, const GraphBodies* end) {
-    for (const GraphBodies* b = begin; b != end; ++b) {
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            if (vector_bits<F>(b->dynamic, lane) != 0) push_body<F>(g, b, lane);
-        }
-    }
-}
-
 // What inverse inertia and inverse mass are multiplied with, where x = h^2 w^2.
 template <class F>
 ORRERY_FN F lightened(F x) {
@@ -285,32 +269,10 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
     put(j->bias, lane, joint_bias(apart, spring, context.step));
 }
 
-template <class F>
-ORRERY_ONCE void refresh_graph(const StepContext& context, const GraphView& g) {
-    ORRERY_FOR_EACH_PLACE_VECTOR refresh_place<F>(context, g, b, lane);
-    ORRERY_FOR_EACH_JOINT_VECTOR show_impulse<F>(g, j, lane);
-    ORRERY_FOR_EACH_BODY_VECTOR refresh_member<F>(context, g, b, lane);
-    ORRERY_FOR_EACH_JOINT_VECTOR refresh_joint<F>(context, g, j, lane);
-}
-
-struct GraphTile {
-    const GraphBodies *bodies, *bodies_end;
-    GraphJoints* joints;
-    const GraphJoints* joints_end;
-};
-inline GraphTile tile_of(const GraphView& g, std::int64_t index) {
-    const GraphBodies* const begin = g.bodies + index * kGraphTile;
-    const GraphBodies* const last = g.bodies + (g.graph->bodies - 1);
-    const GraphBodies* const end = last - begin < std::ptrdiff_t{kGraphTile} ? last + 1 : begin + kGraphTile;
-    return {begin, end, g.joints + begin->first_own, g.joints + (end - 1)->first_own + (end - 1)->own};
-}
-
 // solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last move, hold, which
 // comes before the contacts, with the present ones.
-enum class GraphPass { solve, relax, hold };
-
 // One step. The first of a pass finds no change before it.
-template <class F, GraphPass kPass>
+template <class F, GraphPart kPart>
 ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, GraphStep by, bool first) {
     const F zero(0.0f), keep_change(by.keep), step(by.step);
     const std::size_t s = g.stride, t = g.change_stride;
@@ -323,9 +285,9 @@ ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, 
                        cross(read3<F>(velocity + 3 * s, s, at_other), get<F>(j->arm_other, lane)));
     const Vec3T<F> impulse = get<F>(j->impulse, lane);
     Vec3T<F> soft = get<F>(j->soft_block, lane) * impulse;
-    if constexpr (kPass == GraphPass::relax) soft = soft * get<F>(j->keep, lane);
-    Vec3T<F> held = get<F>(kPass == GraphPass::relax ? j->held_bias : j->bias, lane) + soft;
-    if constexpr (kPass == GraphPass::hold) held = held * get<F>(j->keep, lane);
+    if constexpr (kPart == GraphPart::relax) soft = soft * get<F>(j->keep, lane);
+    Vec3T<F> held = get<F>(kPart == GraphPart::relax ? j->held_bias : j->bias, lane) + soft;
+    if constexpr (kPart == GraphPart::hold) held = held * get<F>(j->keep, lane);
     const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
     const Vec3T<F> before = first ? Vec3T<F>{zero, zero, zero} : read3<F>(g.change, t, at_change);
     Vec3T<F> change = before * keep_change + wanted * step;
@@ -333,41 +295,6 @@ ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, 
     put(j->impulse, lane, impulse + change);
     write3(g.change, t, at_change.place, change);
 }
-template <class F, GraphPass kPass>
-ORRERY_FN void step_joints(const GraphView& g, GraphJoints* begin, const GraphJoints* end, GraphStep by, bool first) {
-    for (GraphJoints* j = begin; j != end; ++j) {
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) {
-            if (vector_bits<F>(j->jointed, lane) != 0) step_joint<F, kPass>(g, j, lane, by, first);
-        }
-    }
-}
-
-// Several iterations go over the tiles one behind the other, each as soon as what it reads is of the iteration before: of a large
-// graph what lies between the first and the last stays in the cache.
-template <class F, GraphPass kPass>
-ORRERY_ONCE void iterate_graph(const StepContext& context, const GraphView& g) {
-    load_graph<F>(context, g);
-    const Graph& graph = *g.graph;
-    const std::int64_t tiles = (graph.bodies + kGraphTile - 1) / kGraphTile, ahead = graph.ahead, lag = graph.lag;
-    for (std::uint32_t first = 0; first < graph.steps; first += graph.depth) {
-        const std::uint32_t end = first + graph.depth < graph.steps ? first + graph.depth : graph.steps;
-        for (std::int64_t front = 0; front < tiles + ahead + (end - first - 1) * lag; ++front) {
-            std::int64_t at = front;
-            for (std::uint32_t n = first; n < end && at >= 0; ++n, at -= lag) {
-                if (at < tiles) {
-                    const GraphTile tile = tile_of(g, graph.backwards ? tiles - 1 - at : at);
-                    step_joints<F, kPass>(g, tile.joints, tile.joints_end, graph.step[n], n == 0);
-                }
-                if (const std::int64_t behind = at - ahead; behind >= 0 && behind < tiles) {
-                    const GraphTile tile = tile_of(g, graph.backwards ? tiles - 1 - behind : behind);
-                    push_bodies<F>(g, tile.bodies, tile.bodies_end);
-                }
-            }
-        }
-    }
-    unload_graph<F>(context, g);
-}
-
 template <class F>
 ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
@@ -390,8 +317,12 @@ ORRERY_FN void warm_start_joint(const StepContext& context, const GraphView& g, 
     write3(g.change, g.change_stride, j->change + lane, impulse);
 }
 template <class F>
-ORRERY_FN void sum_up(GraphJoints* j, std::size_t lane) {
+ORRERY_FN void sum_up_joint(GraphJoints* j, std::size_t lane) {
     put(j->total, lane, get<F>(j->total, lane) + get<F>(j->impulse, lane));
+}
+template <class F>
+ORRERY_FN void take_back_joint(GraphJoints* j, std::size_t lane) {
+    put(j->total, lane, get<F>(j->total, lane) - get<F>(j->impulse, lane));
 }
 template <class F>
 ORRERY_FN void finish_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
@@ -399,47 +330,92 @@ ORRERY_FN void finish_joint(const StepContext& context, const GraphView& g, Grap
                 get<F>(j->impulse, lane) * F(context.step.inverse_h), get<F>(j->total, lane), context.step);
 }
 
-// ---- passes, of a whole graph
+// ---- the parts of passes (GraphPart), of groups of places [begin, end); graph_passes.cpp says which come after which
+
+struct GraphSlice {
+    const GraphBodies *bodies, *bodies_end, *places_end;  // members; they and, after the last of them, others
+    GraphJoints* joints;                                  // that are at home there
+    const GraphJoints* joints_end;
+};
+inline GraphSlice slice_of(const GraphView& g, std::uint32_t begin, std::uint32_t end) {
+    const std::uint32_t members = g.graph->bodies, first = begin < members ? begin : members, last = end < members ? end : members;
+    if (first == last) return {g.bodies + begin, g.bodies + begin, g.bodies + end, g.joints, g.joints};
+    const GraphBodies& final = g.bodies[last - 1];
+    return {g.bodies + begin, g.bodies + last, g.bodies + end, g.joints + g.bodies[first].first_own, g.joints + final.first_own + final.own};
+}
 
 template <class F>
-void prepare_graph(const StepContext& context, const GraphView& g) {
+void prepare_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
     ORRERY_FOR_EACH_JOINT_VECTOR prepare_joint<F>(context, g, j, lane);
-    refresh_graph<F>(context, g);
 }
-
 template <class F>
-void warm_start_graph(const StepContext& context, const GraphView& g) {
-    load_graph<F>(context, g);
+void place_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_PLACE_VECTOR refresh_place<F>(context, g, b, lane);
+}
+template <class F>
+void show_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_JOINT_VECTOR show_impulse<F>(g, j, lane);
+}
+template <class F>
+void refresh_members_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_BODY_VECTOR refresh_member<F>(context, g, b, lane);
+}
+template <class F>
+void refresh_joints_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_JOINT_VECTOR refresh_joint<F>(context, g, j, lane);
+}
+template <class F>
+void load_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_PLACE_VECTOR load_place<F>(context, g, b, lane);
+}
+template <class F>
+void unload_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_BODY_VECTOR unload_place<F>(context, g, b, lane);
+}
+template <class F>
+void warm_start_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
     ORRERY_FOR_EACH_JOINT_VECTOR warm_start_joint<F>(context, g, j, lane);
-    push_bodies<F>(g, g.bodies, g.bodies + g.graph->bodies);
-    unload_graph<F>(context, g);
 }
-
 template <class F>
-void solve_graph(const StepContext& context, const GraphView& g) { iterate_graph<F, GraphPass::solve>(context, g); }
-template <class F>
-void hold_graph(const StepContext& context, const GraphView& g) {
-    if (!g.graph->carries_all) iterate_graph<F, GraphPass::hold>(context, g);
+void push_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_BODY_VECTOR push_body<F>(g, b, lane);
 }
-
-// The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
-template <class F>
-void relax_graph(const StepContext& context, const GraphView& g) {
-    refresh_graph<F>(context, g);
-    iterate_graph<F, GraphPass::relax>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR sum_up<F>(j, lane);
+template <class F, GraphPart kPart>
+void step_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t n) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_JOINT_VECTOR step_joint<F, kPart>(g, j, lane, g.graph->step[n], n == 0);
 }
-// In the same substep.
 template <class F>
-void relax_graph_again(const StepContext& context, const GraphView& g) {
-    ORRERY_FOR_EACH_JOINT_VECTOR put(j->total, lane, get<F>(j->total, lane) - get<F>(j->impulse, lane));
-    iterate_graph<F, GraphPass::relax>(context, g);
-    ORRERY_FOR_EACH_JOINT_VECTOR sum_up<F>(j, lane);
+void sum_up_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_JOINT_VECTOR sum_up_joint<F>(j, lane);
 }
-
 template <class F>
-void finish_graph(const StepContext& context, const GraphView& g) {
+void take_back_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
+    ORRERY_FOR_EACH_JOINT_VECTOR take_back_joint<F>(j, lane);
+}
+template <class F>
+void finish_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
+    const GraphSlice slice = slice_of(g, begin, end);
     ORRERY_FOR_EACH_JOINT_VECTOR finish_joint<F>(context, g, j, lane);
+}
+
+// In the order of GraphPart.
+template <class F>
+constexpr GraphKernels make_graph_kernels() {
+    return {{prepare_slice<F>, place_slice<F>, show_slice<F>, refresh_members_slice<F>, refresh_joints_slice<F>, load_slice<F>,
+             unload_slice<F>, warm_start_slice<F>, push_slice<F>, step_slice<F, GraphPart::solve>, step_slice<F, GraphPart::relax>,
+             step_slice<F, GraphPart::hold>, sum_up_slice<F>, take_back_slice<F>, finish_slice<F>}};
 }
 
 #undef ORRERY_FOR_EACH_PLACE_VECTOR

@@ -71,6 +71,7 @@ struct GraphStep {
 // Iterations go over a graph by tiles of so many groups of bodies; so many groups of joints, about 2 KB each, lie at most between
 // those that go together, which a core's second cache holds.
 inline constexpr std::uint32_t kGraphTile = 8;
+constexpr std::uint32_t graph_tiles(std::uint32_t groups) { return (groups + kGraphTile - 1) / kGraphTile; }
 inline constexpr std::size_t kGraphAtOnce = 256;
 
 // Planes of bodies, and those of changes: what an iteration adds to the joints' impulses, and of rods pull over length.

@@ -6,7 +6,6 @@ namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t groups(std::size_t count) { return static_cast<std::uint32_t>((count + kBundleLanes - 1) / kBundleLanes); }
-constexpr std::uint32_t tiles(std::uint32_t groups) { return (groups + kGraphTile - 1) / kGraphTile; }
 bool beside_centre(Vec3 anchor) { return anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f; }
 constexpr std::uint32_t kFirstPlace = kBundleLanes;  // behind the row that is zero
 
@@ -66,8 +65,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     }
     // Joints read velocities, and bodies changes, up to so far: towards where bodies have to wait for less.
     graph.backwards = back > ahead;
-    graph.ahead = tiles(std::min(back, ahead));
-    graph.lag = graph.ahead + tiles(std::max(back, ahead));
+    graph.ahead = graph_tiles(std::min(back, ahead));
+    graph.lag = graph.ahead + graph_tiles(std::max(back, ahead));
     const std::size_t between = std::size_t(graph.lag) * kGraphTile * graph.joints / graph.bodies;
     const std::size_t depth = kGraphAtOnce / std::max<std::size_t>(between, 1);
     graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.steps));

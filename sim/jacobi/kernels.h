@@ -1,5 +1,5 @@
 // The work of rigs on lanes: one constant table a target. A kernel works on one group of rigs (a bundle of chains or of
-// trees, a graph); groups may be worked on at the same time.
+// trees) or a slice of a graph; groups may be worked on at the same time.
 #pragma once
 
 #include "sim/jacobi/chain.h"
@@ -49,6 +49,26 @@ struct CoupledKernels {
     Kernel prepare, warm_start, solve, relax, relax_again, finish;
 };
 
+// What a pass does of a graph, in parts: a part reads what the ones before it wrote anywhere in the graph, and writes its own places and
+// joints alone. So slices of a graph may be worked on at the same time.
+enum class GraphPart : std::uint8_t {
+    prepare,                                       // joints, once a tick
+    place, show, refresh_members, refresh_joints,  // what depends on poses, in this order: places, joints, members, joints
+    load, unload,                                  // velocities, from the bodies and back
+    warm_start, push,                              // joints' impulses; the members' velocities by what has changed of them
+    solve, relax, hold,                            // joints of an iteration, behind which comes push
+    sum_up, take_back,                             // a substep's impulses, into those of the tick and out of them
+    finish,
+};
+inline constexpr std::size_t kGraphParts = std::size_t(GraphPart::finish) + 1;
+
+// Of groups [begin, end) of the graph's places, members before others, and the joints that are at home there; `n`: which iteration.
+struct GraphKernels {
+    using Kernel = void (*)(const StepContext& context, const GraphView& view, std::uint32_t begin, std::uint32_t end, std::uint32_t n);
+    Kernel parts[kGraphParts];
+    Kernel operator[](GraphPart part) const { return parts[std::size_t(part)]; }
+};
+
 struct RigKernels {
     // `next`: slots that are likely to follow, links + 1 of them, or null: their bodies are fetched meanwhile.
     // True: some number is not far from the limits of quarantine_lost_bodies, and the poses that the bodies had are in start_pose.
@@ -60,8 +80,7 @@ struct RigKernels {
     void (*relax_again)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*finish)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     CoupledKernels<RigTreeView> trees;
-    CoupledKernels<GraphView> graphs;
-    CoupledKernels<GraphView>::Kernel hold_graph;  // before the contacts, without taking errors back
+    GraphKernels graphs;
 };
 
 // The target must be one of available_targets(), or automatic for the best.

@@ -321,15 +321,34 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     lost_ = job.lost;
 }
 
-void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone) {
+// Which graphs all workers solve together.
+void RigWorker::sort_graphs() {
+    team_graphs_.clear();
+    other_graphs_.clear();
+    std::size_t groups = 0;
+    for (std::uint32_t k = 0; k < graphs_.awake(); ++k) groups += graphs_.graph(k).joints;
+    for (std::uint32_t k = 0; k < graphs_.awake(); ++k)
+        (wants_team(graphs_.graph(k), groups, executor_->worker_count()) ? team_graphs_ : other_graphs_).push_back(k);
+}
+
+void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphPass graphs, bool met_alone) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
         CoupledKernel chains;
         TreeKernel trees;
-        GraphKernel graphs;
+        GraphPass graphs;
         bool met_alone;
+
+        // Whether it takes part in this pass.
+        bool takes(const Graph& graph) const {
+            return (!met_alone || rigs.met_[graph.rig] != 0) && (graphs != GraphPass::hold || !graph.carries_all);
+        }
     } job{*this, context, chains, trees, graphs, met_alone};
+    for (const std::uint32_t k : team_graphs_) {
+        const GraphView view = graphs_.view(k, force_.data(), mean_n_.data());
+        if (job.takes(*view.graph)) team_.run(graphs, kernels_->graphs, context, view, *executor_);
+    }
     const auto work = [](void* opaque, std::uint32_t k) {
         const FpEnvironment guarded;
         const Job& j = *static_cast<const Job*>(opaque);
@@ -342,11 +361,11 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
             const RigTreeView view = r.trees_.view(k, r.force_.data(), r.mean_n_.data());
             if (j.trees != nullptr && (!j.met_alone || view.bundle->met)) j.trees(j.context, view);
         } else {
-            const GraphView view = r.graphs_.view(k - r.trees_.awake(), r.force_.data(), r.mean_n_.data());
-            if (!j.met_alone || r.met_[view.graph->rig] != 0) j.graphs(j.context, view);
+            const GraphView view = r.graphs_.view(r.other_graphs_[k - r.trees_.awake()], r.force_.data(), r.mean_n_.data());
+            if (j.takes(*view.graph)) run_graph(j.graphs, r.kernels_->graphs, j.context, view);
         }
     };
-    const auto count = static_cast<std::uint32_t>(coupled_.size()) + trees_.awake() + graphs_.awake();
+    const auto count = static_cast<std::uint32_t>(coupled_.size() + trees_.awake() + other_graphs_.size());
     if (count > 1 && executor_->worker_count() > 1) {
         executor_->run(count, work, &job);
     } else {
@@ -355,6 +374,7 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
 }
 
 void RigWorker::prepare(const StepContext& context) {
+    sort_graphs();
     coupled_begin_.clear();
     std::size_t slots = 0;
     for (const std::uint32_t b : coupled_) {
@@ -362,25 +382,25 @@ void RigWorker::prepare(const StepContext& context) {
         slots += bundles_[b].links + 1u;
     }
     if (coupled_work_.size() < slots) coupled_work_.resize(slots);
-    run(context, kernels_->prepare, kernels_->trees.prepare, kernels_->graphs.prepare);
+    run(context, kernels_->prepare, kernels_->trees.prepare, GraphPass::prepare);
 }
 void RigWorker::warm_start(const StepContext& context) {
-    run(context, kernels_->warm_start, kernels_->trees.warm_start, kernels_->graphs.warm_start);
+    run(context, kernels_->warm_start, kernels_->trees.warm_start, GraphPass::warm_start);
     // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and
     // take back what they had, so that what touches it would sink in. Errors are taken back once, behind them.
-    if (!near_.empty()) run(context, nullptr, nullptr, kernels_->hold_graph, true);
+    if (!near_.empty()) run(context, nullptr, nullptr, GraphPass::hold, true);
 }
 void RigWorker::solve(const StepContext& context) {
-    run(context, kernels_->solve, kernels_->trees.solve, kernels_->graphs.solve);
+    run(context, kernels_->solve, kernels_->trees.solve, GraphPass::solve);
 }
 void RigWorker::relax(const StepContext& context) {
-    run(context, kernels_->relax, kernels_->trees.relax, kernels_->graphs.relax);
+    run(context, kernels_->relax, kernels_->trees.relax, GraphPass::relax);
 }
 void RigWorker::relax_again(const StepContext& context) {
-    run(context, kernels_->relax_again, kernels_->trees.relax_again, kernels_->graphs.relax_again, true);
+    run(context, kernels_->relax_again, kernels_->trees.relax_again, GraphPass::relax_again, true);
 }
 void RigWorker::finish(const StepContext& context) {
-    run(context, kernels_->finish, kernels_->trees.finish, kernels_->graphs.finish);
+    run(context, kernels_->finish, kernels_->trees.finish, GraphPass::finish);
     for (const std::uint32_t b : coupled_) note_breaks(bundles_[b], bundles_[b].coupled);
     trees_.note_breaks(joints_, mean_n_.data());
     graphs_.note_breaks(joints_, mean_n_.data());

@@ -10,6 +10,7 @@
 #include "sim/jacobi/chain.h"
 #include "sim/jacobi/coupled_groups.h"
 #include "sim/jacobi/device.h"
+#include "sim/jacobi/graph_passes.h"
 #include "sim/jacobi/kernels.h"
 #include "sim/solver/last_colour.h"
 #include "sim/solver/solver.h"
@@ -66,7 +67,6 @@ class RigWorker final : public LastColour {
   private:
     using CoupledKernel = void (*)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     using TreeKernel = CoupledKernels<RigTreeView>::Kernel;
-    using GraphKernel = CoupledKernels<GraphView>::Kernel;
 
     void pack(const Bodies& bodies, std::span<const Joint> joints);
     void set_flags(const ChainBundle& bundle, std::uint32_t mask);
@@ -74,8 +74,9 @@ class RigWorker final : public LastColour {
     ChainView view(const ChainBundle& bundle);
     void note_kinematic(const Bodies& bodies, std::span<const Joint> joints);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
-    // Each null: not these. met_alone: of rigs that are in contact.
-    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphKernel graphs, bool met_alone = false);
+    // `chains`, `trees` null: not these. met_alone: of rigs that are in contact.
+    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphPass graphs, bool met_alone = false);
+    void sort_graphs();
     void find_near(const Bodies& bodies, Manifolds manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
 
@@ -110,6 +111,8 @@ class RigWorker final : public LastColour {
     std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
     std::vector<CoupledSlot> coupled_work_;       // of coupled_ in order
     std::vector<std::size_t> coupled_begin_;
+    GraphTeam team_;
+    std::vector<std::uint32_t> team_graphs_, other_graphs_;  // awake ones: large, which all workers solve together, and others
 };
 
 }  // namespace orrery::sim

@@ -23,8 +23,7 @@ constexpr RigKernels make_rig_kernels() {
             relax_chains_again<F>,
             finish_chains<F>,
             {prepare_trees<F>, warm_start_trees<F>, solve_trees<F>, relax_trees<F>, relax_trees_again<F>, finish_trees<F>},
-            {prepare_graph<F>, warm_start_graph<F>, solve_graph<F>, relax_graph<F>, relax_graph_again<F>, finish_graph<F>},
-            hold_graph<F>};
+            make_graph_kernels<F>()};
 }
 
 ORRERY_LANES_END

@@ -262,15 +262,15 @@ __device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoi
     } else if constexpr (kPass == JointPass::warm_start) {
         warm_start_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::solve) {
-        step_joint<float, GraphPass::solve>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
+        step_joint<float, GraphPart::solve>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
     } else if constexpr (kPass == JointPass::show) {
         show_impulse<float>(g, j, lane);
     } else if constexpr (kPass == JointPass::refresh) {
         refresh_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::relax) {
-        step_joint<float, GraphPass::relax>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
+        step_joint<float, GraphPart::relax>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
     } else if constexpr (kPass == JointPass::sum) {
-        sum_up<float>(j, lane);
+        sum_up_joint<float>(j, lane);
     } else {
         finish_joint<float>(context, g, j, lane);
     }

@@ -1,0 +1,30 @@
+// The passes of graphs as sequences of parts (GraphPart): of a small graph one worker does all of them, of a large one all workers do each
+// part together, slice by slice. Neither has an effect on the outcome.
+#pragma once
+
+#include <vector>
+
+#include "sim/jacobi/kernels.h"
+#include "sim/solver/phases.h"
+
+namespace orrery::sim {
+
+enum class GraphPass : std::uint8_t { prepare, warm_start, hold, solve, relax, relax_again, finish };
+
+// By this worker alone.
+void run_graph(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view);
+
+// By all workers of an executor.
+class GraphTeam {
+  public:
+    void run(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view, Executor& executor);
+
+  private:
+    PhaseRunner runner_;
+    std::vector<Phase> phases_;
+};
+
+// Whether it is better worked on by all of so many workers than by one of them, where there are so many joints' groups to be solved in all.
+bool wants_team(const Graph& graph, std::size_t joint_groups, std::uint32_t workers);
+
+}  // namespace orrery::sim
