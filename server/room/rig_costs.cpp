@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/jacobi/graph_passes.h"
+
 namespace orrery::server {
 namespace {
 
@@ -35,13 +37,15 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
         spread += static_cast<double>(std::popcount(tick.trees[k].alone)) * tick.trees[k].links * kHostTreeJoint_ms;
         longest_tree = std::max(longest_tree, tick.trees[k].links);
     }
+    std::size_t groups = 0;
+    for (std::uint32_t k = 0; k < tick.graph_count; ++k) groups += tick.graphs[k].alone ? tick.graphs[k].joints : 0;
     for (std::uint32_t k = 0; k < tick.graph_count; ++k) {
         const sim::Graph& graph = tick.graphs[k];
         if (!graph.alone) continue;
         const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes, times = graph.steps * (tick.iterations + 1.0);
         const double ms = joints * times * (graph.joints < kWideGraphGroups ? kHostGraphJoint_ms : kHostWideGraphJoint_ms);
         spread += ms;
-        alone = std::max(alone, ms);
+        if (!sim::wants_team(graph, groups, tick.workers)) alone = std::max(alone, ms);
         device += joints * times * kGraphJoint_ms;
         most_steps = std::max(most_steps, graph.steps);
     }
