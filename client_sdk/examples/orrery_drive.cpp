@@ -152,7 +152,7 @@ class Drive {
             if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s from " + whom();
             if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
-                lost_ = "no seat of this room is free, or its scene has none, and --auto needs a vehicle";
+                lost_ = "no seat of this room is free, or its scene has none, and --auto needs a vehicle; to watch, leave out --auto, or drive_headless --watch";
             if (playing() && playing_since == 0) playing_since = now_ns();
             if (options_.automatic && !track_.known && playing_since != 0 && seconds_since(playing_since) > kOwnBodyTimeout_s)
                 lost_ = "this seat has no body of its own that could be seen to move: it steers what stands in the scene; leave out --auto";

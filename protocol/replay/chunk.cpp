@@ -93,7 +93,8 @@ Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> pay
     if (payload.size() > max_payload_bytes(kind))
         return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
                      std::to_string(payload.size()) + " bytes do not fit into a chunk of at most " +
-                         std::to_string(max_payload_bytes(kind))};
+                         std::to_string(max_payload_bytes(kind)) +
+                         (max_payload_bytes(kind) == kMaxTickBytes ? " (kMaxTickBytes)" : " (kMaxPayloadBytes)")};
     ChunkHeader header{.kind = kind, .sequence = sequence_};
     if (compress(kind, payload)) {
         header.flags = kFlagZstd;

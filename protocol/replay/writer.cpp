@@ -19,7 +19,7 @@ Result<ReplayWriter::Bytes> ReplayWriter::append(ChunkKind kind) {
 Result<ReplayWriter::Bytes> ReplayWriter::begin(const FileHeader& header) {
     if (phase_ != Phase::fresh) return misuse("the file header was already written");
     if (header.scene_name.size() > kMaxTextBytes || header.room.size() > kMaxTextBytes)
-        return misuse("scene and room names may have at most 256 bytes: shorten them");
+        return misuse("scene and room names may have at most 256 bytes (kMaxTextBytes): shorten them");
     payload_.clear();
     encode(header, payload_);
     auto bytes = append(ChunkKind::file_header);
@@ -31,7 +31,7 @@ Result<ReplayWriter::Bytes> ReplayWriter::tick(std::uint64_t tick, std::span<con
                                                const sim::HashTree& hash, std::uint64_t slip_ns) {
     if (phase_ != Phase::open) return misuse("a tick must stand between the file header and the end");
     if (tick != ticks_ + 1) return misuse("ticks must follow each other without a gap, from 1");
-    if (commands.size() > sim::kMaxCommandsPerTick) return misuse("a tick takes at most 65536 commands");
+    if (commands.size() > sim::kMaxCommandsPerTick) return misuse("a tick takes at most 65536 commands (kMaxCommandsPerTick)");
     record_.tick = tick;
     record_.slip_ns = slip_ns;
     record_.hash = hash;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "protocol/scene/command_script_generated.h"
 #include "protocol/scene/convert.h"
@@ -15,36 +17,156 @@ namespace {
 
 using scene::Path;
 using scene::Reader;
+using Field = ScriptMade::Field;
 
-// Finds what a script names in the definition of a world.
+constexpr std::uint64_t kOwnTags = std::uint64_t{1} << 63;  // and the command's place: the tag of one that has a name and no tag
+
+sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
+    const scene::DQuat turn = scene::to_double(frame.orientation);
+    return {scene::to_float(scene::to_double(frame.position) + rotate(turn, scene::to_double(local.position))),
+            scene::to_float(turn * scene::to_double(local.orientation))};
+}
+
+// Finds what a script names, in the definition of a world and in what the script makes. First all commands are declared, then
+// each is resolved: they may stand in any order.
 class Resolver {
   public:
-    Resolver(Reader& reader, const sim::World& world) : reader_(reader), world_(world) {
-        const sim::WorldDef& def = world.definition();
+    Resolver(Reader& reader, const sim::World& world) : reader_(reader), def_(world.definition()) {
         const Path nowhere;
-        for (std::size_t i = 0; i < def.slots.size(); ++i)
-            slots_.add(reader_, def.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
-        for (std::size_t i = 0; i < def.prefabs.size(); ++i)
-            templates_.add(reader_, def.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
-        bodies_ = def.bodies;
+        for (std::size_t i = 0; i < def_.slots.size(); ++i)
+            slots_.add(reader_, def_.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
+        for (std::size_t i = 0; i < def_.prefabs.size(); ++i)
+            templates_.add(reader_, def_.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
+        bodies_ = def_.bodies;
         scope_.bodies = &bodies_;
-        scope_.joints = &made_;
-        for (std::size_t i = 0; i < def.bodies.size(); ++i)
-            scope_.body_names.add(reader_, def.bodies[i].name, static_cast<std::uint32_t>(i), nowhere);
+        scope_.joints = &ordered_;
+        for (std::size_t i = 0; i < def_.bodies.size(); ++i)
+            scope_.body_names.add(reader_, def_.bodies[i].name, static_cast<std::uint32_t>(i), nowhere);
+        for (std::size_t i = 0; i < def_.joints.size(); ++i)
+            scope_.joint_names.add(reader_, def_.joints[i].name, static_cast<std::uint32_t>(i), nowhere);
     }
 
-    sim::Command resolve(const script::CommandT& from, const Path& where) {
+    void declare(const script::CommandT& from, std::uint32_t sequence, const Path& where) {
+        const bool spawns = from.kind == script::Kind::join || from.kind == script::Kind::spawn,
+                   joins = from.kind == script::Kind::grab || from.kind == script::Kind::create_joint;
+        if (!from.name.empty() && from.kind == script::Kind::create_joint)
+            return reader_.fail(where / "name", "stands beside the order, in which a joint has its name; give that");
+        if (!from.name.empty() && !spawns && !joins)
+            return reader_.fail(where / "name", "names what this command makes, but it makes nothing; give body, joint or slot");
+        if (!spawns && !joins) return;
+        const bool ordered = from.kind == script::Kind::create_joint && from.order;
+        const std::string& name = ordered ? from.order->name : from.name;
+        ScriptMade::Maker maker{.tick = from.tick, .tag = tag(from, sequence), .sequence = sequence};
+        maker.answer = spawns ? sim::EventKind::spawned : sim::EventKind::joint_created;
+        answers_alone(maker, !name.empty(), where / "tag");
+        if (name.empty() || !reader_.ok()) return;
+        if (spawns) return declare_group(from, maker, where);
+        maker.joints = 1;
+        scope_.joint_names.add(reader_, name, joint_thing(made_.add(maker, {}).first_joint), ordered ? where / "order" : where);
+    }
+
+    sim::Command resolve(const script::CommandT& from, std::uint32_t sequence, const Path& where) {
+        sequence_ = sequence;
+        tick_ = from.tick;
         sim::Command to;
         if (from.kind > script::Kind::MAX) reader_.fail(where / "kind", "is not a kind of command");
         to.kind = static_cast<sim::CommandKind>(from.kind);
-        to.tag = from.tag;
+        to.sequence = sequence;
+        to.tag = tag(from, sequence);
         to.value = reader_.number(from.value, where / "value", -scene::kMaxForce, scene::kMaxForce);
         convert_frame(from, where, to);
         needs(from, where, to);
         return to;
     }
 
+    // What a command names, for messages.
+    static std::string subject(const script::CommandT& from) {
+        const auto quoted = [](const char* kind, const std::string& name) { return kind + (" \"" + name + "\""); };
+        switch (from.kind) {
+            case script::Kind::join:
+            case script::Kind::leave:
+            case script::Kind::control:
+                return quoted("slot", from.slot);
+            case script::Kind::spawn:
+                return quoted("template", from.template_) + (from.name.empty() ? "" : " as \"" + from.name + "\"");
+            case script::Kind::despawn:
+            case script::Kind::impulse:
+            case script::Kind::teleport:
+            case script::Kind::grab:
+                return quoted("body", from.body);
+            case script::Kind::motor_target:
+            case script::Kind::move_grab:
+            case script::Kind::remove_joint:
+            case script::Kind::set_joint:
+                return quoted("joint", from.joint);
+            case script::Kind::create_joint:
+                if (!from.order->name.empty()) return quoted("joint", from.order->name);
+                return quoted("body", from.order->b) + (from.order->a.empty() ? "" : " to \"" + from.order->a + "\"");
+        }
+        return {};
+    }
+
+    ScriptMade take_made() { return std::move(made_); }
+
   private:
+    std::uint64_t tag(const script::CommandT& from, std::uint32_t sequence) const {
+        const bool named = !from.name.empty() || (from.kind == script::Kind::create_joint && from.order && !from.order->name.empty());
+        return from.tag == 0 && named ? kOwnTags | sequence : from.tag;
+    }
+
+    // The answer to a command with a name must be told from others.
+    void answers_alone(const ScriptMade::Maker& maker, bool named, const Path& where) {
+        const auto [at, first] = answers_.try_emplace({maker.tick, maker.answer, maker.tag}, maker.sequence, named);
+        if (first || (!named && !at->second.second)) return;
+        reader_.fail(where, "is also that of commands[" + std::to_string(at->second.first) +
+                                "], which makes something in the same tick; give what has a name a tag of its own, or none");
+    }
+
+    // A template's bodies, made as `cart`, are cart[i] and, where they have names in it, cart.wheel; an only one is `cart`, too.
+    // Its joints likewise.
+    void declare_group(const script::CommandT& from, ScriptMade::Maker maker, const Path& where) {
+        sim::Command placed;
+        std::uint32_t prefab = sim::kNone;
+        if (from.kind == script::Kind::join) {
+            const std::uint16_t seat = slot(from.slot, where / "slot");
+            if (!reader_.ok()) return;
+            prefab = def_.slots[seat].prefab;
+            placed.pose = def_.slots[seat].pose;
+            if (prefab == sim::kNone) return reader_.fail(where / "name", "names what this command makes, but the slot has no template");
+        } else {
+            prefab = templates_.find(reader_, from.template_, where / "template");
+            convert_frame(from, where, placed);
+            if (!reader_.ok()) return;
+        }
+        const sim::PrefabDef& group = def_.prefabs[prefab];
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < group.bodies.size(); ++i) {
+            names.push_back(group.bodies.size() == 1         ? from.name
+                            : group.bodies[i].name.empty() ? from.name + "[" + std::to_string(i) + "]"
+                                                           : from.name + "." + group.bodies[i].name);
+        }
+        maker.bodies = static_cast<std::uint32_t>(group.bodies.size());
+        maker.joints = static_cast<std::uint32_t>(group.joints.size());
+        const ScriptMade::Maker& made = made_.add(maker, std::move(names));
+        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where);
+        name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where);
+        for (const sim::BodyDef& part : group.bodies) bodies_.emplace_back(part).pose = compose(placed.pose, part.pose);
+    }
+
+    template <class Definition>
+    void name_group(scene::Names& names, const std::vector<Definition>& parts, const std::string& name, std::uint32_t first,
+                    const Path& where) {
+        for (std::uint32_t i = 0; i < parts.size() && reader_.ok(); ++i) {
+            names.add(reader_, name + "[" + std::to_string(i) + "]", first + i, where);
+            if (!parts[i].name.empty()) names.add(reader_, name + "." + parts[i].name, first + i, where);
+            if (parts.size() == 1) names.add(reader_, name, first + i, where);
+        }
+    }
+
+    // Bodies and joints that are made are counted after those of the definition.
+    std::uint32_t body_thing(std::uint32_t made) const { return static_cast<std::uint32_t>(def_.bodies.size()) + made; }
+    std::uint32_t joint_thing(std::uint32_t made) const { return static_cast<std::uint32_t>(def_.joints.size()) + made; }
+
     void convert_frame(const script::CommandT& from, const Path& where, sim::Command& to) {
         const auto vec = [](const script::Vec3& v) { return scene::Vec3(v.x(), v.y(), v.z()); };
         if (from.position)
@@ -68,7 +190,7 @@ class Resolver {
         to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
         if (from.channels.size() > sim::kControlChannels) {
             reader_.fail(where / "channels",
-                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
         }
         for (std::size_t i = 0; i < from.channels.size() && i < sim::kControlChannels; ++i) {
             to.channels[i] = reader_.number(from.channels[i], where.element("channels", i), -1.0, 1.0);
@@ -112,15 +234,14 @@ class Resolver {
             reader_.fail(where, "is missing; give the joint as a scene does");
             return to;
         }
-        made_.clear();
+        ordered_.clear();
         scene::convert_joint(reader_, *from, where, scope_);
-        if (!reader_.ok() || made_.empty()) return to;
-        const sim::JointDef& joint = made_.front();
-        const auto id = [](std::uint32_t index) { return index == sim::kNone ? sim::BodyId{} : sim::BodyId{index + 1, 0}; };
-        to.a = id(joint.body_a);
-        to.b = id(joint.body_b);
-        to.c = id(joint.body_c);
-        to.d = id(joint.body_d);
+        if (!reader_.ok() || ordered_.empty()) return to;
+        const sim::JointDef& joint = ordered_.front();
+        to.a = body_id(joint.body_a, from->a, Field::a, where / "a");
+        to.b = body_id(joint.body_b, from->b, Field::b, where / "b");
+        to.c = body_id(joint.body_c, from->c, Field::c, where / "c");
+        to.d = body_id(joint.body_d, from->d, Field::d, where / "d");
         to.constraint = joint.constraint;
         to.collide_connected = joint.collide_connected;
         to.break_force_n = joint.break_force_n;
@@ -135,36 +256,63 @@ class Resolver {
             !name.empty() && name.size() <= 3 && name.find_first_not_of("0123456789") == std::string::npos;
         if (!digits) return static_cast<std::uint16_t>(slots_.find(reader_, name, where));
         const int index = std::atoi(name.c_str());
-        if (index >= static_cast<int>(world_.definition().slots.size()))
+        if (index >= static_cast<int>(def_.slots.size()))
             reader_.fail(where, "the scene has no slot " + name);
         return static_cast<std::uint16_t>(index);
     }
     sim::BodyId body(const std::string& name, const Path& where) {
-        const sim::BodyId id = name.empty() ? sim::BodyId{} : world_.find_body(name);
-        if (!id.valid()) unknown("body", name, world_.definition().bodies, where);
-        return id;
+        const std::optional<std::uint32_t> thing = known("body", scope_.body_names, name, where);
+        return thing ? body_id(*thing, name, Field::body, where) : sim::BodyId{};
+    }
+    // Of what is made later the id comes later, too.
+    sim::BodyId body_id(std::uint32_t thing, const std::string& name, Field field, const Path& where) {
+        if (thing == sim::kNone) return {};
+        if (thing < def_.bodies.size()) return {thing + 1, 0};
+        const std::uint32_t made = thing - body_thing(0);
+        use(made_.maker_of_body(made), {.thing = made, .command = sequence_, .field = field}, name, where);
+        return {};
     }
     sim::JointId joint(const std::string& name, const Path& where) {
-        const sim::JointId id = name.empty() ? sim::JointId{} : world_.find_joint(name);
-        if (!id.valid()) unknown("joint", name, world_.definition().joints, where);
-        return id;
+        const std::optional<std::uint32_t> thing = known("joint", scope_.joint_names, name, where);
+        if (!thing) return {};
+        if (*thing < def_.joints.size()) return {*thing, 0};
+        const std::uint32_t made = *thing - joint_thing(0);
+        use(made_.maker_of_joint(made), {.thing = made, .command = sequence_, .field = Field::joint}, name, where);
+        return {};
+    }
+    void use(const ScriptMade::Maker& maker, const ScriptMade::Use& use, const std::string& name, const Path& where) {
+        if (tick_ <= maker.tick) {
+            reader_.fail(where, "\"" + name + "\" is made by commands[" + std::to_string(maker.sequence) + "] in tick " +
+                                    std::to_string(maker.tick) + "; name it from tick " + std::to_string(maker.tick + 1) + " on");
+        }
+        made_.add(use);
     }
 
-    template <class Definition>
-    void unknown(const std::string& what, const std::string& name, const std::vector<Definition>& all, const Path& where) {
-        std::vector<std::string_view> names;
-        for (const Definition& one : all) names.push_back(one.name);
-        const std::string near = scene::nearest_name(name, names);
-        if (name.empty()) reader_.fail(where, "is missing; name a " + what + " of the scene", ErrorCode::not_found);
-        else reader_.fail(where, "no " + what + " of the scene is called \"" + name + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?"), ErrorCode::not_found);
+    std::optional<std::uint32_t> known(const std::string& kind, const scene::Names& names, const std::string& name, const Path& where) {
+        const std::optional<std::uint32_t> thing = name.empty() ? std::nullopt : names.get(name);
+        if (thing) return thing;
+        const std::string near = names.nearest(name);
+        if (name.empty()) {
+            reader_.fail(where, "is missing; name a " + kind + " of the scene", ErrorCode::not_found);
+        } else {
+            reader_.fail(where,
+                         "no " + kind + " of the scene is called \"" + name + "\"" + (made_.empty() ? "" : ", and no command makes one") +
+                             (near.empty() ? "" : "; did you mean \"" + near + "\"?"),
+                         ErrorCode::not_found);
+        }
+        return std::nullopt;
     }
 
     Reader& reader_;
-    const sim::World& world_;
+    const sim::WorldDef& def_;
     scene::Names slots_{"slot"}, templates_{"template"};
-    std::vector<sim::BodyDef> bodies_;  // as they stand at the start
-    std::vector<sim::JointDef> made_;
+    std::vector<sim::BodyDef> bodies_;   // as they stand at the start, and as they are made
+    std::vector<sim::JointDef> ordered_;  // by the command at hand
     scene::Scope scope_;
+    ScriptMade made_;
+    std::map<std::tuple<std::uint64_t, sim::EventKind, std::uint64_t>, std::pair<std::uint32_t, bool>> answers_;  // to which command; named?
+    std::uint32_t sequence_ = 0;         // of the command at hand
+    std::uint64_t tick_ = 0;
 };
 
 }  // namespace
@@ -173,7 +321,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
                                           const sim::World& world) {
     if (bytes.size() > kMaxScriptBytes) {
         return Error{ErrorCode::limit_reached, std::string(file_name),
-                     "is longer than the " + std::to_string(kMaxScriptBytes) + " bytes accepted"};
+                     "is longer than the " + std::to_string(kMaxScriptBytes) + " bytes accepted (kMaxScriptBytes)"};
     }
     flatbuffers::Parser parser;
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -184,22 +332,29 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
     Reader reader(file_name);
     Resolver resolver(reader, world);
     const Path root;
-    std::vector<std::pair<std::uint64_t, sim::Command>> entries;
-    for (std::size_t i = 0; i < tree->commands.size() && reader.ok(); ++i) {
-        const Path where = root.element("commands", i);
-        const script::CommandT& from = *tree->commands[i];
+    CommandScript made;
+    const auto each = [&](const auto& work) {
+        for (std::uint32_t i = 0; i < tree->commands.size() && reader.ok(); ++i) work(i, *tree->commands[i], root.element("commands", i));
+    };
+    each([&](std::uint32_t i, const script::CommandT& from, const Path& where) {
         if (from.tick == 0) reader.fail(where / "tick", "is missing or 0; the first tick is 1");
-        sim::Command command = resolver.resolve(from, where);
-        command.sequence = static_cast<std::uint32_t>(i);
-        entries.emplace_back(from.tick, command);
-    }
+        resolver.declare(from, i, where);
+    });
+    std::vector<std::pair<std::uint64_t, sim::Command>> entries;
+    each([&](std::uint32_t i, const script::CommandT& from, const Path& where) {
+        entries.emplace_back(from.tick, resolver.resolve(from, i, where));
+        if (reader.ok()) made.subjects_.push_back(Resolver::subject(from));
+    });
     if (!reader.ok()) return reader.error();
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    CommandScript made;
+    std::vector<std::uint32_t> place(entries.size());
     for (auto& [tick, command] : entries) {
+        place[command.sequence] = static_cast<std::uint32_t>(made.commands_.size());
         made.ticks_.push_back(tick);
         made.commands_.push_back(command);
     }
+    made.made_ = resolver.take_made();
+    made.made_.finish(place);
     return made;
 }
 

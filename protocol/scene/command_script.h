@@ -1,13 +1,15 @@
-// Scripts of commands by tick (command_script.fbs), for headless runs and tests.
+// Scripts of commands by tick (command_script.fbs), for headless runs and tests. A script goes along with one run of a world.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/scene/script_made.h"
 #include "sim/result.h"
 
 namespace orrery::protocol {
@@ -25,9 +27,20 @@ class CommandScript {
     // The first tick above `tick` that has commands.
     std::optional<std::uint64_t> first_after(std::uint64_t tick) const;
 
+    // After every step: what its commands made is what later commands mean by its name. A command that names what was not made
+    // is rejected as one of a stale id.
+    void note_made(const sim::World& world) { made_.note(world, commands_); }
+
+    // For messages: what commands[i] of the file, which is the command of sequence i, names, e.g. body "crate", and what a body is called
+    // that a command made. Empty: nothing.
+    std::string_view subject(std::uint32_t i) const { return i < subjects_.size() ? std::string_view(subjects_[i]) : std::string_view(); }
+    std::string_view name_of(sim::BodyId id) const { return made_.name_of(id); }
+
   private:
     std::vector<std::uint64_t> ticks_;  // ascending, one an entry of commands_
     std::vector<sim::Command> commands_;
+    std::vector<std::string> subjects_;  // by place in the file
+    ScriptMade made_;
 };
 
 }  // namespace orrery::protocol

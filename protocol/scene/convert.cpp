@@ -17,7 +17,7 @@ sim::RigSolver rig_solver(Reader& reader, RigSolver from, const Path& where) {
 
 std::uint32_t iterations(Reader& reader, std::uint32_t from, const Path& where) {
     if (from < 1 || from > sim::kMaxRigIterations)
-        reader.fail(where, "is " + std::to_string(from) + "; give 1 to " + std::to_string(sim::kMaxRigIterations));
+        reader.fail(where, "is " + std::to_string(from) + "; give 1 to " + std::to_string(sim::kMaxRigIterations) + " (kMaxRigIterations)");
     return from;
 }
 
@@ -33,7 +33,7 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.rig_iterations = iterations(reader, from.rig_iterations, where / "rig_iterations");
     if (from.coupling_iterations < 1 || from.coupling_iterations > sim::kMaxCouplingIterations)
         reader.fail(where / "coupling_iterations", "is " + std::to_string(from.coupling_iterations) + "; give 1 to " +
-                                                       std::to_string(sim::kMaxCouplingIterations));
+                                                       std::to_string(sim::kMaxCouplingIterations) + " (kMaxCouplingIterations)");
     to.coupling_iterations = from.coupling_iterations;
     to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps);
     to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s);
@@ -52,7 +52,7 @@ void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim:
     to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz);
     if (from.substeps < 1 || from.substeps > sim::kMaxSubsteps) {
         reader.fail(root / "substeps",
-                    "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps));
+                    "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps) + " (kMaxSubsteps)");
     }
     to.substeps = from.substeps;
     if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
@@ -107,27 +107,16 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
     }
 }
 
-void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most,
+void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most, const char* limit,
                     std::vector<sim::Vec3>& to) {
-    if (from.size() > most) {
-        reader.fail(where,
-                    "has " + std::to_string(from.size()) + " entries; at most " + std::to_string(most) + " are accepted",
-                    ErrorCode::limit_reached);
-        return;
-    }
+    if (!reader.at_most(from.size(), most, limit, where)) return;
     to.reserve(from.size());
     for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m)));
 }
 
 void convert_children(Reader& reader, const CompoundShapeT& from, const Path& where, const Library& library,
                       sim::ShapeDef& to) {
-    if (from.children.size() > sim::kMaxCompoundChildren) {
-        reader.fail(where / "children",
-                    "has " + std::to_string(from.children.size()) + " entries; at most " +
-                        std::to_string(sim::kMaxCompoundChildren) + " are accepted",
-                    ErrorCode::limit_reached);
-        return;
-    }
+    if (!reader.at_most(from.children.size(), sim::kMaxCompoundChildren, "kMaxCompoundChildren", where / "children")) return;
     for (std::size_t i = 0; i < from.children.size() && reader.ok(); ++i) {
         const CompoundChildT& child = *from.children[i];
         const Path here = where.element("children", i);
@@ -170,10 +159,10 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const 
         to.half_height = reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high);
     } else if (from.hull) {
         to.type = sim::ShapeType::hull;
-        convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, to.points);
+        convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, "kMaxHullPoints", to.points);
     } else if (from.mesh) {
         to.type = sim::ShapeType::mesh;
-        convert_points(reader, from.mesh->vertices, where / "mesh.vertices", sim::kMaxMeshVertices, to.points);
+        convert_points(reader, from.mesh->vertices, where / "mesh.vertices", sim::kMaxMeshVertices, "kMaxMeshVertices", to.points);
         to.indices = from.mesh->indices;
     } else if (from.height_field) {
         to.type = sim::ShapeType::height_field;
@@ -255,9 +244,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
         to.angular_velocity =
             to_float(reader.vector(*from.angular_velocity, where / "angular_velocity", sim::kMaxAngularSpeed_radps));
     }
-    to.mass_kg = reader.number(from.mass_kg, where / "mass_kg", 0.0f, static_cast<float>(kMaxMass_kg));
-    to.linear_damping = reader.number(from.linear_damping, where / "linear_damping", 0.0f, 1e6f);
-    to.angular_damping = reader.number(from.angular_damping, where / "angular_damping", 0.0f, 1e6f);
+    convert_mass(reader, from, where, to);
     to.gravity_scale = reader.number(from.gravity_scale, where / "gravity_scale", -1e4f, 1e4f);
     to.locks = static_cast<std::uint8_t>(from.locks);
     to.category = from.category;
@@ -315,12 +302,7 @@ void convert_templates(Reader& reader, const SceneT& from, const Path& root, Lib
 }
 
 void convert_slots(Reader& reader, const SceneT& from, const Path& root, Library& library) {
-    if (from.slots.size() > sim::kMaxSlots) {
-        reader.fail(root / "slots",
-                    "has " + std::to_string(from.slots.size()) + " entries; at most " + std::to_string(sim::kMaxSlots) +
-                        " are accepted",
-                    ErrorCode::limit_reached);
-    }
+    reader.at_most(from.slots.size(), sim::kMaxSlots, "kMaxSlots", root / "slots");
     for (std::size_t i = 0; i < from.slots.size() && reader.ok(); ++i) {
         const SlotT& slot = *from.slots[i];
         const Path where = root.element("slots", i);
@@ -370,7 +352,7 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
         }
     }
     if (from.materials.size() > kMaxListed || from.shapes.size() > kMaxListed || from.actuators.size() > kMaxListed) {
-        reader.fail(root, "has a list of more than " + std::to_string(kMaxListed) + " materials, shapes or actuators",
+        reader.fail(root, "has a list of more than " + std::to_string(kMaxListed) + " materials, shapes or actuators (kMaxListed)",
                     ErrorCode::limit_reached);
     }
 }
@@ -406,7 +388,8 @@ float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, c
 
 std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path& where) const {
     const std::size_t bracket = name.find('[');
-    if (bracket == std::string_view::npos || !name.ends_with(']')) return body_names.find(reader, name, where);
+    const bool generated_name = bracket != std::string_view::npos && name.ends_with(']') && !body_names.get(name);
+    if (!generated_name) return body_names.find(reader, name, where);
     const std::uint32_t range = generator_names.find(reader, name.substr(0, bracket), where);
     const std::string digits(name.substr(bracket + 1, name.size() - bracket - 2));
     const bool numeric =

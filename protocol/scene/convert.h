@@ -19,6 +19,7 @@ inline constexpr double kMaxForce = 1e15;
 inline constexpr double kMaxMass_kg = 1e12;
 inline constexpr double kMaxFrequency_hz = 1e4;
 inline constexpr double kMaxRatio = 1e4;
+inline constexpr std::size_t kMaxRainShapes = 16;  // that a rain generator draws from
 
 // Bodies that a generator made, which answer to name[i].
 struct GeneratedRange {
@@ -55,6 +56,14 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where);
 std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where);
 float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, const Path& where);
+
+// Of a body, and of those of a rig's generator, which names them alike.
+template <class From>
+void convert_mass(Reader& reader, const From& from, const Path& where, sim::BodyDef& to) {
+    to.mass_kg = reader.number(from.mass_kg, where / "mass_kg", 0.0f, static_cast<float>(kMaxMass_kg));
+    to.linear_damping = reader.number(from.linear_damping, where / "linear_damping", 0.0f, 1e6f);
+    to.angular_damping = reader.number(from.angular_damping, where / "angular_damping", 0.0f, 1e6f);
+}
 
 void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope& scope);
 void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,

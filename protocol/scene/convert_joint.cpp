@@ -696,7 +696,7 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
     if (!scope.in_template) to.slot = library.slots.find(reader, from.slot, where / "slot");
     if (from.weights.size() > sim::kControlChannels) {
         reader.fail(where / "weights",
-                    "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+                    "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
         return;
     }
     for (std::size_t i = 0; i < from.weights.size(); ++i) {

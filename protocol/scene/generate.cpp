@@ -9,7 +9,6 @@ namespace orrery::protocol::scene {
 namespace {
 
 constexpr std::uint64_t kCountCeiling = std::uint64_t{1} << 40;  // sums of many such counts stay far from overflow
-constexpr std::size_t kMaxRainShapes = 16;
 constexpr std::uint32_t kMaxTreeLevels = 20;
 constexpr double kMaxPitch_m = 2.0 * kMaxLength_m;
 
@@ -21,7 +20,7 @@ std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
 int count_kinds(const GeneratorT& from) {
     return (from.grid != nullptr) + (from.stack != nullptr) + (from.pyramid != nullptr) + (from.chain != nullptr) +
            (from.net != nullptr) + (from.rain != nullptr) + (from.arena != nullptr) + (from.crowd != nullptr) +
-           (from.tree != nullptr) + (from.ring != nullptr) + (from.bridge != nullptr);
+           (from.tree != nullptr) + (from.ring != nullptr) + (from.bridge != nullptr) + (from.rope_ladder != nullptr);
 }
 
 Count count_net(const NetGeneratorT& net) {
@@ -39,6 +38,11 @@ std::uint64_t count_tree(const TreeGeneratorT& tree) {
         level = multiply(level, tree.branches);
     }
     return sum;
+}
+
+Count count_rope_ladder(const RopeLadderGeneratorT& ladder) {
+    const std::uint64_t links = multiply(ladder.rungs, 2 * std::uint64_t{ladder.links});
+    return {ladder.rungs + links, 2 * std::uint64_t{ladder.rungs} + links};
 }
 
 // Adds the bodies of one generator.
@@ -64,16 +68,29 @@ class Maker {
     Start begin(const From& from, const Path& where) {
         const std::uint32_t found = shape(from.shape, where / "shape");
         material(from.material, where / "material");
-        if constexpr (requires { from.collide; }) {
-            if (!from.collide) like_.mask = 0;
-        }
+        if constexpr (requires { from.break_force_n; }) rig(from, where);
         return {found, origin(from.origin.get(), where)};
     }
-    // For the generator's whole series of bodies.
+    // For the generator's whole series of bodies, and of joints.
     void material(const std::string& name, const Path& here) {
         like_.material = convert_material(reader_, name, library_, here);
     }
-    void collides(std::uint32_t category, std::uint32_t mask) { like_.category = category, like_.mask = mask; }
+    template <class From>
+    void rig(const From& from, const Path& where) {
+        static const From absent;
+        if (from.collide) {
+            like_.category = from.category, like_.mask = from.mask;
+        } else {
+            like_.mask = 0;
+            constexpr bool kLetBe = std::is_same_v<From, ChainGeneratorT>;  // scenes have had chains with both
+            const bool category = from.category != absent.category, mask = from.mask != absent.mask;
+            if (!kLetBe && (category || mask))
+                reader_.fail(where / (category ? "category" : "mask"), "is set where the bodies collide with nothing; set collide to true");
+        }
+        convert_mass(reader_, from, where, like_);
+        joint_like_.break_force_n = limit_or_none(reader_, from.break_force_n, where / "break_force_n");
+        spring_ = convert_spring(reader_, from.spring.get(), spring_, where / "spring");
+    }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
     // Of links, which must not begin at one place.
@@ -85,6 +102,8 @@ class Maker {
     DVec origin(const Vec3d* value, const Path& here) {
         return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{};
     }
+    // From a body to a neighbour.
+    DVec step(const Vec3d* value, DVec absent, const Path& here) { return value ? reader_.vector(*value, here, kMaxPitch_m) : absent; }
 
     std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {},
                       sim::BodyType type = sim::BodyType::dynamic) {
@@ -175,10 +194,12 @@ class Maker {
     }
 
   private:
-    void join(std::uint32_t a, std::uint32_t b, const sim::Constraint& constraint) {
-        sim::JointDef joint;
+    template <class Constraint>
+    void join(std::uint32_t a, std::uint32_t b, Constraint constraint) {
+        sim::JointDef joint = joint_like_;
         joint.body_a = a;
         joint.body_b = b;
+        constraint.spring = spring_;
         joint.constraint = constraint;
         scope_.joints->push_back(std::move(joint));
     }
@@ -190,6 +211,8 @@ class Maker {
     Scope& scope_;
     std::size_t first_;
     sim::BodyDef like_;
+    sim::JointDef joint_like_;
+    sim::Spring spring_;
 };
 
 // Offset of the i-th of n evenly spaced things from their middle.
@@ -229,7 +252,6 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    if (from.collide) maker.collides(from.category, from.mask);
     const double spacing = maker.link(from.spacing, where / "spacing"),
                  across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
                  up = maker.pitch(from.layer_pitch, where / "layer_pitch");
@@ -252,11 +274,8 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const auto step = [&](const Vec3d* value, const char* field, DVec absent) {
-        return value ? maker.reader().vector(*value, where / field, kMaxPitch_m) : absent;
-    };
-    const DVec along = step(from.column_step.get(), "column_step", {0.25, 0.0, 0.0}),
-               across = step(from.row_step.get(), "row_step", {0.0, 0.0, 0.25});
+    const DVec along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step"),
+               across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step");
     if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
     if (from.pin > NetPin::MAX) maker.reader().fail(where / "pin", "is none of none, corners, first_row");
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
@@ -285,7 +304,7 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     const double spacing = maker.link(from.spacing, where / "spacing");
     if (from.levels > kMaxTreeLevels)
-        maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels));
+        maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels) + " (kMaxTreeLevels)");
     const auto total = static_cast<std::uint32_t>(count_tree(from));
     struct Fan {
         double middle_deg, width_deg;  // of what hangs from a body
@@ -331,8 +350,8 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec step = from.step ? maker.reader().vector(*from.step, where / "step", kMaxPitch_m) : DVec{0.5, 0.0, 0.0},
-               across = from.across ? maker.reader().vector(*from.across, where / "across", kMaxPitch_m) : DVec{0.0, 0.0, 1.0};
+    const DVec step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step"),
+               across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across");
     if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");
     const auto join = [&](std::uint32_t a, std::uint32_t b, DVec middle) {
         maker.join_at(a, b, middle - 0.5 * across);
@@ -348,10 +367,44 @@ void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
     }
 }
 
+void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
+    const std::uint32_t rung_shape = maker.shape(from.rung_shape, where / "rung_shape");
+    const bool of_links = from.links > 0 || !from.link_shape.empty();
+    const std::uint32_t link_shape = of_links ? maker.shape(from.link_shape, where / "link_shape") : 0;
+    maker.material(from.material, where / "material");
+    maker.rig(from, where);
+    const DVec origin = maker.origin(from.origin.get(), where), step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step"),
+               across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across");
+    if (from.rungs == 0) maker.reader().fail(where / "rungs", "is 0; give at least 1");
+    if (length(step) == 0.0) maker.reader().fail(where / "step", "is 0; give the way from one rung to the next, m");
+    if (length(across) == 0.0) maker.reader().fail(where / "across", "is 0; give the way from one rope to the other, m");
+    if (!maker.ok()) return;
+    const double gap = from.links + 1.0;  // in pitches, from link to link; a rope's end is half of one above what hangs from it
+    const DVec pitch = (1.0 / gap) * step;
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < from.rungs && maker.ok(); ++i) {
+        const std::uint32_t rung = maker.add(rung_shape, origin + ((i + 1.0) * gap - 0.5) * pitch);
+        if (i == 0) first = rung;
+    }
+    for (std::uint32_t i = 0; i < from.rungs; ++i) {
+        for (const double side : {-0.5, 0.5}) {
+            const DVec end = origin + side * across;
+            const double above = i * gap;  // pitches, from the rope's end to the gap's first socket
+            std::uint32_t previous = i > 0 ? first + i - 1 : sim::kNone;
+            for (std::uint32_t k = 0; k <= from.links && maker.ok(); ++k) {
+                const std::uint32_t body = k < from.links ? maker.add(link_shape, end + (above + k + 0.5) * pitch) : first + i;
+                if (!maker.ok()) return;
+                if (previous != sim::kNone || from.attached) maker.join_at(previous, body, end + (above + k) * pitch);
+                previous = body;
+            }
+        }
+    }
+}
+
 void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
     if (from.shapes.empty() || from.shapes.size() > kMaxRainShapes) {
         maker.reader().fail(where / "shapes", "has " + std::to_string(from.shapes.size()) + " entries; name 1 to " +
-                                                  std::to_string(kMaxRainShapes) + " shapes");
+                                                  std::to_string(kMaxRainShapes) + " shapes (kMaxRainShapes)");
         return;
     }
     if (from.side == 0) maker.reader().fail(where / "side", "is 0; give at least 1");
@@ -444,6 +497,11 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
         count.bodies += from.bridge->count;
         count.joints += 2 * (std::uint64_t{from.bridge->count} + 1);
     }
+    if (from.rope_ladder) {
+        const Count ladder = count_rope_ladder(*from.rope_ladder);
+        count.bodies += ladder.bodies;
+        count.joints += ladder.joints;
+    }
     if (from.crowd) {
         for (const auto& group : scene.templates) {
             if (group->name != from.crowd->template_) continue;
@@ -458,7 +516,7 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
     if (count_kinds(from) != 1) {
-        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring, bridge");
+        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring, bridge, rope_ladder");
         return;
     }
     Maker maker(reader, from.name, where, library, scope);
@@ -473,6 +531,7 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
     if (from.tree) make(maker, *from.tree, where / "tree");
     if (from.ring) make(maker, *from.ring, where / "ring");
     if (from.bridge) make(maker, *from.bridge, where / "bridge");
+    if (from.rope_ladder) make(maker, *from.rope_ladder, where / "rope_ladder");
 }
 
 }  // namespace orrery::protocol::scene

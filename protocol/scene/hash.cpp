@@ -756,6 +756,19 @@ static void walk(HashSink& sink, const PyramidGeneratorT& t) {
     sink.end();
 }
 
+// What the generators of rigs have in common, their last fields, from number `field` on.
+template <class Rig>
+static void walk_rig_fields(HashSink& sink, const Rig& t, const Rig& base, std::uint16_t field) {
+    sink.scalar(field++, t.collide, base.collide);
+    sink.scalar(field++, t.category, base.category);
+    sink.scalar(field++, t.mask, base.mask);
+    sink.scalar(field++, t.mass_kg, base.mass_kg);
+    sink.scalar(field++, t.linear_damping, base.linear_damping);
+    sink.scalar(field++, t.angular_damping, base.angular_damping);
+    sink.optional(field++, t.break_force_n);
+    sink.part(field++, t.spring);
+}
+
 static void walk(HashSink& sink, const ChainGeneratorT& t) {
     static const ChainGeneratorT base;
     sink.scalar(0, t.chains, base.chains);
@@ -768,9 +781,7 @@ static void walk(HashSink& sink, const ChainGeneratorT& t) {
     sink.text(7, t.shape);
     sink.text(8, t.material);
     sink.scalar(9, t.attached, base.attached);
-    sink.scalar(10, t.collide, base.collide);
-    sink.scalar(11, t.category, base.category);
-    sink.scalar(12, t.mask, base.mask);
+    walk_rig_fields(sink, t, base, 10);
     sink.end();
 }
 
@@ -786,7 +797,7 @@ static void walk(HashSink& sink, const NetGeneratorT& t) {
     sink.scalar(7, static_cast<std::uint8_t>(t.pin), static_cast<std::uint8_t>(base.pin));
     sink.text(8, t.shape);
     sink.text(9, t.material);
-    sink.scalar(10, t.collide, base.collide);
+    walk_rig_fields(sink, t, base, 10);
     sink.end();
 }
 
@@ -839,7 +850,7 @@ static void walk(HashSink& sink, const TreeGeneratorT& t) {
     sink.text(4, t.shape);
     sink.text(5, t.material);
     sink.scalar(6, t.attached, base.attached);
-    sink.scalar(7, t.collide, base.collide);
+    walk_rig_fields(sink, t, base, 7);
     sink.end();
 }
 
@@ -851,7 +862,7 @@ static void walk(HashSink& sink, const RingGeneratorT& t) {
     sink.text(3, t.shape);
     sink.text(4, t.material);
     sink.scalar(5, t.attached, base.attached);
-    sink.scalar(6, t.collide, base.collide);
+    walk_rig_fields(sink, t, base, 6);
     sink.end();
 }
 
@@ -864,7 +875,22 @@ static void walk(HashSink& sink, const BridgeGeneratorT& t) {
     sink.part(4, t.origin);
     sink.text(5, t.shape);
     sink.text(6, t.material);
-    sink.scalar(7, t.collide, base.collide);
+    walk_rig_fields(sink, t, base, 7);
+    sink.end();
+}
+
+static void walk(HashSink& sink, const RopeLadderGeneratorT& t) {
+    static const RopeLadderGeneratorT base;
+    sink.scalar(0, t.rungs, base.rungs);
+    sink.scalar(1, t.links, base.links);
+    sink.part(2, t.step);
+    sink.part(3, t.across);
+    sink.part(4, t.origin);
+    sink.text(5, t.rung_shape);
+    sink.text(6, t.link_shape);
+    sink.text(7, t.material);
+    sink.scalar(8, t.attached, base.attached);
+    walk_rig_fields(sink, t, base, 9);
     sink.end();
 }
 
@@ -881,6 +907,7 @@ static void walk(HashSink& sink, const GeneratorT& t) {
     sink.part(9, t.tree);
     sink.part(10, t.ring);
     sink.part(11, t.bridge);
+    sink.part(12, t.rope_ladder);
     sink.end();
 }
 

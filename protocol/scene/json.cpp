@@ -50,7 +50,7 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
             return fail("a function call; write the number itself");
         } else if (c == '{' || c == '[') {
             if (++depth > kMaxJsonDepth) {
-                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels",
+                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels (kMaxJsonDepth)",
                             ErrorCode::limit_reached);
             }
         } else if ((c == '}' || c == ']') && depth > 0) {

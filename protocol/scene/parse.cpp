@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "protocol/scene/convert.h"
 #include "protocol/scene/json.h"
 #include "protocol/scene/reader.h"
 #include "protocol/scene/schema_text.h"
@@ -26,39 +27,35 @@ class FlatCheck {
         version(scene, root);
         text(scene.name(), root / "name");
         if (!reader_.ok()) return reader_;
-        each(scene.materials(), "materials", root, caps_.max_bodies,
+        each(scene.materials(), "materials", root, caps_.max_bodies, "max_bodies",
              [&](const Material& m, const Path& p) { text(m.name(), p); });
-        each(scene.shapes(), "shapes", root, caps_.max_bodies,
+        each(scene.shapes(), "shapes", root, caps_.max_bodies, "max_bodies",
              [&](const Shape& s, const Path& p) {
                  text(s.name(), p);
                  if (!s.compound()) return;
-                 each(s.compound()->children(), "children", p / "compound", sim::kMaxCompoundChildren,
+                 each(s.compound()->children(), "children", p / "compound", sim::kMaxCompoundChildren, "kMaxCompoundChildren",
                       [&](const CompoundChild& c, const Path& where) { text(c.shape(), where / "shape"); });
              });
         group(scene.bodies(), scene.joints(), scene.actuators(), root);
-        each(scene.slots(), "slots", root, sim::kMaxSlots, [&](const Slot& s, const Path& p) {
+        each(scene.slots(), "slots", root, sim::kMaxSlots, "kMaxSlots", [&](const Slot& s, const Path& p) {
             text(s.name(), p);
             text(s.template_(), p / "template");
         });
-        each(scene.templates(), "templates", root, kMaxTemplates, [&](const Template& t, const Path& p) {
+        each(scene.templates(), "templates", root, kMaxTemplates, "kMaxTemplates", [&](const Template& t, const Path& p) {
             text(t.name(), p);
             group(t.bodies(), t.joints(), t.actuators(), p);
         });
-        each(scene.generators(), "generators", root, kMaxGenerators,
+        each(scene.generators(), "generators", root, kMaxGenerators, "kMaxGenerators",
              [&](const Generator& g, const Path& p) { generator(g, p); });
         return reader_;
     }
 
   private:
     template <class Vector, class Check>
-    void each(const Vector* vector, std::string_view field, const Path& up, std::uint64_t most, const Check& check) {
+    void each(const Vector* vector, std::string_view field, const Path& up, std::uint64_t most, const char* limit,
+              const Check& check) {
         if (!vector) return;
-        if (vector->size() > most) {
-            reader_.fail(
-                up / field,
-                "has " + std::to_string(vector->size()) + " entries; at most " + std::to_string(most) + " are accepted",
-                ErrorCode::limit_reached);
-        }
+        reader_.at_most(vector->size(), most, limit, up / field);
         for (flatbuffers::uoffset_t i = 0; reader_.ok() && i < vector->size(); ++i)
             check(*vector->Get(i), up.element(field, i));
     }
@@ -80,7 +77,7 @@ class FlatCheck {
         if (value->size() > kMaxNameBytes) {
             reader_.fail(where,
                          "has a name of " + std::to_string(value->size()) + " bytes; at most " +
-                             std::to_string(kMaxNameBytes) + " are accepted",
+                             std::to_string(kMaxNameBytes) + " are accepted (kMaxNameBytes)",
                          ErrorCode::limit_reached);
         }
         for (const char c : *value) {
@@ -97,19 +94,19 @@ class FlatCheck {
 
     template <class Bodies, class Joints, class Actuators>
     void group(const Bodies* bodies, const Joints* joints, const Actuators* actuators, const Path& up) {
-        each(bodies, "bodies", up, caps_.max_bodies, [&](const Body& b, const Path& p) {
+        each(bodies, "bodies", up, caps_.max_bodies, "max_bodies", [&](const Body& b, const Path& p) {
             own_name(b.name(), p);
             text(b.shape(), p / "shape");
             text(b.material(), p / "material");
         });
-        each(joints, "joints", up, caps_.max_joints, [&](const Joint& j, const Path& p) {
+        each(joints, "joints", up, caps_.max_joints, "max_joints", [&](const Joint& j, const Path& p) {
             text(j.name(), p);
             text(j.a(), p / "a");
             text(j.b(), p / "b");
             text(j.c(), p / "c");
             text(j.d(), p / "d");
         });
-        each(actuators, "actuators", up, caps_.max_joints, [&](const Actuator& a, const Path& p) { actuator(a, p); });
+        each(actuators, "actuators", up, caps_.max_joints, "max_joints", [&](const Actuator& a, const Path& p) { actuator(a, p); });
     }
 
     void actuator(const Actuator& a, const Path& p) {
@@ -117,7 +114,7 @@ class FlatCheck {
         text(a.slot(), p / "slot");
         if (a.weights() && a.weights()->size() > sim::kControlChannels) {
             reader_.fail(p / "weights",
-                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels");
+                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
         }
         if (a.motor()) text(a.motor()->joint(), p / "motor.joint");
         if (a.force()) text(a.force()->body(), p / "force.body");
@@ -146,11 +143,16 @@ class FlatCheck {
         made_of(g.tree(), p / "tree");
         made_of(g.ring(), p / "ring");
         made_of(g.bridge(), p / "bridge");
+        if (g.rope_ladder()) {
+            text(g.rope_ladder()->rung_shape(), p / "rope_ladder.rung_shape");
+            text(g.rope_ladder()->link_shape(), p / "rope_ladder.link_shape");
+            text(g.rope_ladder()->material(), p / "rope_ladder.material");
+        }
         if (g.arena()) text(g.arena()->material(), p / "arena.material");
         if (g.crowd()) text(g.crowd()->template_(), p / "crowd.template");
         if (!g.rain()) return;
         text(g.rain()->material(), p / "rain.material");
-        each(g.rain()->shapes(), "shapes", p / "rain", 16,
+        each(g.rain()->shapes(), "shapes", p / "rain", kMaxRainShapes, "kMaxRainShapes",
              [&](const flatbuffers::String& s, const Path& where) { text(&s, where); });
     }
 

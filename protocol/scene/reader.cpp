@@ -56,6 +56,14 @@ void Reader::fail(const Path& where, std::string message, ErrorCode code) {
     error_ = Error{code, path.empty() ? file_name_ : file_name_ + ": " + path, std::move(message)};
 }
 
+bool Reader::at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where) {
+    if (entries <= most) return true;
+    fail(where,
+         "has " + std::to_string(entries) + " entries; at most " + std::to_string(most) + " are accepted (" + std::string(limit) + ")",
+         ErrorCode::limit_reached);
+    return false;
+}
+
 double Reader::in_range(double value, const Path& where, double low, double high) {
     if (value >= low && value <= high) return value;
     fail(where,
@@ -100,7 +108,7 @@ void Names::add(Reader& reader, std::string_view name, std::uint32_t index, cons
     if (name.size() > kMaxNameBytes) {
         reader.fail(
             where / "name",
-            "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) + " are accepted",
+            "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) + " are accepted (kMaxNameBytes)",
             ErrorCode::limit_reached);
         return;
     }
@@ -112,14 +120,9 @@ void Names::add(Reader& reader, std::string_view name, std::uint32_t index, cons
 }
 
 std::uint32_t Names::find(Reader& reader, std::string_view name, const Path& where) const {
-    const auto entry = index_.find(name);
-    if (entry != index_.end()) return entry->second;
+    if (const std::optional<std::uint32_t> index = get(name)) return *index;
     std::string message = "no " + std::string(kind_) + " is called \"" + std::string(name) + "\"";
-    std::vector<std::string_view> candidates;
-    for (const auto& [known, index] : index_) {
-        if (candidates.size() == kMaxCandidates) break;
-        candidates.push_back(known);
-    }
+    const std::vector<std::string_view> candidates = this->candidates();
     const std::string near = nearest_name(name, candidates);
     if (!near.empty()) {
         message.append("; did you mean \"").append(near).append("\"?");
@@ -134,6 +137,22 @@ std::uint32_t Names::find(Reader& reader, std::string_view name, const Path& whe
     }
     reader.fail(where, message, ErrorCode::not_found);
     return 0;
+}
+
+std::optional<std::uint32_t> Names::get(std::string_view name) const {
+    const auto entry = index_.find(name);
+    return entry == index_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+std::string Names::nearest(std::string_view name) const { return nearest_name(name, candidates()); }
+
+std::vector<std::string_view> Names::candidates() const {
+    std::vector<std::string_view> names;
+    for (const auto& [known, index] : index_) {
+        if (names.size() == kMaxCandidates) break;
+        names.push_back(known);
+    }
+    return names;
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& candidates) {

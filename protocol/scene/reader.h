@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Reader {
     T number(T value, const Path& where, double low, double high) {
         return static_cast<T>(in_range(static_cast<double>(value), where, low, high));
     }
+    // False, with an error that says so and the limit's name, if a list has more than `most` entries.
+    bool at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where);
     // Every component finite and at most `limit` in magnitude.
     DVec vector(const Vec3& value, const Path& where, double limit);
     DVec vector(const Vec3d& value, const Path& where, double limit);
@@ -66,8 +69,12 @@ class Names {
     void add(Reader& reader, std::string_view name, std::uint32_t index, const Path& where);
     // The index of a name; an error that lists the nearest names if there is none.
     std::uint32_t find(Reader& reader, std::string_view name, const Path& where) const;
+    std::optional<std::uint32_t> get(std::string_view name) const;
+    std::string nearest(std::string_view name) const;  // empty: none is near
 
   private:
+    std::vector<std::string_view> candidates() const;
+
     const char* kind_;
     std::map<std::string, std::uint32_t, std::less<>> index_;
 };

@@ -63,7 +63,7 @@ std::optional<sim::Target> parse_target(const std::string& name, int& exit) {
     return std::nullopt;
 }
 
-Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes) {
+Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes, const char* limit) {
     const auto io = [&](const char* what) {
         return Error{ErrorCode::io, path, std::string(what) + ": " + std::strerror(errno)};
     };
@@ -75,7 +75,7 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
         bytes.insert(bytes.end(), block, block + got);
         if (bytes.size() > max_bytes) {
             return Error{ErrorCode::limit_reached, path,
-                         "is longer than the " + std::to_string(max_bytes) + " bytes accepted"};
+                         "is longer than the " + std::to_string(max_bytes) + " bytes accepted (" + limit + ")"};
         }
     }
     if (std::ferror(file.get())) return io("cannot be read");
@@ -84,7 +84,7 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
 
 Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides,
                                               const protocol::SceneCaps& caps) {
-    const Result<std::vector<std::uint8_t>> bytes = read_file(path, caps.max_bytes);
+    const Result<std::vector<std::uint8_t>> bytes = read_file(path, caps.max_bytes, "max_bytes");
     if (!bytes) return bytes.error();
     return protocol::load_scene(*bytes, path, overrides, caps);
 }

@@ -48,8 +48,8 @@ int exit_code_of(const Error& error);
 // A --target argument. `exit` is set to what to end with if it is not an available target.
 std::optional<sim::Target> parse_target(const std::string& name, int& exit);
 
-// A whole file, at most `max_bytes` of it.
-Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes);
+// A whole file, at most `max_bytes` of it: `limit` is what that limit is called.
+Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes, const char* limit);
 Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides = {},
                                               const protocol::SceneCaps& caps = {});
 

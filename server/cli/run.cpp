@@ -10,6 +10,7 @@
 
 #include "protocol/scene/command_script.h"
 #include "server/cli/command_line.h"
+#include "server/cli/incidents.h"
 #include "server/cli/json_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
@@ -40,7 +41,8 @@ void describe(CLI::App& app, RunOptions& options) {
         "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
         "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, spawn, "
         "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control, create_joint, set_joint; fields as in "
-        "protocol/scene/command_script.fbs");
+        "protocol/scene/command_script.fbs. What join, spawn and grab (\"name\") and create_joint (the order's \"name\") make is named by "
+        "commands of later ticks. Rejected commands are told on stderr and counted; the exit code does not tell of them");
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
@@ -187,7 +189,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     if (!world) return complain(options.scene + ": " + world.error().to_string(), exit_code_of(world.error()));
     std::optional<protocol::CommandScript> script;
     if (!options.commands.empty()) {
-        const Result<std::vector<std::uint8_t>> bytes = read_file(options.commands, protocol::kMaxScriptBytes);
+        const Result<std::vector<std::uint8_t>> bytes = read_file(options.commands, protocol::kMaxScriptBytes, "kMaxScriptBytes");
         if (!bytes) return complain(bytes.error(), kExitInput);
         Result<protocol::CommandScript> loaded = protocol::CommandScript::load(*bytes, options.commands, **world);
         if (!loaded) return complain(loaded.error(), kExitInput);
@@ -200,6 +202,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
         script = std::move(*loaded);
     }
     TickWriter writer(options, scene);
+    Incidents incidents(options.scene, script ? &*script : nullptr, options.commands);
     if (const Result<Ok> found = writer.find_bodies(**world); !found) return complain(found.error(), kExitInput);
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
@@ -210,9 +213,12 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     settings.profile = options.profile;
     if (script) settings.commands = [&](std::uint64_t tick) { return script->at(tick); };
     settings.after_tick = [&](const sim::World& now, std::span<const sim::Command> commands) {
+        if (script) script->note_made(now);
+        incidents.after_tick(now, commands);
         return writer.after_tick(now, commands);
     };
     const Result<SimulateReport> report = simulate(**world, settings);
+    incidents.finish();
     if (!report) return complain(report.error(), report.error().code == ErrorCode::io ? kExitMachine : kExitInput);
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
 

@@ -13,6 +13,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
 #include "server/cli/rig_backend.h"
+#include "server/room/rejections.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -149,6 +150,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
             return error;
         }
         if (settings.quality) quality->sample(world);
+        if (!commands.empty()) report.rejected_commands += count_rejected(world.events());
         if (profiled) {
             const sim::WorldStats stats = world.stats();
             solved += stats.solved_constraints, bundles += stats.bundles, pairs += stats.candidate_pairs;
@@ -204,6 +206,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("jacobi", report.stats.rigs == 0 ? "none" : report.stats.device_rigs > 0 ? "cuda" : "cpu")
         .text("solver", std::string(report.solver))
         .number("rigs_beyond_limits", report.stats.rigs_beyond_limits)
+        .number("rejected_commands", report.rejected_commands)
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())
@@ -260,6 +263,8 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             hex16(report.hash.root);
     if (report.stats.rigs_beyond_limits != 0)
         text += "\n           " + beyond_limits_text(report.stats.rigs_beyond_limits);
+    if (report.rejected_commands == 1) text += "\n           1 command was rejected";
+    if (report.rejected_commands > 1) text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +

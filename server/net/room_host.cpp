@@ -145,15 +145,16 @@ void RoomHost::print_status(TimeNs now) {
                    .number("sent_bytes_per_s", std::optional(sent))
                    .number("received_bytes_per_s", std::optional(received))
                    .number("late_inputs", stats.inputs_late)
+                   .number("rejected_commands", stats.rejected_commands)
                    .number("slips", stats.slips)
                    .number("lines_dropped", dropped)
                    .str();
     } else {
         line = fmt::format(
             "status tick={} recorded_tick={} recording={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} rigs_p50_ms={:.3f} rigs_p99_ms={:.3f} "
-            "sent_bytes_per_s={:.0f} received_bytes_per_s={:.0f} late_inputs={} slips={} lines_dropped={}",
+            "sent_bytes_per_s={:.0f} received_bytes_per_s={:.0f} late_inputs={} rejected_commands={} slips={} lines_dropped={}",
             stats.tick, stats.last_recorded_tick, recording, stats.clients, p50, p99, rigs_p50, rigs_p99, sent, received, stats.inputs_late,
-            stats.slips, dropped);
+            stats.rejected_commands, stats.slips, dropped);
     }
     line += '\n';
     if (!write_if_ready(STDOUT_FILENO, line)) ++lines_dropped_;

@@ -38,7 +38,7 @@ Result<int> create_new(const std::string& stem, std::string& path) {
         if (file >= 0) return file;
         if (errno != EEXIST) return io_error(path, "open", errno, ": record into a folder that can be written");
     }
-    return Error{ErrorCode::limit_reached, path, "too many recordings of this name: give the room another name"};
+    return Error{ErrorCode::limit_reached, path, "too many recordings of this name (kMaxRecordingsOfOneName): give the room another name"};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "protocol/session/handshake.h"
+#include "server/room/rejections.h"
 
 namespace orrery::server {
 
@@ -46,7 +47,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     if ((*world)->definition().shapes.size() > kMaxShapes) {
         return Error{ErrorCode::limit_reached, scene.name + ": shapes",
-                     "clients take at most " + std::to_string(kMaxShapes) + " shapes: let bodies share them"};
+                     "clients take at most " + std::to_string(kMaxShapes) + " shapes (kMaxShapes): let bodies share them"};
     }
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);
@@ -232,6 +233,7 @@ void Room::step(std::uint64_t slipped_ns) {
         halted_ = sim::step_error(status, world_->tick() + 1);
         return;
     }
+    if (!commands_.empty()) stats_.rejected_commands += count_rejected(world_->events());
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
     if (watched()) quantise();

@@ -45,6 +45,7 @@ struct RoomStats {
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
     std::uint64_t orders_dropped = 0;     // of the director
+    std::uint64_t rejected_commands = 0;  // by the world: of clients, of the director, and the room's own joins and leaves
     std::uint64_t datagrams_dropped = 0;  // by a full inbox
     protocol::NetcodeCounters netcode;
 };

@@ -19,7 +19,7 @@
 // pushes for longer than the error lasts. With c = 1 - b, which a joint's own b gives, it shrinks for all p and b, and what is hardly
 // reached about as fast as any c makes it: with b = 0.3 and p = 0.03 by 6.6 % a substep, by 3 with c = 0.
 //
-// Block Jacobi is the same with P = (1 + e) D, keep 0, step 1 and c = 1.
+// Block Jacobi is the same with P = (1 + e) D, keep 0 and step 1.
 //
 // A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at home:
 // with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
@@ -311,8 +311,7 @@ ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, Gra
 template <class F>
 ORRERY_FN void warm_start_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F one(1.0f), h(context.step.h_s);
-    Vec3T<F> impulse = get<F>(j->impulse, lane);
-    if (!g.graph->carries_all) impulse = impulse * (one - get<F>(j->rate, lane) * h);
+    const Vec3T<F> impulse = get<F>(j->impulse, lane) * (one - get<F>(j->rate, lane) * h);
     put(j->impulse, lane, impulse);
     write3(g.change, g.change_stride, j->change + lane, impulse);
 }

@@ -91,7 +91,6 @@ struct Graph {
     bool backwards = false;
     std::uint32_t ahead = 0, lag = 0, depth = 1;
     float compliance = 0.0f;
-    bool carries_all = false;  // begins a substep with the impulses of the last, not with a share of them
     bool breakable = false;
     bool rods = false;
     bool alone = false;        // of a tick: awake, and nothing but its own joints acts on it

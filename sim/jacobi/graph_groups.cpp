@@ -39,8 +39,9 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.first_change = changes_.size();
     graph.steps = rig.iterations;
     graph.compliance = rig.compliance;
-    graph.carries_all = rig.method == RigMethod::block_jacobi;
-    const auto alike = [&](const Graph& g) { return g.steps == graph.steps && g.compliance == graph.compliance && g.carries_all == graph.carries_all; };
+    const auto alike = [&](const Graph& g) {
+        return g.steps == graph.steps && g.compliance == graph.compliance && rigs.rigs[g.rig].method == rig.method;
+    };
     if (!graphs_.empty() && alike(graphs_.back())) {
         graph.first_step = graphs_.back().first_step;
     } else {

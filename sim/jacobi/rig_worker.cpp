@@ -340,10 +340,7 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
         GraphPass graphs;
         bool met_alone;
 
-        // Whether it takes part in this pass.
-        bool takes(const Graph& graph) const {
-            return (!met_alone || rigs.met_[graph.rig] != 0) && (graphs != GraphPass::hold || !graph.carries_all);
-        }
+        bool takes(const Graph& graph) const { return !met_alone || rigs.met_[graph.rig] != 0; }
     } job{*this, context, chains, trees, graphs, met_alone};
     for (const std::uint32_t k : team_graphs_) {
         const GraphView view = graphs_.view(k, force_.data(), mean_n_.data());

@@ -113,10 +113,8 @@ class Applier {
     static EventCause check_motion(Pose& pose, Vec3 linear, Vec3 angular) {
         if (!finite(pose.position) || !finite(linear) || !finite(angular)) return EventCause::not_finite;
         if (!ref::within(pose.position, kMaxCoordinate_m)) return EventCause::too_far;
-        if (!ref::make_unit(pose.orientation) || !ref::within(linear, kMaxLinearSpeed_mps) ||
-            !ref::within(angular, kMaxAngularSpeed_radps))
-            return EventCause::out_of_range;
-        return EventCause::none;
+        if (!ref::make_unit(pose.orientation)) return EventCause::out_of_range;
+        return speed_fault(linear, angular);
     }
 
     EventCause spawn(const Command& c) {
@@ -144,9 +142,9 @@ class Applier {
         const Vec3 lever = c.at_point ? ref::difference(c.pose.position, pose_of(bodies.pose[i]).position) : Vec3{};
         VelocityRecord velocity = bodies.velocity[i];
         ref::add_impulse(velocity, ref::world_inertia(bodies.mass[i], bodies.pose[i]), bodies.mass[i], lever, c.linear, c.angular);
-        if (!ref::within({velocity.linear[0], velocity.linear[1], velocity.linear[2]}, kMaxLinearSpeed_mps) ||
-            !ref::within({velocity.angular[0], velocity.angular[1], velocity.angular[2]}, kMaxAngularSpeed_radps))
-            return EventCause::out_of_range;
+        const EventCause cause = speed_fault({velocity.linear[0], velocity.linear[1], velocity.linear[2]},
+                                             {velocity.angular[0], velocity.angular[1], velocity.angular[2]});
+        if (cause != EventCause::none) return cause;
         bodies.velocity[i] = velocity;
         wake(core_, i);
         return EventCause::none;

@@ -167,6 +167,8 @@ void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for so many more bodies and joints within kMaxBodies and kMaxJoints.
 EventCause room_for(const Core& core, std::size_t bodies, std::size_t joints);
+// too_fast, turns_too_fast or none, of velocities that a body is to be given.
+EventCause speed_fault(Vec3 linear, Vec3 angular);
 // Why a prefab may not come into a world at `pose`, which is unit, with the added velocities; `none` if it may.
 EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular);
 void spawn_prefab(Core& core, std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,

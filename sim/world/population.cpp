@@ -178,12 +178,17 @@ EventCause room_for(const Core& core, std::size_t bodies, std::size_t joints) {
     return EventCause::none;
 }
 
+EventCause speed_fault(Vec3 linear, Vec3 angular) {
+    if (!ref::within(linear, kMaxLinearSpeed_mps)) return EventCause::too_fast;
+    return ref::within(angular, kMaxAngularSpeed_radps) ? EventCause::none : EventCause::turns_too_fast;
+}
+
 EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 linear, Vec3 angular) {
     for (const BodyDef& body : prefab.bodies) {
         if (!ref::within(ref::compose(pose, body.pose).position, kMaxCoordinate_m)) return EventCause::too_far;
-        if (!ref::within(ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear), kMaxLinearSpeed_mps) ||
-            !ref::within(ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular), kMaxAngularSpeed_radps))
-            return EventCause::out_of_range;
+        const EventCause cause = speed_fault(ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear),
+                                             ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular));
+        if (cause != EventCause::none) return cause;
     }
     for (const JointDef& joint : prefab.joints) {
         if (!live_constraint_holds(placed_constraint(joint, pose))) return EventCause::too_far;  // what it holds of the world

@@ -57,9 +57,8 @@ EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
     const std::uint32_t linear = largest_magnitude(velocity.linear, 3), angular = largest_magnitude(velocity.angular, 3);
     if (std::max({position, turn, linear, angular}) >= kInfinityBits) return EventCause::not_finite;
     if (position > std::bit_cast<std::uint32_t>(kMaxCoordinate_m)) return EventCause::too_far;
-    if (linear > std::bit_cast<std::uint32_t>(kRunawaySpeed_mps) ||
-        angular > std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps))
-        return EventCause::out_of_range;
+    if (linear > std::bit_cast<std::uint32_t>(kRunawaySpeed_mps)) return EventCause::too_fast;
+    if (angular > std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps)) return EventCause::turns_too_fast;
     return turn > std::bit_cast<std::uint32_t>(2.0f) ? EventCause::not_finite : EventCause::none;
 }
 

@@ -17,6 +17,11 @@ def check(condition, text):
         raise Failure(text)
 
 
+def values(line):
+    """The key=value items after a line's first word."""
+    return dict(item.split("=", 1) for item in line.split()[1:])
+
+
 class Programs:
     def __init__(self, binary_dir, source_dir):
         self.orrery = os.path.join(binary_dir, "bin", "orrery")
@@ -27,8 +32,8 @@ class Programs:
     def run(self, *command, timeout_s=60):
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
 
-    def verify(self, replay, *options):
-        result = self.run(self.orrery, "verify", replay, "--json", *options)
+    def verify(self, replay, *options, timeout_s=60):
+        result = self.run(self.orrery, "verify", replay, "--json", *options, timeout_s=timeout_s)
         return result.returncode, json.loads(result.stdout.splitlines()[-1]) if result.stdout else {}
 
 
@@ -49,7 +54,7 @@ class Server:
         if first.startswith("{"):
             self.facts = json.loads(first)
         else:
-            self.facts = dict(item.split("=", 1) for item in first.split()[1:])
+            self.facts = values(first)
         self.address, self.replay = self.facts["udp"], self.facts["replay"]
         self.token = os.path.join(record, "connect.token")
 

@@ -1,6 +1,8 @@
-// Contract: a script makes, changes and removes joints as a scene writes them, and says what is wrong where.
+// Contract: a script makes, changes and removes joints as a scene writes them, names what its commands make, and says what is wrong
+// where.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -15,15 +17,50 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-std::unique_ptr<sim::World> make_world() {
-    const std::string text = R"({"scene_version": 1, "shapes": [{"name": "box", "box": {}}], "bodies": [
-        {"name": "one", "shape": "box", "position": [0, 4, 0]}, {"name": "two", "shape": "box", "position": [2, 4, 0]}],
-        "joints": [{"name": "arm", "b": "one", "ball_socket": {"at": [0, 5, 0]}}]})";
+std::unique_ptr<sim::World> make_world(const std::string& text) {
     const auto scene = protocol::load_scene(bytes_of(text), "script_test.json");
-    REQUIRE(scene.ok());
+    REQUIRE_MESSAGE(scene.ok(), (scene.ok() ? std::string() : scene.error().to_string()));
     auto world = sim::World::create(scene->world);
-    REQUIRE(world.ok());
+    REQUIRE_MESSAGE(world.ok(), (world.ok() ? std::string() : world.error().to_string()));
     return std::move(*world);
+}
+
+std::unique_ptr<sim::World> make_world() {
+    return make_world(R"({"scene_version": 1, "shapes": [{"name": "box", "box": {}}], "bodies": [
+        {"name": "one", "shape": "box", "position": [0, 4, 0]}, {"name": "two", "shape": "box", "position": [2, 4, 0]}],
+        "joints": [{"name": "arm", "b": "one", "ball_socket": {"at": [0, 5, 0]}}]})");
+}
+
+// A cart of two bodies, of whose joints the first breaks at once; an egg, alone; and a player's cart.
+std::unique_ptr<sim::World> make_yard() {
+    return make_world(R"({"scene_version": 1, "gravity": [0, 0, 0], "shapes": [{"name": "box", "box": {}}], "bodies": [
+        {"name": "post", "type": "static", "shape": "box"}],
+        "generators": [{"name": "row", "stack": {"count": 3, "shape": "box", "origin": [50, 2, 0], "pitch": 3}}],
+        "templates": [
+            {"name": "cart", "bodies": [{"name": "chassis", "shape": "box"}, {"name": "wheel", "shape": "box", "position": [0, -3, 0], "linear_velocity": [100, 0, 0]}], "joints": [
+                {"name": "thread", "a": "chassis", "b": "wheel", "break_force_n": 1, "ball_socket": {"at": [0, -1.5, 0]}},
+                {"name": "left", "a": "chassis", "b": "wheel", "angular_axis_motor": {"axis": [1, 0, 0]}},
+                {"name": "right", "a": "chassis", "b": "wheel", "angular_axis_motor": {"axis": [0, 0, 1]}}]},
+            {"name": "egg", "bodies": [{"shape": "box", "mass_kg": 2}]}],
+        "slots": [{"name": "driver", "template": "cart", "position": [0, 20, 0]}, {"name": "watcher"}]})");
+}
+
+protocol::CommandScript load(const std::string& commands, const sim::World& world) {
+    auto script = protocol::CommandScript::load(bytes_of("{\"commands\": [" + commands + "]}"), "script.json", world);
+    REQUIRE_MESSAGE(script.ok(), (script.ok() ? std::string() : script.error().to_string()));
+    return std::move(*script);
+}
+
+void run(sim::World& world, protocol::CommandScript& script, std::uint64_t last_tick) {
+    while (world.tick() < last_tick) {
+        world.step(script.at(world.tick() + 1));
+        script.note_made(world);
+    }
+}
+
+int rejected(const sim::World& world) {
+    return static_cast<int>(std::count_if(world.events().begin(), world.events().end(),
+                                          [](const sim::Event& e) { return e.kind == sim::EventKind::command_rejected; }));
 }
 
 }  // namespace
@@ -74,4 +111,121 @@ TEST_CASE("script: a bad order names its place") {
     has(message(R"({"tick": 1, "kind": "despawn"})"), "commands[0].body: is missing; name a body of the scene");
     has(message(R"({"tick": 1, "kind": "despawn", "body": "onee"})"), "commands[0].body: no body of the scene is called \"onee\"; did you mean \"one\"?");
     has(message(R"({"kind": "despawn", "body": "one"})"), "commands[0].tick: is missing or 0");
+}
+
+TEST_CASE("script: what commands make is named by commands of later ticks") {
+    const auto world = make_yard();
+    protocol::CommandScript script = load(R"(
+        {"tick": 4, "kind": "despawn", "body": "egg"},
+        {"tick": 1, "kind": "spawn", "template": "cart", "position": [0, 40, 0], "name": "red"},
+        {"tick": 1, "kind": "spawn", "template": "cart", "position": [0, 60, 0], "rotation_deg": [0, 90, 0], "name": "blue"},
+        {"tick": 1, "kind": "spawn", "template": "egg", "position": [0, 80, 0], "name": "egg", "tag": 7},
+        {"tick": 1, "kind": "spawn", "template": "egg", "position": [0, 90, 0], "tag": 8},
+        {"tick": 1, "kind": "join", "slot": "driver", "name": "mine"},
+        {"tick": 2, "kind": "create_joint", "order": {"name": "k", "a": "blue.chassis", "b": "row[1]", "distance_limit": {}}},
+        {"tick": 2, "kind": "create_joint", "order": {"name": "spin", "a": "red.chassis", "b": "row[1]", "angular_axis_motor": {"axis": [0, 1, 0]}}},
+        {"tick": 2, "kind": "grab", "body": "row[0]", "linear": [50, 2, 0], "value": 9, "name": "hand"},
+        {"tick": 2, "kind": "impulse", "body": "egg", "linear": [0, 0, 3]},
+        {"tick": 3, "kind": "motor_target", "joint": "red.left", "value": 1},
+        {"tick": 3, "kind": "motor_target", "joint": "blue.right", "value": 2},
+        {"tick": 3, "kind": "motor_target", "joint": "mine[1]", "value": 3},
+        {"tick": 3, "kind": "motor_target", "joint": "spin", "value": 4},
+        {"tick": 3, "kind": "move_grab", "joint": "hand", "linear": [51, 2, 0]},
+        {"tick": 4, "kind": "set_joint", "joint": "k", "order": {"a": "blue[0]", "b": "row[1]", "distance_limit": {"max_m": 500}}},
+        {"tick": 5, "kind": "remove_joint", "joint": "k"})", *world);
+    run(*world, script, 1);
+    std::vector<sim::BodyState> bodies;
+    world->read_bodies(bodies);
+    std::vector<sim::BodyId> spawned;
+    int broken = 0;
+    for (const sim::Event& event : world->events()) {
+        if (event.kind == sim::EventKind::spawned) spawned.push_back(event.a);
+        broken += event.kind == sim::EventKind::joint_broken ? 1 : 0;
+    }
+    REQUIRE(spawned.size() == 8);  // the player's first
+    CHECK(broken == 3);            // every thread
+    CHECK(script.name_of(spawned[2]) == "red.chassis");
+    CHECK(script.name_of(spawned[5]) == "blue.wheel");
+    CHECK(script.name_of(spawned[6]) == "egg");
+    CHECK(script.name_of(spawned[7]).empty());
+    run(*world, script, 2);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->body(spawned[6]).linear_velocity.z > 1e-4f);
+    CHECK(world->body(spawned[7]).linear_velocity.z == 0.0f);
+    run(*world, script, 3);
+    CHECK(rejected(*world) == 0);
+    std::vector<sim::JointState> joints;
+    world->read_joints(joints);
+    const auto target = [&](sim::BodyId a, sim::Vec3 axis) {
+        for (const sim::JointState& joint : joints) {
+            const auto* motor = std::get_if<sim::AngularAxisMotor>(&joint.constraint);
+            if (motor && joint.a == a && motor->axis_a == axis) return motor->target_radps;
+        }
+        return -1.0f;
+    };
+    CHECK(target(spawned[2], {1, 0, 0}) == 1.0f);
+    CHECK(target(spawned[4], {0, 0, 1}) == 2.0f);
+    CHECK(target(spawned[0], {1, 0, 0}) == 3.0f);
+    CHECK(target(spawned[2], {0, 1, 0}) == 4.0f);
+    CHECK(std::any_of(joints.begin(), joints.end(), [](const sim::JointState& joint) {
+        const auto* grab = std::get_if<sim::OneBodyLinearServo>(&joint.constraint);
+        return grab && grab->target == sim::Vec3{51, 2, 0};
+    }));
+    const std::size_t held = joints.size();
+    run(*world, script, 4);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->alive(spawned[7]));
+    CHECK_FALSE(world->alive(spawned[6]));
+    run(*world, script, 5);
+    CHECK(rejected(*world) == 0);
+    world->read_joints(joints);
+    CHECK(joints.size() == held - 1);
+}
+
+TEST_CASE("script: a joint is placed as the bodies that it names were made") {
+    const auto world = make_yard();
+    protocol::CommandScript script = load(R"(
+        {"tick": 1, "kind": "spawn", "template": "cart", "position": [0, 60, 0], "rotation_deg": [0, 0, 90], "name": "c"},
+        {"tick": 2, "kind": "create_joint", "order": {"a": "post", "b": "c.wheel", "ball_socket": {"at": [3, 61, 0]}}})", *world);
+    run(*world, script, 2);
+    const auto created = std::find_if(world->events().begin(), world->events().end(), [](const sim::Event& e) { return e.kind == sim::EventKind::joint_created; });
+    REQUIRE(created != world->events().end());
+    const auto& ball = std::get<sim::BallSocket>(world->joint(created->joint).constraint);
+    CHECK(ball.anchor_a == sim::Vec3{3, 61, 0});
+    CHECK(ball.anchor_b.x == doctest::Approx(1.0f));  // the wheel stands at (3, 60, 0), turned by a quarter
+    CHECK(ball.anchor_b.y == doctest::Approx(0.0f));
+}
+
+TEST_CASE("script: what was not made is a stale id") {
+    const auto world = make_yard();
+    protocol::CommandScript script = load(R"(
+        {"tick": 1, "kind": "spawn", "template": "egg", "position": [0, 20, 0], "linear": [1e9, 0, 0], "name": "egg"},
+        {"tick": 2, "kind": "despawn", "body": "egg"})", *world);
+    run(*world, script, 1);
+    CHECK(rejected(*world) == 1);
+    run(*world, script, 2);
+    REQUIRE(rejected(*world) == 1);
+    CHECK(world->events().back().cause == sim::EventCause::stale_id);
+    CHECK(script.subject(1) == "body \"egg\"");
+}
+
+TEST_CASE("script: a name that cannot be used says why") {
+    const auto world = make_yard();
+    const auto says = [&](const std::string& commands, const std::string& part) {
+        const auto script = protocol::CommandScript::load(bytes_of("{\"commands\": [" + commands + "]}"), "script.json", *world);
+        const std::string message = script.ok() ? "accepted" : script.error().to_string();
+        CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+    };
+    const std::string egg = R"({"tick": 3, "kind": "spawn", "template": "egg", "name": "egg"},)";
+    says(egg + R"({"tick": 3, "kind": "despawn", "body": "egg"})", "commands[1].body: \"egg\" is made by commands[0] in tick 3; name it from tick 4 on");
+    says(egg + R"({"tick": 4, "kind": "despawn", "body": "eg"})", "commands[1].body: no body of the scene is called \"eg\", and no command makes one; did you mean \"egg\"?");
+    says(egg + R"({"tick": 9, "kind": "spawn", "template": "egg", "name": "egg"})", "commands[1].name: a second body is called \"egg");
+    says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "post"})", "commands[0].name: a second body is called \"post\"");
+    says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "despawn", "body": "c"})", "commands[1].body: no body of the scene is called \"c\", and no command makes one");
+    says(R"({"tick": 1, "kind": "despawn", "body": "post", "name": "p"})", "commands[0].name: names what this command makes, but it makes nothing");
+    says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})", "commands[0].name: names what this command makes, but the slot has no template");
+    says(R"({"tick": 1, "kind": "join", "slot": "driverr", "name": "p"})", "commands[0].slot: no slot is called");
+    says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})", "commands[0].name: stands beside the order");
+    says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
+         "commands[1].tag: is also that of commands[0]");
 }

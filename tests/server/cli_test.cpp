@@ -166,6 +166,45 @@ TEST_CASE("a recorded run with commands verifies, and the commands matter") {
                   wrong.err);
 }
 
+TEST_CASE("run tells which commands were rejected and which bodies quarantined, and why") {
+    const test::TempFolder folder;
+    const std::string scene = write_file(folder, "s.json", R"({"scene_version": 1,
+        "shapes": [{"name": "ball", "sphere": {}}], "bodies": [{"name": "ball", "shape": "ball"}, {"name": "post", "shape": "ball", "position": [5, 0, 0]},
+            {"name": "edge", "shape": "ball", "position": [4095, 0, 0], "linear_velocity": [900, 0, 0]}],
+        "joints": [{"name": "arm", "b": "post", "ball_socket": {"at": [5, 1, 0]}}],
+        "templates": [{"name": "egg", "bodies": [{"shape": "ball"}]}]})");
+    const std::string script = write_file(folder, "c.json", R"({"commands": [
+        {"tick": 4, "kind": "remove_joint", "joint": "arm"},
+        {"tick": 1, "kind": "impulse", "body": "ball", "linear": [0, 6e5, 0]},
+        {"tick": 2, "kind": "motor_target", "joint": "arm", "value": 3},
+        {"tick": 2, "kind": "impulse", "body": "ball", "linear": [0, 1, 0]},
+        {"tick": 3, "kind": "remove_joint", "joint": "arm"},
+        {"tick": 3, "kind": "spawn", "template": "egg", "position": [4096, 0, 0], "name": "far"},
+        {"tick": 3, "kind": "spawn", "template": "egg", "position": [4096, 9, 0], "linear": [1000, 0, 0], "name": "off"},
+        {"tick": 5, "kind": "despawn", "body": "far"}]})");
+    const Printed run = call(server::run_command, {scene, "--ticks", "5", "--commands", script});
+    CHECK(run.code == 0);
+    CHECK_MESSAGE(count_lines(run.err) == 5, run.err);
+    CHECK_MESSAGE(has(run.err, "s.json: tick 1: body \"edge\" is quarantined: it left what is within 4096 m (kMaxCoordinate_m)"), run.err);
+    CHECK_MESSAGE(has(run.err, "s.json: tick 3: body \"off\" is quarantined: "), run.err);
+    CHECK_MESSAGE(has(run.err, "c.json: commands[1]: tick 1: impulse (body \"ball\") is rejected: a body would move faster than 1000 m/s (kMaxLinearSpeed_mps)"), run.err);
+    CHECK_MESSAGE(has(run.err, "c.json: commands[2]: tick 2: motor_target (joint \"arm\") is rejected: the joint has no target"), run.err);
+    CHECK_MESSAGE(has(run.err, "c.json: commands[0]: tick 4: remove_joint (joint \"arm\") is rejected: what it names is gone"), run.err);
+    CHECK_MESSAGE(has(run.out, "3 commands were rejected"), run.out);
+
+    std::string many = "{\"commands\": [";
+    for (int i = 0; i < 25; ++i) many += R"({"tick": 1, "kind": "motor_target", "joint": "arm", "value": 3},)";
+    const Printed json = call(server::run_command, {scene, "--ticks", "1", "--json", "--commands", write_file(folder, "many.json", many + "]}")});
+    CHECK(json.code == 0);
+    CHECK(field(json.out, "rejected_commands") == "25");
+    CHECK_MESSAGE(count_lines(json.err) == 12, json.err);
+    CHECK_MESSAGE(has(json.err, "many.json: commands[9]: tick 1: motor_target"), json.err);
+    CHECK_MESSAGE(has(json.err, "many.json: 15 more commands were rejected"), json.err);
+    const Printed quiet = call(server::run_command, {scene_path("yard"), "--ticks", "1", "--json"});
+    CHECK(field(quiet.out, "rejected_commands") == "0");
+    CHECK(quiet.err.empty());
+}
+
 TEST_CASE("exit codes: usage, input and machine") {
     const test::TempFolder folder;
     const std::string bad = write_file(folder, "bad.json", "{\n\"scene_version\": 1,\n\"bodis\": []}");

@@ -167,6 +167,52 @@ TEST_CASE("a game connects, samples, steers and leaves through the C interface")
     CHECK(sim.room->stats().clients == 0);
 }
 
+TEST_CASE("a spectator is told when its key frame is complete, and can count what comes after it") {
+    SimRoom sim(load_test_scene("rain"), {});  // no seats, and more bodies in motion than a snapshot holds
+    Player player(sim);
+    const auto token = sim.mint(80);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    const auto stats_now = [&] {
+        orrery_client_stats stats{};
+        stats.struct_size = sizeof stats;
+        CHECK(orrery_client_get_stats(player.client, &stats) == ORRERY_OK);
+        return stats;
+    };
+    std::uint64_t key_frame_tick = 0;
+    bool connected = false;
+    int polls_while_joining = 0;
+    for (int i = 0; i < 1000 && !connected; ++i) {
+        player.run(0.016);
+        for (const orrery_event& event : player.events()) {
+            if (event.kind != ORRERY_EVENT_CONNECTED) continue;
+            connected = true;
+            key_frame_tick = event.tick;
+        }
+        CHECK(connected == (orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING));
+        CHECK(stats_now().snapshots_received == 0);
+        polls_while_joining += orrery_client_get_state(player.client) == ORRERY_STATE_JOINING ? 1 : 0;
+    }
+    REQUIRE(connected);
+    CHECK(polls_while_joining > 3);
+    const orrery_client_stats complete = stats_now();
+    CHECK(complete.newest_tick == key_frame_tick);
+    orrery_session session{};
+    session.struct_size = sizeof session;
+    REQUIRE(orrery_client_get_session(player.client, &session) == ORRERY_OK);
+    CHECK(session.slot == ORRERY_NO_SLOT);
+    orrery_samples samples{};
+    samples.struct_size = sizeof samples;
+    CHECK(orrery_client_sample(player.client, sim.now(), &samples) == ORRERY_TOO_SMALL);
+    CHECK(samples.available == session.body_count);
+
+    player.run(1.0);
+    const orrery_client_stats after = stats_now();
+    CHECK(after.snapshots_received > 50);
+    CHECK(after.newest_tick > complete.newest_tick + 50);
+    CHECK(after.bytes_received > complete.bytes_received);
+    CHECK(after.bytes_received - complete.bytes_received <= 64 * 1024);
+}
+
 TEST_CASE("a token that was asked for is used first at the address that gave it") {
     SimRoomOptions options;
     options.insecure_public = true;

@@ -122,7 +122,7 @@ TEST_CASE("a director's orders happen, players see them, and the recording verif
     CHECK(replay.report.ticks == ticks);
 }
 
-TEST_CASE("more orders than a tick takes are dropped and counted, and the room goes on") {
+TEST_CASE("orders that are rejected or more than a tick takes are counted, and the room goes on") {
     SimRoom sim(load_test_scene("yard"), {});
     Flood flood;
     sim.room->set_director(&flood);
@@ -130,6 +130,7 @@ TEST_CASE("more orders than a tick takes are dropped and counted, and the room g
     CHECK(sim.room->world().tick() >= 5);
     CHECK_FALSE(sim.room->halted());
     CHECK(sim.room->stats().orders_dropped == sim.room->world().tick() * 5);
+    CHECK(sim.room->stats().rejected_commands == sim.room->world().tick() * server::kMaxOrdersPerTick);  // they name no body
 }
 
 TEST_CASE("a director asks what was where, as far back as the room keeps") {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "server/room/thread_pool.h"
+#include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
 using namespace orrery::sim;
@@ -231,4 +233,47 @@ TEST_CASE("a body of bricks on a height field touches each flat patch of it once
     const Stood bricks = stand(def, 120);
     CHECK(bricks.contacts == 1);
     CHECK(bricks.speed < 1e-3f);
+}
+
+// On flat ground and on a height field, standing, toppling, hit by a ball: contacts are joined and are not, from tick to tick.
+TEST_CASE("bodies of bricks have the same bits for every target, thread count and way through save and restore") {
+    WorldDef def = stack({2, 1, 2}, 6);
+    const auto cube = static_cast<std::uint32_t>(def.shapes.size() - 1);
+    ShapeDef hills;
+    hills.name = "hills";
+    hills.type = ShapeType::height_field;
+    hills.columns = 21;
+    hills.spacing = {0.7f, 0.01f, 0.7f};
+    for (int k = 0; k < 21 * 21; ++k) hills.heights.push_back(k % 3 == 0 ? 1 : 0);
+    def.shapes.push_back(hills);
+    add_body(def, static_cast<std::uint32_t>(def.shapes.size() - 1), {20.0f, 0.0f, 0.0f});
+    def.bodies.back().type = BodyType::fixed;
+    Lcg random(static_cast<std::uint32_t>(seeded(241)));
+    for (std::uint32_t k = 0; k < 8; ++k) {
+        const std::uint32_t body = add_body(def, cube, {20.0f + random.between(-4.0f, 4.0f), 0.6f + static_cast<float>(k), random.between(-4.0f, 4.0f)});
+        if (k % 2 == 0) def.bodies[body].pose.orientation = {0.0f, std::sin(0.1f * static_cast<float>(k)), 0.0f, std::cos(0.1f * static_cast<float>(k))};
+    }
+    const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {-8.0f, 3.2f, 0.1f});
+    def.bodies[ball].linear_velocity = {12.0f, 1.0f, 0.0f};
+    const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
+        orrery::server::ThreadPool pool(threads);
+        auto world = make_world(def, target);
+        std::vector<std::uint8_t> saved;
+        std::vector<std::uint64_t> roots;
+        for (std::size_t tick = 0; tick < 120; ++tick) {
+            if (restore) {
+                world->save(saved);
+                world = make_world(def, available_targets()[tick % available_targets().size()]);
+                REQUIRE(world->restore(saved).ok());
+            }
+            REQUIRE(world->step({}, threads == 1 ? nullptr : &pool) == StepStatus::ok);
+            roots.push_back(world->hash().root);
+        }
+        return roots;
+    };
+    const auto reference = hashes(Target::scalar, 1, false);
+    for (const Target target : available_targets()) CHECK(hashes(target, 1, false) == reference);
+    if (few()) return;
+    for (const std::uint32_t threads : {2u, 3u, 8u}) CHECK(hashes(best_target(), threads, false) == reference);
+    CHECK(hashes(best_target(), 2, true) == reference);
 }

@@ -237,7 +237,7 @@ class Iterated {
         for (std::uint32_t substep = 0; substep < def_.substeps; ++substep) {
             for (Body& body : bodies) body.v = plus(body.v, times(d(def_.gravity), body.dynamic ? h_ : 0.0));
             for (Link& link : links) {
-                if (split_) link.impulse = times(link.impulse, 1.0 - link.rate * h_);
+                link.impulse = times(link.impulse, 1.0 - link.rate * h_);
                 push(link, link.impulse);
             }
             for (std::uint32_t k = 0; k < def_.solver.coupling_iterations; ++k) iterate(false);

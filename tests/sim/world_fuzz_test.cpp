@@ -177,10 +177,13 @@ std::vector<ShapeDef> some_shapes(Chance& chance) {
             mesh.indices.insert(mesh.indices.end(), {a, b, c, b, d, c});
         }
     }
+    const Vec3 brick = shapes[2].half_extents;
+    const bool laid = chance.one_in(2);  // of bricks side by side, whose faces are one plane
     ShapeDef& compound = add(ShapeType::compound);
     for (std::uint32_t k = 2 + chance.below(4); k > 0; --k) {
         const Vec3 at = chance.vector(0.6f);
-        compound.children.push_back({1 + chance.below(5), {at, chance.turn()}});
+        if (laid) compound.children.push_back({2, {{2.0f * brick.x * static_cast<float>(k), 0.0f, at.z}, {}}});
+        else compound.children.push_back({1 + chance.below(5), {at, chance.turn()}});
     }
     return shapes;
 }
@@ -233,12 +236,17 @@ ShapeDef wild_shape(Chance& chance, std::size_t earlier) {
                 def.heights.push_back(chance.one_in(10) ? 100.0f : chance.between(-1.0f, 1.0f));
             def.spacing.x = size(), def.spacing.y = size(), def.spacing.z = size();
             break;
-        case ShapeType::compound:
+        case ShapeType::compound: {
+            const bool laid = chance.one_in(2);  // one way round, and several of a shape in one plane
+            const std::uint32_t one = chance.below(earlier);
             for (std::uint32_t k = 1 + chance.below(6); k > 0; --k) {
-                const Vec3 at = chance.vector(wide);
-                def.children.push_back({chance.below(earlier), {at, chance.turn()}});
+                Vec3 at = chance.vector(wide);
+                if (laid) at.y = 0.0f;
+                const std::uint32_t shape = laid && chance.one_in(2) ? one : chance.below(earlier);
+                def.children.push_back({shape, {at, laid ? Quat{} : chance.turn()}});
             }
             break;
+        }
         default: break;
     }
     return def;
@@ -261,7 +269,7 @@ BodyDef some_body(Chance& chance, float spread) {
     if (body.shape == kNone || chance.one_in(4)) body.mass_kg = chance.magnitude(-5, 11);
     body.pose.position = chance.vector(spread);
     body.pose.position.y += spread;
-    body.pose.orientation = chance.turn();
+    if (!chance.one_in(3)) body.pose.orientation = chance.turn();
     if (chance.one_in(2)) {
         const float fast = chance.one_in(5) ? 400.0f : 3.0f;
         body.linear_velocity = chance.vector(fast), body.angular_velocity = chance.vector(fast);

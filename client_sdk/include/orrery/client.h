@@ -143,7 +143,8 @@ ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client *clie
 /* ------------------------------------------------------------------------------------------------------ events */
 
 enum {
-    ORRERY_EVENT_CONNECTED = 1,     /* playing: bodies, shapes and states are there */
+    ORRERY_EVENT_CONNECTED = 1,     /* playing: bodies, shapes and states are there, of `tick` (the key frame);
+                                     * snapshots follow */
     ORRERY_EVENT_DISCONNECTED = 2,  /* text: why */
     ORRERY_EVENT_BODY_ADDED = 3,
     ORRERY_EVENT_BODY_REMOVED = 4,
@@ -236,7 +237,7 @@ typedef struct orrery_client_stats {
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t newest_tick;          /* of the newest snapshot */
+    uint64_t newest_tick;          /* of the newest snapshot; before the first the key frame's */
 } orrery_client_stats;
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client *client, orrery_client_stats *stats);
 

@@ -1,0 +1,174 @@
+#include "server/cli/incidents.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <vector>
+
+#include "server/cli/command_line.h"
+
+namespace orrery::server {
+
+namespace {
+
+using sim::CommandKind;
+using sim::EventCause;
+
+std::string_view kind_name(CommandKind kind) {
+    constexpr std::string_view kNames[] = {"join", "leave", "spawn", "despawn", "impulse", "teleport", "motor_target", "grab",
+                                           "move_grab", "remove_joint", "control", "create_joint", "set_joint"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(CommandKind::set_joint) + 1);
+    const auto i = static_cast<std::size_t>(kind);
+    return i < std::size(kNames) ? kNames[i] : "a command";
+}
+
+std::string limit(double value, const char* unit, const char* name) {
+    char text[80];
+    std::snprintf(text, sizeof text, "%g%s (%s)", value, unit, name);
+    return text;
+}
+std::string coordinate_limit() { return limit(static_cast<double>(sim::kMaxCoordinate_m), " m", "kMaxCoordinate_m"); }
+std::string speed_limit() { return limit(static_cast<double>(sim::kMaxLinearSpeed_mps), " m/s", "kMaxLinearSpeed_mps"); }
+std::string turning_limit() { return limit(static_cast<double>(sim::kMaxAngularSpeed_radps), " rad/s", "kMaxAngularSpeed_radps"); }
+
+std::string wrong_kind_text(CommandKind kind) {
+    switch (kind) {
+        case CommandKind::motor_target:
+            return "the joint has no target that could be set";
+        case CommandKind::move_grab:
+            return "the joint is no grab";
+        case CommandKind::set_joint:
+            return "the joint is of another type than the order";
+        case CommandKind::create_joint:
+            return "the order does not name the bodies that its constraint joins, each once";
+        case CommandKind::impulse:
+        case CommandKind::grab:
+            return "the body is not dynamic";
+        case CommandKind::teleport:
+            return "the body is static";
+        default:
+            return "it is of the wrong kind";
+    }
+}
+
+std::string out_of_range_text(CommandKind kind) {
+    switch (kind) {
+        case CommandKind::join:
+        case CommandKind::leave:
+        case CommandKind::control:
+            return "the scene has no such slot";
+        case CommandKind::spawn:
+        case CommandKind::teleport:
+            return "the orientation is none, or there is no such template";
+        case CommandKind::motor_target:
+            return "the value is beyond what the joint's target may be";
+        default:
+            return "a setting of the joint is beyond its range";
+    }
+}
+
+std::string rejection_text(CommandKind kind, EventCause cause) {
+    switch (cause) {
+        case EventCause::none:
+            break;
+        case EventCause::stale_id:
+            return "what it names is gone or was never made";
+        case EventCause::wrong_kind:
+            return wrong_kind_text(kind);
+        case EventCause::out_of_range:
+            return out_of_range_text(kind);
+        case EventCause::too_many_bodies:
+            return "the world would have more than " + limit(sim::kMaxBodies, " bodies", "kMaxBodies");
+        case EventCause::too_many_joints:
+            return "the world would have more than " + limit(sim::kMaxJoints, " joints", "kMaxJoints");
+        case EventCause::slot_taken:
+            return "the slot is taken";
+        case EventCause::slot_empty:
+            return "nobody has the slot: join it first";
+        case EventCause::not_finite:
+            return "a number is not finite";
+        case EventCause::too_far:
+            return "a place is beyond " + coordinate_limit() + " on an axis";
+        case EventCause::too_fast:
+            return "a body would move faster than " + speed_limit();
+        case EventCause::turns_too_fast:
+            return "a body would turn faster than " + turning_limit();
+    }
+    return "for no known cause";
+}
+
+std::string_view quarantine_text(EventCause cause) {
+    switch (cause) {
+        case EventCause::not_finite:
+            return "its place or velocity is no longer a number";
+        case EventCause::too_fast:
+            return "its velocity ran away, above twice kMaxLinearSpeed_mps";
+        case EventCause::turns_too_fast:
+            return "its turning ran away, above twice kMaxAngularSpeed_radps";
+        default:
+            return "for no known cause";
+    }
+}
+
+std::string body_text(const sim::World& world, const protocol::CommandScript* script, sim::BodyId id) {
+    const auto& bodies = world.definition().bodies;
+    const bool defined = id.generation == 0 && id.index >= 1 && id.index <= bodies.size();
+    const std::string_view name = defined ? std::string_view(bodies[id.index - 1].name) : script ? script->name_of(id) : std::string_view();
+    if (!name.empty()) return "body \"" + std::string(name) + "\"";
+    return defined ? "bodies[" + std::to_string(id.index - 1) + "]" : "body " + std::to_string(id.index) + " of the world";
+}
+
+bool answers(const sim::Event& event, const sim::Command& command) {
+    return event.command == command.kind && event.slot == command.slot && event.a == command.body && event.joint == command.joint &&
+           event.tag == command.tag;
+}
+bool alike(const sim::Event& x, const sim::Event& y) {
+    return y.kind == x.kind && x.command == y.command && x.slot == y.slot && x.a == y.a && x.joint == y.joint && x.tag == y.tag;
+}
+
+std::string tick_text(const sim::World& world) { return "tick " + std::to_string(world.tick()) + ": "; }
+
+}  // namespace
+
+void Incidents::after_tick(const sim::World& world, std::span<const sim::Command> commands) {
+    for (const sim::Event& event : world.events()) {
+        if (event.kind == sim::EventKind::command_rejected && rejected_++ < kMaxToldIncidents) tell_rejected(world, event, commands);
+        if (event.kind == sim::EventKind::quarantined && quarantined_++ < kMaxToldIncidents) tell_quarantined(world, event);
+    }
+}
+
+// An event does not say which command it answers. Of commands that look alike all are rejected, in their order, or it stays open which.
+void Incidents::tell_rejected(const sim::World& world, const sim::Event& event, std::span<const sim::Command> commands) const {
+    std::vector<std::uint32_t> of;
+    for (const sim::Command& command : commands) {
+        if (answers(event, command)) of.push_back(command.sequence);
+    }
+    std::size_t rank = 0, rejected = 0;
+    for (const sim::Event& other : world.events()) {
+        if (!alike(event, other)) continue;
+        if (&other < &event) ++rank;
+        ++rejected;
+    }
+    std::string line = script_file_ + ": ";
+    if (rejected == of.size()) line += "commands[" + std::to_string(of[rank]) + "]: ";
+    line += tick_text(world) + std::string(kind_name(event.command));
+    const std::string_view subject = script_ && !of.empty() ? script_->subject(of[std::min(rank, of.size() - 1)]) : std::string_view();
+    if (!subject.empty()) line.append(" (").append(subject).append(")");
+    complain(line + " is rejected: " + rejection_text(event.command, event.cause), 0);
+}
+
+void Incidents::tell_quarantined(const sim::World& world, const sim::Event& event) const {
+    const std::string why = event.cause == EventCause::too_far ? "it left what is within " + coordinate_limit() + " of the origin"
+                                                               : std::string(quarantine_text(event.cause));
+    complain(scene_ + ": " + tick_text(world) + body_text(world, script_, event.a) + " is quarantined: " + why, 0);
+}
+
+void Incidents::finish() const {
+    const auto more = [](const std::string& place, std::uint64_t count, const char* what) {
+        if (count > kMaxToldIncidents) complain(place + ": " + std::to_string(count - kMaxToldIncidents) + what, 0);
+    };
+    more(script_file_, rejected_, " more commands were rejected");
+    more(scene_, quarantined_, " more bodies were quarantined");
+}
+
+}  // namespace orrery::server

@@ -1,0 +1,36 @@
+// What went wrong in the ticks of a run, as the world's events tell it: commands that were rejected and bodies that were quarantined,
+// with their causes in words. The first few of each are lines on stderr, the others are counted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "orrery/sim.hpp"
+#include "protocol/scene/command_script.h"
+
+namespace orrery::server {
+
+inline constexpr std::uint64_t kMaxToldIncidents = 10;  // of a kind in a run
+
+class Incidents {
+  public:
+    // `script` may be null; `script_file` and `scene` begin the lines. All outlive this.
+    Incidents(const std::string& scene, const protocol::CommandScript* script, const std::string& script_file)
+        : scene_(scene), script_(script), script_file_(script_file) {}
+
+    void after_tick(const sim::World& world, std::span<const sim::Command> commands);
+    // After the last tick: how many were not told.
+    void finish() const;
+
+  private:
+    void tell_rejected(const sim::World& world, const sim::Event& event, std::span<const sim::Command> commands) const;
+    void tell_quarantined(const sim::World& world, const sim::Event& event) const;
+
+    const std::string& scene_;
+    const protocol::CommandScript* script_;
+    const std::string& script_file_;
+    std::uint64_t rejected_ = 0, quarantined_ = 0;
+};
+
+}  // namespace orrery::server
