@@ -98,7 +98,7 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     settings.time_going_back = !measured;
     if (scene.energy_scale_j) settings.energy_scale_j = scene.energy_scale_j(def);
     if (scene.track_last_body) settings.tracked_body = static_cast<std::uint32_t>(def.bodies.size() - 1);
-    head = {scene.name, threads, def.substeps, options.profile};
+    head = {scene.name, threads, def.substeps, options.profile, rigs.text};
     Result<SimulateReport> report = simulate(**world, settings);
     if (report) {
         report->standing.world_bytes = report->heap_bytes - before_world;  // before it went back: then its arena is small for a tick

@@ -222,7 +222,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     if (!report) return complain(report.error(), report.error().code == ErrorCode::io ? kExitMachine : kExitInput);
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
 
-    const ReportHead head{scene.name, options.threads, scene.definition->def().substeps, options.profile};
+    const ReportHead head{scene.name, options.threads, scene.definition->def().substeps, options.profile, rigs->text};
     std::printf("%s\n", (options.json ? report_json(head, *report) : report_text(head, *report)).c_str());
     if (!options.json && !options.record.empty()) std::printf("replay %s\n", writer.replay_path().c_str());
     if (options.json && !options.record.empty())

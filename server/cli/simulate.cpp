@@ -261,6 +261,11 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             " ticks, " + std::to_string(head.substeps) + " substeps, " + std::to_string(head.threads) + " thread" +
             (head.threads == 1 ? "" : "s") + ", " + std::string(sim::target_name(report.target)) + ", hash " +
             hex16(report.hash.root);
+    if (report.stats.rigs != 0) {
+        const bool asked = report.stats.device_rigs > 0 || head.rigs.starts_with("CPU");
+        text += "\n           " + std::to_string(report.stats.rigs) + (report.stats.rigs == 1 ? " rig" : " rigs") + ", solved on the " +
+                (asked ? head.rigs : "CPU, not on the " + head.rigs);
+    }
     if (report.stats.rigs_beyond_limits != 0)
         text += "\n           " + beyond_limits_text(report.stats.rigs_beyond_limits);
     if (report.rejected_commands == 1) text += "\n           1 command was rejected";

@@ -73,6 +73,7 @@ struct ReportHead {
     std::string scene;
     std::uint32_t threads = 1, substeps = 0;
     bool profile = false;
+    std::string rigs;  // RigBackend::text
 };
 std::string report_json(const ReportHead& head, const SimulateReport& report);
 std::string report_text(const ReportHead& head, const SimulateReport& report);
