@@ -197,6 +197,7 @@ static int watch(orrery_client *client, double seconds, uint64_t begun) {
         fflush(stdout);
         second = now;
     }
+    if (bytes_per_s(&first, &now, rate_hz) > largest) largest = bytes_per_s(&first, &now, rate_hz); /* its last second was cut short */
     if (silent) fprintf(stderr, "no snapshot for %.0f s\n", silence_timeout_s);
     printf(
         "watched wall_s=%.1f bodies=%u snapshots=%llu snapshots_lost=%llu bytes_per_s=%.0f bytes_per_s_max=%.0f "
@@ -220,9 +221,13 @@ int main(int argc, char **argv) {
     uint64_t begun;
     int result;
 
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    if (argc > first && (strcmp(argv[first], "--help") == 0 || strcmp(argv[first], "-h") == 0)) {
         fputs(usage, stdout);
         return 0;
+    }
+    if (argc <= first || argc > first + 2 || argv[first][0] == '-') {
+        fputs(usage, stderr);
+        return 64;
     }
     if (argc > first + 1) {
         char *end = NULL;
@@ -231,10 +236,6 @@ int main(int argc, char **argv) {
             fprintf(stderr, "%s is not a number of seconds from 0 to 1000000\n%s", argv[first + 1], usage);
             return 64;
         }
-    }
-    if (argc <= first || argc > first + 2 || argv[first][0] == '-') {
-        fputs(usage, stderr);
-        return 64;
     }
     path = argv[first];
     if (!read_token(path, token)) {

@@ -139,6 +139,11 @@ class Resolver {
             if (!reader_.ok()) return;
         }
         const sim::PrefabDef& group = def_.prefabs[prefab];
+        const std::size_t named = bodies_.size() - def_.bodies.size() + group.bodies.size();
+        if (named > kMaxNamedBodies) {
+            return reader_.fail(where / "name", "is the name of body " + std::to_string(named) + " that commands make under one; at most " +
+                                                    std::to_string(kMaxNamedBodies) + " are accepted (kMaxNamedBodies)");
+        }
         std::vector<std::string> names;
         for (std::size_t i = 0; i < group.bodies.size(); ++i) {
             names.push_back(group.bodies.size() == 1         ? from.name

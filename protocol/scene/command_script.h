@@ -15,6 +15,7 @@
 namespace orrery::protocol {
 
 inline constexpr std::size_t kMaxScriptBytes = 64u << 20;
+inline constexpr std::size_t kMaxNamedBodies = 1'000'000;  // that commands make under names
 
 class CommandScript {
   public:

@@ -89,6 +89,7 @@ class Maker {
         }
         convert_mass(reader_, from, where, like_);
         joint_like_.break_force_n = limit_or_none(reader_, from.break_force_n, where / "break_force_n");
+        if (joint_like_.break_force_n == 0.0f) reader_.fail(where / "break_force_n", "is 0; give a number above 0, N, or leave it out");
         spring_ = convert_spring(reader_, from.spring.get(), spring_, where / "spring");
     }
 

@@ -43,7 +43,7 @@ sim::BodyId& body_field(sim::Command& command, ScriptMade::Field field) {
 const ScriptMade::Maker& ScriptMade::add(Maker maker, std::vector<std::string> body_names) {
     maker.first_body = static_cast<std::uint32_t>(bodies_.size());
     maker.first_joint = static_cast<std::uint32_t>(joints_.size());
-    for (std::string& name : body_names) bodies_.push_back({std::move(name), {}});
+    for (std::string& name : body_names) bodies_.push_back({.name = std::move(name)});
     joints_.resize(joints_.size() + maker.joints);
     return makers_.emplace_back(maker);
 }

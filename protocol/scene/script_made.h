@@ -44,9 +44,10 @@ class ScriptMade {
     std::string_view name_of(sim::BodyId id) const;          // empty: not of these
 
   private:
+    static constexpr sim::BodyId kNever{sim::kNone - 1, 0};  // names a body, but none that ever lives: an order without one names the world
     struct Body {
         std::string name;
-        sim::BodyId id;
+        sim::BodyId id = kNever;
     };
     void note_template_joints(const sim::World& world, std::span<const Maker> makers);
     bool used(std::uint32_t first_joint, std::uint32_t joints) const;

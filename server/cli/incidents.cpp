@@ -150,9 +150,12 @@ void Incidents::tell_rejected(const sim::World& world, const sim::Event& event, 
         ++rejected;
     }
     std::string line = script_file_ + ": ";
-    if (rejected == of.size()) line += "commands[" + std::to_string(of[rank]) + "]: ";
+    const bool known = rejected == of.size();
+    if (known) line += "commands[" + std::to_string(of[rank]) + "]: ";
     line += tick_text(world) + std::string(kind_name(event.command));
-    const std::string_view subject = script_ && !of.empty() ? script_->subject(of[std::min(rank, of.size() - 1)]) : std::string_view();
+    const auto subject_of = [&](std::uint32_t command) { return script_ ? script_->subject(command) : std::string_view(); };
+    std::string_view subject = of.empty() ? std::string_view() : subject_of(of[known ? rank : 0]);
+    if (!known && std::any_of(of.begin(), of.end(), [&](std::uint32_t command) { return subject_of(command) != subject; })) subject = {};
     if (!subject.empty()) line.append(" (").append(subject).append(")");
     complain(line + " is rejected: " + rejection_text(event.command, event.cause), 0);
 }

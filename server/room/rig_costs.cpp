@@ -45,7 +45,7 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
         const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes, times = graph.steps * (tick.iterations + 1.0);
         const double ms = joints * times * (graph.joints < kWideGraphGroups ? kHostGraphJoint_ms : kHostWideGraphJoint_ms);
         spread += ms;
-        if (!sim::wants_team(graph, groups, tick.workers)) alone = std::max(alone, ms);
+        alone = std::max(alone, ms / sim::team_of(graph, groups, tick.workers));
         device += joints * times * kGraphJoint_ms;
         most_steps = std::max(most_steps, graph.steps);
     }

@@ -64,6 +64,7 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
         graph.breakable = graph.breakable || joints[placed.joint].break_force_n != kNoLimit;
         graph.rods = graph.rods || rig_link(joints[placed.joint].constraint)->rod;
     }
+    end_far_runs(graph, back, ahead);
     // Joints read velocities, and bodies changes, up to so far: towards where bodies have to wait for less.
     graph.backwards = back > ahead;
     graph.ahead = graph_tiles(std::min(back, ahead));
@@ -202,6 +203,43 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
             side.turns |= joints_[graph.first_joints + placed.group].turns;
             side.rods |= link.rod ? 1u : 0u;
             set_lane(side.at, thing.lane, anchor);
+        }
+    }
+}
+
+// A run is read whole, lanes without a joint, too. Where one of those lies farther off than joints reach, another worker may be writing there
+// meanwhile: such groups are gathered.
+void GraphGroups::end_far_runs(const Graph& graph, std::uint32_t back, std::uint32_t ahead) {
+    std::vector<std::uint32_t> home(graph.change_rows(), kNone);  // by row of changes, a group of bodies
+    for (std::uint32_t k = 0; k < graph.joints; ++k) {
+        const GraphJoints& joints = joints_[graph.first_joints + k];
+        home[joints.change / kBundleLanes] = joints.home / kBundleLanes - 1;
+    }
+    const auto far = [&](std::uint32_t from, std::uint32_t other) { return from > other ? from - other > back : other - from > ahead; };
+    const auto end = [](std::uint32_t& run, GraphEnds& ends, std::uint32_t used) {
+        run = 0;
+        for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane) {
+            if ((used >> lane & 1u) == 0) ends.at[lane] = 0;
+        }
+    };
+    const auto any_unused = [](const GraphEnds& ends, std::uint32_t used, auto is_far) {
+        for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane) {
+            if ((used >> lane & 1u) == 0 && is_far(ends.at[lane] / kBundleLanes)) return true;
+        }
+        return false;
+    };
+    for (std::uint32_t k = 0; k < graph.joints; ++k) {
+        GraphJoints& joints = joints_[graph.first_joints + k];
+        const std::uint32_t from = joints.home / kBundleLanes - 1;
+        const auto is_far = [&](std::uint32_t row) { return row > 0 && row <= graph.bodies && far(from, row - 1); };
+        if (joints.run != 0 && any_unused(joints.other, joints.jointed, is_far)) end(joints.run, joints.other, joints.jointed);
+    }
+    for (std::uint32_t g = 0; g < graph.bodies; ++g) {
+        const GraphBodies& group = bodies_[graph.first_bodies + g];
+        const auto is_far = [&](std::uint32_t row) { return home[row] != kNone && far(home[row], g); };
+        for (std::uint32_t k = 0; k < group.sides; ++k) {
+            GraphSides& side = sides_[graph.first_side + group.first_side + k];
+            if (side.run != 0 && any_unused(side.change, side.jointed, is_far)) end(side.run, side.change, side.jointed);
         }
     }
 }

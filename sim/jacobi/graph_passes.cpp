@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "sim/lanes/fp_environment.h"
-
 namespace orrery::sim {
 namespace {
 
@@ -81,15 +79,29 @@ class Iterations {
     std::int64_t tiles_, ahead_, lag_;
 };
 
+// How iterations are shared: in so many slices, so many together.
+struct Tiling {
+    std::uint32_t slices, depth;
+};
+
 // Slices of other parts, by worker, so that who is early may take what others are late with; and of iterations, where there is room.
 constexpr std::uint32_t kSlicesOfWorker = 4;
 // Groups of joints below which waiting for each other takes longer than what is shared.
 constexpr std::uint32_t kTeamFrom = 256;
 
+// What is left between slices is small beside them where there is room, and never as wide as a slice.
+Tiling tiling_of(const Graph& graph, std::uint32_t workers) {
+    const std::uint32_t tiles = graph_tiles(graph.bodies), lag = std::max(graph.lag, 1u), fewest = std::clamp(tiles / (2 * lag), 1u, workers);
+    const std::uint32_t slices = std::clamp(tiles / (8 * lag), fewest, workers * kSlicesOfWorker);
+    return {slices, std::clamp(tiles / slices / (4 * lag), 1u, graph.depth)};
+}
+
 }  // namespace
 
-bool wants_team(const Graph& graph, std::size_t joint_groups, std::uint32_t workers) {
-    return workers > 1 && graph.joints >= kTeamFrom && std::size_t(graph.joints) * workers * kSlicesOfWorker > joint_groups;
+std::uint32_t team_of(const Graph& graph, std::size_t joint_groups, std::uint32_t workers) {
+    if (workers <= 1 || graph.joints < kTeamFrom) return 1;
+    const std::uint32_t helpful = std::min(tiling_of(graph, workers).slices, workers);
+    return std::size_t(graph.joints) * helpful > joint_groups ? helpful : 1;
 }
 
 void run_graph(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view) {
@@ -111,20 +123,17 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
         const GraphKernels& kernels;
         const StepContext& context;
         const GraphView& view;
-        std::uint32_t places, of_places, slices, depth;
+        std::uint32_t places, of_places;
+        Tiling tiling;
 
         std::uint32_t slice_begin(std::uint32_t slice) const {
-            return static_cast<std::uint32_t>(std::uint64_t(graph_tiles(view.graph->bodies)) * slice / slices);
+            return static_cast<std::uint32_t>(std::uint64_t(graph_tiles(view.graph->bodies)) * slice / tiling.slices);
         }
     };
     const Graph& graph = *view.graph;
-    const std::uint32_t workers = std::max(executor.worker_count(), 1u), tiles = graph_tiles(graph.bodies);
-    Job job{kernels, context, view, graph.bodies + graph.outer, 0, 0, 0};
+    const std::uint32_t workers = std::max(executor.worker_count(), 1u);
+    Job job{kernels, context, view, graph.bodies + graph.outer, 0, tiling_of(graph, workers)};
     job.of_places = std::max(graph_tiles(job.places) / (workers * kSlicesOfWorker), 1u) * kGraphTile;
-    // What is left between slices is small beside them where there is room, and never as wide as a slice.
-    const std::uint32_t lag = std::max(graph.lag, 1u), fewest = std::clamp(tiles / (2 * lag), 1u, workers);
-    job.slices = std::clamp(tiles / (8 * lag), fewest, workers * kSlicesOfWorker);
-    job.depth = std::clamp(tiles / job.slices / (4 * lag), 1u, graph.depth);
 
     const auto add = [&](Work work, GraphPart part, std::uint32_t count, std::uint32_t n) {
         phases_.push_back({0, count, static_cast<std::uint32_t>(work) | static_cast<std::uint32_t>(part) << 8 | n << 16});
@@ -135,9 +144,9 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
             add(kPart, part, (job.places + job.of_places - 1) / job.of_places, 0);
             continue;
         }
-        for (std::uint32_t n = 0; n < graph.steps; n += job.depth) {
-            add(kSlice, part, job.slices, n);
-            add(kBetween, part, job.slices - 1, n);
+        for (std::uint32_t n = 0; n < graph.steps; n += job.tiling.depth) {
+            add(kSlice, part, job.tiling.slices, n);
+            add(kBetween, part, job.tiling.slices - 1, n);
         }
     }
     const auto task = [](void* opaque, std::uint32_t what, std::uint32_t index) {
@@ -150,7 +159,7 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
             return j.kernels[part](j.context, j.view, begin, std::min(begin + j.of_places, j.places), n);
         }
         const Iterations iterations(part, j.kernels, j.context, j.view);
-        const std::uint32_t count = std::min(j.depth, j.view.graph->steps - n);
+        const std::uint32_t count = std::min(j.tiling.depth, j.view.graph->steps - n);
         if (work == kSlice) iterations.slice(j.slice_begin(index), j.slice_begin(index + 1), n, count);
         else iterations.between(j.slice_begin(index + 1), n, count);
     };

@@ -24,7 +24,8 @@ class GraphTeam {
     std::vector<Phase> phases_;
 };
 
-// Whether it is better worked on by all of so many workers than by one of them, where there are so many joints' groups to be solved in all.
-bool wants_team(const Graph& graph, std::size_t joint_groups, std::uint32_t workers);
+// How many of so many workers can share its iterations, where that is faster than graphs side by side, each by one worker, of so many groups of
+// joints in all; else 1.
+std::uint32_t team_of(const Graph& graph, std::size_t joint_groups, std::uint32_t workers);
 
 }  // namespace orrery::sim

@@ -328,7 +328,7 @@ void RigWorker::sort_graphs() {
     std::size_t groups = 0;
     for (std::uint32_t k = 0; k < graphs_.awake(); ++k) groups += graphs_.graph(k).joints;
     for (std::uint32_t k = 0; k < graphs_.awake(); ++k)
-        (wants_team(graphs_.graph(k), groups, executor_->worker_count()) ? team_graphs_ : other_graphs_).push_back(k);
+        (team_of(graphs_.graph(k), groups, executor_->worker_count()) > 1 ? team_graphs_ : other_graphs_).push_back(k);
 }
 
 void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphPass graphs, bool met_alone) {

@@ -200,12 +200,15 @@ TEST_CASE("script: what was not made is a stale id") {
     const auto world = make_yard();
     protocol::CommandScript script = load(R"(
         {"tick": 1, "kind": "spawn", "template": "egg", "position": [0, 20, 0], "linear": [1e9, 0, 0], "name": "egg"},
-        {"tick": 2, "kind": "despawn", "body": "egg"})", *world);
-    run(*world, script, 1);
-    CHECK(rejected(*world) == 1);
-    run(*world, script, 2);
-    REQUIRE(rejected(*world) == 1);
-    CHECK(world->events().back().cause == sim::EventCause::stale_id);
+        {"tick": 2, "kind": "despawn", "body": "egg"},
+        {"tick": 3, "kind": "create_joint", "order": {"a": "egg", "b": "post", "ball_socket": {"at": [0, 3, 0]}}},
+        {"tick": 4, "kind": "create_joint", "order": {"a": "post", "b": "egg", "ball_socket": {"at": [0, 3, 0]}}})", *world);
+    for (std::uint64_t tick = 1; tick <= 4; ++tick) {
+        CAPTURE(tick);
+        run(*world, script, tick);
+        REQUIRE(rejected(*world) == 1);
+        CHECK(world->events().back().cause == (tick == 1 ? sim::EventCause::too_fast : sim::EventCause::stale_id));
+    }
     CHECK(script.subject(1) == "body \"egg\"");
 }
 

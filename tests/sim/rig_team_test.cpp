@@ -73,6 +73,35 @@ struct Outcome {
     std::vector<float> mean;
 };
 
+// Lanes of runs that hold no joint, too, reach no farther than Graph::ahead and lag say: there another worker may be writing.
+int reaching_too_far(const GraphView& g) {
+    const Graph& graph = *g.graph;
+    const auto tile = [](std::uint32_t group) { return static_cast<std::int64_t>(group / kGraphTile); };
+    const auto within = [&](std::int64_t joint, std::int64_t other) {
+        const std::int64_t forward = graph.backwards ? joint - other : other - joint;  // in the order of iterations
+        return forward >= -std::int64_t(graph.ahead) && forward <= std::int64_t(graph.lag - graph.ahead);
+    };
+    std::vector<std::uint32_t> home(g.change_stride / kBundleLanes, kNone);
+    int wrong = 0;
+    for (std::uint32_t k = 0; k < graph.joints; ++k) {
+        const GraphJoints& joints = g.joints[k];
+        home[joints.change / kBundleLanes] = joints.home / kBundleLanes - 1;
+        for (const std::uint32_t at : joints.other.at) {
+            const std::uint32_t row = at / kBundleLanes;
+            if (row > 0 && row <= graph.bodies) wrong += !within(tile(joints.home / kBundleLanes - 1), tile(row - 1));
+        }
+    }
+    for (std::uint32_t group = 0; group < graph.bodies; ++group) {
+        for (std::uint32_t k = 0; k < g.bodies[group].sides; ++k) {
+            for (const std::uint32_t at : g.sides[g.bodies[group].first_side + k].change.at) {
+                const std::uint32_t from = home[at / kBundleLanes];
+                if (from != kNone) wrong += !within(tile(from), tile(group));
+            }
+        }
+    }
+    return wrong;
+}
+
 // All passes of two substeps; without an executor by one worker.
 Outcome solved(const Net& rig, Executor* executor, std::size_t& widest) {
     Outcome out{rig.bodies, std::vector<RigForce>(rig.joints.size() + 1), std::vector<float>(rig.joints.size() + 1)};
@@ -88,6 +117,7 @@ Outcome solved(const Net& rig, Executor* executor, std::size_t& widest) {
         for (std::uint32_t k = 0; k < graphs.awake(); ++k) {
             const GraphView view = graphs.view(k, out.force.data(), out.mean.data());
             widest = std::max(widest, std::size_t(view.graph->bodies));
+            if (which == GraphPass::prepare) CHECK(reaching_too_far(view) == 0);
             if (executor) team.run(which, kernels, context, view, *executor);
             else run_graph(which, kernels, context, view);
         }
@@ -138,13 +168,24 @@ TEST_CASE("a graph that all workers solve together has the bits of one that is o
     }
 }
 
-TEST_CASE("a graph is all workers' where it is large and a good part of what there is to do") {
+TEST_CASE("a graph is all workers' where it is large, they can share its iterations, and side by side would be slower") {
     Graph graph;
     graph.joints = 10'000;
-    CHECK(wants_team(graph, 10'000, 2));
-    CHECK(wants_team(graph, 40'000, 2));
-    CHECK(!wants_team(graph, 10'000'000, 2));
-    CHECK(!wants_team(graph, 10'000, 1));
+    graph.bodies = 5'000;
+    graph.lag = 3;
+    graph.depth = 4;
+    CHECK(team_of(graph, 10'000, 2) == 2);
+    CHECK(team_of(graph, 10'000, 8) == 8);
+    CHECK(team_of(graph, 10'000, 1) == 1);
+    CHECK(team_of(graph, 20'000, 2) == 1);  // two alike
+    CHECK(team_of(graph, 20'000, 8) == 8);
+    CHECK(team_of(graph, 80'000, 8) == 1);
+    graph.lag = 150;  // of 625 tiles: what joints reach across leaves two slices
+    CHECK(team_of(graph, 10'000, 8) == 2);
+    CHECK(team_of(graph, 20'000, 8) == 1);
+    graph.lag = 625;
+    CHECK(team_of(graph, 10'000, 8) == 1);
+    graph.lag = 0;
     graph.joints = 20;
-    CHECK(!wants_team(graph, 20, 8));
+    CHECK(team_of(graph, 20, 8) == 1);
 }

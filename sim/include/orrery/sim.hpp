@@ -437,7 +437,7 @@ enum class EventCause : std::uint8_t {
     slot_taken, slot_empty, not_finite,
     too_far,                                      // kMaxCoordinate_m
     too_many_joints,                              // kMaxJoints
-    too_fast, turns_too_fast,                     // kMaxLinearSpeed_mps, kMaxAngularSpeed_radps
+    too_fast, turns_too_fast,                     // kMaxLinearSpeed_mps, kMaxAngularSpeed_radps; of `quarantined` above twice that
 };
 
 struct Event {
