@@ -9,10 +9,9 @@
 
 namespace orrery::server {
 
-// Of World::events(), which stand in the order of their kinds.
 inline std::uint64_t count_rejected(std::span<const sim::Event> events) {
-    const auto range = std::ranges::equal_range(events, sim::EventKind::command_rejected, {}, &sim::Event::kind);
-    return range.size();
+    const auto rejected = [](const sim::Event& event) { return event.kind == sim::EventKind::command_rejected; };
+    return static_cast<std::uint64_t>(std::count_if(events.begin(), events.end(), rejected));
 }
 
 }  // namespace orrery::server
