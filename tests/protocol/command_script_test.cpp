@@ -190,7 +190,7 @@ TEST_CASE("script: a joint is placed as the bodies that it names were made") {
     run(*world, script, 2);
     const auto created = std::find_if(world->events().begin(), world->events().end(), [](const sim::Event& e) { return e.kind == sim::EventKind::joint_created; });
     REQUIRE(created != world->events().end());
-    const auto& ball = std::get<sim::BallSocket>(world->joint(created->joint).constraint);
+    const auto ball = std::get<sim::BallSocket>(world->joint(created->joint).constraint);
     CHECK(ball.anchor_a == sim::Vec3{3, 61, 0});
     CHECK(ball.anchor_b.x == doctest::Approx(1.0f));  // the wheel stands at (3, 60, 0), turned by a quarter
     CHECK(ball.anchor_b.y == doctest::Approx(0.0f));
