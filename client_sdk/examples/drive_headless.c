@@ -106,8 +106,7 @@ static int drive(orrery_client *client, double seconds) {
     if (!have_start) {
         fprintf(stderr,
                 "no body of this player's own was seen: no answer, no free seat (--watch needs none), or a seat that "
-                "steers what "
-                "stands in the scene\n");
+                "steers what stands in the scene\n");
         return 1;
     }
     distance = sqrt(pow(end[0] - start[0], 2) + pow(end[1] - start[1], 2) + pow(end[2] - start[2], 2));
@@ -201,8 +200,7 @@ static int watch(orrery_client *client, double seconds, uint64_t begun) {
     if (silent) fprintf(stderr, "no snapshot for %.0f s\n", silence_timeout_s);
     printf(
         "watched wall_s=%.1f bodies=%u snapshots=%llu snapshots_lost=%llu bytes_per_s=%.0f bytes_per_s_max=%.0f "
-        "first_tick=%llu "
-        "last_tick=%llu\n",
+        "first_tick=%llu last_tick=%llu\n",
         seconds_since(first_ns), session_of(client).body_count, (unsigned long long)now.snapshots_received,
         (unsigned long long)now.snapshots_lost, bytes_per_s(&first, &now, rate_hz), largest,
         (unsigned long long)first.newest_tick, (unsigned long long)now.newest_tick);

@@ -82,7 +82,7 @@ class Maker {
             like_.category = from.category, like_.mask = from.mask;
         } else {
             like_.mask = 0;
-            constexpr bool kLetBe = std::is_same_v<From, ChainGeneratorT>;  // scenes have had chains with both
+            constexpr bool kLetBe = std::is_same_v<From, ChainGeneratorT>;  // files with both go on loading
             const bool category = from.category != absent.category, mask = from.mask != absent.mask;
             if (!kLetBe && (category || mask))
                 reader_.fail(where / (category ? "category" : "mask"), "is set where the bodies collide with nothing; set collide to true");

@@ -18,7 +18,6 @@ namespace orrery::server {
 namespace {
 
 constexpr std::uint32_t kMaxRepeat = 1000;
-constexpr std::uint32_t kOwnSubsteps = 4;  // of every scene
 
 struct BenchOptions {
     std::vector<std::string> names;
@@ -118,21 +117,13 @@ bool one_hash(const Outcome& outcome) {
     return std::all_of(outcome.runs.begin(), outcome.runs.end(), same) && std::all_of(outcome.on_two.begin(), outcome.on_two.end(), same);
 }
 
-// The targets are stated for it: the scene's own ticks and substeps, and solvers.
-bool own_terms(const BenchOptions& options) {
-    return !options.ticks && options.substeps.value_or(kOwnSubsteps) == kOwnSubsteps && (options.solver == "auto" || options.solver == "coloured");
-}
-// Those that hold for a run; none where none are stated for it.
-std::span<const BenchTarget> targets_of(const BenchScene& scene, const BenchOptions& options) {
-    if (own_terms(options)) return scene.targets;
-    if (options.ticks || options.solver != "auto") return {};
-    for (const BenchSubsteps& stated : scene.otherwise) {
-        if (stated.substeps == options.substeps) return stated.targets;
-    }
-    return {};
+// What targets are stated for: the scene's own ticks, and its own solver or, with its own substeps, the coloured one.
+bool stated_with(const BenchOptions& options, std::uint32_t substeps) {
+    return !options.ticks && options.substeps.value_or(kBenchSubsteps) == substeps &&
+           (options.solver == "auto" || (options.solver == "coloured" && substeps == kBenchSubsteps));
 }
 bool wants_two_threads(const BenchScene& scene, const BenchOptions& options) {
-    return options.check && scene.two_threads_at_least > 0.0 && own_terms(options) && options.threads == 1 && !options.profile &&
+    return options.check && scene.two_threads_at_least > 0.0 && stated_with(options, kBenchSubsteps) && options.threads == 1 && !options.profile &&
            std::thread::hardware_concurrency() > 1;
 }
 
@@ -170,26 +161,25 @@ int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
         const bool same = one_hash(outcome);
         std::fprintf(stderr, "check %s: %s\n", scene, same ? "every run gave one hash" : "runs gave different hashes");
         if (!same) exit = kExitFalse;
-        const std::span<const BenchTarget> targets = targets_of(*outcome.scene, options);
-        if (outcome.scene->targets.empty()) std::fprintf(stderr, "check %s: no target is stated for this scene\n", scene);
-        else if (targets.empty())
-            std::fprintf(stderr, "check %s: its targets are stated for its own ticks and substeps%s, by the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n",
-                         scene, outcome.scene->otherwise.empty() ? "" : " (by auto also for some others)");
-        else {
-            const SimulateReport& report = median_run(outcome.runs);
-            for (const BenchTarget& target : targets) {
-                if (target.stated_for != sim::Target::automatic && target.stated_for != report.target) {
-                    std::fprintf(stderr, "check %s: %s: not measured: this run is on %s\n", scene, target.what, std::string(sim::target_name(report.target)).c_str());
-                    continue;
-                }
-                const double figure = target.figure(report);
-                const bool met = figure <= target.at_most;  // not met by what is no number
-                std::fprintf(stderr, "check %s: %s: %.4g, target at most %.4g: %s\n", scene, target.what, figure, target.at_most,
-                             met ? "met" : "MISSED");
-                if (!met) exit = kExitFalse;
+        const std::span<const BenchTarget> targets = outcome.scene->targets;
+        const auto stated = [&](const BenchTarget& target) { return stated_with(options, target.substeps); };
+        if (targets.empty()) std::fprintf(stderr, "check %s: no target is stated for this scene\n", scene);
+        else if (std::none_of(targets.begin(), targets.end(), stated))
+            std::fprintf(stderr, "check %s: its targets are stated for its own ticks and substeps, by the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n", scene);
+        const SimulateReport& report = median_run(outcome.runs);
+        for (const BenchTarget& target : targets) {
+            if (!stated(target)) continue;
+            if (target.stated_for != sim::Target::automatic && target.stated_for != report.target) {
+                std::fprintf(stderr, "check %s: %s: not measured: this run is on %s\n", scene, target.what, std::string(sim::target_name(report.target)).c_str());
+                continue;
             }
-            if (own_terms(options) && outcome.scene->two_threads_at_least > 0.0 && !check_two_threads(outcome)) exit = kExitFalse;
+            const double figure = target.figure(report);
+            const bool met = figure <= target.at_most;  // not met by what is no number
+            std::fprintf(stderr, "check %s: %s: %.4g, target at most %.4g: %s\n", scene, target.what, figure, target.at_most,
+                         met ? "met" : "MISSED");
+            if (!met) exit = kExitFalse;
         }
+        if (stated_with(options, kBenchSubsteps) && outcome.scene->two_threads_at_least > 0.0 && !check_two_threads(outcome)) exit = kExitFalse;
     }
     return exit;
 }

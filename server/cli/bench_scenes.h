@@ -11,18 +11,15 @@
 
 namespace orrery::server {
 
+inline constexpr std::uint32_t kBenchSubsteps = 4;  // of every scene
+
 // A figure that `bench --check` holds a scene to, at the scene's own ticks.
 struct BenchTarget {
     const char* what;  // with its unit
     double (*figure)(const SimulateReport& report);
     double at_most;
+    std::uint32_t substeps = kBenchSubsteps;
     sim::Target stated_for = sim::Target::automatic;  // the only one that it is stated for; automatic: any
-};
-
-// With so many substeps, by the scene's own solver.
-struct BenchSubsteps {
-    std::uint32_t substeps;
-    std::span<const BenchTarget> targets;
 };
 
 struct BenchScene {
@@ -34,9 +31,8 @@ struct BenchScene {
     double (*energy_scale_j)(
         const sim::WorldDef& world);  // potential energy released from start to hanging; null: no figure
     bool track_last_body;             // the top of a pyramid
-    std::span<const BenchTarget> targets;           // with its own substeps
-    double two_threads_at_least = 0.0;              // times as fast as one; 0: no target
-    std::span<const BenchSubsteps> otherwise = {};  // with others
+    std::span<const BenchTarget> targets;
+    double two_threads_at_least = 0.0;  // times as fast as one; 0: no target
 };
 
 inline constexpr double kEmptyWorldBytes = 64.0 * 1024.0;  // at most

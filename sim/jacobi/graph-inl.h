@@ -270,8 +270,7 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
 }
 
 // solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last move, hold, which
-// comes before the contacts, with the present ones.
-// One step. The first of a pass finds no change before it.
+// comes before the contacts, with the present ones. The first of a pass finds no change before it.
 template <class F, GraphPart kPart>
 ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, GraphStep by, bool first) {
     const F zero(0.0f), keep_change(by.keep), step(by.step);
@@ -343,70 +342,29 @@ inline GraphSlice slice_of(const GraphView& g, std::uint32_t begin, std::uint32_
     return {g.bodies + begin, g.bodies + last, g.bodies + end, g.joints + g.bodies[first].first_own, g.joints + final.first_own + final.own};
 }
 
-template <class F>
-void prepare_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR prepare_joint<F>(context, g, j, lane);
-}
-template <class F>
-void place_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_PLACE_VECTOR refresh_place<F>(context, g, b, lane);
-}
-template <class F>
-void show_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR show_impulse<F>(g, j, lane);
-}
-template <class F>
-void refresh_members_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_BODY_VECTOR refresh_member<F>(context, g, b, lane);
-}
-template <class F>
-void refresh_joints_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR refresh_joint<F>(context, g, j, lane);
-}
-template <class F>
-void load_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_PLACE_VECTOR load_place<F>(context, g, b, lane);
-}
-template <class F>
-void unload_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_BODY_VECTOR unload_place<F>(context, g, b, lane);
-}
-template <class F>
-void warm_start_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR warm_start_joint<F>(context, g, j, lane);
-}
-template <class F>
-void push_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_BODY_VECTOR push_body<F>(g, b, lane);
-}
+#define ORRERY_GRAPH_PART(name, each, work)                                                                                                  \
+    template <class F>                                                                                                                      \
+    void name([[maybe_unused]] const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {      \
+        const GraphSlice slice = slice_of(g, begin, end);                                                                                   \
+        each work;                                                                                                                          \
+    }
+ORRERY_GRAPH_PART(prepare_slice, ORRERY_FOR_EACH_JOINT_VECTOR, prepare_joint<F>(context, g, j, lane))
+ORRERY_GRAPH_PART(place_slice, ORRERY_FOR_EACH_PLACE_VECTOR, refresh_place<F>(context, g, b, lane))
+ORRERY_GRAPH_PART(show_slice, ORRERY_FOR_EACH_JOINT_VECTOR, show_impulse<F>(g, j, lane))
+ORRERY_GRAPH_PART(refresh_members_slice, ORRERY_FOR_EACH_BODY_VECTOR, refresh_member<F>(context, g, b, lane))
+ORRERY_GRAPH_PART(refresh_joints_slice, ORRERY_FOR_EACH_JOINT_VECTOR, refresh_joint<F>(context, g, j, lane))
+ORRERY_GRAPH_PART(load_slice, ORRERY_FOR_EACH_PLACE_VECTOR, load_place<F>(context, g, b, lane))
+ORRERY_GRAPH_PART(unload_slice, ORRERY_FOR_EACH_BODY_VECTOR, unload_place<F>(context, g, b, lane))
+ORRERY_GRAPH_PART(warm_start_slice, ORRERY_FOR_EACH_JOINT_VECTOR, warm_start_joint<F>(context, g, j, lane))
+ORRERY_GRAPH_PART(push_slice, ORRERY_FOR_EACH_BODY_VECTOR, push_body<F>(g, b, lane))
+ORRERY_GRAPH_PART(sum_up_slice, ORRERY_FOR_EACH_JOINT_VECTOR, sum_up_joint<F>(j, lane))
+ORRERY_GRAPH_PART(take_back_slice, ORRERY_FOR_EACH_JOINT_VECTOR, take_back_joint<F>(j, lane))
+ORRERY_GRAPH_PART(finish_slice, ORRERY_FOR_EACH_JOINT_VECTOR, finish_joint<F>(context, g, j, lane))
+#undef ORRERY_GRAPH_PART
 template <class F, GraphPart kPart>
 void step_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t n) {
     const GraphSlice slice = slice_of(g, begin, end);
     ORRERY_FOR_EACH_JOINT_VECTOR step_joint<F, kPart>(g, j, lane, g.graph->step[n], n == 0);
-}
-template <class F>
-void sum_up_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR sum_up_joint<F>(j, lane);
-}
-template <class F>
-void take_back_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR take_back_joint<F>(j, lane);
-}
-template <class F>
-void finish_slice(const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {
-    const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR finish_joint<F>(context, g, j, lane);
 }
 
 // In the order of GraphPart.

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "server/room/thread_pool.h"
 #include "tests/support/body_worlds.h"
+#include "tests/support/courses.h"
 #include "tests/support/seed.h"
 #include "tests/support/varied_world.h"
 
@@ -343,26 +343,5 @@ TEST_CASE("bodies of every mode have the same bits on every target and thread co
     std::size_t next = 0;
     for (BodyDef& body : def.bodies) body.collision_mode = kModes[next++ % 3];
     for (BodyDef& body : def.prefabs[0].bodies) body.collision_mode = kModes[next++ % 3];
-    const auto course = [&](Target target, std::uint32_t threads, bool fresh) {
-        orrery::server::ThreadPool pool(threads);
-        auto world = make_world(def, target);
-        std::vector<HashTree> hashes;
-        std::vector<std::uint8_t> saved;
-        for (int n = 0; n < 90; ++n) {
-            if (fresh) {
-                world->save(saved);
-                world = make_world(def, available_targets()[static_cast<std::size_t>(n) % available_targets().size()]);
-                REQUIRE(world->restore(saved).ok());
-            }
-            REQUIRE(world->step(varied_commands(world->tick()), threads == 1 ? nullptr : &pool) == StepStatus::ok);
-            hashes.push_back(world->hash());
-        }
-        return hashes;
-    };
-    const std::vector<HashTree> reference = course(Target::scalar, 1, false);
-    for (const Target target : available_targets()) {
-        CHECK((course(target, 1, false) == reference));
-        CHECK((course(target, 3, false) == reference));
-        CHECK((course(target, 1, true) == reference));
-    }
+    check_one_course({def, 90, varied_commands});
 }

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "server/room/thread_pool.h"
 #include "tests/support/about.h"
+#include "tests/support/courses.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -154,25 +154,7 @@ TEST_CASE("general shapes: the same bits for every target, thread count and way 
         const float x = random.between(-1.5f, 1.5f), z = random.between(-1.5f, 1.5f);
         add_body(def, shapes[i % 5], {x, 0.6f + 0.35f * static_cast<float>(i), z}, exact_turn(random.unit()));
     }
-    const auto course = [&](Target target, std::uint32_t threads, bool fresh) {
-        orrery::server::ThreadPool pool(threads);
-        auto world = make_world(def, target);
-        std::vector<std::uint64_t> hashes;
-        std::vector<std::uint8_t> saved;
-        for (std::size_t n = 0; n < 150; ++n) {
-            if (fresh) {
-                world->save(saved);
-                world = make_world(def, available_targets()[n % available_targets().size()]);
-                REQUIRE(world->restore(saved).ok());
-            }
-            REQUIRE(world->step({}, threads == 1 ? nullptr : &pool) == StepStatus::ok);
-            hashes.push_back(world->hash().root);
-        }
-        CHECK(world->stats().touching_pairs > 40);
-        return hashes;
-    };
-    const std::vector<std::uint64_t> expected = course(Target::scalar, 1, false);
-    for (const Target target : available_targets()) CHECK(course(target, 1, false) == expected);
-    CHECK(course(best_target(), 3, false) == expected);
-    CHECK(course(best_target(), 1, true) == expected);
+    check_one_course({def, 150, {}, [](const World& world) {
+                          if (world.tick() == 150) CHECK(world.stats().touching_pairs > 40);
+                      }});
 }

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "server/room/thread_pool.h"
 #include "sim/jacobi/graph_layout.h"
 #include "sim/jacobi/rigs.h"
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
+#include "tests/support/courses.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -260,43 +260,27 @@ TEST_CASE("a net of rods that hangs by a corner comes to rest at its length, and
 TEST_CASE("graphs have the same bits for every target, thread count and way through save and restore") {
     for (const WorldDef& def : {many_graphs(), many_chains()}) {
         const bool nets = !def.rigs.empty();
-        const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
-            orrery::server::ThreadPool pool(threads);
-            auto world = make_world(def, target);
-            std::vector<std::uint8_t> saved;
-            std::vector<std::uint64_t> roots;
-            for (int n = 0; n < 60; ++n) {
-                if (restore) {
-                    world->save(saved);
-                    world = make_world(def, available_targets()[static_cast<std::size_t>(n) % available_targets().size()]);
-                    REQUIRE(world->restore(saved).ok());
-                }
-                std::vector<Command> commands;
-                if (nets && n % 8 == 5) {
-                    commands.push_back(command(CommandKind::motor_target));
-                    commands.back().joint = {73 + static_cast<std::uint32_t>(n), 0};
-                    commands.back().value = 0.2f + 0.002f * static_cast<float>(n);
-                }
-                if (nets && (n == 20 || n == 30)) {  // a rod is let go, and is one again
-                    commands.push_back(command(CommandKind::set_joint));
-                    commands.back().joint = {static_cast<std::uint32_t>(def.joints.size() - 1), 0};
-                    commands.back().order.constraint = DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, n == 20 ? 0.0f : 0.5f, 0.5f, {}};
-                }
-                if (n == 40) {
-                    commands.push_back(command(CommandKind::remove_joint));
-                    commands.back().joint = {20, 0};
-                }
-                REQUIRE(world->step(commands, threads == 1 ? nullptr : &pool) == StepStatus::ok);
-                for (const Event& event : world->events()) CHECK(event.kind != EventKind::command_rejected);
-                roots.push_back(world->hash().root);
+        const auto commands = [&](std::uint64_t tick) {
+            std::vector<Command> out;
+            if (nets && tick % 8 == 5) {
+                out.push_back(command(CommandKind::motor_target));
+                out.back().joint = {73 + static_cast<std::uint32_t>(tick), 0};
+                out.back().value = 0.2f + 0.002f * static_cast<float>(tick);
             }
-            CHECK(!any_quarantined(*world, def));
-            return roots;
+            if (nets && (tick == 20 || tick == 30)) {  // a rod is let go, and is one again
+                out.push_back(command(CommandKind::set_joint));
+                out.back().joint = {static_cast<std::uint32_t>(def.joints.size() - 1), 0};
+                out.back().order.constraint = DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, tick == 20 ? 0.0f : 0.5f, 0.5f, {}};
+            }
+            if (tick == 40) {
+                out.push_back(command(CommandKind::remove_joint));
+                out.back().joint = {20, 0};
+            }
+            return out;
         };
-        const auto reference = hashes(Target::scalar, 1, false);
-        for (const Target target : available_targets()) CHECK(hashes(target, 1, false) == reference);
-        if (few()) continue;
-        CHECK(hashes(best_target(), 3, false) == reference);
-        CHECK(hashes(best_target(), 2, true) == reference);
+        check_one_course({def, 60, commands, [&](const World& world) {
+                              for (const Event& event : world.events()) CHECK(event.kind != EventKind::command_rejected);
+                              if (world.tick() == 60) CHECK(!any_quarantined(world, def));
+                          }});
     }
 }

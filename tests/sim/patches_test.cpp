@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/room/thread_pool.h"
+#include "tests/support/courses.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -255,25 +255,5 @@ TEST_CASE("bodies of bricks have the same bits for every target, thread count an
     }
     const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {-8.0f, 3.2f, 0.1f});
     def.bodies[ball].linear_velocity = {12.0f, 1.0f, 0.0f};
-    const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
-        orrery::server::ThreadPool pool(threads);
-        auto world = make_world(def, target);
-        std::vector<std::uint8_t> saved;
-        std::vector<std::uint64_t> roots;
-        for (std::size_t tick = 0; tick < 120; ++tick) {
-            if (restore) {
-                world->save(saved);
-                world = make_world(def, available_targets()[tick % available_targets().size()]);
-                REQUIRE(world->restore(saved).ok());
-            }
-            REQUIRE(world->step({}, threads == 1 ? nullptr : &pool) == StepStatus::ok);
-            roots.push_back(world->hash().root);
-        }
-        return roots;
-    };
-    const auto reference = hashes(Target::scalar, 1, false);
-    for (const Target target : available_targets()) CHECK(hashes(target, 1, false) == reference);
-    if (few()) return;
-    for (const std::uint32_t threads : {2u, 3u, 8u}) CHECK(hashes(best_target(), threads, false) == reference);
-    CHECK(hashes(best_target(), 2, true) == reference);
+    check_one_course({def, 120});
 }

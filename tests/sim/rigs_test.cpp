@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/room/thread_pool.h"
 #include "sim/jacobi/rigs.h"
 #include "tests/support/bodies.h"
+#include "tests/support/courses.h"
 #include "tests/support/rigs.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
@@ -657,36 +657,18 @@ WorldDef many_ropes() {
 
 TEST_CASE("rigs have the same bits for every target, thread count and way through save and restore") {
     const WorldDef def = many_ropes();
-    constexpr int kTicks = 90;
-    const auto hashes = [&](Target target, std::uint32_t threads, bool restore) {
-        orrery::server::ThreadPool pool(threads);
-        auto world = make_world(def, target);
-        std::vector<std::uint8_t> saved;
-        std::vector<std::uint64_t> roots;
-        for (int n = 0; n < kTicks; ++n) {
-            if (restore) {
-                world->save(saved);
-                world = make_world(def, available_targets()[static_cast<std::size_t>(n) % available_targets().size()]);
-                REQUIRE(world->restore(saved).ok());
-            }
-            std::vector<Command> commands;
-            if (n % 20 == 15) {  // without joints: it only falls onto the ropes
-                commands.push_back(command(CommandKind::spawn));
-                commands.back().prefab = 0;
-                commands.back().pose.position = {1.0f, 4.5f, 0.3f * static_cast<float>(n / 20)};
-            }
-            if (n == 40) {
-                commands.push_back(command(CommandKind::remove_joint));
-                commands.back().joint = {20, 0};
-            }
-            REQUIRE(world->step(commands, threads == 1 ? nullptr : &pool) == StepStatus::ok);
-            roots.push_back(world->hash().root);
+    const auto commands = [](std::uint64_t tick) {
+        std::vector<Command> out;
+        if (tick % 20 == 15) {  // without joints: it only falls onto the ropes
+            out.push_back(command(CommandKind::spawn));
+            out.back().prefab = 0;
+            out.back().pose.position = {1.0f, 4.5f, 0.3f * static_cast<float>(tick / 20)};
         }
-        return roots;
+        if (tick == 40) {
+            out.push_back(command(CommandKind::remove_joint));
+            out.back().joint = {20, 0};
+        }
+        return out;
     };
-    const auto reference = hashes(Target::scalar, 1, false);
-    for (const Target target : available_targets()) CHECK(hashes(target, 1, false) == reference);
-    if (few()) return;
-    for (const std::uint32_t threads : {2u, 3u, 8u}) CHECK(hashes(best_target(), threads, false) == reference);
-    CHECK(hashes(best_target(), 2, true) == reference);
+    check_one_course({def, 90, commands});
 }
