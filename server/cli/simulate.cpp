@@ -175,6 +175,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.ticks = settings.ticks;
     report.ms_median = percentile(times, 0.5);
     report.ms_p99 = percentile(times, 0.99);
+    report.ms_least = percentile(times, 0.0);
     report.hash = world.hash();
     report.stats = world.stats();
     if (settings.profile) state.sample(world, saved);
@@ -212,6 +213,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("cpu", cpu_name())
         .number("ms_median", report.ms_median)
         .number("ms_p99", report.ms_p99)
+        .number("ms_least", report.ms_least)
         .text("hash", hex16(report.hash.root))
         .object("quality", quality_json(report.quality));
     if (head.profile) {

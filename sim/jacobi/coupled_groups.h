@@ -67,7 +67,9 @@ class GraphGroups {
     void place_bodies(Graph& graph, const Rigs& rigs, std::span<const Joint> joints);
     void place_joints(Graph& graph, std::span<const Joint> joints);
     void place_sides(const Graph& graph, std::span<const Joint> joints);
+    void choose_forms(const Graph& graph);
     void end_far_runs(const Graph& graph, std::uint32_t back, std::uint32_t ahead);
+    void note_whole_groups(const Graph& graph);
     void write(const Graph& graph, const Placed& placed, const Rig& rig, std::span<const Joint> joints);
     void note_breaks(const Graph& graph, std::span<Joint> joints, const float* mean_n) const;
 

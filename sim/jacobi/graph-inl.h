@@ -8,7 +8,12 @@
 // Mass splitting. A body that n joints hold counts n times as light in P: with P = J (n M^-1) J^T + e D, taken block by
 // block, the eigenvalues of P^-1 (A + e D) are at most 1 whatever the graph and the masses (Tonge, Benevolenski, Voroshilov
 // 2012: each joint holds a body of its own, and their mean is the body). `keep` and `step` are then those of Chebyshev's
-// polynomials over [a, 1] (make_graph_steps).
+// polynomials over [a, 1] (make_graph_steps). The first solve of a substep has twice the degree of any other pass: of a slow error one
+// polynomial takes twice as much as two of half its degree. A polynomial never goes on behind contacts: what they changed would meet
+// late steps, which make it larger.
+//
+// Where P is (s + e) D, as it is between bodies that equally many joints hold, or beside one that is not dynamic, P^-1 e D x is
+// e / (s + e) x (GraphForm).
 //
 // A substep begins with a share c of the impulses of the last. Of an error, what the iterations of a substep take away is p,
 // hardly anything where it is spread over a whole net. Position error, speed and impulse of such a mode, from one substep to the next:
@@ -19,7 +24,7 @@
 // pushes for longer than the error lasts. With c = 1 - b, which a joint's own b gives, it shrinks for all p and b, and what is hardly
 // reached about as fast as any c makes it: with b = 0.3 and p = 0.03 by 6.6 % a substep, by 3 with c = 0.
 //
-// Block Jacobi is the same with P = (1 + e) D, keep 0 and step 1.
+// Block Jacobi is the same with P = (1 + e) D, keep 0 and step 1, and an even number of iterations.
 //
 // A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at home:
 // with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
@@ -61,6 +66,10 @@ ORRERY_FN Vec3T<F> read3(const float* plane, std::size_t stride, const At& at) {
     return {at(plane), at(plane + stride), at(plane + 2 * stride)};
 }
 template <class F>
+ORRERY_FN Vec3T<F> load3(const float* plane, std::size_t stride) {
+    return {load<F>(plane), load<F>(plane + stride), load<F>(plane + 2 * stride)};
+}
+template <class F>
 ORRERY_FN void write3(float* plane, std::size_t stride, std::size_t at, Vec3T<F> v) {
     store(plane + at, v.x), store(plane + stride + at, v.y), store(plane + 2 * stride + at, v.z);
 }
@@ -80,6 +89,13 @@ struct AtEnds {
     ORRERY_FN F operator()(const float* plane) const { return run ? load<F>(plane + first) : gather<F>(plane, at); }
 };
 
+template <class F, bool kTurns>
+ORRERY_FN VelocityT<F> load_velocity(const float* plane, std::size_t stride) {
+    const F zero(0.0f);
+    const Vec3T<F> linear = load3<F>(plane, stride);
+    if constexpr (!kTurns) return {linear, {zero, zero, zero}};
+    return {linear, load3<F>(plane + 3 * stride, stride)};
+}
 template <class F, class At>
 ORRERY_FN VelocityT<F> read_velocity(const GraphView& g, const At& at, bool turns) {
     const float* const plane = g.plane + kGraphVelocity * g.stride;
@@ -126,32 +142,39 @@ ORRERY_FN void unload_place(const StepContext& context, const GraphView& g, cons
 }
 
 // v += M^-1 J^T d
-template <class F>
-ORRERY_FN void push_body(const GraphView& g, const GraphBodies* b, std::size_t lane) {
+template <class F, bool kTurns>
+ORRERY_FN void push_vector(const GraphView& g, const GraphBodies* b, std::size_t lane) {
     const F zero(0.0f);
     const std::size_t s = g.stride, t = g.change_stride;
     Vec3T<F> linear{zero, zero, zero}, angular = linear;
-    std::uint32_t turns = 0;
     const GraphJoints* const own = g.joints + b->first_own;
     for (const GraphJoints* j = own; j != own + b->own; ++j) {
-        const Vec3T<F> change = read3<F>(g.change, t, AtHome<F>(j->change + lane));
+        const Vec3T<F> change = load3<F>(g.change + j->change + lane, t);
         linear = linear + change;
-        turns |= j->turns;
-        if (j->turns != 0) angular = angular + cross(get<F>(j->arm_home, lane), change);
+        if constexpr (kTurns) angular = angular + cross(get<F>(j->arm_home, lane), change);
     }
     const GraphSides* const sides = g.sides + b->first_side;
     for (const GraphSides* side = sides; side != sides + b->sides; ++side) {
-        Vec3T<F> change = read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane));
-        if (!all_lanes<F>(side->jointed, lane)) change = where_used(side->used, lane, change);
+        const Vec3T<F> change = side->whole != 0
+                                    ? load3<F>(g.change + side->change.at[0] + lane, t)
+                                    : where_used(side->used, lane, read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane)));
         linear = linear - change;
-        turns |= side->turns;
-        if (side->turns != 0) angular = angular - cross(get<F>(side->arm, lane), change);
+        if constexpr (kTurns) angular = angular - cross(get<F>(side->arm, lane), change);
     }
-    const std::size_t place = place_of(g, b, lane);
-    float* const v = g.plane + kGraphVelocity * s;
-    const AtHome<F> at(place);
-    write3(v, s, place, read3<F>(v, s, at) + linear * at(g.plane + (kGraphInertia + 6) * s));
-    if (turns != 0) write3(v + 3 * s, s, place, read3<F>(v + 3 * s, s, at) + read_inertia<F>(g, at).inverse_inertia * angular);
+    float* const at = g.plane + place_of(g, b, lane);
+    float* const v = at + kGraphVelocity * s;
+    const float* const inertia = at + kGraphInertia * s;
+    write3(v, s, 0, load3<F>(v, s) + linear * load<F>(inertia + 6 * s));
+    if constexpr (kTurns) {
+        const Sym3T<F> inverse{load<F>(inertia), load<F>(inertia + s), load<F>(inertia + 2 * s),
+                               load<F>(inertia + 3 * s), load<F>(inertia + 4 * s), load<F>(inertia + 5 * s)};
+        write3(v + 3 * s, s, 0, load3<F>(v + 3 * s, s) + inverse * angular);
+    }
+}
+template <class F>
+ORRERY_FN void push_body(const GraphView& g, const GraphBodies* b, std::size_t lane) {
+    if (b->turns != 0) push_vector<F, true>(g, b, lane);
+    else push_vector<F, false>(g, b, lane);
 }
 // What inverse inertia and inverse mass are multiplied with, where x = h^2 w^2.
 template <class F>
@@ -221,6 +244,11 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
     for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
 }
 
+// Of a group that is GraphForm::axes.
+template <class F>
+ORRERY_FN Vec3T<F> get_axis(const GraphJoints* j, std::size_t lane) {
+    return {get<F>(j->inverse.xx, lane), get<F>(j->inverse.xy, lane), get<F>(j->inverse.xz, lane)};
+}
 template <class F>
 ORRERY_FN Sym3T<F> squared(Vec3T<F> n) {
     return {n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z};
@@ -245,6 +273,18 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
     }
     const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->keep, lane)};
     const F split_home = get<F>(j->split_home, lane), split_other = get<F>(j->split_other, lane);
+    if (j->form == GraphForm::axes) {
+        const Sym3T<F> parts = (of_home * split_home + of_other * split_other) + (of_home + of_other) * spring.softness;
+        const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
+        put(j->held_bias.x, lane, (get<F>(j->bias.x, lane) * spring.keep) * dot(n, get_axis<F>(j, lane)));
+        put(j->inverse.xx, lane, n.x), put(j->inverse.xy, lane, n.y), put(j->inverse.xz, lane, n.z);
+        put(j->inverse.yy, lane, inverse_or_zero(dot(n, parts * n)));
+        // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
+        const Vec3T<F> impulse = get<F>(j->impulse, lane);
+        put(j->impulse, lane, select<F>(get<F>(j->rod, lane) > zero, n * dot(n, impulse), impulse));
+        put(j->bias.x, lane, joint_bias(Vec3T<F>{dot(n, apart) - get<F>(j->length, lane), zero, zero}, spring, context.step).x);
+        return;
+    }
     const Sym3T<F> block = of_home + of_other;
     Sym3T<F> soft = block * spring.softness;
     const Sym3T<F> split = (of_home * split_home + of_other * split_other) + soft;
@@ -254,7 +294,6 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
         const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
         const Sym3T<F> along = squared(n);
         apart = select<F>(rod, n * (dot(n, apart) - get<F>(j->length, lane)), apart);
-        // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
         const Vec3T<F> impulse = get<F>(j->impulse, lane);
         put(j->impulse, lane, select<F>(rod, n * dot(n, impulse), impulse));
         soft = select_sym<F>(rod, along * dot(n, soft * n), soft);
@@ -263,37 +302,138 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
     } else {
         inverse = inverse_or_zero(split);
     }
-    put(j->soft_block, lane, soft);
-    put(j->inverse, lane, inverse);
     put(j->held_bias, lane, get<F>(j->bias, lane) * spring.keep);
+    if (j->form == GraphForm::blocks) put(j->soft_block, lane, soft);
+    put(j->inverse, lane, inverse);
     put(j->bias, lane, joint_bias(apart, spring, context.step));
 }
 
+// ---- an iteration
+
 // solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last move, hold, which
-// comes before the contacts, with the present ones. The first of a pass finds no change before it.
-template <class F, GraphPart kPart>
-ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, std::size_t lane, GraphStep by, bool first) {
-    const F zero(0.0f), keep_change(by.keep), step(by.step);
-    const std::size_t s = g.stride, t = g.change_stride;
-    const AtHome<F> at_home(j->home + lane), at_change(j->change + lane);
-    const AtEnds<F> at_other(j->other, j->run, lane);
-    const float* const velocity = g.plane + kGraphVelocity * s;
-    Vec3T<F> rest = read3<F>(velocity, s, at_home) - read3<F>(velocity, s, at_other);
-    if (j->turns != 0)
-        rest = rest + (cross(read3<F>(velocity + 3 * s, s, at_home), get<F>(j->arm_home, lane)) -
-                       cross(read3<F>(velocity + 3 * s, s, at_other), get<F>(j->arm_other, lane)));
-    const Vec3T<F> impulse = get<F>(j->impulse, lane);
-    Vec3T<F> soft = get<F>(j->soft_block, lane) * impulse;
-    if constexpr (kPart == GraphPart::relax) soft = soft * get<F>(j->keep, lane);
-    Vec3T<F> held = get<F>(kPart == GraphPart::relax ? j->held_bias : j->bias, lane) + soft;
-    if constexpr (kPart == GraphPart::hold) held = held * get<F>(j->keep, lane);
-    const Vec3T<F> wanted = get<F>(j->inverse, lane) * -(rest + held);
-    const Vec3T<F> before = first ? Vec3T<F>{zero, zero, zero} : read3<F>(g.change, t, at_change);
-    Vec3T<F> change = before * keep_change + wanted * step;
-    if (!all_lanes<F>(j->jointed, lane)) change = where_used(j->used, lane, change);
-    put(j->impulse, lane, impulse + change);
-    write3(g.change, t, at_change.place, change);
+// comes before the contacts, with the present ones.
+enum class GraphHold { all, sprung, none };
+
+// The first iteration of a polynomial finds no change before it. before_move: with the biases of the poses before the last move.
+struct GraphIteration {
+    GraphStep by;
+    bool first, before_move;
+};
+template <GraphPart kPart>
+ORRERY_FN GraphIteration iteration_of(const Graph& graph, GraphStep by, std::uint32_t n) {
+    return {by, n == 0 || n == graph.solve_steps, kPart == GraphPart::relax};
 }
+
+// P^-1 (J v + bias + e D x)
+template <class F, GraphHold kHold, GraphForm kForm>
+ORRERY_FN Vec3T<F> asked(const GraphJoints* j, const Vec3Rows& bias, std::size_t lane, Vec3T<F> rest, Vec3T<F> impulse) {
+    F keep(1.0f);
+    if constexpr (kHold == GraphHold::sprung) keep = get<F>(j->keep, lane);
+    if constexpr (kForm == GraphForm::axes) {
+        const Vec3T<F> n = get_axis<F>(j, lane);
+        F along = dot(n, rest);
+        if constexpr (kHold == GraphHold::all) along = along + get<F>(bias.x, lane);
+        if constexpr (kHold == GraphHold::sprung) along = along + get<F>(bias.x, lane) * keep;
+        rest = n * (along * get<F>(j->inverse.yy, lane));
+    } else {
+        if constexpr (kHold == GraphHold::all) rest = rest + get<F>(bias, lane);
+        if constexpr (kHold == GraphHold::sprung) rest = rest + get<F>(bias, lane) * keep;
+        if constexpr (kForm == GraphForm::blocks && kHold == GraphHold::all) rest = rest + get<F>(j->soft_block, lane) * impulse;
+        if constexpr (kForm == GraphForm::blocks && kHold == GraphHold::sprung) rest = rest + (get<F>(j->soft_block, lane) * impulse) * keep;
+        rest = get<F>(j->inverse, lane) * rest;
+    }
+    if constexpr (kForm != GraphForm::blocks && kHold == GraphHold::all) rest = rest + impulse * get<F>(j->lost, lane);
+    if constexpr (kForm != GraphForm::blocks && kHold == GraphHold::sprung) rest = rest + impulse * (get<F>(j->lost, lane) * keep);
+    return rest;
+}
+// The change of the impulses, which are changed.
+template <class F, GraphHold kHold, GraphForm kForm, bool kTurns>
+ORRERY_FN Vec3T<F> step_vector(GraphJoints* j, const GraphIteration& by, std::size_t lane, const VelocityT<F>& home, const VelocityT<F>& other,
+                               Vec3T<F> before) {
+    Vec3T<F> rest = home.linear - other.linear;
+    if constexpr (kTurns)
+        rest = rest + (cross(home.angular, get<F>(j->arm_home, lane)) - cross(other.angular, get<F>(j->arm_other, lane)));
+    const Vec3T<F> impulse = get<F>(j->impulse, lane);
+    const Vec3T<F> change =
+        before * F(by.by.keep) - asked<F, kHold, kForm>(j, by.before_move ? j->held_bias : j->bias, lane, rest, impulse) * F(by.by.step);
+    put(j->impulse, lane, impulse + change);
+    return change;
+}
+// Of sixteen joints whose other bodies are a run.
+template <class F, GraphHold kHold, GraphForm kForm, bool kTurns>
+ORRERY_FN void step_whole(const GraphView& g, GraphJoints* j, const GraphIteration& by) {
+    alignas(64) static constexpr float kNoChange[kBundleLanes] = {};
+    const std::size_t s = g.stride, t = g.change_stride;
+    const float* const velocity = g.plane + kGraphVelocity * s;
+    const float *const home = velocity + j->home, *const other = velocity + j->other.at[0];
+    float* const change = g.change + j->change;
+    const float* const before = by.first ? kNoChange : change;
+    const std::size_t of_before = by.first ? 0 : t;
+    for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
+        write3(change, t, lane,
+               step_vector<F, kHold, kForm, kTurns>(j, by, lane, load_velocity<F, kTurns>(home + lane, s), load_velocity<F, kTurns>(other + lane, s),
+                                                    load3<F>(before + lane, of_before)));
+}
+// Of any, a vector of them.
+template <class F, GraphHold kHold, GraphForm kForm, bool kTurns>
+ORRERY_FN void step_some(const GraphView& g, GraphJoints* j, const GraphIteration& by, std::size_t lane) {
+    const F zero(0.0f);
+    const std::size_t t = g.change_stride;
+    float* const at = g.change + j->change + lane;
+    const Vec3T<F> before = by.first ? Vec3T<F>{zero, zero, zero} : load3<F>(at, t);
+    const Vec3T<F> kept = get<F>(j->impulse, lane);
+    const Vec3T<F> change = step_vector<F, kHold, kForm, kTurns>(j, by, lane, read_velocity<F>(g, AtHome<F>(j->home + lane), kTurns),
+                                                                 read_velocity<F>(g, AtEnds<F>(j->other, j->run, lane), kTurns), before);
+    if (!all_lanes<F>(j->jointed, lane)) put(j->impulse, lane, select<F>(get<F>(j->used, lane) > zero, get<F>(j->impulse, lane), kept));
+    write3(at, t, 0, where_used(j->used, lane, change));
+}
+template <class F, GraphHold kHold>
+struct StepLane {
+    const GraphView& g;
+    GraphJoints* j;
+    const GraphIteration& by;
+    std::size_t lane;
+    template <GraphForm kForm, bool kTurns>
+    ORRERY_FN void run() const { step_some<F, kHold, kForm, kTurns>(g, j, by, lane); }
+};
+template <class F, GraphHold kHold>
+struct StepGroup {
+    const GraphView& g;
+    GraphJoints* j;
+    const GraphIteration& by;
+    template <GraphForm kForm, bool kTurns>
+    ORRERY_FN void run() const {
+        if (j->whole != 0) return step_whole<F, kHold, kForm, kTurns>(g, j, by);
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
+            if (vector_bits<F>(j->jointed, lane) != 0) step_some<F, kHold, kForm, kTurns>(g, j, by, lane);
+    }
+};
+template <bool kTurns, class Step>
+ORRERY_FN void step_form(const Step& step) {
+    switch (step.j->form) {
+        case GraphForm::blocks: return step.template run<GraphForm::blocks, kTurns>();
+        case GraphForm::even: return step.template run<GraphForm::even, kTurns>();
+        case GraphForm::axes: return step.template run<GraphForm::axes, kTurns>();
+    }
+}
+template <class Step>
+ORRERY_FN void step_as(const Step& step) {
+    if (step.j->turns != 0) step_form<true>(step);
+    else step_form<false>(step);
+}
+template <class F, GraphPart kPart>
+ORRERY_FN void step_group(const GraphView& g, GraphJoints* j, const GraphIteration& by) {
+    if constexpr (kPart == GraphPart::solve) step_as(StepGroup<F, GraphHold::all>{g, j, by});
+    else if (j->sprung != 0) step_as(StepGroup<F, GraphHold::sprung>{g, j, by});
+    else step_as(StepGroup<F, GraphHold::none>{g, j, by});
+}
+template <class F, GraphPart kPart>
+ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, const GraphIteration& by, std::size_t lane) {
+    if constexpr (kPart == GraphPart::solve) step_as(StepLane<F, GraphHold::all>{g, j, by, lane});
+    else if (j->sprung != 0) step_as(StepLane<F, GraphHold::sprung>{g, j, by, lane});
+    else step_as(StepLane<F, GraphHold::none>{g, j, by, lane});
+}
+
 template <class F>
 ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
@@ -303,6 +443,7 @@ ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, Gra
     put(j->softness, lane, spring.softness);
     put(j->rate, lane, spring.rate);
     put(j->keep, lane, spring.keep);
+    put(j->lost, lane, spring.softness * inverse_or_zero(get<F>(j->split_home, lane) + spring.softness));
     put(j->bias, lane, none);
     put(j->impulse, lane, load_force(g.forces, j->force + lane, get<F>(j->sign, lane)) * h);
     put(j->total, lane, none);
@@ -364,7 +505,8 @@ ORRERY_GRAPH_PART(finish_slice, ORRERY_FOR_EACH_JOINT_VECTOR, finish_joint<F>(co
 template <class F, GraphPart kPart>
 void step_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t n) {
     const GraphSlice slice = slice_of(g, begin, end);
-    ORRERY_FOR_EACH_JOINT_VECTOR step_joint<F, kPart>(g, j, lane, g.graph->step[n], n == 0);
+    const GraphIteration by = iteration_of<kPart>(*g.graph, g.graph->step[n], n);
+    for (GraphJoints* j = slice.joints; j != slice.joints_end; ++j) step_group<F, kPart>(g, j, by);
 }
 
 // In the order of GraphPart.

@@ -21,6 +21,14 @@ struct alignas(64) GraphEnds {
     std::uint32_t at[kBundleLanes];
 };
 
+// How the joints of a group are stepped, all lanes alike.
+enum class GraphForm : std::uint32_t {
+    blocks,  // whatever they are
+    even,    // ball sockets whose bodies' masses are split into as many parts, or that hold something on what is not dynamic: P = (s + e) D, so
+             // that P^-1 (e D x) is e / (s + e) times x
+    axes,    // rods of that kind: P^-1 is a number along the rod
+};
+
 struct alignas(64) GraphJoints {
     GraphEnds other;                     // places
     std::uint32_t home;                  // place of the first lane
@@ -30,13 +38,20 @@ struct alignas(64) GraphJoints {
     std::uint32_t turns;                 // 1: some joint holds a body beside its centre
     std::uint32_t rods;                  // 1: some are rods
     std::uint32_t graph;                 // whose they are
+    GraphForm form;
+    std::uint32_t whole;                 // 1: a run, and a joint in each lane
+    std::uint32_t sprung;                // 1: some have a spring of the user's
     Row used;                            // 1 where there is a joint, else 0
     // Of a tick; side by side what each iteration reads:
     Vec3Rows arm_home, arm_other;
-    Sym3Rows soft_block, inverse;        // e D; that with split masses and softness
+    Vec3Rows bias;                       // m/s; axes: x along the rod
     Vec3Rows impulse;                    // N s of a substep, on the body at home
-    Vec3Rows bias, held_bias;            // m/s; held: of the poses before the last move, where the user's spring keeps it
-    Row keep, softness, rate;
+    Sym3Rows inverse;                    // P^-1; axes: xx to xz the rod's direction, yy the inverse along it
+    Row lost;                            // even, axes: e / (s + e)
+    Sym3Rows soft_block;                 // blocks: e D
+    Row keep;
+    Vec3Rows held_bias;                  // bias of the poses before the last move, where the user's spring keeps it
+    Row softness, rate;
     Vec3Rows total;                      // N s of the tick
     // Of the rig:
     Row sign;                            // 1 where the joint's B is at home here, -1 where its A is
@@ -52,6 +67,7 @@ struct alignas(64) GraphSides {
     GraphEnds change;                    // into the planes of changes; 0: none
     std::uint32_t jointed;               // a bit a lane
     std::uint32_t run, turns, rods;
+    std::uint32_t whole;                 // 1: a run, and a joint in each lane
     Row used;
     Vec3Rows at, arm;                    // anchor in the body's frame, and in the world's axes
 };
@@ -61,6 +77,7 @@ struct alignas(64) GraphBodies {
     std::uint32_t first_own, own;        // the groups of joints that are at home here
     std::uint32_t first_side, sides;
     std::uint32_t dynamic;               // a bit a lane
+    std::uint32_t turns;                 // 1: some joint holds one of them, or what it holds it to, beside its centre
     std::uint32_t graph;                 // whose they are
 };
 
@@ -68,7 +85,7 @@ struct GraphStep {
     float keep, step;  // of the last change, and of what the residual asks for
 };
 
-// Iterations go over a graph by tiles of so many groups of bodies; so many groups of joints, about 2 KB each, lie at most between
+// Iterations go over a graph by tiles of so many groups of bodies; so many groups of joints, of about 2 KB that are read, lie at most between
 // those that go together, which a core's second cache holds.
 inline constexpr std::uint32_t kGraphTile = 8;
 constexpr std::uint32_t graph_tiles(std::uint32_t groups) { return (groups + kGraphTile - 1) / kGraphTile; }
@@ -84,7 +101,8 @@ struct Graph {
     std::uint32_t outer = 0;                     // groups of others, after them
     std::uint32_t first_side = 0;
     std::size_t first_plane = 0, first_change = 0;  // rows; in front of a plane and behind it lies one that is zero
-    std::uint32_t first_step = 0, steps = 0;
+    // Iterations of the first solve of a substep and, behind them, those of every other pass.
+    std::uint32_t first_step = 0, solve_steps = 0, steps = 0;
     const GraphStep* step = nullptr;
     // The order in which iterations go over the tiles, how many tiles joints are ahead of bodies and an iteration of the next, and
     // how many iterations go together.

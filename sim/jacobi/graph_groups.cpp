@@ -38,6 +38,7 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.first_plane = planes_.size();
     graph.first_change = changes_.size();
     graph.steps = rig.iterations;
+    graph.solve_steps = 2 * rig.iterations;
     graph.compliance = rig.compliance;
     const auto alike = [&](const Graph& g) {
         return g.steps == graph.steps && g.compliance == graph.compliance && rigs.rigs[g.rig].method == rig.method;
@@ -46,8 +47,11 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
         graph.first_step = graphs_.back().first_step;
     } else {
         graph.first_step = static_cast<std::uint32_t>(steps_.size());
-        steps_.resize(steps_.size() + graph.steps);
-        ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
+        steps_.resize(steps_.size() + graph.solve_steps + graph.steps);
+        GraphStep* const step = steps_.data() + graph.first_step;
+        const bool accelerated = rig.method == RigMethod::jacobi;
+        ref::make_graph_steps(accelerated, graph.solve_steps, rig.compliance, step);
+        ref::make_graph_steps(accelerated, graph.steps, rig.compliance, step + graph.solve_steps);
     }
 
     place_bodies(graph, rigs, joints);
@@ -64,14 +68,16 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
         graph.breakable = graph.breakable || joints[placed.joint].break_force_n != kNoLimit;
         graph.rods = graph.rods || rig_link(joints[placed.joint].constraint)->rod;
     }
+    choose_forms(graph);
     end_far_runs(graph, back, ahead);
+    note_whole_groups(graph);
     // Joints read velocities, and bodies changes, up to so far: towards where bodies have to wait for less.
     graph.backwards = back > ahead;
     graph.ahead = graph_tiles(std::min(back, ahead));
     graph.lag = graph.ahead + graph_tiles(std::max(back, ahead));
     const std::size_t between = std::size_t(graph.lag) * kGraphTile * graph.joints / graph.bodies;
     const std::size_t depth = kGraphAtOnce / std::max<std::size_t>(between, 1);
-    graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.steps));
+    graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.solve_steps));
     for (std::size_t k = graph.first_joints; k < joints_.size(); ++k) joints_[k].graph = own_index;
     for (std::size_t k = graph.first_bodies; k < bodies_.size(); ++k) bodies_[k].graph = own_index;
     planes_.resize(planes_.size() + kGraphPlanes * graph.plane_rows(), Row{});
@@ -164,7 +170,9 @@ void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
     }
     for (const Placed& placed : placed_) {
         const RigLink link = *rig_link(joints[placed.joint].constraint);
-        if (beside_centre(link.anchor_a) || beside_centre(link.anchor_b)) joints_[graph.first_joints + placed.group].turns = 1;
+        if (!beside_centre(link.anchor_a) && !beside_centre(link.anchor_b)) continue;
+        joints_[graph.first_joints + placed.group].turns = 1;
+        for (const std::uint32_t place : {placed.home, placed.other}) bodies_[graph.first_bodies + place / kBundleLanes - 1].turns = 1;
     }
 }
 
@@ -241,6 +249,31 @@ void GraphGroups::end_far_runs(const Graph& graph, std::uint32_t back, std::uint
             GraphSides& side = sides_[graph.first_side + group.first_side + k];
             if (side.run != 0 && any_unused(side.change, side.jointed, is_far)) end(side.run, side.change, side.jointed);
         }
+    }
+}
+
+void GraphGroups::note_whole_groups(const Graph& graph) {
+    constexpr std::uint32_t kAllLanes = (1u << kBundleLanes) - 1u;
+    for (std::uint32_t k = 0; k < graph.joints; ++k) {
+        GraphJoints& joints = joints_[graph.first_joints + k];
+        joints.whole = joints.run != 0 && joints.jointed == kAllLanes ? 1 : 0;
+    }
+    for (std::size_t k = graph.first_side; k < sides_.size(); ++k) sides_[k].whole = sides_[k].run != 0 && sides_[k].jointed == kAllLanes ? 1 : 0;
+}
+
+void GraphGroups::choose_forms(const Graph& graph) {
+    for (std::uint32_t k = 0; k < graph.joints; ++k) {
+        GraphJoints& group = joints_[graph.first_joints + k];
+        bool even = true, balls = true, rods = true, sprung = false;
+        for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane) {
+            if ((group.jointed >> lane & 1u) == 0) continue;
+            const float other = group.split_other.lane[lane];
+            even = even && (other == 0.0f || other == group.split_home.lane[lane]);
+            (group.rod.lane[lane] > 0.0f ? balls : rods) = false;
+            sprung = sprung || group.frequency_hz.lane[lane] > 0.0f;
+        }
+        group.form = even && balls ? GraphForm::even : even && rods ? GraphForm::axes : GraphForm::blocks;
+        group.sprung = sprung ? 1 : 0;
     }
 }
 

@@ -62,7 +62,7 @@ enum class GraphPart : std::uint8_t {
 };
 inline constexpr std::size_t kGraphParts = std::size_t(GraphPart::finish) + 1;
 
-// Of groups [begin, end) of the graph's places, members before others, and the joints that are at home there; `n`: which iteration.
+// Of groups [begin, end) of the graph's places, members before others, and the joints that are at home there; `n`: which of Graph::step.
 struct GraphKernels {
     using Kernel = void (*)(const StepContext& context, const GraphView& view, std::uint32_t begin, std::uint32_t end, std::uint32_t n);
     Kernel parts[kGraphParts];
@@ -93,8 +93,8 @@ bool points_apart(Vec3 a, Vec3 b);
 // lever_share (jacobi/rig-inl.h) of arms in line. i, other_i: inverse inertia.
 float lever_share_of(Vec3 own, Vec3 other, float i, float other_i);
 float as_float(std::uint32_t count);
-// The factors of the iterations of a graph: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
-// operator, else plain. iterations: 1 to kMaxRigIterations.
+// The factors of iterations that go together: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
+// operator, else plain. iterations: 1 to twice kMaxRigIterations.
 void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out);
 
 }  // namespace ref

@@ -223,6 +223,7 @@ class Finder {
         rig.links = component.joints;
         rig.compliance = component.named ? component.named->compliance : settings.rig_compliance;
         rig.iterations = component.named ? component.named->iterations : settings.rig_iterations;
+        if (rig.method == RigMethod::block_jacobi) rig.iterations += rig.iterations % 2;
         bool held = false;
         if (rig.method != RigMethod::exact) {
             collect(lowest);

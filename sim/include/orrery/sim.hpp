@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 21;
+inline constexpr std::uint32_t kEngineVersion = 22;
 
 // ---------------------------------------------------------------- limits
 
@@ -282,7 +282,7 @@ enum class RigSolver : std::uint8_t {
 };
 inline constexpr std::size_t kRigSolverCount = 5;
 std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct", "jacobi", "block_jacobi"
-inline constexpr std::uint32_t kRigIterations = 10;
+inline constexpr std::uint32_t kRigIterations = 7;
 // Softness of a rig's joints, as a share of what each moves by itself. Hardly any, but so much that no block is singular.
 inline constexpr float kRigCompliance = 1.0e-6f;
 
@@ -309,7 +309,10 @@ struct SolverSettings {                           // one set of defaults for all
     std::uint32_t rig_joints = 0;
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
-    std::uint32_t rig_iterations = kRigIterations;  // of those, where they are not solved exactly: 1 to kMaxRigIterations
+    // Of those, where they are not solved exactly: 1 to kMaxRigIterations, twice as many in the first solve of a substep; further solves are
+    // those of rigs alone on which something acts. block_jacobi takes one more where they are odd: what neighbours do to each other in
+    // turn would be left, and grow from substep to substep.
+    std::uint32_t rig_iterations = kRigIterations;
     std::uint32_t coupling_iterations = 2;        // of rigs and of what meets them, a substep: 1 to kMaxCouplingIterations
 };
 
@@ -321,7 +324,7 @@ struct RigDef {
     std::vector<std::uint32_t> bodies;            // dynamic; indices into WorldDef::bodies
     RigSolver solver = RigSolver::automatic;
     float compliance = kRigCompliance;
-    std::uint32_t iterations = kRigIterations;    // of jacobi and block_jacobi: 1 to kMaxRigIterations
+    std::uint32_t iterations = kRigIterations;    // of jacobi and block_jacobi: as SolverSettings::rig_iterations
 };
 
 struct WorldDef {

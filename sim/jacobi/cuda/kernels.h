@@ -71,7 +71,7 @@ struct RigLaunch {
     std::uint32_t kinematic_count;
     const std::uint32_t* kinematic;
     std::uint32_t tree_count, joint_groups, body_groups;
-    std::uint32_t step;  // which of an iterated pass
+    std::uint32_t step, solving;  // which of an iterated pass; 1: that solves
     std::uint32_t on_chip_bytes;  // that a block may use for a graph; 0: none stays on chip
     const TreeBundle* trees;
     const TreeSlot* tree_slots;
@@ -238,7 +238,7 @@ __host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint3
 }
 
 constexpr std::uint32_t kGraphThreads = 1024;     // of a block, at most
-constexpr std::uint32_t kMostGroupsOnChip = 256;  // of joints: to read more of them (2 KB each) takes a processor longer than all need for a launch
+constexpr std::uint32_t kMostGroupsOnChip = 256;  // of joints: to read more of them (2 KB of each) takes a processor longer than all need for a launch
 
 // Of its planes and changes.
 __host__ __device__ inline std::size_t bytes_of(const Graph& graph) {
@@ -251,6 +251,12 @@ __host__ __device__ inline bool stays_on_chip(const RigLaunch& launch, const Gra
 enum class JointPass { warm_start, solve, show, refresh, relax, sum, prepare, finish };
 enum class BodyPass { begin, push, move, refresh, end, prepare, finish };
 
+// An iteration of Graph::step.
+template <GraphPart kPart>
+__device__ void iterate_joint(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t n) {
+    step_joint<float, kPart>(g, j, iteration_of<kPart>(*g.graph, launch.steps[g.graph->first_step + n], n), lane);
+}
+__host__ __device__ inline std::uint32_t steps_of(const Graph& graph, bool solving) { return solving ? graph.solve_steps : graph.steps; }
 // Of lane `lane` of a group of joints. `step`: which of an iterated pass.
 template <JointPass kPass>
 __device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t step = 0) {
@@ -262,13 +268,13 @@ __device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoi
     } else if constexpr (kPass == JointPass::warm_start) {
         warm_start_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::solve) {
-        step_joint<float, GraphPart::solve>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
+        iterate_joint<GraphPart::solve>(launch, g, j, lane, step);
     } else if constexpr (kPass == JointPass::show) {
         show_impulse<float>(g, j, lane);
     } else if constexpr (kPass == JointPass::refresh) {
         refresh_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::relax) {
-        step_joint<float, GraphPart::relax>(g, j, lane, launch.steps[g.graph->first_step + step], step == 0);
+        iterate_joint<GraphPart::relax>(launch, g, j, lane, g.graph->solve_steps + step);
     } else if constexpr (kPass == JointPass::sum) {
         sum_up_joint<float>(j, lane);
     } else {
@@ -309,7 +315,7 @@ __global__ void joint_kernel(RigLaunch launch) {
     if (group >= launch.joint_groups) return;
     GraphJoints* const j = launch.joints + group;
     const Graph& graph = launch.graphs[j->graph];
-    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph))
+    if (graph.alone && launch.step < steps_of(graph, launch.solving != 0) && !stays_on_chip(launch, graph))
         joint_pass<kPass>(launch, view_of(launch, j->graph), j, lane, launch.step);
 }
 template <BodyPass kPass>
@@ -319,7 +325,7 @@ __global__ void body_kernel(RigLaunch launch) {
     if (group >= launch.body_groups) return;
     const GraphBodies* const b = launch.bodies + group;
     const Graph& graph = launch.graphs[b->graph];
-    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
+    if (graph.alone && launch.step < steps_of(graph, launch.solving != 0) && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
 }
 
 // A block is a graph's for a substep. Its planes and changes lie on chip; what joints have themselves, which is read once a pass, does not.
@@ -338,7 +344,7 @@ class OnChipGraph {
         bodies<BodyPass::begin>();
         joints<JointPass::warm_start>();
         bodies<BodyPass::push>();
-        for (std::uint32_t k = 0; k < launch_.iterations; ++k) iterate<JointPass::solve>();
+        iterate<JointPass::solve>();
         bodies<BodyPass::move>();
         joints<JointPass::show>();
         bodies<BodyPass::refresh>();
@@ -363,7 +369,7 @@ class OnChipGraph {
     }
     template <JointPass kPass>
     __device__ void iterate() const {
-        for (std::uint32_t step = 0; step < g_.graph->steps; ++step) {
+        for (std::uint32_t step = 0; step < steps_of(*g_.graph, kPass == JointPass::solve); ++step) {
             joints<kPass>(step);
             bodies<BodyPass::push>();
         }

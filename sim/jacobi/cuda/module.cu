@@ -63,7 +63,7 @@ struct Plan {
     } chains[3];
     std::uint32_t graph_blocks, graph_threads;  // of graphs on chip
     std::size_t graph_shared;
-    std::uint32_t substeps, most_steps;  // steps of an iterated pass, of graphs that are not on chip
+    std::uint32_t substeps, most_solve_steps, most_steps;  // of graphs that are not on chip
     bool trees, graphs, wide_graphs;     // wide: not on chip
     const unsigned char* from;  // what comes back, and to where
     unsigned char* to;
@@ -439,6 +439,7 @@ class Session {
                 plan.graph_threads = std::max(plan.graph_threads, threads_for(std::size_t(graph.joints) * kBundleLanes, graph_threads_));
             } else {
                 plan.wide_graphs = true;
+                plan.most_solve_steps = std::max(plan.most_solve_steps, graph.solve_steps);
                 plan.most_steps = std::max(plan.most_steps, graph.steps);
             }
         }
@@ -473,7 +474,7 @@ class Session {
         if (recorded_ != nullptr) cudaGraphExecDestroy(std::exchange(recorded_, nullptr));
     }
     bool launch(const Plan& plan) {
-        const std::size_t nodes = plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
+        const std::size_t nodes = plan.substeps * (13 + (std::size_t{plan.most_solve_steps} + plan.most_steps) * 2) + 10;
         if (nodes > kMostNodes) return enqueue(plan, cudaEventRecordDefault);
         if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
             forget_graph();
@@ -524,7 +525,7 @@ class Session {
             if (!run(tree_kernel<TreePass::prepare>, rigs, trees) || (plan.graphs && !prepare_graphs(rigs))) return false;
             for (std::uint32_t substep = 0; substep < plan.substeps; ++substep) {
                 if (!run(kinematic_kernel, rigs, rigs.kinematic_count) || !run(tree_kernel<TreePass::substep>, rigs, trees) ||
-                    (plan.graphs && !(substep_on_chip(plan) && (!plan.wide_graphs || substep_graphs(rigs, plan.most_steps)))))
+                    (plan.graphs && !(substep_on_chip(plan) && (!plan.wide_graphs || substep_graphs(plan)))))
                     return false;
             }
             if (!run(tree_kernel<TreePass::finish>, rigs, trees) || (plan.graphs && !finish_graphs(rigs))) return false;
@@ -551,6 +552,7 @@ class Session {
     }
     template <JointPass kPass>
     bool iterate(RigLaunch rigs, std::uint32_t steps) {
+        rigs.solving = kPass == JointPass::solve ? 1 : 0;
         for (rigs.step = 0; rigs.step < steps; ++rigs.step) {
             if (!joints<kPass>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
         }
@@ -561,13 +563,11 @@ class Session {
         return bodies<BodyPass::prepare>(rigs) && joints<JointPass::prepare>(rigs) && bodies<BodyPass::refresh>(rigs) &&
                joints<JointPass::refresh>(rigs);
     }
-    bool substep_graphs(const RigLaunch& rigs, std::uint32_t steps) {
+    bool substep_graphs(const Plan& plan) {
+        const RigLaunch& rigs = plan.rigs;
         if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
-        for (std::uint32_t k = 0; k < rigs.iterations; ++k) {
-            if (!iterate<JointPass::solve>(rigs, steps)) return false;
-        }
-        return bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) &&
-               joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, steps) && joints<JointPass::sum>(rigs) &&
+        return iterate<JointPass::solve>(rigs, plan.most_solve_steps) && bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) &&
+               joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, plan.most_steps) && joints<JointPass::sum>(rigs) &&
                bodies<BodyPass::end>(rigs);
     }
     bool finish_graphs(RigLaunch rigs) {
