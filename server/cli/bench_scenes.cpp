@@ -271,8 +271,8 @@ constexpr BenchTarget kRagdolls400Targets[] = {{kMeanApart, mean_apart_mm, 42.0}
 constexpr BenchTarget kNetTargets[] = {{"joints apart at any tick, m", apart_m, 0.4}, {kGained, gained, 0.0}};
 constexpr BenchTarget kGridTargets[] = {{kMeanApart, mean_apart_mm, 12.935}};
 // Mean of a tick's largest separation over 10 s with 4 substeps: of chains and trees what other exact or soft solves leave, of rings and
-// nets what ten iterations from a warm start do in the study, Chebyshev's or coloured ones. Energy within 0.2 % of its start: velocities are those of
-// half a substep before, which shows.
+// nets what ten iterations from a warm start do in the study, Chebyshev's or coloured ones. Energy within 0.2 % of its start: velocities
+// are those of half a substep before, which shows.
 constexpr BenchTarget kChainRigTargets[] = {{kMeanApart, mean_apart_mm, 1.5}, {kGained, gained, 0.002}};
 constexpr BenchTarget kTipRigTargets[] = {{kMeanApart, mean_apart_mm, 1.7}, {kGained, gained, 0.002}};
 constexpr BenchTarget kStarRigTargets[] = {{kMeanApart, mean_apart_mm, 0.65}, {kGained, gained, 0.002}};

@@ -96,11 +96,12 @@ ORRERY_FN VelocityT<F> load_velocity(const float* plane, std::size_t stride) {
     if constexpr (!kTurns) return {linear, {zero, zero, zero}};
     return {linear, load3<F>(plane + 3 * stride, stride)};
 }
-template <class F, class At>
-ORRERY_FN VelocityT<F> read_velocity(const GraphView& g, const At& at, bool turns) {
-    const float* const plane = g.plane + kGraphVelocity * g.stride;
+template <class F, bool kTurns>
+ORRERY_FN VelocityT<F> read_velocity(const float* plane, std::size_t stride, const AtEnds<F>& at) {
     const F zero(0.0f);
-    return {read3<F>(plane, g.stride, at), turns ? read3<F>(plane + 3 * g.stride, g.stride, at) : Vec3T<F>{zero, zero, zero}};
+    const Vec3T<F> linear = read3<F>(plane, stride, at);
+    if constexpr (!kTurns) return {linear, {zero, zero, zero}};
+    return {linear, read3<F>(plane + 3 * stride, stride, at)};
 }
 template <class F, class At>
 ORRERY_FN InertiaT<F> read_inertia(const GraphView& g, const At& at) {
@@ -137,7 +138,7 @@ ORRERY_FN void load_place(const StepContext& context, const GraphView& g, const 
 }
 template <class F>
 ORRERY_FN void unload_place(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
-    const VelocityT<F> v = read_velocity<F>(g, AtHome<F>(place_of(g, b, lane)), true);
+    const VelocityT<F> v = load_velocity<F, true>(g.plane + kGraphVelocity * g.stride + place_of(g, b, lane), g.stride);
     scatter_velocity<F>(context.velocity->linear, b->body + lane, vector_bits<F>(b->dynamic, lane), v);
 }
 
@@ -324,26 +325,27 @@ ORRERY_FN GraphIteration iteration_of(const Graph& graph, GraphStep by, std::uin
     return {by, n == 0 || n == graph.solve_steps, kPart == GraphPart::relax};
 }
 
+// Of a joint without a user's spring nothing, where those alone count.
+template <GraphHold kHold, class F, class V>
+ORRERY_FN V held(const GraphJoints* j, std::size_t lane, V v) {
+    if constexpr (kHold == GraphHold::sprung) return v * get<F>(j->keep, lane);
+    return v;
+}
 // P^-1 (J v + bias + e D x)
 template <class F, GraphHold kHold, GraphForm kForm>
 ORRERY_FN Vec3T<F> asked(const GraphJoints* j, const Vec3Rows& bias, std::size_t lane, Vec3T<F> rest, Vec3T<F> impulse) {
-    F keep(1.0f);
-    if constexpr (kHold == GraphHold::sprung) keep = get<F>(j->keep, lane);
+    constexpr bool kHolds = kHold != GraphHold::none;
     if constexpr (kForm == GraphForm::axes) {
         const Vec3T<F> n = get_axis<F>(j, lane);
         F along = dot(n, rest);
-        if constexpr (kHold == GraphHold::all) along = along + get<F>(bias.x, lane);
-        if constexpr (kHold == GraphHold::sprung) along = along + get<F>(bias.x, lane) * keep;
+        if constexpr (kHolds) along = along + held<kHold, F>(j, lane, get<F>(bias.x, lane));
         rest = n * (along * get<F>(j->inverse.yy, lane));
     } else {
-        if constexpr (kHold == GraphHold::all) rest = rest + get<F>(bias, lane);
-        if constexpr (kHold == GraphHold::sprung) rest = rest + get<F>(bias, lane) * keep;
-        if constexpr (kForm == GraphForm::blocks && kHold == GraphHold::all) rest = rest + get<F>(j->soft_block, lane) * impulse;
-        if constexpr (kForm == GraphForm::blocks && kHold == GraphHold::sprung) rest = rest + (get<F>(j->soft_block, lane) * impulse) * keep;
+        if constexpr (kHolds) rest = rest + held<kHold, F>(j, lane, get<F>(bias, lane));
+        if constexpr (kHolds && kForm == GraphForm::blocks) rest = rest + held<kHold, F>(j, lane, get<F>(j->soft_block, lane) * impulse);
         rest = get<F>(j->inverse, lane) * rest;
     }
-    if constexpr (kForm != GraphForm::blocks && kHold == GraphHold::all) rest = rest + impulse * get<F>(j->lost, lane);
-    if constexpr (kForm != GraphForm::blocks && kHold == GraphHold::sprung) rest = rest + impulse * (get<F>(j->lost, lane) * keep);
+    if constexpr (kHolds && kForm != GraphForm::blocks) rest = rest + impulse * held<kHold, F>(j, lane, get<F>(j->lost, lane));
     return rest;
 }
 // The change of the impulses, which are changed.
@@ -378,12 +380,13 @@ ORRERY_FN void step_whole(const GraphView& g, GraphJoints* j, const GraphIterati
 template <class F, GraphHold kHold, GraphForm kForm, bool kTurns>
 ORRERY_FN void step_some(const GraphView& g, GraphJoints* j, const GraphIteration& by, std::size_t lane) {
     const F zero(0.0f);
-    const std::size_t t = g.change_stride;
+    const std::size_t s = g.stride, t = g.change_stride;
+    const float* const velocity = g.plane + kGraphVelocity * s;
     float* const at = g.change + j->change + lane;
     const Vec3T<F> before = by.first ? Vec3T<F>{zero, zero, zero} : load3<F>(at, t);
     const Vec3T<F> kept = get<F>(j->impulse, lane);
-    const Vec3T<F> change = step_vector<F, kHold, kForm, kTurns>(j, by, lane, read_velocity<F>(g, AtHome<F>(j->home + lane), kTurns),
-                                                                 read_velocity<F>(g, AtEnds<F>(j->other, j->run, lane), kTurns), before);
+    const Vec3T<F> change = step_vector<F, kHold, kForm, kTurns>(j, by, lane, load_velocity<F, kTurns>(velocity + j->home + lane, s),
+                                                                 read_velocity<F, kTurns>(velocity, s, AtEnds<F>(j->other, j->run, lane)), before);
     if (!all_lanes<F>(j->jointed, lane)) put(j->impulse, lane, select<F>(get<F>(j->used, lane) > zero, get<F>(j->impulse, lane), kept));
     write3(at, t, 0, where_used(j->used, lane, change));
 }

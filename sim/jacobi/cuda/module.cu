@@ -566,8 +566,9 @@ class Session {
     bool substep_graphs(const Plan& plan) {
         const RigLaunch& rigs = plan.rigs;
         if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
-        return iterate<JointPass::solve>(rigs, plan.most_solve_steps) && bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) &&
-               joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, plan.most_steps) && joints<JointPass::sum>(rigs) &&
+        return iterate<JointPass::solve>(rigs, plan.most_solve_steps) && bodies<BodyPass::move>(rigs) &&
+               joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) && joints<JointPass::refresh>(rigs) &&
+               iterate<JointPass::relax>(rigs, plan.most_steps) && joints<JointPass::sum>(rigs) &&
                bodies<BodyPass::end>(rigs);
     }
     bool finish_graphs(RigLaunch rigs) {
