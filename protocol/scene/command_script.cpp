@@ -1,7 +1,9 @@
 #include "protocol/scene/command_script.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -25,6 +27,37 @@ sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
     const scene::DQuat turn = scene::to_double(frame.orientation);
     return {scene::to_float(scene::to_double(frame.position) + rotate(turn, scene::to_double(local.position))),
             scene::to_float(turn * scene::to_double(local.orientation))};
+}
+
+// What a kind of command takes, beside tick, kind, tag and name, and of which vectors it needs one.
+enum Fields : std::uint32_t {
+    kSlot = 1, kBody = 2, kJoint = 4, kTemplate = 8, kPosition = 16, kOrientation = 32, kLinear = 64, kAngular = 128, kValue = 256, kChannels = 512,
+    kOrder = 1024,
+};
+struct Takes {
+    std::uint32_t fields, needs;
+    std::string_view words;
+};
+Takes takes(script::Kind kind) {
+    switch (kind) {
+        case script::Kind::join: return {kSlot, 0, "slot"};
+        case script::Kind::leave: return {kSlot, 0, "slot"};
+        case script::Kind::control: return {kSlot | kChannels, 0, "slot and channels"};
+        case script::Kind::spawn:
+            return {kTemplate | kPosition | kOrientation | kLinear | kAngular, 0, "template, position, orientation or rotation_deg, linear and angular"};
+        case script::Kind::despawn: return {kBody, 0, "body"};
+        case script::Kind::impulse: return {kBody | kPosition | kLinear | kAngular, kLinear | kAngular, "body, position, linear and angular"};
+        case script::Kind::teleport:
+            return {kBody | kPosition | kOrientation | kLinear | kAngular, kPosition,
+                    "body, position, orientation or rotation_deg, linear and angular"};
+        case script::Kind::motor_target: return {kJoint | kValue, 0, "joint and value"};
+        case script::Kind::grab: return {kBody | kPosition | kLinear | kValue, kLinear, "body, position, linear and value"};
+        case script::Kind::move_grab: return {kJoint | kLinear, kLinear, "joint and linear"};
+        case script::Kind::remove_joint: return {kJoint, 0, "joint"};
+        case script::Kind::create_joint: return {kOrder, 0, "order"};
+        case script::Kind::set_joint: return {kJoint | kOrder, 0, "joint and order"};
+    }
+    return {};
 }
 
 // Finds what a script names, in the definition of a world and in what the script makes. First all commands are declared, then
@@ -70,10 +103,11 @@ class Resolver {
         tick_ = from.tick;
         sim::Command to;
         if (from.kind > script::Kind::MAX) reader_.fail(where / "kind", "is not a kind of command");
+        check_fields(from, where);
         to.kind = static_cast<sim::CommandKind>(from.kind);
         to.sequence = sequence;
         to.tag = tag(from, sequence);
-        to.value = reader_.number(from.value, where / "value", -scene::kMaxForce, scene::kMaxForce);
+        to.value = reader_.number(from.value, where / "value", -scene::kMaxForce, scene::kMaxForce, "kMaxForce");
         convert_frame(from, where, to);
         needs(from, where, to);
         return to;
@@ -106,12 +140,71 @@ class Resolver {
         return {};
     }
 
+    // When all are resolved: what a joint is set to is said of the bodies that it holds.
+    void check_resets() {
+        const Path root;
+        for (const Reset& reset : resets_) {
+            const auto made = held_by_.find(reset.joint);
+            JointBodies held{};
+            if (reset.joint < def_.joints.size()) {
+                const sim::JointDef& joint = def_.joints[reset.joint];
+                held = {joint.body_a, joint.body_b, joint.body_c, joint.body_d};
+            } else if (made != held_by_.end()) {
+                held = made->second;
+            } else {
+                continue;  // a grab's
+            }
+            const Path where = root.element("commands", reset.sequence), order = where / "order";
+            constexpr std::string_view kEnds[] = {"a", "b", "c", "d"};
+            for (std::size_t k = 0; k < held.size(); ++k) {
+                if (reset.named[k] == held[k]) continue;
+                return reader_.fail(order / kEnds[k], "is " + called(reset.named[k]) + ", where the joint holds " + called(held[k]) +
+                                                          "; a joint keeps its bodies: name them as they are, or remove it and create another");
+            }
+        }
+    }
+
     ScriptMade take_made() { return std::move(made_); }
 
   private:
+    using JointBodies = std::array<std::uint32_t, 4>;  // counted as body_thing does; kNone: the world, or none
+    struct Reset {
+        std::uint32_t joint = 0;
+        JointBodies named{};
+        std::uint32_t sequence = 0;
+    };
+
     std::uint64_t tag(const script::CommandT& from, std::uint32_t sequence) const {
         const bool named = !from.name.empty() || (from.kind == script::Kind::create_joint && from.order && !from.order->name.empty());
         return from.tag == 0 && named ? kOwnTags | sequence : from.tag;
+    }
+
+    void check_fields(const script::CommandT& from, const Path& where) {
+        const Takes kind = takes(from.kind);
+        std::uint32_t given = 0;
+        const auto field = [&](std::uint32_t bit, std::string_view name, bool is_given) {
+            if (!is_given) return;
+            given |= bit;
+            if ((kind.fields & bit) == 0)
+                reader_.fail(where / name, "does not belong to a command of kind " + std::string(EnumNameKind(from.kind)) + ", which takes " +
+                                               std::string(kind.words) + "; leave it out");
+        };
+        field(kSlot, "slot", !from.slot.empty());
+        field(kBody, "body", !from.body.empty());
+        field(kJoint, "joint", !from.joint.empty());
+        field(kTemplate, "template", !from.template_.empty());
+        field(kPosition, "position", from.position != nullptr);
+        field(kOrientation, "orientation", from.orientation != nullptr);
+        field(kOrientation, "rotation_deg", from.rotation_deg != nullptr);
+        field(kLinear, "linear", from.linear != nullptr);
+        field(kAngular, "angular", from.angular != nullptr);
+        field(kValue, "value", from.value != 0.0f);
+        field(kChannels, "channels", !from.channels.empty());
+        field(kOrder, "order", from.order != nullptr);
+        if (kind.needs == 0 || (given & kind.needs) != 0) return;
+        const char* const missing = kind.needs == kPosition ? "position" : "linear";
+        reader_.fail(where / missing, from.kind == script::Kind::impulse ? "is missing, and so is angular; give one of them or both"
+                                                                         : std::string("is missing; give it"));
     }
 
     // The answer to a command with a name must be told from others.
@@ -155,6 +248,12 @@ class Resolver {
         const ScriptMade::Maker& made = made_.add(maker, std::move(names));
         name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where);
         name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where);
+        for (std::uint32_t i = 0; i < group.joints.size(); ++i) {
+            const sim::JointDef& joint = group.joints[i];
+            JointBodies held{joint.body_a, joint.body_b, joint.body_c, joint.body_d};
+            for (std::uint32_t& part : held) part = part == sim::kNone ? part : body_thing(made.first_body) + part;
+            held_by_[joint_thing(made.first_joint) + i] = held;
+        }
         for (const sim::BodyDef& part : group.bodies) bodies_.emplace_back(part).pose = compose(placed.pose, part.pose);
     }
 
@@ -176,7 +275,7 @@ class Resolver {
         const auto vec = [](const script::Vec3& v) { return scene::Vec3(v.x(), v.y(), v.z()); };
         if (from.position)
             to.pose.position =
-                scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m));
+                scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m, "kMaxCoordinate_m"));
         if (from.orientation && from.rotation_deg)
             reader_.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
         if (from.orientation) {
@@ -189,9 +288,9 @@ class Resolver {
                 scene::from_rotation_deg(reader_.vector(vec(*from.rotation_deg), where / "rotation_deg", 1e6)));
         }
         if (from.linear)
-            to.linear = scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce));
+            to.linear = scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce, "kMaxForce"));
         if (from.angular)
-            to.angular = scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce));
+            to.angular = scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
         to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
         if (from.channels.size() > sim::kControlChannels) {
             reader_.fail(where / "channels",
@@ -226,11 +325,23 @@ class Resolver {
             case script::Kind::set_joint:
                 to.joint = joint(from.joint, where / "joint");
                 to.order = order(from.order.get(), where / "order");
+                if (reader_.ok()) resets_.push_back({*scope_.joint_names.get(from.joint), ordered_bodies(), sequence_});
                 break;
             case script::Kind::create_joint:
                 to.order = order(from.order.get(), where / "order");
+                if (reader_.ok() && !from.order->name.empty()) held_by_[*scope_.joint_names.get(from.order->name)] = ordered_bodies();
                 break;
         }
+    }
+
+    JointBodies ordered_bodies() const {
+        const sim::JointDef& joint = ordered_.front();
+        return {joint.body_a, joint.body_b, joint.body_c, joint.body_d};
+    }
+    std::string called(std::uint32_t thing) const {
+        if (thing == sim::kNone) return "the world";
+        if (bodies_[thing].name.empty() || thing >= def_.bodies.size()) return "bodies[" + std::to_string(thing) + "]";
+        return "\"" + bodies_[thing].name + "\"";
     }
 
     sim::JointOrder order(const scene::JointT* from, const Path& where) {
@@ -316,6 +427,8 @@ class Resolver {
     scene::Scope scope_;
     ScriptMade made_;
     std::map<std::tuple<std::uint64_t, sim::EventKind, std::uint64_t>, std::pair<std::uint32_t, bool>> answers_;  // to which command; named?
+    std::map<std::uint32_t, JointBodies> held_by_;  // joints that commands make
+    std::vector<Reset> resets_;
     std::uint32_t sequence_ = 0;         // of the command at hand
     std::uint64_t tick_ = 0;
 };
@@ -350,6 +463,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
         entries.emplace_back(from.tick, resolver.resolve(from, i, where));
         if (reader.ok()) made.subjects_.push_back(Resolver::subject(from));
     });
+    if (reader.ok()) resolver.check_resets();
     if (!reader.ok()) return reader.error();
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint32_t> place(entries.size());

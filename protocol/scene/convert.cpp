@@ -35,21 +35,21 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
         reader.fail(where / "coupling_iterations", "is " + std::to_string(from.coupling_iterations) + "; give 1 to " +
                                                        std::to_string(sim::kMaxCouplingIterations) + " (kMaxCouplingIterations)");
     to.coupling_iterations = from.coupling_iterations;
-    to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps);
-    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s);
+    to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
+    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s, "kMaxSleepTime_s");
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
     to.max_recovery_speed_mps =
         reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
     to.joint_recovery_speed =
-        reader.number(from.joint_recovery_speed, where / "joint_recovery_speed", 0.0f, static_cast<float>(kMaxForce));
+        reader.number(from.joint_recovery_speed, where / "joint_recovery_speed", 0.0f, static_cast<float>(kMaxForce), "kMaxForce");
     to.restitution_threshold_mps =
         reader.number(from.restitution_threshold_mps, where / "restitution_threshold_mps", 0.0f, 1e3f);
 }
 
 void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim::WorldDef& to) {
     to.name = from.name;
-    to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz);
+    to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz, "kMaxTickRate_hz");
     if (from.substeps < 1 || from.substeps > sim::kMaxSubsteps) {
         reader.fail(root / "substeps",
                     "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps) + " (kMaxSubsteps)");
@@ -92,7 +92,7 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         library.materials.add(reader, material.name, static_cast<std::uint32_t>(i), where);
         sim::MaterialDef to;
         to.name = material.name;
-        to.friction = reader.number(material.friction, where / "friction", 0.0f, 100.0f);
+        to.friction = reader.number(material.friction, where / "friction", 0.0f, kMaxFriction, "kMaxFriction");
         to.restitution = reader.number(material.restitution, where / "restitution", 0.0f, 1.0f);
         to.density_kgpm3 = reader.number(material.density_kgpm3, where / "density_kgpm3", 1e-3f, 1e6f);
         to.rolling_resistance = reader.number(material.rolling_resistance, where / "rolling_resistance", 0.0f, 100.0f);
@@ -101,7 +101,7 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         to.max_recovery_speed_mps = reader.number(material.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
         if (material.surface_velocity) {
             to.surface_velocity =
-                to_float(reader.vector(*material.surface_velocity, where / "surface_velocity", sim::kMaxLinearSpeed_mps));
+                to_float(reader.vector(*material.surface_velocity, where / "surface_velocity", sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
         }
         library.world->materials.push_back(std::move(to));
     }
@@ -111,7 +111,7 @@ void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& w
                     std::vector<sim::Vec3>& to) {
     if (!reader.at_most(from.size(), most, limit, where)) return;
     to.reserve(from.size());
-    for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m)));
+    for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m, "kMaxCoordinate_m")));
 }
 
 void convert_children(Reader& reader, const CompoundShapeT& from, const Path& where, const Library& library,
@@ -139,24 +139,24 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const 
     to.name = from.name;
     if (from.sphere) {
         to.type = sim::ShapeType::sphere;
-        to.radius = reader.number(from.sphere->radius, where / "sphere.radius", low, high);
+        to.radius = reader.number(from.sphere->radius, where / "sphere.radius", low, high, "kMaxCoordinate_m");
     } else if (from.box) {
         to.type = sim::ShapeType::box;
         if (from.box->half_extents) {
             const Vec3& half = *from.box->half_extents;
             const Path here = where / "box.half_extents";
-            to.half_extents = {reader.number(half.x(), here / "x", low, high),
-                               reader.number(half.y(), here / "y", low, high),
-                               reader.number(half.z(), here / "z", low, high)};
+            to.half_extents = {reader.number(half.x(), here / "x", low, high, "kMaxCoordinate_m"),
+                               reader.number(half.y(), here / "y", low, high, "kMaxCoordinate_m"),
+                               reader.number(half.z(), here / "z", low, high, "kMaxCoordinate_m")};
         }
     } else if (from.capsule) {
         to.type = sim::ShapeType::capsule;
-        to.radius = reader.number(from.capsule->radius, where / "capsule.radius", low, high);
-        to.half_height = reader.number(from.capsule->half_height, where / "capsule.half_height", low, high);
+        to.radius = reader.number(from.capsule->radius, where / "capsule.radius", low, high, "kMaxCoordinate_m");
+        to.half_height = reader.number(from.capsule->half_height, where / "capsule.half_height", low, high, "kMaxCoordinate_m");
     } else if (from.cylinder) {
         to.type = sim::ShapeType::cylinder;
-        to.radius = reader.number(from.cylinder->radius, where / "cylinder.radius", low, high);
-        to.half_height = reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high);
+        to.radius = reader.number(from.cylinder->radius, where / "cylinder.radius", low, high, "kMaxCoordinate_m");
+        to.half_height = reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high, "kMaxCoordinate_m");
     } else if (from.hull) {
         to.type = sim::ShapeType::hull;
         convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, "kMaxHullPoints", to.points);
@@ -170,7 +170,7 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const 
         to.heights = from.height_field->heights;
         if (from.height_field->spacing) {
             const Path here = where / "height_field.spacing";
-            to.spacing = to_float(reader.vector(*from.height_field->spacing, here, kMaxLength_m));
+            to.spacing = to_float(reader.vector(*from.height_field->spacing, here, kMaxLength_m, "kMaxCoordinate_m"));
         }
     } else if (from.compound) {
         to.type = sim::ShapeType::compound;
@@ -238,11 +238,11 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.pose = convert_pose(reader, from.position.get(), from.orientation.get(), from.rotation_deg.get(), where);
     if (from.linear_velocity) {
         to.linear_velocity =
-            to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps));
+            to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
     }
     if (from.angular_velocity) {
         to.angular_velocity =
-            to_float(reader.vector(*from.angular_velocity, where / "angular_velocity", sim::kMaxAngularSpeed_radps));
+            to_float(reader.vector(*from.angular_velocity, where / "angular_velocity", sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps"));
     }
     convert_mass(reader, from, where, to);
     to.gravity_scale = reader.number(from.gravity_scale, where / "gravity_scale", -1e4f, 1e4f);
@@ -362,7 +362,7 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
 sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
                        const Path& where) {
     sim::Pose pose;
-    if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m));
+    if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
     if (orientation && rotation_deg)
         reader.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
     if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
@@ -373,9 +373,9 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
 
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where) {
     if (!spring) return absent;
-    return {reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz)),
-            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio)),
-            reader.number(spring->max_recovery_speed, where / "max_recovery_speed", 0.0f, static_cast<float>(kMaxForce))};
+    return {reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz), "kMaxFrequency_hz"),
+            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio), "kMaxRatio"),
+            reader.number(spring->max_recovery_speed, where / "max_recovery_speed", 0.0f, static_cast<float>(kMaxForce), "kMaxForce")};
 }
 
 std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where) {
@@ -383,7 +383,7 @@ std::uint32_t convert_material(Reader& reader, const std::string& name, const Li
 }
 
 float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, const Path& where) {
-    return value ? reader.number(*value, where, 0.0f, static_cast<float>(kMaxForce)) : sim::kNoLimit;
+    return value ? reader.number(*value, where, 0.0f, static_cast<float>(kMaxForce), "kMaxForce") : sim::kNoLimit;
 }
 
 std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path& where) const {

@@ -17,6 +17,7 @@ inline constexpr double kMaxLength_m = sim::kMaxCoordinate_m;
 inline constexpr double kMinLength_m = 1e-4;
 inline constexpr double kMaxForce = 1e15;
 inline constexpr double kMaxMass_kg = 1e12;
+inline constexpr float kMaxFriction = 100.0f;
 inline constexpr double kMaxFrequency_hz = 1e4;
 inline constexpr double kMaxRatio = 1e4;
 inline constexpr std::size_t kMaxRainShapes = 16;  // that a rain generator draws from
@@ -60,7 +61,7 @@ float limit_or_none(Reader& reader, const flatbuffers::Optional<float>& value, c
 // Of a body, and of those of a rig's generator, which names them alike.
 template <class From>
 void convert_mass(Reader& reader, const From& from, const Path& where, sim::BodyDef& to) {
-    to.mass_kg = reader.number(from.mass_kg, where / "mass_kg", 0.0f, static_cast<float>(kMaxMass_kg));
+    to.mass_kg = reader.number(from.mass_kg, where / "mass_kg", 0.0f, static_cast<float>(kMaxMass_kg), "kMaxMass_kg");
     to.linear_damping = reader.number(from.linear_damping, where / "linear_damping", 0.0f, 1e6f);
     to.angular_damping = reader.number(from.angular_damping, where / "angular_damping", 0.0f, 1e6f);
 }

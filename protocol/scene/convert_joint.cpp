@@ -33,12 +33,12 @@ void convert_anchors(Reader& reader, const Vec3* at, const Vec3* anchor_a, const
     if (at && (anchor_a || anchor_b)) {
         reader.fail(where / "at", "stands beside anchor_a or anchor_b; give either `at` or both anchors");
     } else if (at || (!anchor_a && !anchor_b && fallback)) {
-        const DVec point = at ? reader.vector(*at, where / "at", kMaxLength_m) : *fallback;
+        const DVec point = at ? reader.vector(*at, where / "at", kMaxLength_m, "kMaxCoordinate_m") : *fallback;
         to_a = to_float(ends.a.to_local(point));
         to_b = to_float(ends.b.to_local(point));
     } else if (anchor_a && anchor_b) {
-        to_a = to_float(reader.vector(*anchor_a, where / "anchor_a", kMaxLength_m));
-        to_b = to_float(reader.vector(*anchor_b, where / "anchor_b", kMaxLength_m));
+        to_a = to_float(reader.vector(*anchor_a, where / "anchor_a", kMaxLength_m, "kMaxCoordinate_m"));
+        to_b = to_float(reader.vector(*anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
     } else {
         reader.fail(where,
                     "does not say where it is; give `at` (in the scene's frame) or both anchor_a and anchor_b (local)");
@@ -119,7 +119,7 @@ sim::Motor convert_motor_settings(Reader& reader, const MotorT* from, const Path
     sim::Motor to;
     if (!from) return to;
     to.max_force = limit_or_none(reader, from->max_force, where / "max_force");
-    to.damping = reader.number(from->damping, where / "damping", 0.0f, static_cast<float>(kMaxForce));
+    to.damping = reader.number(from->damping, where / "damping", 0.0f, static_cast<float>(kMaxForce), "kMaxForce");
     return to;
 }
 
@@ -128,8 +128,8 @@ sim::Motor convert_motor_settings(Reader& reader, const MotorT* from, const Path
 // Both anchors, each absent: the centre.
 template <class From, class To>
 void convert_centres(Reader& reader, const From& from, const Path& where, To& to) {
-    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m));
-    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m, "kMaxCoordinate_m"));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
 }
 
 // The axis of A, from `axis` or from axis_a.
@@ -227,8 +227,8 @@ sim::Weld convert(Reader& reader, const WeldT& from, const Ends& ends, const Pat
 
 sim::DistanceLimit convert(Reader& reader, const DistanceLimitT& from, const Ends& ends, const Path& where) {
     sim::DistanceLimit to;
-    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m));
-    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    if (from.anchor_a) to.anchor_a = to_float(reader.vector(*from.anchor_a, where / "anchor_a", kMaxLength_m, "kMaxCoordinate_m"));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
     to.max_m = from.max_m ? reader.number(*from.max_m, where / "max_m", 0.0f, static_cast<float>(4.0 * kMaxLength_m))
                           : static_cast<float>(length(ends.b.to_scene(to_double(to.anchor_b)) -
                                                       ends.a.to_scene(to_double(to.anchor_a))));
@@ -239,8 +239,8 @@ sim::DistanceLimit convert(Reader& reader, const DistanceLimitT& from, const End
 
 sim::OneBodyLinearServo convert(Reader& reader, const OneBodyLinearServoT& from, const Ends& ends, const Path& where) {
     sim::OneBodyLinearServo to;
-    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
-    to.target = to_float(from.target ? reader.vector(*from.target, where / "target", kMaxLength_m)
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
+    to.target = to_float(from.target ? reader.vector(*from.target, where / "target", kMaxLength_m, "kMaxCoordinate_m")
                                      : ends.b.to_scene(to_double(to.anchor_b)));
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     to.servo = convert_servo(reader, from.servo.get(), sim::kMaxLinearSpeed_mps, where / "servo");
@@ -251,7 +251,7 @@ sim::AngularAxisMotor convert(Reader& reader, const AngularAxisMotorT& from, con
     sim::AngularAxisMotor to;
     to.axis_a = convert_axis(reader, from, ends, where);
     to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
-                                    sim::kMaxAngularSpeed_radps);
+                                    sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps");
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
 }
@@ -286,7 +286,7 @@ sim::TwistMotor convert(Reader& reader, const TwistMotorT& from, const Ends& end
     sim::TwistMotor to;
     convert_frames(reader, from, ends, where, to);
     to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
-                                    sim::kMaxAngularSpeed_radps);
+                                    sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps");
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
 }
@@ -350,7 +350,7 @@ sim::LinearAxisLimit convert(Reader& reader, const LinearAxisLimitT& from, const
 sim::LinearAxisMotor convert(Reader& reader, const LinearAxisMotorT& from, const Ends& ends, const Path& where) {
     sim::LinearAxisMotor to;
     convert_line(reader, from, ends, where, to);
-    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps);
+    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
 }
@@ -379,8 +379,8 @@ sim::Pulley convert(Reader& reader, const PulleyT& from, const Ends& ends, const
         reader.fail(where, "needs wheel_a and wheel_b, the points (in the scene's frame) that its rope runs over");
         return to;
     }
-    const DVec wheel_a = reader.vector(*from.wheel_a, where / "wheel_a", kMaxLength_m);
-    const DVec wheel_b = reader.vector(*from.wheel_b, where / "wheel_b", kMaxLength_m);
+    const DVec wheel_a = reader.vector(*from.wheel_a, where / "wheel_a", kMaxLength_m, "kMaxCoordinate_m");
+    const DVec wheel_b = reader.vector(*from.wheel_b, where / "wheel_b", kMaxLength_m, "kMaxCoordinate_m");
     to.wheel_a = to_float(wheel_a);
     to.wheel_b = to_float(wheel_b);
     to.ratio = reader.number(from.ratio, where / "ratio", sim::kMinPulleyRatio, sim::kMaxRatio);
@@ -402,7 +402,7 @@ sim::BallSocketServo convert(Reader& reader, const BallSocketServoT& from, const
 
 sim::BallSocketMotor convert(Reader& reader, const BallSocketMotorT& from, const Ends&, const Path& where) {
     sim::BallSocketMotor to;
-    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
     to.target_mps = convert_velocity(reader, from.target_mps.get(), where / "target_mps", sim::kMaxLinearSpeed_mps);
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
@@ -424,7 +424,7 @@ sim::AngularMotor convert(Reader& reader, const AngularMotorT& from, const Ends&
 
 sim::OneBodyLinearMotor convert(Reader& reader, const OneBodyLinearMotorT& from, const Ends&, const Path& where) {
     sim::OneBodyLinearMotor to;
-    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m));
+    if (from.anchor_b) to.anchor_b = to_float(reader.vector(*from.anchor_b, where / "anchor_b", kMaxLength_m, "kMaxCoordinate_m"));
     to.target_mps = convert_velocity(reader, from.target_mps.get(), where / "target_mps", sim::kMaxLinearSpeed_mps);
     to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     return to;
@@ -485,7 +485,7 @@ sim::Slider convert(Reader& reader, const SliderT& from, const Ends& ends, const
     to.rest_m = reader.number(from.rest_m, where / "rest_m", -kFarthest_m, kFarthest_m);
     to.drive_spring = convert_spring(reader, from.drive_spring.get(), to.drive_spring, where / "drive_spring");
     if (from.drive) to.drive = convert_servo(reader, from.drive.get(), sim::kMaxLinearSpeed_mps, where / "drive");
-    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps);
+    to.target_mps = reader.number(from.target_mps, where / "target_mps", -sim::kMaxLinearSpeed_mps, sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
     if (from.motor) to.motor = convert_motor_settings(reader, from.motor.get(), where / "motor");
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     return to;
@@ -521,9 +521,9 @@ sim::Wheel convert(Reader& reader, const WheelT& from, const Ends& ends, const P
     to.steer_rad = convert_angle(reader, from.steer_deg, where / "steer_deg", -180.0, 180.0);
     if (from.steering) to.steering = convert_servo(reader, from.steering.get(), sim::kMaxAngularSpeed_radps, where / "steering");
     to.target_radps = reader.number(from.target_radps, where / "target_radps", -sim::kMaxAngularSpeed_radps,
-                                    sim::kMaxAngularSpeed_radps);
+                                    sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps");
     if (from.drive) to.drive = convert_motor_settings(reader, from.drive.get(), where / "drive");
-    to.brake_nm = reader.number(from.brake_nm, where / "brake_nm", 0.0f, static_cast<float>(kMaxForce));
+    to.brake_nm = reader.number(from.brake_nm, where / "brake_nm", 0.0f, static_cast<float>(kMaxForce), "kMaxForce");
     to.spring = convert_spring(reader, from.spring.get(), to.spring, where / "spring");
     return to;
 }
@@ -636,8 +636,8 @@ void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, co
         to.body = actuated_body(reader, from.walk->body, scope, false, here / "body");
         direction(from.walk->direction.get(), from.walk->direction_in_world, here);
         to.max_speed = limit_or_none(reader, from.walk->max_speed, here / "max_speed");
-        to.max_force = reader.number(from.walk->max_force, here / "max_force", 1e-3f, static_cast<float>(kMaxForce));
-        to.step_height = reader.number(from.walk->step_height, here / "step_height", 0.0f, sim::kMaxStepHeight_m);
+        to.max_force = reader.number(from.walk->max_force, here / "max_force", 1e-3f, static_cast<float>(kMaxForce), "kMaxForce");
+        to.step_height = reader.number(from.walk->step_height, here / "step_height", 0.0f, sim::kMaxStepHeight_m, "kMaxStepHeight_m");
         to.max_slope_rad = convert_angle(reader, from.walk->max_slope_deg, here / "max_slope_deg", 0.0, 80.0);
     } else if (from.jump) {
         to.kind = sim::ActuatorKind::jump;

@@ -93,18 +93,21 @@ class Maker {
         spring_ = convert_spring(reader_, from.spring.get(), spring_, where / "spring");
     }
 
-    double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m); }
+    double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m, "kMaxPitch_m"); }
     // Of links, which must not begin at one place.
     double link(double value, const Path& here) {
         if (value == 0.0) reader_.fail(here, "is 0; give the distance from one link to the next, m");
         return pitch(value, here);
     }
-    double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m); }
+    void some(std::uint32_t count, const Path& here) {
+        if (count == 0) reader_.fail(here, "is 0; give at least 1");
+    }
+    double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m, "kMaxCoordinate_m"); }
     DVec origin(const Vec3d* value, const Path& here) {
-        return value ? reader_.vector(*value, here / "origin", kMaxLength_m) : DVec{};
+        return value ? reader_.vector(*value, here / "origin", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
     }
     // From a body to a neighbour.
-    DVec step(const Vec3d* value, DVec absent, const Path& here) { return value ? reader_.vector(*value, here, kMaxPitch_m) : absent; }
+    DVec step(const Vec3d* value, DVec absent, const Path& here) { return value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent; }
 
     std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {},
                       sim::BodyType type = sim::BodyType::dynamic) {
@@ -256,7 +259,9 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     const double spacing = maker.link(from.spacing, where / "spacing"),
                  across = maker.pitch(from.chain_pitch, where / "chain_pitch"),
                  up = maker.pitch(from.layer_pitch, where / "layer_pitch");
-    if (from.chains_per_layer == 0) maker.reader().fail(where / "chains_per_layer", "is 0; give at least 1");
+    maker.some(from.chains, where / "chains");
+    maker.some(from.links, where / "links");
+    maker.some(from.chains_per_layer, where / "chains_per_layer");
     if (!maker.ok()) return;
     const std::uint32_t per_layer = std::min(from.chains, from.chains_per_layer);
     const std::uint32_t layers = per_layer == 0 ? 0 : (from.chains - 1) / per_layer + 1;
@@ -277,6 +282,8 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     const DVec along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step"),
                across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step");
+    maker.some(from.columns, where / "columns");
+    maker.some(from.rows, where / "rows");
     if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
     if (from.pin > NetPin::MAX) maker.reader().fail(where / "pin", "is none of none, corners, first_row");
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
@@ -304,6 +311,8 @@ void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
 void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     const double spacing = maker.link(from.spacing, where / "spacing");
+    maker.some(from.branches, where / "branches");
+    maker.some(from.levels, where / "levels");
     if (from.levels > kMaxTreeLevels)
         maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels) + " (kMaxTreeLevels)");
     const auto total = static_cast<std::uint32_t>(count_tree(from));
@@ -353,6 +362,7 @@ void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     const DVec step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step"),
                across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across");
+    maker.some(from.count, where / "count");
     if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");
     const auto join = [&](std::uint32_t a, std::uint32_t b, DVec middle) {
         maker.join_at(a, b, middle - 0.5 * across);
@@ -376,7 +386,7 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
     maker.rig(from, where);
     const DVec origin = maker.origin(from.origin.get(), where), step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step"),
                across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across");
-    if (from.rungs == 0) maker.reader().fail(where / "rungs", "is 0; give at least 1");
+    maker.some(from.rungs, where / "rungs");
     if (length(step) == 0.0) maker.reader().fail(where / "step", "is 0; give the way from one rung to the next, m");
     if (length(across) == 0.0) maker.reader().fail(where / "across", "is 0; give the way from one rope to the other, m");
     if (!maker.ok()) return;
@@ -408,7 +418,7 @@ void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
                                                   std::to_string(kMaxRainShapes) + " shapes (kMaxRainShapes)");
         return;
     }
-    if (from.side == 0) maker.reader().fail(where / "side", "is 0; give at least 1");
+    maker.some(from.side, where / "side");
     std::vector<std::uint32_t> shapes;
     for (std::size_t i = 0; i < from.shapes.size(); ++i)
         shapes.push_back(maker.shape(from.shapes[i], where.element("shapes", i)));
@@ -431,7 +441,7 @@ void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
     const double x = maker.extent(from.half_x, where / "half_x"), z = maker.extent(from.half_z, where / "half_z"),
                  h = maker.extent(from.height, where / "height"),
                  t = maker.extent(from.half_thickness, where / "half_thickness"),
-                 margin = maker.reader().number(from.margin, where / "margin", 0.0, kMaxLength_m);
+                 margin = maker.reader().number(from.margin, where / "margin", 0.0, kMaxLength_m, "kMaxCoordinate_m");
     if (!maker.ok()) return;
     const std::uint32_t floor = maker.new_box({x + margin, t, z + margin}),
                         wall_x = maker.new_box({t, h / 2, z + 2 * t}), wall_z = maker.new_box({x + 2 * t, h / 2, t});
@@ -444,13 +454,13 @@ void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const CrowdGeneratorT& from, const Path& where) {
     const sim::PrefabDef& group = maker.group(from.template_, where / "template");
-    if (from.side_x == 0) maker.reader().fail(where / "side_x", "is 0; give at least 1");
-    if (from.side_z == 0) maker.reader().fail(where / "side_z", "is 0; give at least 1");
+    maker.some(from.side_x, where / "side_x");
+    maker.some(from.side_z, where / "side_z");
     const DVec origin = maker.origin(from.origin.get(), where);
     const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
                  pz = maker.pitch(from.pitch_z, where / "pitch_z"),
                  tilt = maker.reader().number(from.max_tilt_deg, where / "max_tilt_deg", 0.0, 180.0);
-    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m) : DVec{};
+    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
     const std::uint64_t layer = std::uint64_t{from.side_x} * from.side_z;
     Lcg random(from.random_seed);
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {

@@ -64,21 +64,21 @@ bool Reader::at_most(std::size_t entries, std::uint64_t most, std::string_view l
     return false;
 }
 
-double Reader::in_range(double value, const Path& where, double low, double high) {
+double Reader::in_range(double value, const Path& where, double low, double high, std::string_view limit) {
     if (value >= low && value <= high) return value;
-    fail(where,
-         "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " + spell_number(high));
+    fail(where, "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " + spell_number(high) +
+                    (limit.empty() ? "" : " (" + std::string(limit) + ")"));
     return low;
 }
 
-DVec Reader::vector(const Vec3& value, const Path& where, double limit) {
-    return {number(value.x(), where / "x", -limit, limit), number(value.y(), where / "y", -limit, limit),
-            number(value.z(), where / "z", -limit, limit)};
+DVec Reader::vector(const Vec3& value, const Path& where, double most, std::string_view limit) {
+    return {number(value.x(), where / "x", -most, most, limit), number(value.y(), where / "y", -most, most, limit),
+            number(value.z(), where / "z", -most, most, limit)};
 }
 
-DVec Reader::vector(const Vec3d& value, const Path& where, double limit) {
-    return {number(value.x(), where / "x", -limit, limit), number(value.y(), where / "y", -limit, limit),
-            number(value.z(), where / "z", -limit, limit)};
+DVec Reader::vector(const Vec3d& value, const Path& where, double most, std::string_view limit) {
+    return {number(value.x(), where / "x", -most, most, limit), number(value.y(), where / "y", -most, most, limit),
+            number(value.z(), where / "z", -most, most, limit)};
 }
 
 DVec Reader::direction(const Vec3& value, const Path& where) {

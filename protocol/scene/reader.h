@@ -37,23 +37,23 @@ class Reader {
     const Error& error() const { return error_; }
     void fail(const Path& where, std::string message, ErrorCode code = ErrorCode::invalid_argument);
 
-    // Within [low, high] (so never NaN), else an error.
+    // Within [low, high] (so never NaN), else an error. limit: what the bound is called, for messages.
     template <std::floating_point T>
-    T number(T value, const Path& where, double low, double high) {
-        return static_cast<T>(in_range(static_cast<double>(value), where, low, high));
+    T number(T value, const Path& where, double low, double high, std::string_view limit = {}) {
+        return static_cast<T>(in_range(static_cast<double>(value), where, low, high, limit));
     }
     // False, with an error that says so and the limit's name, if a list has more than `most` entries.
     bool at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where);
-    // Every component finite and at most `limit` in magnitude.
-    DVec vector(const Vec3& value, const Path& where, double limit);
-    DVec vector(const Vec3d& value, const Path& where, double limit);
+    // Every component finite and at most `most` in magnitude.
+    DVec vector(const Vec3& value, const Path& where, double most, std::string_view limit = {});
+    DVec vector(const Vec3d& value, const Path& where, double most, std::string_view limit = {});
     // Of length 1 after this; an error if its length is next to nothing.
     DVec direction(const Vec3& value, const Path& where);
     // Of length 1 within 1e-3 as given, normalised after this.
     DQuat orientation(const Quat& value, const Path& where);
 
   private:
-    double in_range(double value, const Path& where, double low, double high);
+    double in_range(double value, const Path& where, double low, double high, std::string_view limit);
 
     std::string file_name_;
     bool failed_ = false;

@@ -24,7 +24,7 @@ constexpr std::uint32_t kGraphPasses = 13;                                      
 
 RigCosts rig_costs(const sim::AloneTick& tick) {
     double spread = 0.0, alone = 0.0, device = 0.0;  // of the host: what workers share, and the most that is one's
-    std::uint32_t longest_chain = 0, longest_tree = 0, most_steps = 0;  // the last: of a substep
+    std::uint32_t longest_chain = 0, longest_tree = 0, most_steps = 0;
     for (std::uint32_t k = 0; k < tick.alone_count; ++k) {
         const sim::ChainBundle& bundle = tick.bundles[tick.alone[k]];
         const double links = static_cast<double>(std::popcount(bundle.alone)) * bundle.links;
@@ -42,15 +42,15 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
     for (std::uint32_t k = 0; k < tick.graph_count; ++k) {
         const sim::Graph& graph = tick.graphs[k];
         if (!graph.alone) continue;
-        const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes, times = graph.solve_steps + graph.steps;
+        const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes, times = graph.steps * (tick.iterations + 1.0);
         const double ms = joints * times * (graph.joints < kWideGraphGroups ? kHostGraphJoint_ms : kHostWideGraphJoint_ms);
         spread += ms;
         alone = std::max(alone, ms / sim::team_of(graph, groups, tick.workers));
         device += joints * times * kGraphJoint_ms;
-        most_steps = std::max(most_steps, graph.solve_steps + graph.steps);
+        most_steps = std::max(most_steps, graph.steps);
     }
     device += longest_chain * kLinkAlong_ms + longest_tree * kTreeJointAlong_ms;
-    if (most_steps > 0) device += (kGraphPasses + 2.0 * most_steps) * kGraphPass_ms;
+    if (most_steps > 0) device += (kGraphPasses + 2.0 * most_steps * (tick.iterations + 1.0)) * kGraphPass_ms;
     const double bodies = tick.body_count;
     const std::uint32_t workers = std::max(1u, tick.workers);
     return {std::max(spread / workers, alone) * tick.substeps,

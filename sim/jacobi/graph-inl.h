@@ -8,9 +8,14 @@
 // Mass splitting. A body that n joints hold counts n times as light in P: with P = J (n M^-1) J^T + e D, taken block by
 // block, the eigenvalues of P^-1 (A + e D) are at most 1 whatever the graph and the masses (Tonge, Benevolenski, Voroshilov
 // 2012: each joint holds a body of its own, and their mean is the body). `keep` and `step` are then those of Chebyshev's
-// polynomials over [a, 1] (make_graph_steps). The first solve of a substep has twice the degree of any other pass: of a slow error one
-// polynomial takes twice as much as two of half its degree. A polynomial never goes on behind contacts: what they changed would meet
-// late steps, which make it larger.
+// polynomials over [a, 1] (make_graph_steps). A polynomial never goes on behind contacts: what they changed would meet late steps, which make
+// it larger. Nor has one a degree above kMostDegree: what is not linear (arms turn, a pull turns with them) meets the late steps of long ones,
+// too, and a ring that carries a hundred times its beads' mass flies apart by one of 128.
+//
+// A graph has as many iterations in a substep whether something touches it or not: else it would hang slack while what lies on it is in the air,
+// and be drawn taut where it lands, which throws it up again, ever higher. And solves have no more of them than twice relax's: what they add to
+// take errors back is for relax to take from the velocities again, and where it takes much less, nets of rods gain energy, and what hangs in a net
+// swings for ever.
 //
 // Where P is (s + e) D, as it is between bodies that equally many joints hold, or beside one that is not dynamic, P^-1 e D x is
 // e / (s + e) x (GraphForm).
@@ -315,14 +320,14 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
 // comes before the contacts, with the present ones.
 enum class GraphHold { all, sprung, none };
 
-// The first iteration of a polynomial finds no change before it. before_move: with the biases of the poses before the last move.
+// The first iteration of a polynomial looks at no change before it. before_move: with the biases of the poses before the last move.
 struct GraphIteration {
     GraphStep by;
     bool first, before_move;
 };
 template <GraphPart kPart>
-ORRERY_FN GraphIteration iteration_of(const Graph& graph, GraphStep by, std::uint32_t n) {
-    return {by, n == 0 || n == graph.solve_steps, kPart == GraphPart::relax};
+ORRERY_FN GraphIteration iteration_of(GraphStep by) {
+    return {by, by.keep == 0.0f, kPart == GraphPart::relax};
 }
 
 // Of a joint without a user's spring nothing, where those alone count.
@@ -508,7 +513,7 @@ ORRERY_GRAPH_PART(finish_slice, ORRERY_FOR_EACH_JOINT_VECTOR, finish_joint<F>(co
 template <class F, GraphPart kPart>
 void step_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t n) {
     const GraphSlice slice = slice_of(g, begin, end);
-    const GraphIteration by = iteration_of<kPart>(*g.graph, g.graph->step[n], n);
+    const GraphIteration by = iteration_of<kPart>(g.graph->step[n]);
     for (GraphJoints* j = slice.joints; j != slice.joints_end; ++j) step_group<F, kPart>(g, j, by);
 }
 

@@ -82,7 +82,7 @@ struct alignas(64) GraphBodies {
 };
 
 struct GraphStep {
-    float keep, step;  // of the last change, and of what the residual asks for
+    float keep, step;  // of the last change, none where iterations begin anew, and of what the residual asks for
 };
 
 // Iterations go over a graph by tiles of so many groups of bodies; so many groups of joints, of about 2 KB that are read, lie at most between
@@ -101,8 +101,7 @@ struct Graph {
     std::uint32_t outer = 0;                     // groups of others, after them
     std::uint32_t first_side = 0;
     std::size_t first_plane = 0, first_change = 0;  // rows; in front of a plane and behind it lies one that is zero
-    // Iterations of the first solve of a substep and, behind them, those of every other pass.
-    std::uint32_t first_step = 0, solve_steps = 0, steps = 0;
+    std::uint32_t first_step = 0, steps = 0;     // iterations of each pass
     const GraphStep* step = nullptr;
     // The order in which iterations go over the tiles, how many tiles joints are ahead of bodies and an iteration of the next, and
     // how many iterations go together.

@@ -38,7 +38,6 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.first_plane = planes_.size();
     graph.first_change = changes_.size();
     graph.steps = rig.iterations;
-    graph.solve_steps = 2 * rig.iterations;
     graph.compliance = rig.compliance;
     const auto alike = [&](const Graph& g) {
         return g.steps == graph.steps && g.compliance == graph.compliance && rigs.rigs[g.rig].method == rig.method;
@@ -47,11 +46,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
         graph.first_step = graphs_.back().first_step;
     } else {
         graph.first_step = static_cast<std::uint32_t>(steps_.size());
-        steps_.resize(steps_.size() + graph.solve_steps + graph.steps);
-        GraphStep* const step = steps_.data() + graph.first_step;
-        const bool accelerated = rig.method == RigMethod::jacobi;
-        ref::make_graph_steps(accelerated, graph.solve_steps, rig.compliance, step);
-        ref::make_graph_steps(accelerated, graph.steps, rig.compliance, step + graph.solve_steps);
+        steps_.resize(steps_.size() + graph.steps);
+        ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
     }
 
     place_bodies(graph, rigs, joints);
@@ -77,7 +73,7 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graph.lag = graph.ahead + graph_tiles(std::max(back, ahead));
     const std::size_t between = std::size_t(graph.lag) * kGraphTile * graph.joints / graph.bodies;
     const std::size_t depth = kGraphAtOnce / std::max<std::size_t>(between, 1);
-    graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.solve_steps));
+    graph.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(depth, 1, graph.steps));
     for (std::size_t k = graph.first_joints; k < joints_.size(); ++k) joints_[k].graph = own_index;
     for (std::size_t k = graph.first_bodies; k < bodies_.size(); ++k) bodies_[k].graph = own_index;
     planes_.resize(planes_.size() + kGraphPlanes * graph.plane_rows(), Row{});

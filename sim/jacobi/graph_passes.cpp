@@ -17,21 +17,12 @@ std::span<const GraphPart> parts_of(GraphPass pass) {
         case GraphPass::prepare: return kPrepare;
         case GraphPass::warm_start: return kWarmStart;
         case GraphPass::hold: return kHold;
-        case GraphPass::solve:
-        case GraphPass::solve_again: return kSolve;
+        case GraphPass::solve: return kSolve;
         case GraphPass::relax: return kRelax;
         case GraphPass::relax_again: return kRelaxAgain;
         case GraphPass::finish: return kFinish;
     }
     return {};
-}
-
-// Of Graph::step.
-struct StepRange {
-    std::uint32_t first, count;
-};
-StepRange steps_of(GraphPass pass, const Graph& graph) {
-    return pass == GraphPass::solve ? StepRange{0, graph.solve_steps} : StepRange{graph.solve_steps, graph.steps};
 }
 
 constexpr bool iterates(GraphPart part) { return part == GraphPart::solve || part == GraphPart::relax || part == GraphPart::hold; }
@@ -121,9 +112,8 @@ void run_graph(GraphPass pass, const GraphKernels& kernels, const StepContext& c
             continue;
         }
         const Iterations iterations(part, kernels, context, view);
-        const StepRange steps = steps_of(pass, graph);
-        for (std::uint32_t n = 0; n < steps.count; n += graph.depth)
-            iterations.slice(0, graph_tiles(graph.bodies), steps.first + n, std::min(graph.depth, steps.count - n));
+        for (std::uint32_t first = 0; first < graph.steps; first += graph.depth)
+            iterations.slice(0, graph_tiles(graph.bodies), first, std::min(graph.depth, graph.steps - first));
     }
 }
 
@@ -133,7 +123,6 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
         const GraphKernels& kernels;
         const StepContext& context;
         const GraphView& view;
-        StepRange steps;
         std::uint32_t places, of_places;
         Tiling tiling;
 
@@ -143,7 +132,7 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
     };
     const Graph& graph = *view.graph;
     const std::uint32_t workers = std::max(executor.worker_count(), 1u);
-    Job job{kernels, context, view, steps_of(pass, graph), graph.bodies + graph.outer, 0, tiling_of(graph, workers)};
+    Job job{kernels, context, view, graph.bodies + graph.outer, 0, tiling_of(graph, workers)};
     job.of_places = std::max(graph_tiles(job.places) / (workers * kSlicesOfWorker), 1u) * kGraphTile;
 
     const auto add = [&](Work work, GraphPart part, std::uint32_t count, std::uint32_t n) {
@@ -155,7 +144,7 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
             add(kPart, part, (job.places + job.of_places - 1) / job.of_places, 0);
             continue;
         }
-        for (std::uint32_t n = 0; n < job.steps.count; n += job.tiling.depth) {
+        for (std::uint32_t n = 0; n < graph.steps; n += job.tiling.depth) {
             add(kSlice, part, job.tiling.slices, n);
             add(kBetween, part, job.tiling.slices - 1, n);
         }
@@ -170,9 +159,9 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
             return j.kernels[part](j.context, j.view, begin, std::min(begin + j.of_places, j.places), n);
         }
         const Iterations iterations(part, j.kernels, j.context, j.view);
-        const std::uint32_t first = j.steps.first + n, count = std::min(j.tiling.depth, j.steps.count - n);
-        if (work == kSlice) iterations.slice(j.slice_begin(index), j.slice_begin(index + 1), first, count);
-        else iterations.between(j.slice_begin(index + 1), first, count);
+        const std::uint32_t count = std::min(j.tiling.depth, j.view.graph->steps - n);
+        if (work == kSlice) iterations.slice(j.slice_begin(index), j.slice_begin(index + 1), n, count);
+        else iterations.between(j.slice_begin(index + 1), n, count);
     };
     runner_.run(&executor, phases_, task, &job);
 }

@@ -9,8 +9,7 @@
 
 namespace orrery::sim {
 
-// solve: the first of a substep; solve_again: of graphs on which something acts.
-enum class GraphPass : std::uint8_t { prepare, warm_start, hold, solve, solve_again, relax, relax_again, finish };
+enum class GraphPass : std::uint8_t { prepare, warm_start, hold, solve, relax, relax_again, finish };
 
 // By this worker alone.
 void run_graph(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view);

@@ -93,8 +93,9 @@ bool points_apart(Vec3 a, Vec3 b);
 // lever_share (jacobi/rig-inl.h) of arms in line. i, other_i: inverse inertia.
 float lever_share_of(Vec3 own, Vec3 other, float i, float other_i);
 float as_float(std::uint32_t count);
-// The factors of iterations that go together: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
-// operator, else plain. iterations: 1 to twice kMaxRigIterations.
+// The factors of the iterations of a graph: `accelerated` by Chebyshev's polynomials over the eigenvalues of the split
+// operator, one after the other, of degree kMostDegree but for the last, else plain. iterations: 1 to kMaxRigIterations.
+inline constexpr std::uint32_t kMostDegree = 16;
 void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out);
 
 }  // namespace ref

@@ -340,9 +340,7 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
         GraphPass graphs;
         bool met_alone;
 
-        bool takes(const Graph& graph) const {
-            return (!met_alone || rigs.met_[graph.rig] != 0) && (graphs != GraphPass::solve_again || !graph.alone);
-        }
+        bool takes(const Graph& graph) const { return !met_alone || rigs.met_[graph.rig] != 0; }
     } job{*this, context, chains, trees, graphs, met_alone};
     for (const std::uint32_t k : team_graphs_) {
         const GraphView view = graphs_.view(k, force_.data(), mean_n_.data());
@@ -384,15 +382,13 @@ void RigWorker::prepare(const StepContext& context) {
     run(context, kernels_->prepare, kernels_->trees.prepare, GraphPass::prepare);
 }
 void RigWorker::warm_start(const StepContext& context) {
-    solved_ = false;
     run(context, kernels_->warm_start, kernels_->trees.warm_start, GraphPass::warm_start);
     // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and
     // take back what they had, so that what touches it would sink in. Errors are taken back once, behind them.
     if (!near_.empty()) run(context, nullptr, nullptr, GraphPass::hold, true);
 }
 void RigWorker::solve(const StepContext& context) {
-    run(context, kernels_->solve, kernels_->trees.solve, solved_ ? GraphPass::solve_again : GraphPass::solve);
-    solved_ = true;
+    run(context, kernels_->solve, kernels_->trees.solve, GraphPass::solve);
 }
 void RigWorker::relax(const StepContext& context) {
     run(context, kernels_->relax, kernels_->trees.relax, GraphPass::relax);

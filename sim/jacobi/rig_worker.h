@@ -101,7 +101,6 @@ class RigWorker final : public LastColour {
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
     bool any_coupled_ = false;
-    bool solved_ = false;                         // in this substep
     std::vector<std::uint32_t> left_out_;         // bodies of trees and graphs that were solved elsewhere
     std::vector<std::uint32_t> moving_;           // of kinematic_
     std::vector<std::uint8_t> touched_;           // by rig

@@ -58,20 +58,21 @@ class Checker {
         if (!error_) error_ = wrong(place_, field, std::move(message));
         return false;
     }
-    bool number(const char* field, float x, float low, float high) {
-        return ref::within(x, low, high) || fail(field, range_message(x, low, high));
+    // limit: what the bound is called.
+    bool number(const char* field, float x, float low, float high, const char* limit = "") {
+        return ref::within(x, low, high) || fail(field, range_message(x, low, high) + named(limit));
     }
-    bool vector(const char* field, Vec3 v, float limit) {
-        return ref::within(v, limit) ||
+    bool vector(const char* field, Vec3 v, float most, const char* limit = "") {
+        return ref::within(v, most) ||
                fail(field, "is (" + ref::text_of(v.x) + ", " + ref::text_of(v.y) + ", " + ref::text_of(v.z) +
-                               "); each component must be a number from -" + ref::text_of(limit) + " to " + ref::text_of(limit));
+                               "); each component must be a number from -" + ref::text_of(most) + " to " + ref::text_of(most) + named(limit));
     }
     bool index(const char* field, std::uint32_t i, std::size_t size, const char* of) {
         return i < size || fail(field, "is " + std::to_string(i) + ", but there are " + std::to_string(size) + " " + of +
                                            "; use an index below that");
     }
     bool pose(const char* field, Pose& pose) {
-        if (!vector(field, pose.position, kMaxCoordinate_m)) return false;
+        if (!vector(field, pose.position, kMaxCoordinate_m, "kMaxCoordinate_m")) return false;
         return ref::make_unit(pose.orientation) ||
                fail(field, "the orientation is not a unit quaternion; normalise x, y, z, w");
     }
@@ -82,6 +83,8 @@ class Checker {
     bool ok() const { return !error_; }
 
   private:
+    static std::string named(const char* limit) { return *limit ? " (" + std::string(limit) + ")" : ""; }
+
     const Place* place_;
     std::optional<Error> error_;
 };
@@ -94,7 +97,7 @@ class FaultOf : public FieldVisitor<FaultOf> {
     std::string fault;
 
     void point(Side, const char* name, Vec3& v) {
-        if (!ref::within(v, kMaxCoordinate_m)) vector_fault(name, kMaxCoordinate_m, " m");
+        if (!ref::within(v, kMaxCoordinate_m)) vector_fault(name, kMaxCoordinate_m, " m (kMaxCoordinate_m)");
     }
     void world_point(const char* name, Vec3& v) { point(Side::a, name, v); }
     void velocity(Side, const char* name, Vec3& v, float limit) {
@@ -157,12 +160,12 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     if (body.shape != kNone) check.index("shape", body.shape, def.shapes.size(), "shapes");
     check.index("material", body.material, def.materials.size(), "materials");
     check.pose("pose", body.pose);
-    check.vector("linear_velocity", body.linear_velocity, kMaxLinearSpeed_mps);
-    check.vector("angular_velocity", body.angular_velocity, kMaxAngularSpeed_radps);
-    check.number("mass_kg", body.mass_kg, 0.0f, kMaxMass_kg);
-    check.number("linear_damping", body.linear_damping, 0.0f, kMaxDamping_hz);
-    check.number("angular_damping", body.angular_damping, 0.0f, kMaxDamping_hz);
-    check.number("gravity_scale", body.gravity_scale, -kMaxGravityScale, kMaxGravityScale);
+    check.vector("linear_velocity", body.linear_velocity, kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
+    check.vector("angular_velocity", body.angular_velocity, kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps");
+    check.number("mass_kg", body.mass_kg, 0.0f, kMaxMass_kg, "kMaxMass_kg");
+    check.number("linear_damping", body.linear_damping, 0.0f, kMaxDamping_hz, "kMaxDamping_hz");
+    check.number("angular_damping", body.angular_damping, 0.0f, kMaxDamping_hz, "kMaxDamping_hz");
+    check.number("gravity_scale", body.gravity_scale, -kMaxGravityScale, kMaxGravityScale, "kMaxGravityScale");
     if (body.locks > kAllLocks) check.fail("locks", "holds bits that are no axis lock; use the AxisLock bits only");
     if (!check.ok()) return check.result();
 
@@ -179,7 +182,7 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
                 check.fail("mass_kg", "is needed where a dynamic body has no shape; give it, or a shape");
         } else {
             const float mass = ref::body_mass_kg(shape->unit_mass, body.mass_kg, def.materials[body.material].density_kgpm3);
-            check.number("mass_kg", mass, kMinMass_kg, kMaxMass_kg);
+            check.number("mass_kg", mass, kMinMass_kg, kMaxMass_kg, "kMaxMass_kg");
         }
     }
     return check.result();
@@ -245,7 +248,7 @@ Result<Ok> check_actuator(std::span<const Shape> shapes, std::span<const BodyDef
                 check.fail("body", "is no character: make it a dynamic capsule, no sensor, and lock its three rotations");
         }
         if (!ref::positive(actuator.max_force)) check.fail("max_force", "must be a number above 0 (N)");
-        check.number("step_height", actuator.step_height, 0.0f, kMaxStepHeight_m);
+        check.number("step_height", actuator.step_height, 0.0f, kMaxStepHeight_m, "kMaxStepHeight_m");
         check.number("max_slope_rad", actuator.max_slope_rad, 0.0f, 1.4f);
         break;
     default: check.fail("kind", "is not an actuator kind; use motor, force, torque, kinematic, steer, brake, walk or jump");
@@ -317,22 +320,22 @@ void check_iterations(Checker& check, const char* name, std::uint32_t iterations
 
 Result<Ok> check_settings(WorldDef& def) {
     Checker check(nullptr);
-    check.number("tick_rate_hz", def.tick_rate_hz, kMinTickRate_hz, kMaxTickRate_hz);
+    check.number("tick_rate_hz", def.tick_rate_hz, kMinTickRate_hz, kMaxTickRate_hz, "kMaxTickRate_hz");
     if (def.substeps < 1 || def.substeps > kMaxSubsteps)
         check.fail("substeps", "is " + std::to_string(def.substeps) + "; it must be from 1 to " + std::to_string(kMaxSubsteps) + " (kMaxSubsteps)");
-    check.vector("gravity", def.gravity, kMaxAcceleration_mps2);
+    check.vector("gravity", def.gravity, kMaxAcceleration_mps2, "kMaxAcceleration_mps2");
     const SolverSettings& s = def.solver;
-    check.number("solver.joint_frequency_hz", s.joint_frequency_hz, 0.01f, kMaxFrequency_hz);
-    check.number("solver.joint_damping_ratio", s.joint_damping_ratio, 0.0f, kMaxDampingRatio);
-    check.number("solver.contact_frequency_hz", s.contact_frequency_hz, 0.01f, kMaxFrequency_hz);
-    check.number("solver.contact_damping_ratio", s.contact_damping_ratio, 0.0f, kMaxDampingRatio);
-    check.number("solver.slop_m", s.slop_m, 0.0f, kMaxSolverLength_m);
-    check.number("solver.speculative_margin_m", s.speculative_margin_m, 0.0f, kMaxSolverLength_m);
+    check.number("solver.joint_frequency_hz", s.joint_frequency_hz, 0.01f, kMaxFrequency_hz, "kMaxFrequency_hz");
+    check.number("solver.joint_damping_ratio", s.joint_damping_ratio, 0.0f, kMaxDampingRatio, "kMaxDampingRatio");
+    check.number("solver.contact_frequency_hz", s.contact_frequency_hz, 0.01f, kMaxFrequency_hz, "kMaxFrequency_hz");
+    check.number("solver.contact_damping_ratio", s.contact_damping_ratio, 0.0f, kMaxDampingRatio, "kMaxDampingRatio");
+    check.number("solver.slop_m", s.slop_m, 0.0f, kMaxSolverLength_m, "kMaxSolverLength_m");
+    check.number("solver.speculative_margin_m", s.speculative_margin_m, 0.0f, kMaxSolverLength_m, "kMaxSolverLength_m");
     check.number("solver.max_recovery_speed_mps", s.max_recovery_speed_mps, 0.0f, kNoLimit);
     check.number("solver.joint_recovery_speed", s.joint_recovery_speed, 0.0f, kNoLimit);
     check.number("solver.restitution_threshold_mps", s.restitution_threshold_mps, 0.0f, kNoLimit);
-    check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps);
-    check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s);
+    check.number("solver.sleep_speed_mps", s.sleep_speed_mps, 0.0f, kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
+    check.number("solver.sleep_time_s", s.sleep_time_s, 0.0f, kMaxSleepTime_s, "kMaxSleepTime_s");
     check.number("solver.rig_compliance", s.rig_compliance, 0.0f, kMaxRigCompliance);
     check_iterations(check, "solver.rig_iterations", s.rig_iterations);
     if (s.coupling_iterations < 1 || s.coupling_iterations > kMaxCouplingIterations)
@@ -345,14 +348,14 @@ Result<Ok> check_materials(const WorldDef& def) {
     for (std::size_t i = 0; i < def.materials.size(); ++i) {
         const Place place{nullptr, "materials", i};
         Checker check(&place);
-        check.number("friction", def.materials[i].friction, 0.0f, kMaxFriction);
+        check.number("friction", def.materials[i].friction, 0.0f, kMaxFriction, "kMaxFriction");
         check.number("restitution", def.materials[i].restitution, 0.0f, 1.0f);
-        check.number("density_kgpm3", def.materials[i].density_kgpm3, kMinDensity_kgpm3, kMaxDensity_kgpm3);
-        check.number("rolling_resistance", def.materials[i].rolling_resistance, 0.0f, kMaxFriction);
-        check.vector("surface_velocity", def.materials[i].surface_velocity, kMaxLinearSpeed_mps);
-        check.number("contact_frequency_hz", def.materials[i].contact_frequency_hz, 0.0f, kMaxFrequency_hz);
-        check.number("contact_damping_ratio", def.materials[i].contact_damping_ratio, 0.0f, kMaxDampingRatio);
-        check.number("max_recovery_speed_mps", def.materials[i].max_recovery_speed_mps, 0.0f, kMaxLinearSpeed_mps);
+        check.number("density_kgpm3", def.materials[i].density_kgpm3, kMinDensity_kgpm3, kMaxDensity_kgpm3, "kMaxDensity_kgpm3");
+        check.number("rolling_resistance", def.materials[i].rolling_resistance, 0.0f, kMaxFriction, "kMaxFriction");
+        check.vector("surface_velocity", def.materials[i].surface_velocity, kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
+        check.number("contact_frequency_hz", def.materials[i].contact_frequency_hz, 0.0f, kMaxFrequency_hz, "kMaxFrequency_hz");
+        check.number("contact_damping_ratio", def.materials[i].contact_damping_ratio, 0.0f, kMaxDampingRatio, "kMaxDampingRatio");
+        check.number("max_recovery_speed_mps", def.materials[i].max_recovery_speed_mps, 0.0f, kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
         if (!check.ok()) return check.result();
     }
     return check_names(def.materials, nullptr, "materials");

@@ -90,16 +90,20 @@ void keep_rolling(Core& core) {
     core.state.rolling.swap(next);
 }
 
-Event contact_event(const Core& core, EventKind kind, std::uint32_t a, std::uint32_t b) {
+// Of a manifold, or what was one.
+template <class Contact>
+Event contact_event(const Core& core, EventKind kind, const Contact& contact) {
     Event event;
     event.kind = kind;
-    event.a = body_id(core.state, a);
-    event.b = body_id(core.state, b);
+    event.a = body_id(core.state, contact.a);
+    event.b = body_id(core.state, contact.b);
+    event.child_a = contact.child_a;
+    event.child_b = contact.child_b;
     return event;
 }
 
 void report(Core& core, EventKind kind, const Manifold& manifold) {
-    Event event = contact_event(core, kind, manifold.a, manifold.b);
+    Event event = contact_event(core, kind, manifold);
     event.point = ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
     event.normal = manifold.normal;
     event.impulse = manifold.total_normal_impulse;
@@ -113,7 +117,7 @@ void list_ended(Core& core) {
     const auto pass_to = [&](std::uint32_t last) {
         for (; passed < last; ++passed) {
             const KeptContact& contact = core.state.contacts[passed];
-            if (contact.touching != 0) core.ended.push_back({passed, contact.a, contact.b});
+            if (contact.touching != 0) core.ended.push_back({passed, contact.a, contact.b, contact.child_a, contact.child_b});
         }
     };
     for (const ContactBefore& before : core.before) {
@@ -160,7 +164,7 @@ void keep_contacts(Core& core, Executor& executor) {
     auto ended = core.ended.begin();
     const auto end_before = [&](std::uint32_t index) {
         for (; ended != core.ended.end() && ended->index < index; ++ended)
-            core.state.events.push_back(contact_event(core, EventKind::contact_end, ended->a, ended->b));
+            core.state.events.push_back(contact_event(core, EventKind::contact_end, *ended));
     };
     for (std::uint32_t i = 0; i < count; ++i) {
         if (core.before[i].index != ContactBefore::kNoIndex) end_before(core.before[i].index);
@@ -168,7 +172,7 @@ void keep_contacts(Core& core, Executor& executor) {
         if (news == 0) continue;
         const Manifold& manifold = core.manifolds[i];
         if ((news & kContactBegins) != 0) report(core, EventKind::contact_begin, manifold);
-        if ((news & kContactEnds) != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold.a, manifold.b));
+        if ((news & kContactEnds) != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold));
         if ((news & kContactHits) != 0) report(core, EventKind::contact_hit, manifold);
     }
     end_before(kNone);

@@ -25,7 +25,7 @@ struct ContactBefore {
 };
 static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many
 struct ContactEnd {
-    std::uint32_t index = 0, a = 0, b = 0;
+    std::uint32_t index = 0, a = 0, b = 0, child_a = 0, child_b = 0;
 };
 
 // What an actuator wants of a kinematic body in this tick.

@@ -14,7 +14,7 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 3;
+inline constexpr std::uint32_t kSaveFormat = 4;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
@@ -23,7 +23,7 @@ inline constexpr std::size_t kSavedBodyBytes = 1 + 4 + 8 + 2 + 2 + kSavedMotionB
 inline constexpr std::size_t kSavedContactBytes = 1 + 2 * 4 + 2 * 4 + 5 * 4;  // of one point
 inline constexpr std::size_t kSavedJointBytes = 1 + 4 + 2;
 inline constexpr std::size_t kSavedActuatorBytes = 4 * 4 + 2 + 28;
-inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 3 * 8 + 8 + 24 + 4;
+inline constexpr std::size_t kSavedEventBytes = 3 + 2 + 4 * 8 + 8 + 24 + 4;
 
 template <class Writer>
 void put_clock(Writer& out, const Core& core) {
@@ -176,7 +176,7 @@ void put_events(Writer& out, const State& state) {
         out.put(static_cast<std::uint8_t>(event.cause));
         out.put(static_cast<std::uint8_t>(event.command));
         out.put(event.slot);
-        for (const std::uint32_t part : {event.a.index, event.a.generation, event.b.index, event.b.generation,
+        for (const std::uint32_t part : {event.a.index, event.a.generation, event.b.index, event.b.generation, event.child_a, event.child_b,
                                          event.joint.index, event.joint.generation})
             out.put(part);
         out.put(event.tag);

@@ -80,13 +80,15 @@ bool is_loose(const State& state, const Joint& joint) {
 }
 
 // Whether a or b was removed in this tick; then what they shared has ended, which is an event if anyone was told that it began.
-bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told) {
+bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told, std::uint32_t child_a = 0, std::uint32_t child_b = 0) {
     const bool dead_a = !body_alive(state, a), dead_b = !body_alive(state, b);
     if ((dead_a || dead_b) && told) {
         Event event;
         event.kind = kind;
         event.a = {a, state.bodies.generation[a] - (dead_a ? 1u : 0u)};
         event.b = {b, state.bodies.generation[b] - (dead_b ? 1u : 0u)};
+        event.child_a = child_a;
+        event.child_b = child_b;
         state.events.push_back(event);
     }
     return dead_a || dead_b;
@@ -315,7 +317,7 @@ void finish_removals(Core& core) {
             if (state.joints[i].alive && is_loose(state, state.joints[i])) remove_joint(core, i);
         }
         const auto ends = [&](const KeptContact& contact) {
-            if (!ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0)) return false;
+            if (!ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0, contact.child_a, contact.child_b)) return false;
             wake(core, contact.a);
             wake(core, contact.b);
             return true;

@@ -292,7 +292,7 @@ class Restorer {
             event.cause = static_cast<EventCause>(cause);
             event.command = static_cast<CommandKind>(command);
             in_.get(event.slot);
-            for (std::uint32_t* part : {&event.a.index, &event.a.generation, &event.b.index, &event.b.generation,
+            for (std::uint32_t* part : {&event.a.index, &event.a.generation, &event.b.index, &event.b.generation, &event.child_a, &event.child_b,
                                         &event.joint.index, &event.joint.generation})
                 in_.get(*part);
             in_.get(event.tag);

@@ -207,7 +207,7 @@ void sort_events(Core& core) {
     const auto before = [&](std::uint32_t x, std::uint32_t y) {
         const Event &e = events[x], &f = events[y];
         // x, the order of arising, makes the key unique
-        return std::tie(e.a, e.b, e.joint, e.tag, x) < std::tie(f.a, f.b, f.joint, f.tag, y);
+        return std::tie(e.a, e.child_a, e.b, e.child_b, e.joint, e.tag, x) < std::tie(f.a, f.child_a, f.b, f.child_b, f.joint, f.tag, y);
     };
     for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
         const auto begin = from.begin() + begin_of[kind], end = from.begin() + begin_of[kind + 1];

@@ -32,6 +32,7 @@ struct WalkScene {
     std::span<const Pair> excluded;         // jointed pairs, sorted
     Vec3 gravity;                           // m/s^2
     float dt_s;
+    std::uint32_t substeps;
 };
 
 struct WalkOutcome {

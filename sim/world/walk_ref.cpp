@@ -30,6 +30,7 @@ constexpr float kSlowest_mps = 0.05f;     // a wish that climbs steps
 constexpr float kStillRising_mps = 0.1f;  // after a jump ground counts again when it is not left faster than this
 constexpr float kThrown_mps = 1.0f;       // ground that is left faster than by walking is left
 constexpr float kLevelEnough = 1.0e-4f;   // of the cosine of a slope
+constexpr float kMostTurn_rad = 1.0f;     // of ground in a tick: who stands on what spins faster is not carried round
 
 V wide(Vec3 v) { return {v.x, v.y, v.z}; }
 Vec3 plain(V v) { return {v.x, v.y, v.z}; }
@@ -119,6 +120,26 @@ class Step {
         V normal{0.0f, 0.0f, 0.0f}, velocity{0.0f, 0.0f, 0.0f};
         float gap = 0.0f;
     };
+
+    // The velocity to be had at the tick's end, m/s, so that within the tick one goes where ground that turns by w takes a point `arm` from its
+    // centre. That way is a chord, c dt = (R - 1) arm. The force is one for all of S substeps, each of which moves the body after it sped
+    // it up: the way is (A u + B u') dt with A = (S + 1) / 2S, B = (S - 1) / 2S, where u' is the velocity before. Of steady motion
+    // u' = R^-1 u, so that u = (A + B R^-1)^-1 c = (A c + B R c) / (A^2 + B^2 + 2 A B cos(w dt)). With w x arm in its place whoever stands
+    // still spirals out.
+    V carried_round(V w, V arm) const {
+        const float speed = length(w), turn = speed * scene_.dt_s;
+        if (!(turn > 0.0f) || turn > kMostTurn_rad) return cross(w, arm);
+        const auto half = sin_cos(0.5f * turn);
+        const float sine = 2.0f * half.sin * half.cos, versine = 2.0f * half.sin * half.sin;
+        const V axis = w * (1.0f / speed);
+        const auto turned_less_itself = [&](V v) {
+            const V across = cross(axis, v);
+            return across * sine + cross(axis, across) * versine;
+        };
+        const V chord = turned_less_itself(arm) * (1.0f / scene_.dt_s);
+        const float s = static_cast<float>(scene_.substeps), a = (s + 1.0f) / (2.0f * s), b = (s - 1.0f) / (2.0f * s);
+        return (chord + turned_less_itself(chord) * b) * (1.0f / ((a * a + b * b) + 2.0f * a * b * (1.0f - versine)));
+    }
 
     static V position(const PoseRecord& pose) { return {pose.position[0], pose.position[1], pose.position[2]}; }
     V level(V v) const { return v - up_ * dot(v, up_); }
@@ -215,7 +236,7 @@ class Step {
         const VelocityRecord& v = scene_.bodies.velocity[ground.body];
         const V linear{v.linear[0], v.linear[1], v.linear[2]}, angular{v.angular[0], v.angular[1], v.angular[2]};
         if ((scene_.bodies.flags[ground.body] & (kBodyDynamic | kBodyKinematic)) != 0)
-            ground.velocity = linear + cross(angular, ground.arm);
+            ground.velocity = linear + carried_round(angular, ground.arm);
         return ground;
     }
 

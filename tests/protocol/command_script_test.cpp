@@ -111,6 +111,16 @@ TEST_CASE("script: a bad order names its place") {
     has(message(R"({"tick": 1, "kind": "despawn"})"), "commands[0].body: is missing; name a body of the scene");
     has(message(R"({"tick": 1, "kind": "despawn", "body": "onee"})"), "commands[0].body: no body of the scene is called \"onee\"; did you mean \"one\"?");
     has(message(R"({"kind": "despawn", "body": "one"})"), "commands[0].tick: is missing or 0");
+    has(message(R"({"tick": 1, "kind": "despawn", "body": "one", "value": 3})"), "commands[0].value: does not belong to a command of kind despawn, which takes body; leave it out");
+    has(message(R"({"tick": 1, "kind": "impulse", "body": "one", "linear": [1, 0, 0], "channels": [1]})"), "commands[0].channels: does not belong");
+    has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"), "commands[0].linear: is missing, and so is angular; give one of them or both");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; give it");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "position": [1, 5000, 0]})"), "commands[0].position.y: is 5000; give a number from -4096 to 4096 (kMaxCoordinate_m)");
+    const std::string arm = R"({"tick": 1, "kind": "set_joint", "joint": "arm", "order": {"ball_socket": {"at": [0, 5, 0]}, )";
+    has(message(arm + R"("a": "two", "b": "one"}})"), "commands[0].order.a: is \"two\", where the joint holds the world; a joint keeps its bodies");
+    has(message(arm + R"("b": "two"}})"), "commands[0].order.b: is \"two\", where the joint holds \"one\"; a joint keeps its bodies");
+    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"name": "k", "a": "one", "b": "two", "weld": {}}},
+                   {"tick": 2, "kind": "set_joint", "joint": "k", "order": {"a": "two", "b": "one", "weld": {}}})"), "commands[1].order.a: is \"two\", where the joint holds \"one\"");
 }
 
 TEST_CASE("script: what commands make is named by commands of later ticks") {

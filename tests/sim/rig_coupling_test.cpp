@@ -463,7 +463,7 @@ TEST_CASE("a rig that sleeps on the ground is woken by a box that falls on it, w
         CHECK(stirred > 0.01);
         CHECK(rested > 0);
         CHECK(rested < 180);
-        CHECK(worst.apart_m < 0.00002);
+        CHECK(worst.apart_m < 0.00003);
         CHECK(worst.least_rigs == 1);
     }
 }

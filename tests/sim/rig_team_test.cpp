@@ -127,7 +127,7 @@ Outcome solved(const Net& rig, Executor* executor, std::size_t& widest) {
         pass(GraphPass::warm_start);
         pass(GraphPass::hold);
         pass(GraphPass::solve);
-        pass(GraphPass::solve_again);
+        pass(GraphPass::solve);
         for (std::uint32_t i = 1; i < out.bodies.size(); ++i) out.bodies.pose[i].position[1] += 0.01f * out.bodies.velocity[i].linear[1];
         pass(GraphPass::relax);
         pass(GraphPass::relax_again);

@@ -424,7 +424,7 @@ TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from n
     }
 }
 
-// With all impulses of the last substep to begin with it gains energy and flies apart; with none its joints are 63 and 11 mm apart.
+// With all impulses of the last substep to begin with it gains energy and flies apart.
 TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no energy comes from nowhere") {
     for (const std::uint32_t iterations : {3u, kRigIterations}) {
         CAPTURE(iterations);
@@ -441,7 +441,7 @@ TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no e
             CHECK(energy(*world) <= start);
         }
         MESSAGE(iterations << " iterations: mean of the largest separation " << sum / 600 * 1e3 << " mm");
-        CHECK(sum / 600 < (iterations == 3 ? 0.030 : 0.0055));
+        CHECK(sum / 600 < (iterations == 3 ? 0.030 : 0.0063));
     }
 }
 
@@ -469,13 +469,14 @@ TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in") {
     }
 }
 
-// A polynomial that goes on behind contacts shakes it by 0.7 m/s for ever (7 iterations, 8 solves), or by 0.04 (40 and 2).
+// A polynomial that goes on behind contacts shakes it by 0.7 m/s for ever (7 iterations, 8 solves), or by 0.04 (40 and 2). By one
+// polynomial over a substep's solves it swings on by 3 mm/s.
 TEST_CASE("a heavy crate that a net has caught swings ever less") {
     struct Load {
         std::uint32_t iterations, solves;
         double mps;
     };
-    for (const Load load : {Load{kRigIterations, 1, 0.02}, Load{kRigIterations, 2, 0.01}, Load{kRigIterations, 8, 0.001}, Load{40, 2, 0.05}}) {
+    for (const Load load : {Load{kRigIterations, 1, 0.001}, Load{kRigIterations, 2, 0.001}, Load{kRigIterations, 8, 0.001}, Load{40, 2, 0.001}}) {
         CAPTURE(load.iterations);
         CAPTURE(load.solves);
         WorldDef def = rope_world(4);

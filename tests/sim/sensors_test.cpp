@@ -149,6 +149,82 @@ TEST_CASE(
     CHECK(news(*world) == "+0:6 ");
 }
 
+// One of every shape that a body may have, and how far it reaches down and up, m.
+struct Reaching {
+    std::uint32_t shape;
+    float below, above;
+    bool moves;  // some body that moves may have it
+};
+std::vector<Reaching> every_shape(WorldDef& def) {
+    std::vector<Reaching> out;
+    const std::uint32_t ball = add_sphere_shape(def, 0.51f), box = add_box_shape(def, {0.6f, 0.22f, 0.7f}), bar = add_box_shape(def, {0.1f, 0.53f, 0.1f});
+    out.push_back({ball, 0.51f, 0.51f, true});
+    out.push_back({box, 0.22f, 0.22f, true});
+    out.push_back({add_capsule_shape(def, 0.21f, 0.42f), 0.63f, 0.63f, true});
+    out.push_back({add_shape(def, {"", ShapeType::cylinder, 0.4f, 0.37f, {}}), 0.37f, 0.37f, true});
+    ShapeDef hull;
+    hull.type = ShapeType::hull;
+    for (const float y : {-0.43f, 0.43f}) {
+        for (const float x : {-0.6f, 0.6f}) hull.points.insert(hull.points.end(), {{x, y, -0.5f}, {x, y, 0.5f}});
+    }
+    out.push_back({add_shape(def, hull), 0.43f, 0.43f, true});
+    ShapeDef compound;
+    compound.type = ShapeType::compound;
+    for (const float x : {-0.8f, 0.0f, 0.8f}) compound.children.push_back({x == 0.0f ? box : bar, {{x, 0.0f, 0.0f}, {}}});
+    out.push_back({add_shape(def, compound), 0.53f, 0.53f, true});
+    ShapeDef mesh;
+    mesh.type = ShapeType::mesh;
+    mesh.points = {{-2.0f, 0.31f, -2.0f}, {2.0f, -0.33f, -2.0f}, {2.0f, -0.33f, 2.0f}, {-2.0f, 0.31f, 2.0f}};  // a slope
+    mesh.indices = {0, 2, 1, 0, 3, 2};
+    out.push_back({add_shape(def, mesh), 0.33f, 0.31f, true});
+    ShapeDef field;
+    field.type = ShapeType::height_field;
+    field.columns = 3;
+    for (int k = 0; k < 3; ++k) field.heights.insert(field.heights.end(), {-0.02f, 0.15f, -0.02f});  // a ridge
+    field.spacing = {2.0f, 1.0f, 2.0f};
+    out.push_back({add_shape(def, field), 0.02f, 0.15f, true});
+    out.push_back({add_shape(def, {"", ShapeType::plane, 0.0f, 0.0f, {}}), 100.0f, 0.0f, false});
+    return out;
+}
+
+TEST_CASE("a sensor of any shape tells of a body of any other when it enters and when it leaves") {
+    WorldDef shapes;
+    const std::vector<Reaching> every = every_shape(shapes);
+    constexpr float kFrom_m = 3.01f, kStep_m = 0.05f;
+    std::uint32_t tried = 0;
+    for (const Reaching& still : every) {
+        for (const Reaching& falling : every) {
+            if (!falling.moves) continue;
+            WorldDef def = shapes;
+            def.gravity = {};
+            add_sensor(def, still.shape, {});
+            const std::uint32_t visitor = add_body(def, falling.shape, {0.0f, kFrom_m, 0.0f}, {0.0f, 0.70710678f, 0.0f, 0.70710678f});
+            def.bodies[visitor].type = BodyType::kinematic;
+            def.bodies[visitor].linear_velocity = {0.0f, -kStep_m * 60.0f, 0.0f};
+            auto world = make_world(def);
+            CAPTURE(still.shape);
+            CAPTURE(falling.shape);
+            int entered = 0, left = 0;
+            bool inside = false;
+            for (int n = 1; n <= 120; ++n) {
+                world->step();
+                for (const Event& e : world->events()) {
+                    entered += e.kind == EventKind::sensor_begin ? 1 : 0;
+                    left += e.kind == EventKind::sensor_end ? 1 : 0;
+                    if (e.kind == EventKind::sensor_begin || e.kind == EventKind::sensor_end) inside = !inside;
+                }
+                const float at = world->body({visitor + 1, 0}).pose.position.y;
+                if (at - falling.below > still.above + 1e-4f || at + falling.above < -still.below - 1e-4f) CHECK_FALSE(inside);
+                if (at > -0.03f && at < 0.03f) CHECK(inside);
+            }
+            CHECK(entered == 1);
+            CHECK(left == (def.shapes[still.shape].type == ShapeType::plane ? 0 : 1));
+            ++tried;
+        }
+    }
+    CHECK(tried == 72);
+}
+
 TEST_CASE("what is despawned has left, and a sensor that goes has nobody in it") {
     WorldDef def;
     def.gravity = {};

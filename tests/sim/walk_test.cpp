@@ -227,6 +227,36 @@ TEST_CASE("moving platforms carry it, sideways, up and down, and it walks on the
     }
 }
 
+TEST_CASE("ground that turns takes it round, and neither in nor out") {
+    struct Round {
+        float speed_radps, radius_m;
+        std::uint32_t substeps;
+    };
+    for (const Round round : {Round{0.5f, 0.5f, 4}, Round{1.0f, 2.0f, 4}, Round{-2.0f, 3.0f, 4}, Round{4.0f, 1.0f, 4}, Round{2.0f, 2.0f, 1}, Round{2.0f, 2.0f, 8}}) {
+        Setting stage({round.radius_m, 1.0f, 0.0f});
+        stage.def.substeps = round.substeps;
+        const std::uint32_t disc = stage.add_block({6.0f, 0.5f, 6.0f}, {0.0f, 0.5f, 0.0f}, BodyType::kinematic);
+        stage.def.bodies[disc].angular_velocity = {0.0f, round.speed_radps, 0.0f};
+        Play play(stage);
+        play.go(1.0, 0.0f);  // it comes to ride
+        // Where it stands on the disc.
+        const auto place = [&] {
+            const Pose at = state_of(*play.world, disc).pose;
+            const Vec3 p = play.foot();
+            const double c = 1.0 - 2.0 * double(at.orientation.y) * at.orientation.y, s = 2.0 * double(at.orientation.y) * at.orientation.w;
+            return std::pair(c * p.x - s * p.z, s * p.x + c * p.z);
+        };
+        const auto [x, z] = place();
+        play.go(30.0, 0.0f);
+        const auto [x_now, z_now] = place();
+        CAPTURE(round.speed_radps);
+        CAPTURE(round.substeps);
+        CHECK(std::fabs(std::hypot(x_now, z_now) - std::hypot(x, z)) < 1e-4);
+        CHECK(std::hypot(x_now - x, z_now - z) < 0.02);
+        CHECK(play.highest < 1.02f);
+    }
+}
+
 TEST_CASE("it jumps as high as its speed takes it, from the ground alone, and not at all without being told") {
     Play play{Setting()};
     play.go(0.2, 0.0f);

@@ -1,7 +1,10 @@
 // Physics with answers that can be computed by hand, through the public interface.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "tests/support/about.h"
 #include "tests/support/worlds.h"
@@ -296,6 +299,44 @@ TEST_CASE("contact events begin, hit and end once each, with the impulse that st
     world->step(std::array{lift});
     ends += count_events(*world, EventKind::contact_end);
     CHECK(ends == 1);
+}
+
+TEST_CASE("contacts of bodies of several parts begin and end by pairs of parts, in turn, until the bodies are gone") {
+    WorldDef def;
+    const std::uint32_t bar = add_box_shape(def, {0.6f, 0.1f, 0.1f}), ball = add_sphere_shape(def, 0.2f);
+    ShapeDef jack, mesh;
+    jack.type = ShapeType::compound;
+    jack.children = {{bar, {}}, {bar, {{}, {0.0f, 0.0f, 0.70710678f, 0.70710678f}}}, {ball, {{0.6f, 0.0f, 0.0f}, {}}}};
+    mesh.type = ShapeType::mesh;
+    mesh.points = {{-6.0f, 2.0f, -6.0f}, {6.0f, 2.0f, -6.0f}, {6.0f, 2.0f, 6.0f}, {-6.0f, 2.0f, 6.0f}, {0.0f, 0.0f, 0.0f}};  // a funnel
+    mesh.indices = {0, 4, 1, 1, 4, 2, 2, 4, 3, 3, 4, 0};
+    const std::uint32_t jacks = add_shape(def, jack), funnel = add_shape(def, mesh);
+    def.bodies[add_body(def, funnel, {})].type = BodyType::fixed;
+    constexpr std::uint32_t kJacks = 8;
+    for (std::uint32_t i = 0; i < kJacks; ++i) add_body(def, jacks, {0.5f * static_cast<float>(i % 2), 2.0f + 1.5f * static_cast<float>(i), 0.3f}, exact_turn(0.1f * static_cast<float>(i)));
+    auto world = make_world(def);
+    using Parts = std::tuple<BodyId, std::uint32_t, BodyId, std::uint32_t>;
+    std::set<Parts> touching;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> parts;
+    const auto step = [&](std::span<const Command> commands) {
+        world->step(commands);
+        const auto key = [](const Event& e) { return std::tuple(e.kind, e.a, e.child_a, e.b, e.child_b, e.joint, e.tag); };
+        CHECK(std::is_sorted(world->events().begin(), world->events().end(), [&](const Event& x, const Event& y) { return key(x) < key(y); }));
+        for (const Event& e : world->events()) {  // begins stand before ends, and one that ended may begin in the next tick
+            if (e.kind == EventKind::contact_begin) CHECK(touching.emplace(e.a, e.child_a, e.b, e.child_b).second);
+            if (e.kind == EventKind::contact_end) CHECK(touching.erase({e.a, e.child_a, e.b, e.child_b}) == 1);
+            if (e.kind == EventKind::contact_begin) parts.emplace(e.child_a, e.child_b);
+        }
+    };
+    for (int tick = 0; tick < 400; ++tick) step({});
+    CHECK(touching.size() > kJacks);
+    CHECK(parts.size() > 8);
+    for (std::uint32_t i = 0; i < kJacks; ++i) {
+        Command despawn = command(CommandKind::despawn);
+        despawn.body = {2 + i, 0};
+        step(std::array{despawn});
+    }
+    CHECK(touching.empty());
 }
 
 TEST_CASE("a pair that a joint connects does not collide unless it asks to") {

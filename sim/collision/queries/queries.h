@@ -35,7 +35,7 @@ void ask(const Overlap& query, const Shape* probe, const Snapshot& snapshot, std
 void ask(const ClosestPoint& query, const Shape* probe, const Snapshot& snapshot, std::span<const Shape> shapes,
          std::vector<QueryHit>& hits);
 
-// All overlaps of a shape of any type, into an empty list, by index; with one that cannot probe only those of bodies that can.
+// All overlaps of a shape of any type with bodies of any shape, into an empty list, by index.
 void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tree, std::span<const Shape> shapes,
                    std::vector<QueryHit>& hits);
 

@@ -238,15 +238,13 @@ void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tre
     if (can_probe(shape)) {
         OverlapSearch of(query, &shape, shapes, hits);
         search(tree, of);
-    } else {  // the bodies are the probes, then
+    } else {
         const Frame frame = frame_of(query.pose);
         for (const QueryBody& body : tree.bodies) {
+            if (!query_sees(query.filter, body) || !shapes_overlap(shape, frame, shapes[body.shape], frame_of(body.pose))) continue;
             QueryHit hit;
             hit.body = body.id;
-            if (!query_sees(query.filter, body) || !can_probe(shapes[body.shape])) continue;
-            const Shape& visitor = shapes[body.shape];
-            const Probe posed{visitor, shape_queries(visitor.type), relative_frame(frame, frame_of(body.pose))};
-            if (shape_overlap(shape, posed, hit.child)) hits.push_back(hit);
+            hits.push_back(hit);
         }
     }
     std::sort(hits.begin(), hits.end(), comes_before);

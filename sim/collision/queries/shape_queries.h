@@ -76,6 +76,8 @@ bool box_bounds(const Shape& shape, const Frame& frame, Box3& box);  // of its h
 // For every shape; `bounds` holds the posed shape but for rounding.
 bool shape_bounds(const Shape& shape, const Frame& frame, Box3& bounds);
 bool shape_overlap(const Shape& shape, const Probe& probe, std::uint32_t& child);
+// Of any two posed shapes but two planes: those that cannot be probes are cut into parts that can.
+bool shapes_overlap(const Shape& a, const Frame& frame_a, const Shape& b, const Frame& frame_b);
 bool shape_cast(const Shape& shape, const Probe& probe, Point direction, double length, SurfacePoint& hit);
 
 }  // namespace orrery::sim::ref

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 22;
+inline constexpr std::uint32_t kEngineVersion = 23;
 
 // ---------------------------------------------------------------- limits
 
@@ -282,7 +282,7 @@ enum class RigSolver : std::uint8_t {
 };
 inline constexpr std::size_t kRigSolverCount = 5;
 std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct", "jacobi", "block_jacobi"
-inline constexpr std::uint32_t kRigIterations = 7;
+inline constexpr std::uint32_t kRigIterations = 8;
 // Softness of a rig's joints, as a share of what each moves by itself. Hardly any, but so much that no block is singular.
 inline constexpr float kRigCompliance = 1.0e-6f;
 
@@ -309,9 +309,9 @@ struct SolverSettings {                           // one set of defaults for all
     std::uint32_t rig_joints = 0;
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
-    // Of those, where they are not solved exactly: 1 to kMaxRigIterations, twice as many in the first solve of a substep; further solves are
-    // those of rigs alone on which something acts. block_jacobi takes one more where they are odd: what neighbours do to each other in
-    // turn would be left, and grow from substep to substep.
+    // Of those, where they are not solved exactly, in each of a substep's solves, which are coupling_iterations, and in each relax: 1 to
+    // kMaxRigIterations. block_jacobi takes one more where they are odd: what neighbours do to each other in turn would be left, and grow from
+    // substep to substep.
     std::uint32_t rig_iterations = kRigIterations;
     std::uint32_t coupling_iterations = 2;        // of rigs and of what meets them, a substep: 1 to kMaxCouplingIterations
 };
@@ -422,7 +422,7 @@ struct Command {
     JointOrder order;
 };
 
-// ---------------------------------------------------------------- events, in the order (kind, a, b, joint, tag)
+// ---------------------------------------------------------------- events, in the order (kind, a, child_a, b, child_b, joint, tag)
 
 enum class EventKind : std::uint8_t {
     contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
@@ -449,6 +449,10 @@ struct Event {
     CommandKind command = CommandKind::control;   // command_rejected: of which kind
     std::uint16_t slot = 0;
     BodyId a, b;
+    // Of contacts, which begin, end and hit by pairs of parts: of a compound which of its children, of a mesh or height field the lowest
+    // triangle of the plane that is touched (with the highest bit: an edge of that triangle), of children whose faces are one plane the
+    // first pair; else 0.
+    std::uint32_t child_a = 0, child_b = 0;
     JointId joint;
     std::uint64_t tag = 0;
     Vec3 point, normal;                           // contact_begin, contact_hit: world, normal from a to b
@@ -594,7 +598,7 @@ struct QueryFilter {
     BodyId ignore;                                // never found
 };
 
-// What a query moves or places: a shape of the definition, or a sphere, box or capsule of its own, in the ranges of ShapeDef.
+// What a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own, in the ranges of ShapeDef.
 // It has to be convex and bounded.
 struct QueryShape {
     std::uint32_t index = kNone;                  // into WorldDef::shapes; kNone: the fields below

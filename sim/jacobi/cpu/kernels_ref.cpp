@@ -19,13 +19,11 @@ float lever_share_of(Vec3 own, Vec3 other, float i, float other_i) {
 
 float as_float(std::uint32_t count) { return static_cast<float>(count); }
 
+namespace {
+
 // Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway, and the
 // softness keeps all of them above e / (n + e), n the most joints that hold a body. Three iterations or fewer would leave nothing of the interval.
-void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out) {
-    if (!accelerated) {
-        for (std::uint32_t n = 0; n < iterations; ++n) out[n] = {0.0f, 1.0f};
-        return;
-    }
+void make_polynomial(std::uint32_t iterations, float compliance, GraphStep* out) {
     const float count = static_cast<float>(iterations);
     const float reached = 9.0f / (count * count), soft = compliance / (2.0f + compliance);
     const float larger = reached > soft ? reached : soft;
@@ -37,6 +35,19 @@ void make_graph_steps(bool accelerated, std::uint32_t iterations, float complian
         const float next = 1.0f / ((sigma + sigma) - rho);
         out[n] = {next * rho, (next + next) / delta};
         rho = next;
+    }
+}
+
+}  // namespace
+
+void make_graph_steps(bool accelerated, std::uint32_t iterations, float compliance, GraphStep* out) {
+    if (!accelerated) {
+        for (std::uint32_t n = 0; n < iterations; ++n) out[n] = {0.0f, 1.0f};
+        return;
+    }
+    for (std::uint32_t n = 0; n < iterations; n += kMostDegree) {
+        const std::uint32_t left = iterations - n;
+        make_polynomial(left < kMostDegree ? left : kMostDegree, compliance, out + n);
     }
 }
 

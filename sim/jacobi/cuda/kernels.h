@@ -71,7 +71,7 @@ struct RigLaunch {
     std::uint32_t kinematic_count;
     const std::uint32_t* kinematic;
     std::uint32_t tree_count, joint_groups, body_groups;
-    std::uint32_t step, solving;  // which of an iterated pass; 1: that solves
+    std::uint32_t step;  // which of an iterated pass
     std::uint32_t on_chip_bytes;  // that a block may use for a graph; 0: none stays on chip
     const TreeBundle* trees;
     const TreeSlot* tree_slots;
@@ -254,9 +254,8 @@ enum class BodyPass { begin, push, move, refresh, end, prepare, finish };
 // An iteration of Graph::step.
 template <GraphPart kPart>
 __device__ void iterate_joint(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t n) {
-    step_joint<float, kPart>(g, j, iteration_of<kPart>(*g.graph, launch.steps[g.graph->first_step + n], n), lane);
+    step_joint<float, kPart>(g, j, iteration_of<kPart>(launch.steps[g.graph->first_step + n]), lane);
 }
-__host__ __device__ inline std::uint32_t steps_of(const Graph& graph, bool solving) { return solving ? graph.solve_steps : graph.steps; }
 // Of lane `lane` of a group of joints. `step`: which of an iterated pass.
 template <JointPass kPass>
 __device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t step = 0) {
@@ -274,7 +273,7 @@ __device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoi
     } else if constexpr (kPass == JointPass::refresh) {
         refresh_joint<float>(context, g, j, lane);
     } else if constexpr (kPass == JointPass::relax) {
-        iterate_joint<GraphPart::relax>(launch, g, j, lane, g.graph->solve_steps + step);
+        iterate_joint<GraphPart::relax>(launch, g, j, lane, step);
     } else if constexpr (kPass == JointPass::sum) {
         sum_up_joint<float>(j, lane);
     } else {
@@ -315,7 +314,7 @@ __global__ void joint_kernel(RigLaunch launch) {
     if (group >= launch.joint_groups) return;
     GraphJoints* const j = launch.joints + group;
     const Graph& graph = launch.graphs[j->graph];
-    if (graph.alone && launch.step < steps_of(graph, launch.solving != 0) && !stays_on_chip(launch, graph))
+    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph))
         joint_pass<kPass>(launch, view_of(launch, j->graph), j, lane, launch.step);
 }
 template <BodyPass kPass>
@@ -325,7 +324,7 @@ __global__ void body_kernel(RigLaunch launch) {
     if (group >= launch.body_groups) return;
     const GraphBodies* const b = launch.bodies + group;
     const Graph& graph = launch.graphs[b->graph];
-    if (graph.alone && launch.step < steps_of(graph, launch.solving != 0) && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
+    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
 }
 
 // A block is a graph's for a substep. Its planes and changes lie on chip; what joints have themselves, which is read once a pass, does not.
@@ -344,7 +343,7 @@ class OnChipGraph {
         bodies<BodyPass::begin>();
         joints<JointPass::warm_start>();
         bodies<BodyPass::push>();
-        iterate<JointPass::solve>();
+        for (std::uint32_t k = 0; k < launch_.iterations; ++k) iterate<JointPass::solve>();
         bodies<BodyPass::move>();
         joints<JointPass::show>();
         bodies<BodyPass::refresh>();
@@ -369,7 +368,7 @@ class OnChipGraph {
     }
     template <JointPass kPass>
     __device__ void iterate() const {
-        for (std::uint32_t step = 0; step < steps_of(*g_.graph, kPass == JointPass::solve); ++step) {
+        for (std::uint32_t step = 0; step < g_.graph->steps; ++step) {
             joints<kPass>(step);
             bodies<BodyPass::push>();
         }

@@ -63,7 +63,7 @@ struct Plan {
     } chains[3];
     std::uint32_t graph_blocks, graph_threads;  // of graphs on chip
     std::size_t graph_shared;
-    std::uint32_t substeps, most_solve_steps, most_steps;  // of graphs that are not on chip
+    std::uint32_t substeps, most_steps;  // of graphs that are not on chip
     bool trees, graphs, wide_graphs;     // wide: not on chip
     const unsigned char* from;  // what comes back, and to where
     unsigned char* to;
@@ -439,7 +439,6 @@ class Session {
                 plan.graph_threads = std::max(plan.graph_threads, threads_for(std::size_t(graph.joints) * kBundleLanes, graph_threads_));
             } else {
                 plan.wide_graphs = true;
-                plan.most_solve_steps = std::max(plan.most_solve_steps, graph.solve_steps);
                 plan.most_steps = std::max(plan.most_steps, graph.steps);
             }
         }
@@ -474,7 +473,7 @@ class Session {
         if (recorded_ != nullptr) cudaGraphExecDestroy(std::exchange(recorded_, nullptr));
     }
     bool launch(const Plan& plan) {
-        const std::size_t nodes = plan.substeps * (13 + (std::size_t{plan.most_solve_steps} + plan.most_steps) * 2) + 10;
+        const std::size_t nodes = plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
         if (nodes > kMostNodes) return enqueue(plan, cudaEventRecordDefault);
         if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
             forget_graph();
@@ -552,7 +551,6 @@ class Session {
     }
     template <JointPass kPass>
     bool iterate(RigLaunch rigs, std::uint32_t steps) {
-        rigs.solving = kPass == JointPass::solve ? 1 : 0;
         for (rigs.step = 0; rigs.step < steps; ++rigs.step) {
             if (!joints<kPass>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
         }
@@ -566,8 +564,10 @@ class Session {
     bool substep_graphs(const Plan& plan) {
         const RigLaunch& rigs = plan.rigs;
         if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
-        return iterate<JointPass::solve>(rigs, plan.most_solve_steps) && bodies<BodyPass::move>(rigs) &&
-               joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) && joints<JointPass::refresh>(rigs) &&
+        for (std::uint32_t k = 0; k < rigs.iterations; ++k) {
+            if (!iterate<JointPass::solve>(rigs, plan.most_steps)) return false;
+        }
+        return bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) && joints<JointPass::refresh>(rigs) &&
                iterate<JointPass::relax>(rigs, plan.most_steps) && joints<JointPass::sum>(rigs) &&
                bodies<BodyPass::end>(rigs);
     }
