@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -29,33 +28,22 @@ sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
             scene::to_float(turn * scene::to_double(local.orientation))};
 }
 
-// What a kind of command takes, beside tick, kind, tag and name, and of which vectors it needs one.
-enum Fields : std::uint32_t {
-    kSlot = 1, kBody = 2, kJoint = 4, kTemplate = 8, kPosition = 16, kOrientation = 32, kLinear = 64, kAngular = 128, kValue = 256, kChannels = 512,
-    kOrder = 1024,
-};
-struct Takes {
-    std::uint32_t fields, needs;
-    std::string_view words;
-};
-Takes takes(script::Kind kind) {
+// What a kind of command takes, beside tick, kind, tag and name.
+std::vector<std::string_view> fields_of(script::Kind kind) {
     switch (kind) {
-        case script::Kind::join: return {kSlot, 0, "slot"};
-        case script::Kind::leave: return {kSlot, 0, "slot"};
-        case script::Kind::control: return {kSlot | kChannels, 0, "slot and channels"};
-        case script::Kind::spawn:
-            return {kTemplate | kPosition | kOrientation | kLinear | kAngular, 0, "template, position, orientation or rotation_deg, linear and angular"};
-        case script::Kind::despawn: return {kBody, 0, "body"};
-        case script::Kind::impulse: return {kBody | kPosition | kLinear | kAngular, kLinear | kAngular, "body, position, linear and angular"};
-        case script::Kind::teleport:
-            return {kBody | kPosition | kOrientation | kLinear | kAngular, kPosition,
-                    "body, position, orientation or rotation_deg, linear and angular"};
-        case script::Kind::motor_target: return {kJoint | kValue, 0, "joint and value"};
-        case script::Kind::grab: return {kBody | kPosition | kLinear | kValue, kLinear, "body, position, linear and value"};
-        case script::Kind::move_grab: return {kJoint | kLinear, kLinear, "joint and linear"};
-        case script::Kind::remove_joint: return {kJoint, 0, "joint"};
-        case script::Kind::create_joint: return {kOrder, 0, "order"};
-        case script::Kind::set_joint: return {kJoint | kOrder, 0, "joint and order"};
+        case script::Kind::join:
+        case script::Kind::leave: return {"slot"};
+        case script::Kind::control: return {"slot", "channels"};
+        case script::Kind::spawn: return {"template", "position", "orientation", "rotation_deg", "linear", "angular"};
+        case script::Kind::despawn: return {"body"};
+        case script::Kind::impulse: return {"body", "position", "linear", "angular"};
+        case script::Kind::teleport: return {"body", "position", "orientation", "rotation_deg", "linear", "angular"};
+        case script::Kind::motor_target: return {"joint", "value"};
+        case script::Kind::grab: return {"body", "position", "linear", "value"};
+        case script::Kind::move_grab: return {"joint", "linear"};
+        case script::Kind::remove_joint: return {"joint"};
+        case script::Kind::create_joint: return {"order"};
+        case script::Kind::set_joint: return {"joint", "order"};
     }
     return {};
 }
@@ -180,31 +168,25 @@ class Resolver {
     }
 
     void check_fields(const script::CommandT& from, const Path& where) {
-        const Takes kind = takes(from.kind);
-        std::uint32_t given = 0;
-        const auto field = [&](std::uint32_t bit, std::string_view name, bool is_given) {
-            if (!is_given) return;
-            given |= bit;
-            if ((kind.fields & bit) == 0)
-                reader_.fail(where / name, "does not belong to a command of kind " + std::string(EnumNameKind(from.kind)) + ", which takes " +
-                                               std::string(kind.words) + "; leave it out");
+        const std::vector<std::string_view> taken = fields_of(from.kind);
+        const auto field = [&](std::string_view name, bool given) {
+            if (!given || std::find(taken.begin(), taken.end(), name) != taken.end()) return;
+            std::string list;
+            for (const std::string_view one : taken) list.append(list.empty() ? "" : ", ").append(one);
+            reader_.fail(where / name, "does not belong to a command of kind " + std::string(EnumNameKind(from.kind)) + ", which takes " + list + "; leave it out");
         };
-        field(kSlot, "slot", !from.slot.empty());
-        field(kBody, "body", !from.body.empty());
-        field(kJoint, "joint", !from.joint.empty());
-        field(kTemplate, "template", !from.template_.empty());
-        field(kPosition, "position", from.position != nullptr);
-        field(kOrientation, "orientation", from.orientation != nullptr);
-        field(kOrientation, "rotation_deg", from.rotation_deg != nullptr);
-        field(kLinear, "linear", from.linear != nullptr);
-        field(kAngular, "angular", from.angular != nullptr);
-        field(kValue, "value", from.value != 0.0f);
-        field(kChannels, "channels", !from.channels.empty());
-        field(kOrder, "order", from.order != nullptr);
-        if (kind.needs == 0 || (given & kind.needs) != 0) return;
-        const char* const missing = kind.needs == kPosition ? "position" : "linear";
-        reader_.fail(where / missing, from.kind == script::Kind::impulse ? "is missing, and so is angular; give one of them or both"
-                                                                         : std::string("is missing; give it"));
+        field("slot", !from.slot.empty());
+        field("body", !from.body.empty());
+        field("joint", !from.joint.empty());
+        field("template", !from.template_.empty());
+        field("position", from.position != nullptr);
+        field("orientation", from.orientation != nullptr);
+        field("rotation_deg", from.rotation_deg != nullptr);
+        field("linear", from.linear != nullptr);
+        field("angular", from.angular != nullptr);
+        field("value", from.value != 0.0f);
+        field("channels", !from.channels.empty());
+        field("order", from.order != nullptr);
     }
 
     // The answer to a command with a name must be told from others.
@@ -245,7 +227,7 @@ class Resolver {
         }
         maker.bodies = static_cast<std::uint32_t>(group.bodies.size());
         maker.joints = static_cast<std::uint32_t>(group.joints.size());
-        const ScriptMade::Maker& made = made_.add(maker, std::move(names));
+        const ScriptMade::Maker& made = made_.add(maker, names);
         name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where);
         name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where);
         for (std::uint32_t i = 0; i < group.joints.size(); ++i) {
@@ -254,7 +236,11 @@ class Resolver {
             for (std::uint32_t& part : held) part = part == sim::kNone ? part : body_thing(made.first_body) + part;
             held_by_[joint_thing(made.first_joint) + i] = held;
         }
-        for (const sim::BodyDef& part : group.bodies) bodies_.emplace_back(part).pose = compose(placed.pose, part.pose);
+        for (std::size_t i = 0; i < group.bodies.size(); ++i) {
+            sim::BodyDef& body = bodies_.emplace_back(group.bodies[i]);
+            body.name = names[i];
+            body.pose = compose(placed.pose, body.pose);
+        }
     }
 
     template <class Definition>
@@ -311,14 +297,26 @@ class Resolver {
             case script::Kind::spawn:
                 to.prefab = templates_.find(reader_, from.template_, where / "template");
                 break;
-            case script::Kind::despawn:
             case script::Kind::impulse:
+                to.body = body(from.body, where / "body");
+                if (!from.linear && !from.angular) reader_.fail(where / "linear", "is missing, and so is angular; give one of them or both");
+                break;
             case script::Kind::teleport:
+                to.body = body(from.body, where / "body");
+                if (!from.position) reader_.fail(where / "position", "is missing; say where the body is to be");
+                break;
             case script::Kind::grab:
                 to.body = body(from.body, where / "body");
+                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point in the world to draw it to");
+                break;
+            case script::Kind::despawn:
+                to.body = body(from.body, where / "body");
+                break;
+            case script::Kind::move_grab:
+                to.joint = joint(from.joint, where / "joint");
+                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point in the world to draw it to");
                 break;
             case script::Kind::motor_target:
-            case script::Kind::move_grab:
             case script::Kind::remove_joint:
                 to.joint = joint(from.joint, where / "joint");
                 break;
@@ -340,8 +338,7 @@ class Resolver {
     }
     std::string called(std::uint32_t thing) const {
         if (thing == sim::kNone) return "the world";
-        if (bodies_[thing].name.empty() || thing >= def_.bodies.size()) return "bodies[" + std::to_string(thing) + "]";
-        return "\"" + bodies_[thing].name + "\"";
+        return bodies_[thing].name.empty() ? "bodies[" + std::to_string(thing) + "]" : "\"" + bodies_[thing].name + "\"";
     }
 
     sim::JointOrder order(const scene::JointT* from, const Path& where) {

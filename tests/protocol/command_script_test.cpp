@@ -114,7 +114,7 @@ TEST_CASE("script: a bad order names its place") {
     has(message(R"({"tick": 1, "kind": "despawn", "body": "one", "value": 3})"), "commands[0].value: does not belong to a command of kind despawn, which takes body; leave it out");
     has(message(R"({"tick": 1, "kind": "impulse", "body": "one", "linear": [1, 0, 0], "channels": [1]})"), "commands[0].channels: does not belong");
     has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"), "commands[0].linear: is missing, and so is angular; give one of them or both");
-    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; give it");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; say where the body is to be");
     has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "position": [1, 5000, 0]})"), "commands[0].position.y: is 5000; give a number from -4096 to 4096 (kMaxCoordinate_m)");
     const std::string arm = R"({"tick": 1, "kind": "set_joint", "joint": "arm", "order": {"ball_socket": {"at": [0, 5, 0]}, )";
     has(message(arm + R"("a": "two", "b": "one"}})"), "commands[0].order.a: is \"two\", where the joint holds the world; a joint keeps its bodies");
@@ -239,6 +239,9 @@ TEST_CASE("script: a name that cannot be used says why") {
     says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})", "commands[0].name: names what this command makes, but the slot has no template");
     says(R"({"tick": 1, "kind": "join", "slot": "driverr", "name": "p"})", "commands[0].slot: no slot is called");
     says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})", "commands[0].name: stands beside the order");
+    says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "set_joint", "joint": "c.left", "order": {"a": "post", "b": "c.wheel", "angular_axis_motor": {"axis": [1, 0, 0]}}})",
+         "commands[1].order.a: is \"post\", where the joint holds \"c.chassis\"");
+    says(R"({"tick": 1, "kind": "grab", "body": "post"})", "commands[0].linear: is missing; give the point in the world to draw it to");
     says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
          "commands[1].tag: is also that of commands[0]");
 }
