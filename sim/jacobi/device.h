@@ -19,7 +19,7 @@ namespace orrery::sim {
 struct AloneTick {
     StepConstants step;
     std::uint32_t substeps;
-    std::uint32_t iterations;  // solves of trees and graphs in a substep: SolverSettings::coupling_iterations
+    std::uint32_t iterations;  // solves of trees and graphs in a substep
     // Of all bodies; those of the rigs are read and written.
     PoseRecord* pose;
     VelocityRecord* velocity;

@@ -236,7 +236,7 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     tick.kinematic = moving_.data();
     tick.kinematic_count = static_cast<std::uint32_t>(moving_.size());
     tick.mass = bodies.mass.data();
-    tick.iterations = input.coupling_iterations;
+    tick.iterations = std::min(input.coupling_iterations, kMostSolves);
     tick.pushed = !input.force.empty();
     const StepContext context = make_step_context(input, bodies);
     tick.step = context.step;
@@ -331,20 +331,25 @@ void RigWorker::sort_graphs() {
         (team_of(graphs_.graph(k), groups, executor_->worker_count()) > 1 ? team_graphs_ : other_graphs_).push_back(k);
 }
 
-void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphPass graphs, bool met_alone) {
+void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs, Of of) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
         CoupledKernel chains;
         TreeKernel trees;
-        GraphPass graphs;
-        bool met_alone;
+        std::optional<GraphPass> graphs;
+        Of of;
 
-        bool takes(const Graph& graph) const { return !met_alone || rigs.met_[graph.rig] != 0; }
-    } job{*this, context, chains, trees, graphs, met_alone};
+        bool takes(const ChainBundle& bundle) const { return chains != nullptr && (of != Of::met || bundle.met); }
+        bool takes(const TreeBundle& bundle) const {
+            return trees != nullptr && (of == Of::all || (of == Of::met ? bundle.met : bundle.alone == 0));
+        }
+        bool takes(const Graph& graph) const { return graphs && (of != Of::met || rigs.met_[graph.rig] != 0); }
+    } job{*this, context, chains, trees, graphs, of};
+    if (!graphs && coupled_.empty() && trees_.awake() == 0) return;
     for (const std::uint32_t k : team_graphs_) {
         const GraphView view = graphs_.view(k, force_.data(), mean_n_.data());
-        if (job.takes(*view.graph)) team_.run(graphs, kernels_->graphs, context, view, *executor_);
+        if (job.takes(*view.graph)) team_.run(*graphs, kernels_->graphs, context, view, *executor_);
     }
     const auto work = [](void* opaque, std::uint32_t k) {
         const FpEnvironment guarded;
@@ -353,13 +358,13 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
         const auto of_chains = static_cast<std::uint32_t>(r.coupled_.size());
         if (k < of_chains) {
             const ChainBundle& bundle = r.bundles_[r.coupled_[k]];
-            if (j.chains != nullptr && (!j.met_alone || bundle.met)) j.chains(j.context, r.view(bundle), r.coupled_work_.data() + r.coupled_begin_[k]);
+            if (j.takes(bundle)) j.chains(j.context, r.view(bundle), r.coupled_work_.data() + r.coupled_begin_[k]);
         } else if (k -= of_chains; k < r.trees_.awake()) {
             const RigTreeView view = r.trees_.view(k, r.force_.data(), r.mean_n_.data());
-            if (j.trees != nullptr && (!j.met_alone || view.bundle->met)) j.trees(j.context, view);
+            if (j.takes(*view.bundle)) j.trees(j.context, view);
         } else {
             const GraphView view = r.graphs_.view(r.other_graphs_[k - r.trees_.awake()], r.force_.data(), r.mean_n_.data());
-            if (j.takes(*view.graph)) run_graph(j.graphs, r.kernels_->graphs, j.context, view);
+            if (j.takes(*view.graph)) run_graph(*j.graphs, r.kernels_->graphs, j.context, view);
         }
     };
     const auto count = static_cast<std::uint32_t>(coupled_.size() + trees_.awake() + other_graphs_.size());
@@ -385,16 +390,22 @@ void RigWorker::warm_start(const StepContext& context) {
     run(context, kernels_->warm_start, kernels_->trees.warm_start, GraphPass::warm_start);
     // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and
     // take back what they had, so that what touches it would sink in. Errors are taken back once, behind them.
-    if (!near_.empty()) run(context, nullptr, nullptr, GraphPass::hold, true);
+    if (!near_.empty()) run(context, nullptr, nullptr, GraphPass::hold, Of::met);
 }
 void RigWorker::solve(const StepContext& context) {
     run(context, kernels_->solve, kernels_->trees.solve, GraphPass::solve);
+}
+void RigWorker::solve_coupled(const StepContext& context) {
+    run(context, kernels_->solve, kernels_->trees.solve, {}, Of::coupled);
 }
 void RigWorker::relax(const StepContext& context) {
     run(context, kernels_->relax, kernels_->trees.relax, GraphPass::relax);
 }
 void RigWorker::relax_again(const StepContext& context) {
-    run(context, kernels_->relax_again, kernels_->trees.relax_again, GraphPass::relax_again, true);
+    run(context, kernels_->relax_again, kernels_->trees.relax_again, GraphPass::relax_again, Of::met);
+}
+void RigWorker::relax_coupled(const StepContext& context) {
+    run(context, kernels_->relax_again, kernels_->trees.relax_again, {}, Of::met);
 }
 void RigWorker::finish(const StepContext& context) {
     run(context, kernels_->finish, kernels_->trees.finish, GraphPass::finish);

@@ -3,6 +3,7 @@
 // A device, where there is one, may solve rigs of all kinds that nothing touches before either, to the same bits.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,8 +61,10 @@ class RigWorker final : public LastColour {
     void prepare(const StepContext& context) override;
     void warm_start(const StepContext& context) override;
     void solve(const StepContext& context) override;
+    void solve_coupled(const StepContext& context) override;
     void relax(const StepContext& context) override;
     void relax_again(const StepContext& context) override;
+    void relax_coupled(const StepContext& context) override;
     void finish(const StepContext& context) override;
 
   private:
@@ -74,8 +77,9 @@ class RigWorker final : public LastColour {
     ChainView view(const ChainBundle& bundle);
     void note_kinematic(const Bodies& bodies, std::span<const Joint> joints);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
-    // `chains`, `trees` null: not these. met_alone: of rigs that are in contact.
-    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, GraphPass graphs, bool met_alone = false);
+    enum class Of { all, coupled, met };  // coupled: of chains and trees on which something acts; met: in contact
+    // Null, none: not these.
+    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs, Of of = Of::all);
     void sort_graphs();
     void find_near(const Bodies& bodies, Manifolds manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);

@@ -34,7 +34,7 @@ struct TreeBundle {
     bool breakable = false;
     Row compliance{};
     std::uint32_t awake = 0;  // of a tick: lanes that are solved
-    std::uint32_t alone = 0;  // of those: nothing but their own joints acts on them
+    std::uint32_t alone = 0;  // all of those, where nothing but their own joints acts on any of them, else none
     bool met = false;         // and something touches some of them: all are relaxed again
 };
 

@@ -89,7 +89,7 @@ void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<co
             if (touched[bundle.rig[lane]] == 0 && !rigs.rigs[bundle.rig[lane]].jointed_otherwise) bundle.alone |= 1u << lane;
             bundle.met = bundle.met || met[bundle.rig[lane]] != 0;
         }
-        if (bundle.met) bundle.alone = 0;  // all of them are relaxed again
+        if (bundle.alone != bundle.awake) bundle.alone = 0;  // all of them are solved and relaxed again
         if (bundle.awake != 0) awake_.push_back(b);
     }
 }

@@ -5,15 +5,23 @@
 
 namespace orrery::sim {
 
+// A substep goes coupling_iterations times over a rig that is solved exactly and on which something acts, and over what meets it. Whatever
+// else is solved here is so the last kMostSolves times alone: what nothing acts on has nothing left for more, and iterations over a net gain
+// energy where they are more than twice as many as those that relax it.
+inline constexpr std::uint32_t kMostSolves = 2;
+
 class LastColour {
   public:
     virtual ~LastColour() = default;
-    virtual void prepare(const StepContext& context) = 0;     // once a tick, after the colours' own
+    virtual void prepare(const StepContext& context) = 0;  // once a tick, after the colours' own
     virtual void warm_start(const StepContext& context) = 0;
     virtual void solve(const StepContext& context) = 0;
-    virtual void relax(const StepContext& context) = 0;       // the poses have moved; no pass here moves them
-    virtual void relax_again(const StepContext& context) = 0; // in the same substep, after the constraints that meet it
-    virtual void finish(const StepContext& context) = 0;      // impulses to the joints
+    virtual void solve_coupled(const StepContext& context) = 0;  // of rigs that are solved more often
+    virtual void relax(const StepContext& context) = 0;          // the poses have moved; no pass here moves them
+    // In the same substep, after the constraints that meet it.
+    virtual void relax_again(const StepContext& context) = 0;
+    virtual void relax_coupled(const StepContext& context) = 0;
+    virtual void finish(const StepContext& context) = 0;  // impulses to the joints
 };
 
 }  // namespace orrery::sim

@@ -403,14 +403,14 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         rigs(&LastColour::warm_start);
         for (std::uint32_t k = 0; k < iterations; ++k) {
             stage(Stage::solve, [&] { s.pass(&KindKernels::solve, k > 0); });
-            rigs(&LastColour::solve);
+            rigs(k + kMostSolves < iterations ? &LastColour::solve_coupled : &LastColour::solve);
         }
         stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
         stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
         rigs(&LastColour::relax);
         for (std::uint32_t k = 1; k < (input.near.empty() ? 1 : iterations); ++k) {
             stage(Stage::relax, [&] { s.pass(&KindKernels::relax_again, true); });
-            rigs(&LastColour::relax_again);
+            rigs(k + kMostSolves <= iterations ? &LastColour::relax_coupled : &LastColour::relax_again);
         }
     }
     stage(Stage::restitution, [&] { s.pass(&KindKernels::restitute); });

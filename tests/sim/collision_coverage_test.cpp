@@ -363,7 +363,7 @@ TEST_CASE("features of hulls, cylinders, meshes and compounds stay the same unde
     }
 }
 
-TEST_CASE("capsules and compounds slide over flat meshes and height fields: no inner edge slows, lifts or turns them") {
+TEST_CASE("capsules and compounds slide over flat meshes and height fields: no inner edge slows, lifts or turns them" * doctest::test_suite("quality")) {
     for (const Ground ground : {Ground::box, Ground::mesh, Ground::field}) {
         for (const Sledge sledge : {Sledge::capsule_along, Sledge::capsule_across, Sledge::balls, Sledge::bricks,
                                     Sledge::rods, Sledge::mixed}) {
@@ -388,7 +388,7 @@ TEST_CASE("capsules and compounds slide over flat meshes and height fields: no i
     }
 }
 
-TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to its own speed") {
+TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to its own speed" * doctest::test_suite("quality")) {
     for (const Load load : {Load::ball, Load::cylinder, Load::box, Load::hull, Load::compound}) {
         // Met at a point or along a line, it has the speed to a thousandth. Met face to face, at four points, it leaves
         // a little faster than what hit it: by 0 to 6.4 % in these cases, never slower.
@@ -411,7 +411,7 @@ TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to i
     }
 }
 
-TEST_CASE("a kinematic body pushes crates over a rough floor at its own speed and stays in touch with them") {
+TEST_CASE("a kinematic body pushes crates over a rough floor at its own speed and stays in touch with them" * doctest::test_suite("quality")) {
     for (const Load load : {Load::box, Load::hull, Load::compound, Load::cylinder}) {
         for (const float speed : {0.5f, 2.0f, 8.0f}) {
             for (const float density_kgpm3 : {10.0f, 1000.0f, 20000.0f}) {

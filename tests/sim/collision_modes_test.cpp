@@ -142,7 +142,7 @@ TEST_CASE("a ball at 300 m/s passes no wall of 1 cm, whatever its mode") {
     }
 }
 
-TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now and then, but never in continuous mode") {
+TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now and then, but never in continuous mode" * doctest::test_suite("quality")) {
     Random random(seeded(6));
     const struct {
         std::string name;
@@ -166,7 +166,7 @@ TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now an
     }
 }
 
-TEST_CASE("nothing continuous that tumbles at 300 m/s passes a wall of 1 cm") {
+TEST_CASE("nothing continuous that tumbles at 300 m/s passes a wall of 1 cm" * doctest::test_suite("quality")) {
     Random random(seeded(2));
     for (const ShapeDef& shape :
          {ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.1f, 0.03f, 0.05f}}, ShapeDef{"", ShapeType::capsule, 0.03f, 0.1f, {}},
@@ -213,7 +213,7 @@ TEST_CASE("nothing continuous passes a thin wall, whatever the shapes of both") 
     }
 }
 
-TEST_CASE("a thin rod that spins sweeps through a plate of 1 cm: a passive one less often, a continuous one never, and it touches it") {
+TEST_CASE("a thin rod that spins sweeps through a plate of 1 cm: a passive one less often, a continuous one never, and it touches it" * doctest::test_suite("quality")) {
     Random random(seeded(3));
     for (const float speed_radps : {10.0f, 20.0f, 30.0f, 50.0f}) {
         int swept[kCollisionModeCount] = {};

@@ -549,7 +549,7 @@ double length_of(Point p) { return std::sqrt(p.x * p.x + p.y * p.y + p.z * p.z);
 
 }  // namespace
 
-TEST_CASE("a freely tumbling box keeps its energy and its angular momentum, size and direction") {
+TEST_CASE("a freely tumbling box keeps its energy and its angular momentum, size and direction" * doctest::test_suite("quality")) {
     const Point inertia{0.17, 0.65, 0.80};  // times 3 / m
     for (const double speed : {1.0, 6.0, 20.0, 25.0}) {
         Scene s;

@@ -172,7 +172,7 @@ Gear z_gear(float ratio) {
 
 // ---- held degrees of freedom
 
-TEST_CASE("axes held along or across each other stay so under load for 10 s, at mass ratios 1, 10 and 100") {
+TEST_CASE("axes held along or across each other stay so under load for 10 s, at mass ratios 1, 10 and 100" * doctest::test_suite("quality")) {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         {
@@ -270,7 +270,7 @@ TEST_CASE("lines and offsets stay as held under load for 10 s, at mass ratios 1,
     }
 }
 
-TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ratios 1, 10 and 100") {
+TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ratios 1, 10 and 100" * doctest::test_suite("quality")) {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         {  // a drive at its limit turns a heavy wheel with a brake through a light one
@@ -740,7 +740,7 @@ TEST_CASE("a box stands on one that is 1,000 times lighter for 10 s") {
 
 // A contact is a spring of w = 2 pi 60 Hz on the effective mass: a light body under a heavy one sinks into the ground by g / w^2, 0.07 mm,
 // times what it bears of its own weight, and by up to twice that as the load comes on.
-TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 10 and 100, whichever is on top") {
+TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 10 and 100, whichever is on top" * doctest::test_suite("quality")) {
     WorldDef shapes;
     const std::uint32_t box = add_box_shape(shapes, {0.5f, 0.5f, 0.5f}), sphere = add_sphere_shape(shapes, 0.5f);
     ShapeDef on_four_balls;
@@ -833,7 +833,7 @@ TEST_CASE("a chain whose end is 1,000 or 10,000 times heavier keeps its joints a
 }
 
 // The coloured solver needs as many substeps as make ratio g / w^2 small, w a quarter of the substep rate.
-TEST_CASE("a chain whose end is 1,000 or 10,000 times heavier keeps its joints in the coloured solver, given the substeps") {
+TEST_CASE("a chain whose end is 1,000 or 10,000 times heavier keeps its joints in the coloured solver, given the substeps" * doctest::test_suite("quality")) {
     struct Case {
         float ratio;
         std::uint32_t substeps;

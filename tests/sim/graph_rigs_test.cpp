@@ -312,7 +312,7 @@ TEST_CASE("a net of rods that hangs by a corner comes to rest at its length, and
 
 // By one polynomial over all of a substep's solves nets of rods gained up to 2,200 J here with 28 iterations, and the crate in a net of sockets
 // swung by 1.3 m/s for ever.
-TEST_CASE("a crate that hangs in a net comes to rest, whatever the iterations") {
+TEST_CASE("a crate that hangs in a net comes to rest, whatever the iterations" * doctest::test_suite("quality")) {
     struct Rest {
         Load load;
         double mps;
@@ -330,7 +330,7 @@ TEST_CASE("a crate that hangs in a net comes to rest, whatever the iterations") 
 
 // Were a graph solved more often where something touches it, it would hang slack while the pebble is in the air and be drawn taut where it lands:
 // 600 J from nowhere, and the pebble thrown about.
-TEST_CASE("a pebble on a net comes to rest") {
+TEST_CASE("a pebble on a net comes to rest" * doctest::test_suite("quality")) {
     for (const float mass : {0.1f, 1.0f, 10.0f}) {
         CAPTURE(mass);
         Load load;
@@ -344,7 +344,7 @@ TEST_CASE("a pebble on a net comes to rest") {
 }
 
 // Of all of these every eleventh, by the seed. Not among them: nets of rods of 2 substeps with many iterations or under loads, which gain energy.
-TEST_CASE("whatever a net carries, hanging or lying, no energy comes from nowhere") {
+TEST_CASE("whatever a net carries, hanging or lying, no energy comes from nowhere" * doctest::test_suite("quality")) {
     std::vector<Load> all;
     for (const bool rods : {false, true})
         for (const bool lies : {false, true})
@@ -370,7 +370,7 @@ TEST_CASE("whatever a net carries, hanging or lying, no energy comes from nowher
 }
 
 // One polynomial of 128 tears it apart.
-TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whatever the iterations") {
+TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whatever the iterations" * doctest::test_suite("quality")) {
     for (const std::uint32_t iterations : {kRigIterations, 64u, 128u, kMaxRigIterations}) {
         CAPTURE(iterations);
         WorldDef def = graph_world();

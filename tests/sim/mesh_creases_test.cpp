@@ -197,7 +197,7 @@ bool meets_vertices(const Crossing& c) {
 
 }  // namespace
 
-TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pushed aside") {
+TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pushed aside" * doctest::test_suite("quality")) {
     Worst aside, slowed, hop, up;
     for_each_crossing(thinned(), [&](Crossing c) {
         c.angle_deg = -c.angle_deg;
@@ -220,7 +220,7 @@ TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pus
 
 // At 20 m/s the rise is met up to a tick late, for a triangle is touched as a face from above it only: by then a body is
 // v sin(angle) dt deep, 6 cm at 10 degrees, and a line's ends are pushed out one after the other. So the bound of a hop is wider there.
-TEST_CASE("what slides into a concave crease loses at most the velocity that the rise takes, and is pushed neither aside nor off") {
+TEST_CASE("what slides into a concave crease loses at most the velocity that the rise takes, and is pushed neither aside nor off" * doctest::test_suite("quality")) {
     Worst aside, lost, hop, blow;
     for_each_crossing(thinned(), [&](const Crossing& c) {
         const double sine = std::sin(c.angle_deg * kPi / 180), cosine = std::cos(c.angle_deg * kPi / 180);
@@ -243,7 +243,7 @@ TEST_CASE("what slides into a concave crease loses at most the velocity that the
 }
 
 // With friction enough to roll. A line that comes down on its whole length has its two ends stopped one after the other, and turns.
-TEST_CASE("what rolls over a crease keeps to its way and its speed") {
+TEST_CASE("what rolls over a crease keeps to its way and its speed" * doctest::test_suite("quality")) {
     for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
         Worst aside, slowed, lost, hop;
         for (const Ground ground : kGrounds) {
@@ -322,7 +322,7 @@ Along slide_along(Mover kind, Ground ground, double slope_deg, double speed) {
 
 }  // namespace
 
-TEST_CASE("what slides along a valley is not slowed") {
+TEST_CASE("what slides along a valley is not slowed" * doctest::test_suite("quality")) {
     double slower = 0, hop = 0;
     for (const Mover kind : kMovers) {
         for (const Ground ground : kGrounds) {
@@ -343,7 +343,7 @@ TEST_CASE("what slides along a valley is not slowed") {
     MESSAGE("slowed by " << slower << " of its speed, hops " << hop << " m");
 }
 
-TEST_CASE("a broad foot slides along a ridge and is not slowed") {
+TEST_CASE("a broad foot slides along a ridge and is not slowed" * doctest::test_suite("quality")) {
     double slower = 0, hop = 0;
     for (const Mover kind : {Mover::box, Mover::turned_box, Mover::hull, Mover::drum}) {
         for (const Ground ground : kGrounds) {
@@ -406,7 +406,7 @@ constexpr double kPlaces[][2] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.5, 0.5}, {0.25, 
 }  // namespace
 
 // What comes down on a whole face is stopped point by point, and turns by that, on a box as here, by up to 1.65 rad/s a m/s.
-TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, is stopped as by a box and goes on as it went") {
+TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, is stopped as by a box and goes on as it went" * doctest::test_suite("quality")) {
     double turned = 0, round_turned = 0, above = 0, below = 0;
     for (const Mover kind : kMovers) {
         for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
@@ -444,7 +444,7 @@ TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, i
 }
 
 // Where two of its points touch in one tick, which of them is stopped first makes the difference.
-TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh what it does on a box") {
+TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh what it does on a box" * doctest::test_suite("quality")) {
     Lcg random(31);
     double off = 0, turned = 0;
     for (const Mover kind : kMovers) {
@@ -519,7 +519,7 @@ void add_corner(WorldDef& def, Corner corner, int count) {
 
 }  // namespace
 
-TEST_CASE("what slides along a wall of triangles on a floor of triangles is not slowed, lifted or turned by the corner") {
+TEST_CASE("what slides along a wall of triangles on a floor of triangles is not slowed, lifted or turned by the corner" * doctest::test_suite("quality")) {
     double slower = 0, hop = 0, turn = 0, away = 0;
     for (const Corner corner : {Corner::welded, Corner::unwelded, Corner::two_bodies}) {
         for (const Mover kind : {Mover::ball, Mover::box, Mover::drum, Mover::capsule_along, Mover::capsule_across, Mover::cylinder_along}) {
@@ -566,7 +566,7 @@ TEST_CASE("what slides along a wall of triangles on a floor of triangles is not 
 // ---- one side
 
 // From behind it is met once its centre is in front, and pushed out forward.
-TEST_CASE("a mesh and a height field stop what comes from the front, and do not hold up what comes from behind") {
+TEST_CASE("a mesh and a height field stop what comes from the front, and do not hold up what comes from behind" * doctest::test_suite("quality")) {
     double pushed = 0;
     for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
         for (const Mover kind : kMovers) {
@@ -625,7 +625,7 @@ TEST_CASE("a mesh with triangles both ways round stops what comes from either si
 // ---- crests, corners and ramps
 
 // What touches a gentle crest has its lowest point, seen from each face, above the other: both must hold it there.
-TEST_CASE("what is round stays on the crest of a ridge, however gentle") {
+TEST_CASE("what is round stays on the crest of a ridge, however gentle" * doctest::test_suite("quality")) {
     for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
         for (const double slope_deg : {0.05, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 20.0}) {
             double sunk = 0;
@@ -650,7 +650,7 @@ TEST_CASE("what is round stays on the crest of a ridge, however gentle") {
     }
 }
 
-TEST_CASE("balls that come down on a smooth dome of a height field stay on it") {
+TEST_CASE("balls that come down on a smooth dome of a height field stay on it" * doctest::test_suite("quality")) {
     WorldDef def;
     def.materials[0].friction = 0.8f;
     add_fixed(def, surface(Ground::field, 24, [](float) { return 0.0f; }));
@@ -675,7 +675,7 @@ TEST_CASE("balls that come down on a smooth dome of a height field stay on it") 
 
 // A corner's contact counts where no edge that goes out from the corner runs into its normal; else normals would lean along the crease,
 // and what touches at a point or along a line would trip.
-TEST_CASE("what touches a ridge at a point slides along it and is not slowed") {
+TEST_CASE("what touches a ridge at a point slides along it and is not slowed" * doctest::test_suite("quality")) {
     for (const double slope_deg : {-1.0, -5.0, -15.0, -30.0}) {
         double slower = 0, hop = 0, kick = 0;
         for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
@@ -695,7 +695,7 @@ TEST_CASE("what touches a ridge at a point slides along it and is not slowed") {
     }
 }
 
-TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pushed aside") {
+TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pushed aside" * doctest::test_suite("quality")) {
     Worst aside, hop;
     for_each_crossing(1, [&](Crossing c) {
         c.angle_deg = -c.angle_deg;
@@ -711,7 +711,7 @@ TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pu
 
 // A rise that begins within the tick's way is above no part of the body when the tick begins, and what is smaller than v sin(angle) dt
 // would be behind its front when it ends.
-TEST_CASE("what slides onto a ramp of the same mesh at speed does not pass it") {
+TEST_CASE("what slides onto a ramp of the same mesh at speed does not pass it" * doctest::test_suite("quality")) {
     for (const double angle_deg : {10.0, 20.0, 45.0}) {
         for (const double speed : {10.0, 20.0, 40.0}) {
             int passed = 0;

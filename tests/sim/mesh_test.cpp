@@ -56,7 +56,7 @@ double speed(const BodyState& s) { return std::hypot(s.linear_velocity.x, s.line
 
 }  // namespace
 
-TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: straight, without a hop") {
+TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: straight, without a hop" * doctest::test_suite("quality")) {
     struct Roll {
         double highest = 0, aside = 0, least_speed = 1e9, far = 0;
     };
@@ -97,7 +97,7 @@ TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: stra
     }
 }
 
-TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over one big box") {
+TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over one big box" * doctest::test_suite("quality")) {
     for (const int kind : {0, 1, 2}) {
         CAPTURE(kind);
         const auto run_on = [&](bool mesh) {
@@ -135,7 +135,7 @@ TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over o
     }
 }
 
-TEST_CASE("bodies of all shapes come to rest in a bowl and on a ridge of a mesh, and none falls through") {
+TEST_CASE("bodies of all shapes come to rest in a bowl and on a ridge of a mesh, and none falls through" * doctest::test_suite("quality")) {
     WorldDef def;
     add_surface(def, grid_mesh(40, 0.5f,
                                [](float x, float z) { return 0.04f * (x * x + z * z) + (std::abs(x) < 0.3f ? 0.4f : 0.0f); }));

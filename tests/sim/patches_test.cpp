@@ -114,7 +114,7 @@ Stood stand_on_ground(const std::vector<Brick>& bricks) {
 
 }  // namespace
 
-TEST_CASE("a stack of bodies of several bricks stands as one of bodies of one piece") {
+TEST_CASE("a stack of bodies of several bricks stands as one of bodies of one piece" * doctest::test_suite("quality")) {
     const Stood whole = stand(stack({1, 1, 1}, 10), 600);
     CHECK(whole.contacts == 10);
     for (const Grid grid : {Grid{2, 1, 1}, Grid{2, 1, 2}, Grid{3, 1, 3}, Grid{2, 2, 2}, Grid{1, 3, 1}}) {

@@ -159,7 +159,7 @@ TEST_CASE("of another's share a worker takes the last tasks first") {
     CHECK(order == std::vector<std::uint32_t>{0, 1, 3, 2, 5, 4, 7, 6, 9, 8});
 }
 
-TEST_CASE("who waits for long sleeps, and is woken") {
+TEST_CASE("who waits for long sleeps, and is woken" * doctest::test_suite("quality")) {
     constexpr std::uint32_t kFew = 40;
     const std::vector<Phase> phases = all_phases(kFew);
     Rows expected;

@@ -80,7 +80,7 @@ Sum sum_of(const World& world, const WorldDef& def) {
 
 }  // namespace
 
-TEST_CASE("links that are light to turn bear a hundred times their mass and gain no energy") {
+TEST_CASE("links that are light to turn bear a hundred times their mass and gain no energy" * doctest::test_suite("quality")) {
     for (const bool ladder : {false, true}) {
         for (const float ratio : {10.0f, 50.0f, 100.0f}) {
             for (const std::uint32_t substeps : {2u, 4u, 8u}) {
@@ -104,7 +104,7 @@ TEST_CASE("links that are light to turn bear a hundred times their mass and gain
     }
 }
 
-TEST_CASE("what swings, whirls or spins as a whole does so freely, however light its links are to turn") {
+TEST_CASE("what swings, whirls or spins as a whole does so freely, however light its links are to turn" * doctest::test_suite("quality")) {
     for (const std::uint32_t substeps : {2u, 4u}) {
         for (const float ratio : {100.0f, 300.0f}) {
             for (const Vec3 link : {Vec3{0.04f, 0.04f, 0.04f}, Vec3{0.15f, 0.04f, 0.04f}, Vec3{0.04f, 0.14f, 0.05f}, Vec3{0.15f, 0.04f, 0.4f}}) {
@@ -149,7 +149,7 @@ TEST_CASE("what swings, whirls or spins as a whole does so freely, however light
 }
 
 // What links turn against each other is damped by as much as their levers on each other make of it, and not against what is hard to turn.
-TEST_CASE("stiff links that shake are calmed among themselves alone") {
+TEST_CASE("stiff links that shake are calmed among themselves alone" * doctest::test_suite("quality")) {
     for (const float spin : {1.0f, 5.0f}) {  // cubes: a chain alone
         WorldDef def = heavy_end({100.0f, 4, false, 1.57079633f, spin, {0.04f, 0.04f, 0.04f}, true});
         def.bodies.back().linear_velocity.y = 2.0f;
@@ -233,7 +233,7 @@ TEST_CASE("stiff links swing the same whether sockets or spans hold them, and wh
 }
 
 // A torque that is not across the body's own arm, but across the line between centres, feeds motion out of the plane of both.
-TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are whole again after 5 s and gain nothing") {
+TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are whole again after 5 s and gain nothing" * doctest::test_suite("quality")) {
     const auto linked = [](WorldDef& def, std::uint32_t a, std::uint32_t b, Vec3 here) {
         const BodyDef& bb = def.bodies[b];
         const auto local = [](const BodyDef& body, Vec3 p) {

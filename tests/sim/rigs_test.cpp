@@ -283,7 +283,7 @@ TEST_CASE("a chain with an end a hundred times heavier keeps its joints within 1
 }
 
 // The bounds are what a study of the method found with four substeps.
-TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains no energy") {
+TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains no energy" * doctest::test_suite("quality")) {
     for (const bool heavy : {false, true}) {
         for (const std::uint32_t substeps : {2u, 4u, 8u}) {
             CAPTURE(substeps);
@@ -314,7 +314,7 @@ TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains 
     }
 }
 
-TEST_CASE("a rope of 4,000 links stays whole") {
+TEST_CASE("a rope of 4,000 links stays whole" * doctest::test_suite("quality")) {
     WorldDef def = rope_world();
     const Rope rope = add_rope(def, 4000, {-500.0f, 0.0f, 0.0f}, 0);
     auto world = make_world(def);
@@ -395,7 +395,7 @@ TEST_CASE("a rope carries a crate that lies on the ground, and both come to rest
     CHECK(size(d(state_of(*world, crate).linear_velocity)) < 0.05);
 }
 
-TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from nowhere") {
+TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from nowhere" * doctest::test_suite("quality")) {
     for (const bool star : {true, false}) {
         CAPTURE(star);
         WorldDef def = rope_world(4);
@@ -425,7 +425,7 @@ TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from n
 }
 
 // With all impulses of the last substep to begin with it gains energy and flies apart.
-TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no energy comes from nowhere") {
+TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no energy comes from nowhere" * doctest::test_suite("quality")) {
     for (const std::uint32_t iterations : {3u, kRigIterations}) {
         CAPTURE(iterations);
         WorldDef def = rope_world(4);
@@ -446,7 +446,7 @@ TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no e
 }
 
 // A net that were not held before its contacts would let it sink in by 3.4 mm, and one of such springs by 3.7.
-TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in") {
+TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in" * doctest::test_suite("quality")) {
     for (const bool springs : {false, true}) {
         CAPTURE(springs);
         WorldDef def = rope_world(2);
@@ -471,7 +471,7 @@ TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in") {
 
 // A polynomial that goes on behind contacts shakes it by 0.7 m/s for ever (7 iterations, 8 solves), or by 0.04 (40 and 2). By one
 // polynomial over a substep's solves it swings on by 3 mm/s.
-TEST_CASE("a heavy crate that a net has caught swings ever less") {
+TEST_CASE("a heavy crate that a net has caught swings ever less" * doctest::test_suite("quality")) {
     struct Load {
         std::uint32_t iterations, solves;
         double mps;

@@ -107,7 +107,7 @@ Slide slide(Mover mover, const Tiling& tiling, double speed, double oblique, Lcg
 
 }  // namespace
 
-TEST_CASE("what slides over a floor that is put together feels nothing of its seams") {
+TEST_CASE("what slides over a floor that is put together feels nothing of its seams" * doctest::test_suite("quality")) {
     Lcg random(test_seed());
     double slowed = 0, aside = 0, hop = 0;
     int n = 0;
@@ -137,7 +137,7 @@ TEST_CASE("what slides over a floor that is put together feels nothing of its se
 }
 
 // At 25 m/s what lies ahead is met by speculation, a third of a metre before, and whatever could bury it may be none of the contacts yet.
-TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever it goes along") {
+TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever it goes along" * doctest::test_suite("quality")) {
     Lcg random(1);
     for (int n = -30; n <= 30; ++n) {
         if (few() && n % 5 != 0) continue;
@@ -154,7 +154,7 @@ TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever
 }
 
 // Joints a millimetre wide, stones that lie up to half a millimetre lower than their neighbours.
-TEST_CASE("a floor that is laid roughly slows what slides over it hardly") {
+TEST_CASE("a floor that is laid roughly slows what slides over it hardly" * doctest::test_suite("quality")) {
     Lcg random(test_seed());
     double slowed = 0, hop = 0;
     for (const Floor floor : {Floor::boxes, Floor::hulls, Floor::compound}) {
@@ -295,7 +295,7 @@ TEST_CASE("a rod that falls on a post and a slab that leans beside it does not g
 }
 
 // Neighbours that rise by less than what counts as flush are slopes all the same.
-TEST_CASE("a ball in a half pipe of narrow planks gains no energy") {
+TEST_CASE("a ball in a half pipe of narrow planks gains no energy" * doctest::test_suite("quality")) {
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = 0.0f;

@@ -240,7 +240,7 @@ std::uint32_t add_dumbbell(WorldDef& def, float radius) {
 
 }  // namespace
 
-TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides as fast as without a grid") {
+TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides as fast as without a grid" * doctest::test_suite("quality")) {
     constexpr double kSlope = 2e-4, kSeconds = 5.0, kGravity = 10.0;  // reaches 10 mm/s, a third of a cell in a tick
     struct Case {
         const char* name;
@@ -286,7 +286,7 @@ TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides a
     }
 }
 
-TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive nothing, whichever comes first") {
+TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive nothing, whichever comes first" * doctest::test_suite("quality")) {
     for (const Floor floor : {Floor::field, Floor::plane, Floor::hull, Floor::boxes}) {
         for (const bool floor_first : {true, false}) {
             CAPTURE(static_cast<int>(floor));
@@ -318,7 +318,7 @@ TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive noth
     }
 }
 
-TEST_CASE("stools stand on a ball that is ten thousand times as large, whichever comes first") {
+TEST_CASE("stools stand on a ball that is ten thousand times as large, whichever comes first" * doctest::test_suite("quality")) {
     for (const bool ball_first : {true, false}) {
         CAPTURE(ball_first);
         WorldDef def;

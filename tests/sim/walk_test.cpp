@@ -227,7 +227,7 @@ TEST_CASE("moving platforms carry it, sideways, up and down, and it walks on the
     }
 }
 
-TEST_CASE("ground that turns takes it round, and neither in nor out") {
+TEST_CASE("ground that turns takes it round, and neither in nor out" * doctest::test_suite("quality")) {
     struct Round {
         float speed_radps, radius_m;
         std::uint32_t substeps;

@@ -412,7 +412,7 @@ void add_some_chain(Chance& chance, WorldDef& def) {
     def.solver.rig_solver = static_cast<RigSolver>(chance.below(kRigSolverCount));
     def.solver.rig_iterations = 1 + chance.below(12);
     def.solver.rig_compliance = chance.magnitude(-6, 0);
-    def.solver.coupling_iterations = 1 + chance.below(3);
+    def.solver.coupling_iterations = 1 + chance.below(5);
     if (def.bodies.back().type == BodyType::dynamic && chance.one_in(2))
         def.rigs.push_back({"named", {static_cast<std::uint32_t>(def.bodies.size() - 1)}, RigSolver::direct, chance.magnitude(-6, 0)});
 }

@@ -163,7 +163,7 @@ TEST_CASE("a ball bounces to the square of its restitution") {
     }
 }
 
-TEST_CASE("a ball of restitution 1 comes back to where it fell from, but for two substeps of its speed, and never higher") {
+TEST_CASE("a ball of restitution 1 comes back to where it fell from, but for two substeps of its speed, and never higher" * doctest::test_suite("quality")) {
     for (const std::uint32_t substeps : {2u, 4u, 8u}) {
         for (const bool onto_ball : {false, true}) {
             WorldDef def;
@@ -248,7 +248,7 @@ TEST_CASE("a stack of ten boxes comes to rest and stays") {
     CHECK(world->stats().max_penetration_m < 0.002f);
 }
 
-TEST_CASE("a pyramid of boxes, twenty at its base, stands for five seconds") {
+TEST_CASE("a pyramid of boxes, twenty at its base, stands for five seconds" * doctest::test_suite("quality")) {
     WorldDef def;
     add_ground(def);
     const auto shape = add_box_shape(def, {0.5f, 0.5f, 0.5f});

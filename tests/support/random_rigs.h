@@ -63,7 +63,7 @@ inline sim::WorldDef trees_and_graphs(std::uint64_t seed, std::uint32_t count) {
     def.substeps = 1 + static_cast<std::uint32_t>(seed % 4);
     def.solver.rig_joints = 2;
     def.solver.rig_iterations = draw(1, 12);
-    def.solver.coupling_iterations = draw(1, 3);
+    def.solver.coupling_iterations = draw(1, 5);
     def.solver.rig_solver = draw(0, 4) == 0 ? RigSolver::block_jacobi : draw(0, 3) == 0 ? RigSolver::jacobi : RigSolver::automatic;
     add_sphere_shape(def, 0.1f);
     add_box_shape(def, {0.1f, 0.05f, 0.15f});

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 23;
+inline constexpr std::uint32_t kEngineVersion = 24;
 
 // ---------------------------------------------------------------- limits
 
@@ -309,11 +309,11 @@ struct SolverSettings {                           // one set of defaults for all
     std::uint32_t rig_joints = 0;
     RigSolver rig_solver = RigSolver::automatic;  // of those
     float rig_compliance = kRigCompliance;        // of those
-    // Of those, where they are not solved exactly, in each of a substep's solves, which are coupling_iterations, and in each relax: 1 to
-    // kMaxRigIterations. block_jacobi takes one more where they are odd: what neighbours do to each other in turn would be left, and grow from
-    // substep to substep.
+    // Of those, where they are not solved exactly, in each of a substep's two solves and in each relax: 1 to kMaxRigIterations. block_jacobi
+    // takes one more where they are odd: what neighbours do to each other in turn would be left, and grow from substep to substep.
     std::uint32_t rig_iterations = kRigIterations;
-    std::uint32_t coupling_iterations = 2;        // of rigs and of what meets them, a substep: 1 to kMaxCouplingIterations
+    // Of rigs and of what meets them, a substep: 1 to kMaxCouplingIterations. Rigs that are not solved exactly take part in the last two.
+    std::uint32_t coupling_iterations = 3;
 };
 
 // A rig by name: the connected component, through dynamic bodies, of ball sockets and rods that hold any of `bodies`. Where two rigs are
