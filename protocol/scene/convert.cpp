@@ -1,5 +1,6 @@
 #include "protocol/scene/convert.h"
 
+#include <limits>
 #include <cstdlib>
 
 namespace orrery::protocol::scene {
@@ -80,6 +81,31 @@ void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Sc
             to.bodies.push_back(body);
         }
         world.rigs.push_back(std::move(to));
+    }
+}
+
+void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const Scope& scope, std::vector<SceneBound>& bounds) {
+    static_assert(static_cast<int>(Measure::MAX) == static_cast<int>(SceneBound::Of::angle_deg));
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    const auto store = [](DVec v, double (&to)[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; };
+    for (std::size_t i = 0; i < from.bounds.size() && reader.ok(); ++i) {
+        const BoundT& bound = *from.bounds[i];
+        const Path where = root.element("bounds", i);
+        SceneBound to;
+        if (bound.body.empty()) reader.fail(where / "body", "is missing; name the body that is measured");
+        else scope.find_body(reader, bound.body, where / "body");
+        if (bound.of > Measure::MAX) reader.fail(where / "of", "is no measure that is known; see Measure in protocol/scene/scene.fbs");
+        if (!bound.least && !bound.most) reader.fail(where, "bounds nothing; give \"least\", \"most\" or both");
+        to.body = bound.body;
+        to.of = static_cast<SceneBound::Of>(bound.of);
+        to.least = bound.least ? reader.number(*bound.least, where / "least", -1e9, 1e9) : -kNone;
+        to.most = bound.most ? reader.number(*bound.most, where / "most", -1e9, 1e9) : kNone;
+        if (to.least > to.most) reader.fail(where / "least", "is above \"most\"; no value is between them");
+        to.from_s = reader.number(bound.from_s, where / "from_s", 0.0, 1e9);
+        if (bound.point) store(reader.vector(*bound.point, where / "point", kMaxLength_m, "kMaxCoordinate_m"), to.point);
+        store(bound.axis ? reader.direction(*bound.axis, where / "axis") : DVec{1, 0, 0}, to.axis);
+        store(bound.to ? reader.direction(*bound.to, where / "to") : DVec{0, 1, 0}, to.to);
+        bounds.push_back(std::move(to));
     }
 }
 
@@ -406,7 +432,7 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
     return generated[range].first + static_cast<std::uint32_t>(index);
 }
 
-Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps) {
+Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds) {
     Reader reader(file_name);
     const Path root;
     check_counts(reader, scene, root, caps);
@@ -426,6 +452,7 @@ Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_n
     if (reader.ok()) convert_slots(reader, scene, root, library);
     if (reader.ok()) convert_actuators(reader, scene.actuators, root, scope, library, world.actuators);
     if (reader.ok()) convert_rigs(reader, scene, root, scope, world);
+    if (reader.ok()) convert_bounds(reader, scene, root, scope, bounds);
     if (!reader.ok()) return reader.error();
     return world;
 }

@@ -72,6 +72,6 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope);
 
 // Counts have been checked against the caps before.
-Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps);
+Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds);
 
 }  // namespace orrery::protocol::scene

@@ -70,9 +70,9 @@ Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_
     scene::SceneT& tree = **parsed;
     if (const Result<Ok> named = check_name(tree.name, file_name); !named) return named.error();
     apply(overrides, tree);
-    Result<sim::WorldDef> world = scene::convert_scene(tree, file_name, caps);
-    if (!world) return world.error();
     LoadedScene loaded;
+    Result<sim::WorldDef> world = scene::convert_scene(tree, file_name, caps, loaded.bounds);
+    if (!world) return world.error();
     loaded.name = tree.name.empty() ? stem(file_name) : tree.name;
     loaded.binary = to_binary(tree);
     loaded.scene_hash = scene::hash_scene(tree);
@@ -83,7 +83,7 @@ Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_
 Result<SharedScene> share_scene(LoadedScene scene) {
     auto definition = sim::Definition::create(std::move(scene.world));
     if (!definition) return definition.error();
-    return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value()};
+    return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value(), std::move(scene.bounds)};
 }
 
 }  // namespace orrery::protocol

@@ -47,6 +47,12 @@ class FlatCheck {
         });
         each(scene.generators(), "generators", root, kMaxGenerators, "kMaxGenerators",
              [&](const Generator& g, const Path& p) { generator(g, p); });
+        each(scene.rigs(), "rigs", root, caps_.max_joints, "max_joints", [&](const Rig& r, const Path& p) {
+            text(r.name(), p);
+            each(r.bodies(), "bodies", p, caps_.max_bodies, "max_bodies", [&](const flatbuffers::String& b, const Path& where) { text(&b, where); });
+        });
+        each(scene.bounds(), "bounds", root, kMaxSceneBounds, "kMaxSceneBounds",
+             [&](const Bound& b, const Path& p) { text(b.body(), p / "body"); });
         return reader_;
     }
 

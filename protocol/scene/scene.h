@@ -39,11 +39,25 @@ struct SceneCaps {  // counts are checked by arithmetic before anything is expan
     std::uint64_t max_joints = kDefaultMaxSceneJoints;
 };
 
+inline constexpr std::uint64_t kMaxSceneBounds = 10'000;
+
+// What a body of a scene keeps to, as `Bound` in scene.fbs says.
+struct SceneBound {
+    enum class Of : std::uint8_t { x, y, z, speed, spin_x, spin_y, spin_z, turn_z_deg, distance, angle_deg };
+    std::string body;
+    Of of = Of::x;
+    double least = 0.0, most = 0.0;  // infinite: none
+    double from_s = 0.0;
+    double point[3] = {};  // m, world
+    double axis[3] = {}, to[3] = {};  // of length 1; of the body, of the world
+};
+
 struct LoadedScene {
     std::string name;                  // the scene's own, or else the stem of the file's name
     std::vector<std::uint8_t> binary;  // the effective scene in binary form
     std::uint64_t scene_hash = 0;      // XXH3-64 of the canonical walk over the effective scene
     sim::WorldDef world;
+    std::vector<SceneBound> bounds;
 };
 
 // A scene whose definition is made: any number of rooms, worlds and recordings of it share what is here.
@@ -52,6 +66,7 @@ struct SharedScene {
     std::vector<std::uint8_t> binary;
     std::uint64_t scene_hash = 0;
     std::shared_ptr<const sim::Definition> definition;
+    std::vector<SceneBound> bounds;
 };
 
 // JSON and binary are told apart by content. An error names the file, the line (where the JSON itself is wrong) and the path inside

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "protocol/scene/bounds.h"
 #include "protocol/scene/command_script.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
@@ -206,6 +207,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     if (const Result<Ok> found = writer.find_bodies(**world); !found) return complain(found.error(), kExitInput);
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
+    protocol::BoundsWatch bounds(scene.bounds, **world);
     SimulateSettings settings;
     settings.scene = scene.name;
     settings.threads = options.threads;
@@ -215,25 +217,32 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     settings.after_tick = [&](const sim::World& now, std::span<const sim::Command> commands) {
         if (script) script->note_made(now);
         incidents.after_tick(now, commands);
+        bounds.look();
         return writer.after_tick(now, commands);
     };
-    const Result<SimulateReport> report = simulate(**world, settings);
+    Result<SimulateReport> report = simulate(**world, settings);
     incidents.finish();
     if (!report) return complain(report.error(), report.error().code == ErrorCode::io ? kExitMachine : kExitInput);
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
 
+    for (std::size_t i = 0; i < scene.bounds.size(); ++i) {
+        if (bounds.kept()[i].broken_at != 0) static_cast<void>(complain(options.scene + ": " + bounds.text(i), kExitFalse));
+    }
+    report->bounds = static_cast<std::uint32_t>(scene.bounds.size());
+    report->bounds_broken = bounds.broken();
     const ReportHead head{scene.name, options.threads, scene.definition->def().substeps, options.profile, rigs->text};
     std::printf("%s\n", (options.json ? report_json(head, *report) : report_text(head, *report)).c_str());
     if (!options.json && !options.record.empty()) std::printf("replay %s\n", writer.replay_path().c_str());
     if (options.json && !options.record.empty())
         std::printf("%s\n", JsonLine().text("replay", writer.replay_path()).str().c_str());
-    return kExitGood;
+    return report->bounds_broken == 0 ? kExitGood : kExitFalse;
 }
 
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality.",
+    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality. Where the scene states "
+                 "bounds and a body leaves one, says which, when and how, and ends with 1.",
                  "orrery run");
     RunOptions options;
     describe(app, options);

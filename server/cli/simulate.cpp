@@ -208,6 +208,8 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("solver", std::string(report.solver))
         .number("rigs_beyond_limits", report.stats.rigs_beyond_limits)
         .number("rejected_commands", report.rejected_commands)
+        .number("bounds", report.bounds)
+        .number("bounds_broken", report.bounds_broken)
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())
@@ -272,6 +274,8 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         text += "\n           " + beyond_limits_text(report.stats.rigs_beyond_limits);
     if (report.rejected_commands == 1) text += "\n           1 command was rejected";
     if (report.rejected_commands > 1) text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
+    if (report.bounds != 0)
+        text += "\n           " + std::to_string(report.bounds - report.bounds_broken) + " of the scene's " + std::to_string(report.bounds) + " bounds kept";
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +

@@ -1,17 +1,35 @@
-"""Every scene of the gallery runs for 60 simulated seconds and loses no body on the way. gallery.py ORRERY SCENES"""
+"""Every scene of the gallery runs for 60 simulated seconds, keeps the bounds that it states and loses no body; and one that breaks a bound
+says so. gallery.py ORRERY SCENES"""
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 orrery, scenes = sys.argv[1:3]
+
+
+def run(path):
+    done = subprocess.run([orrery, "run", path, "--ticks", "3600", "--json"], capture_output=True, text=True)
+    return done, json.loads(done.stdout.splitlines()[-1]) if done.returncode in (0, 1) else {}
+
+
 paths = sorted(pathlib.Path(scenes, "gallery").glob("*.json"))
 bad = 0 if paths else 1
 for path in paths:
-    done = subprocess.run([orrery, "run", path, "--ticks", "3600", "--json"], capture_output=True, text=True)
-    quality = json.loads(done.stdout.splitlines()[-1])["quality"] if done.returncode == 0 else {}
-    if quality.get("quarantined") != 0 or quality.get("speed_limited") != 0:
+    done, report = run(path)
+    quality = report.get("quality", {})
+    if done.returncode != 0 or not report["bounds"] or report["bounds_broken"] or quality["quarantined"] or quality["speed_limited"]:
         bad += 1
-        print(f"{path.name}: exit {done.returncode} {quality} {done.stderr}")
+        print(f"{path.name}: exit {done.returncode} {report} {done.stderr}")
+
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder, "falls.json")
+    path.write_text('{"scene_version": 1, "shapes": [{"name": "s", "sphere": {"radius": 0.5}}], "bodies": [{"name": "b", "shape": "s"}],'
+                    ' "bounds": [{"body": "b", "of": "x", "most": 1}, {"body": "b", "of": "y", "least": -1}]}')
+    done, report = run(path)
+    if (done.returncode, report.get("bounds"), report.get("bounds_broken")) != (1, 2, 1) or 'bounds[1]: y of "b" was -1.0' not in done.stderr:
+        bad += 1
+        print(f"a broken bound: exit {done.returncode} {report} {done.stderr}")
 print(f"{len(paths)} scenes, {bad} of them bad")
 sys.exit(1 if bad else 0)

@@ -122,6 +122,8 @@ TEST_CASE("an error of a limit carries the limit's name") {
         {R"("generators": [{"tree": {"levels": 21, "branches": 1, "shape": "s"}}])", "(kMaxTreeLevels)"},
         {R"("materials": [{"name": ")" + std::string(121, 'n') + "\"}]", "(kMaxNameBytes)"},
         {R"("slots": [{"name": "p"}], "bodies": [{"name": "b", "shape": "s"}], "actuators": [{"slot": "p", "weights": [1,1,1,1,1,1,1,1,1], "force": {"body": "b"}}])", "(kControlChannels)"},
+        {list("bounds", "{}", 10'001), "bounds: has 10001 entries; at most 10000 are accepted (kMaxSceneBounds)"},
+        {R"("rigs": [{"bodies": [")" + std::string(121, 'n') + "\"]}]", "(kMaxNameBytes)"},
         {R"("substeps": 65)", "(kMaxSubsteps)"},
         {R"("solver": {"rig_iterations": 257})", "(kMaxRigIterations)"},
         {R"("solver": {"coupling_iterations": 17})", "(kMaxCouplingIterations)"},

@@ -249,7 +249,8 @@ TEST_CASE("every value of a scene is in its hash, its spelling is not") {
 
 TEST_CASE("what a scene leaves out is the engine's default") {
     const Result<LoadedScene> loaded = load_text(R"({"scene_version": 1, "solver": {}, "materials": [{}],
-        "shapes": [{"name": "s", "sphere": {}}, {"name": "b", "box": {}}, {"name": "c", "capsule": {}}], "bodies": [{"shape": "s"}]})");
+        "shapes": [{"name": "s", "sphere": {}}, {"name": "b", "box": {}}, {"name": "c", "capsule": {}}], "bodies": [{"name": "n", "shape": "s"}],
+        "rigs": [{"bodies": ["n"]}], "bounds": [{"body": "n", "least": 1}]})");
     REQUIRE(loaded.ok());
     const sim::WorldDef& world = loaded->world;
     const sim::WorldDef absent;
@@ -272,6 +273,18 @@ TEST_CASE("what a scene leaves out is the engine's default") {
     CHECK(is.rig_solver == want.rig_solver);
     CHECK(is.rig_compliance == want.rig_compliance);
     CHECK(is.coupling_iterations == want.coupling_iterations);
+    CHECK(is.rig_iterations == want.rig_iterations);
+    const sim::RigDef rig;
+    CHECK(world.rigs[0].solver == rig.solver);
+    CHECK(world.rigs[0].compliance == rig.compliance);
+    CHECK(world.rigs[0].iterations == rig.iterations);
+    const protocol::SceneBound& bound = loaded->bounds[0];
+    CHECK(bound.of == protocol::SceneBound::Of::x);
+    CHECK(bound.least == 1.0);
+    CHECK(bound.most > 1e300);
+    CHECK(bound.from_s == 0.0);
+    CHECK(bound.axis[0] == 1.0);
+    CHECK(bound.to[1] == 1.0);
     CHECK(is.joint_recovery_speed == want.joint_recovery_speed);
     const sim::MaterialDef material;
     CHECK(world.materials[0].friction == material.friction);
@@ -416,6 +429,14 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene(pair + "\"rigs\": [{\"bodies\": [\"a\", \"c\"]}]"), "rigs[0].bodies[1]: no body is called \"c\"");
     has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": [{\"bodies\": [\"f\"]}]"),
         "rigs[0].bodies[0]: \"f\" is not dynamic");
+    const auto bound = [&](const std::string& rest) { return scene(pair + "\"bounds\": [{" + rest + "}]"); };
+    has(bound("\"of\": \"y\", \"least\": 0"), "bounds[0].body: is missing; name the body that is measured");
+    has(bound("\"body\": \"c\", \"least\": 0"), "bounds[0].body: no body is called \"c\"");
+    has(bound("\"body\": \"a\", \"of\": \"y\""), "bounds[0]: bounds nothing; give \"least\", \"most\" or both");
+    has(bound("\"body\": \"a\", \"least\": 2, \"most\": 1"), "bounds[0].least: is above \"most\"");
+    has(bound("\"body\": \"a\", \"least\": 2, \"from_s\": -1"), "bounds[0].from_s: ");
+    has(bound("\"body\": \"a\", \"least\": 2, \"of\": \"angle_deg\", \"axis\": [0, 0, 0]"), "bounds[0].axis: ");
+    has(bound("\"body\": \"a\", \"least\": 2, \"of\": \"height\""), "test.json");
     has(scene("\"solver\": {\"coupling_iterations\": 0}"), "solver.coupling_iterations: is 0; give 1 to 16");
     has(scene("\"solver\": {\"rig_solver\": \"magic\"}"), "test.json");
     has(scene("\"generators\": [{\"stack\": {\"count\": 3}}]"), "generators[0].stack.shape: is missing");
