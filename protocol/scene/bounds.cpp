@@ -68,6 +68,10 @@ std::uint32_t BoundsWatch::broken() const {
     return static_cast<std::uint32_t>(std::ranges::count_if(kept_, [](const Kept& kept) { return kept.broken_at != 0; }));
 }
 
+std::uint32_t BoundsWatch::not_reached() const {
+    return static_cast<std::uint32_t>(std::ranges::count_if(kept_, [](const Kept& kept) { return kept.looks == 0; }));
+}
+
 std::string BoundsWatch::text(std::size_t index) const {
     const SceneBound& bound = bounds_[index];
     const Kept& kept = kept_[index];

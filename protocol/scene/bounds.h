@@ -31,6 +31,7 @@ class BoundsWatch {
     };
     std::span<const Kept> kept() const { return kept_; }
     std::uint32_t broken() const;
+    std::uint32_t not_reached() const;  // whose from_s has not come
     // "bounds[2]: x of "one" was 5.3 after tick 620, which is above 1.05"; of one that was broken.
     std::string text(std::size_t index) const;
 

@@ -230,6 +230,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     }
     report->bounds = static_cast<std::uint32_t>(scene.bounds.size());
     report->bounds_broken = bounds.broken();
+    report->bounds_not_reached = bounds.not_reached();
     const ReportHead head{scene.name, options.threads, scene.definition->def().substeps, options.profile, rigs->text};
     std::printf("%s\n", (options.json ? report_json(head, *report) : report_text(head, *report)).c_str());
     if (!options.json && !options.record.empty()) std::printf("replay %s\n", writer.replay_path().c_str());

@@ -210,6 +210,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .number("rejected_commands", report.rejected_commands)
         .number("bounds", report.bounds)
         .number("bounds_broken", report.bounds_broken)
+        .number("bounds_not_reached", report.bounds_not_reached)
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())
@@ -275,7 +276,9 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     if (report.rejected_commands == 1) text += "\n           1 command was rejected";
     if (report.rejected_commands > 1) text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
     if (report.bounds != 0)
-        text += "\n           " + std::to_string(report.bounds - report.bounds_broken) + " of the scene's " + std::to_string(report.bounds) + " bounds kept";
+        text += "\n           " + std::to_string(report.bounds - report.bounds_broken - report.bounds_not_reached) + " of the scene's " +
+                std::to_string(report.bounds) + " bounds kept" +
+                (report.bounds_not_reached != 0 ? ", " + std::to_string(report.bounds_not_reached) + " begin later" : "");
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +

@@ -55,7 +55,7 @@ struct SimulateReport {
     std::string_view solver;                      // of the rigs, as the scene says; coloured where it can have none
     std::uint64_t ticks = 0;
     std::uint64_t rejected_commands = 0;
-    std::uint32_t bounds = 0, bounds_broken = 0;  // of the scene; filled by who watched them
+    std::uint32_t bounds = 0, bounds_broken = 0, bounds_not_reached = 0;  // of the scene; filled by who watched them
     double ms_median = 0.0, ms_p99 = 0.0, ms_least = 0.0;  // of a step alone: without hash, save and measurement
     sim::HashTree hash;                    // after the last tick
     sim::WorldStats stats;                 // after the last tick

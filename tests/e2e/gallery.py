@@ -19,7 +19,7 @@ bad = 0 if paths else 1
 for path in paths:
     done, report = run(path)
     quality = report.get("quality", {})
-    if done.returncode != 0 or not report["bounds"] or report["bounds_broken"] or quality["quarantined"] or quality["speed_limited"]:
+    if done.returncode != 0 or not report["bounds"] or report["bounds_broken"] or report["bounds_not_reached"] or quality["quarantined"] or quality["speed_limited"]:
         bad += 1
         print(f"{path.name}: exit {done.returncode} {report} {done.stderr}")
 

@@ -118,6 +118,7 @@ TEST_CASE("bounds tell what of which body left them when, and which way") {
     CHECK(broken_at(7) == 3);
     CHECK(watch.kept()[8].looks == 0);
     CHECK(watch.broken() == 5);
+    CHECK(watch.not_reached() == 1);
 
     const std::vector<protocol::SceneBound> of_one_gone = {bound(Of::x, 2.0, 4.0)};
     protocol::BoundsWatch gone(of_one_gone, **world);
