@@ -5,13 +5,13 @@
 #include <cstdio>
 
 #include "protocol/scene/geometry.h"
+#include "protocol/scene/scene_generated.h"
 
 namespace orrery::protocol {
 
 namespace {
 
 constexpr double kDegrees = 57.29577951308232;  // of a radian
-constexpr const char* kMeasureNames[] = {"x", "y", "z", "speed", "spin_x", "spin_y", "spin_z", "turn_z_deg", "distance", "angle_deg"};
 
 std::string number(double value) {
     char text[32];
@@ -52,10 +52,6 @@ void BoundsWatch::look() {
         if (tick_s < bound.from_s) continue;
         const bool gone = !world_.alive(bodies_[i]);
         const double value = gone ? 0.0 : measure(bound, world_.body(bodies_[i]));
-        if (!gone) {
-            kept.lowest = kept.looks == 0 ? value : std::min(kept.lowest, value);
-            kept.highest = kept.looks == 0 ? value : std::max(kept.highest, value);
-        }
         ++kept.looks;
         if (kept.broken_at != 0 || (!gone && value >= bound.least && value <= bound.most)) continue;
         kept.broken_at = world_.tick();
@@ -78,7 +74,7 @@ std::string BoundsWatch::text(std::size_t index) const {
     const std::string begin = "bounds[" + std::to_string(index) + "]: ", after = " after tick " + std::to_string(kept.broken_at);
     if (kept.gone) return begin + "\"" + bound.body + "\" was gone" + after;
     const bool below = kept.value < bound.least;
-    return begin + kMeasureNames[static_cast<std::size_t>(bound.of)] + " of \"" + bound.body + "\" was " + number(kept.value) + after + ", " +
+    return begin + scene::EnumNameMeasure(static_cast<scene::Measure>(bound.of)) + " of \"" + bound.body + "\" was " + number(kept.value) + after + ", " +
            (below ? "below " : "above ") + number(below ? bound.least : bound.most);
 }
 

@@ -24,7 +24,6 @@ class BoundsWatch {
 
     struct Kept {
         std::uint64_t looks = 0;
-        double lowest = 0.0, highest = 0.0;  // that were measured, if ever
         std::uint64_t broken_at = 0;         // the first tick; 0: never
         bool gone = false;                   // the body was, then; else
         double value = 0.0;                  // what it was
