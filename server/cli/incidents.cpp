@@ -104,7 +104,7 @@ std::string_view quarantine_text(EventCause cause) {
         case EventCause::too_fast:
             return "its velocity ran away, above twice kMaxLinearSpeed_mps";
         case EventCause::turns_too_fast:
-            return "its turning ran away, above twice kMaxAngularSpeed_radps";
+            return "its turning ran away, above twice kMaxAngularSpeed_radps, in a joint";
         default:
             return "for no known cause";
     }

@@ -4,7 +4,9 @@
 // straight, and of what turns what does not turn by much. They miss what arrives by the rest of a turn, such as the end of a rod that
 // spins fast, and what is pushed aside by another contact in the same tick. So when the solver is done, the way
 // of a continuous body from the tick's first pose to its last is walked again, and the body is left where it would begin to
-// pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough for an ordinary contact.
+// pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough for an ordinary contact. Where it has been
+// left so more than once, nearer each time, and again comes nowhere (kStuckPart), half of its velocity goes too: what contacts make of a turn
+// of a radian, taken to be straight, may let a body turn into the wall that they keep it from, and it would stand there for ever.
 //
 // To pass means that the shapes overlap by more than a skin, a part of their thickness (kSkinPart). Both are made smaller by
 // theirs for the walk, so that bodies that rest, slide or roll on each other are none of its business. Of compounds every child
@@ -21,16 +23,22 @@ namespace orrery::sim {
 
 inline constexpr double kSkinPart = 0.25;        // of each shape's inner radius
 inline constexpr int kMaxSweepIterations = 128;  // a way that needs more ends where it has come to
+inline constexpr double kStuckPart = 1.0 / 16.0; // of the way
 
 namespace ref {
 
 // The part of the way from `start` to `end` that a body may go before it passes one of the fixed bodies that its filter meets:
 // 1 if all of it. The way is straight, the turn even and the shorter one. Bodies that overlap by more than the skin at `start`
 // are not looked at.
-double free_part(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
+struct FreeWay {
+    double part = 1.0;
+    bool stuck = false;
+};
+FreeWay free_way(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
                  const BodyTree& fixed, std::span<const Shape> shapes);
 // The pose on that way.
 PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double part);
+void halve(VelocityRecord& velocity);
 
 }  // namespace ref
 

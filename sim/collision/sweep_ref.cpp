@@ -1,5 +1,7 @@
 // Conservative advancement: along the normal of the distance to a fixed shape the gap shrinks no faster than by the linear
-// speed of approach and the fastest turn times the body's bounding radius. Time runs from 0 to 1.
+// speed of approach and the fastest turn times the body's bounding radius. Time runs from 0 to 1. Of what turns that bound is far too
+// strict where it is near: a rod whose end slides along a wall would come no further at all. So a step is never shorter than one in which
+// no part of the body moves by more than half of both skins, which pass nothing.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -19,6 +21,8 @@ namespace {
 
 // The walk ends where of the sum of both skins so much is left between the shapes, which have lost theirs.
 constexpr double kGapPart = 0.1;
+constexpr double kNearPart = 0.25;  // of that: nearer it is not left
+constexpr double kStepPart = 0.5;   // of the sum of both skins
 
 Point position_of(const PoseRecord& p) { return {p.position[0], p.position[1], p.position[2]}; }
 QuatT<double> orientation_of(const PoseRecord& p) {
@@ -78,6 +82,7 @@ struct Walk {
     double radius;
     Box3 box{};          // holds the whole way
     double free = 1.0;
+    bool pressed = false;  // it began nearer to what ended it than it would be left at first
 
     Walk(const Shape& shape, const BodyInfo& of, const PoseRecord& start, const PoseRecord& end, std::span<const Shape> all)
         : info(of), shapes(all), way(start, end), radius(shape.bounding_radius) {
@@ -136,35 +141,39 @@ struct Walk {
     }
     void pass(const Skinned& part, const Skinned& obstacle) {
         const double radii = double(obstacle.shape.radius) + double(part.shape.radius);
-        const double turning = way.fastest_turn * radius;
-        double stop = kGapPart * (obstacle.skin + part.skin), t = 0.0;
+        const double turning = way.fastest_turn * radius, skins = obstacle.skin + part.skin, least = kStepPart * skins / (turning + length(way.translation));
+        double stop = kGapPart * skins, t = 0.0, clear = 0.0;
+        bool begins_near = false;
         for (int n = 0; n < kMaxSweepIterations; ++n) {
             const Probe probe{part.shape, part.queries, relative_frame(obstacle.frame, placed(way.at(t), part.frame))};
             const CoreDistance near = core_distance(obstacle.shape, obstacle.queries, probe);
             const double gap = near.distance - radii;
             if (n == 0) {
                 if (gap <= 0.0) return;
+                begins_near = gap < kNearPart * stop;
                 stop = min(stop, 0.5 * gap);
             }
+            if (gap > kNearPart * stop) clear = t;
             if (gap <= stop) break;
             const Point normal = obstacle.frame.rotation * ((near.on_probe - near.on_shape) * (1.0 / near.distance));
             const double approach = turning - dot(normal, way.translation);
             if (approach <= 0.0) return;
-            t = t + (gap - 0.5 * stop) / approach;
+            t = t + max((gap - 0.5 * stop) / approach, least);
             if (t >= free) return;
         }
-        free = t;
+        free = clear;
+        pressed = begins_near;
     }
 };
 
 }  // namespace
 
-double free_part(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
+FreeWay free_way(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
                  const BodyTree& fixed, std::span<const Shape> shapes) {
-    if (has_no_mass(shape.type)) return 1.0;
+    if (has_no_mass(shape.type)) return {};
     Walk walk(shape, info, start, end, shapes);
     search(fixed, walk);
-    return walk.free;
+    return {walk.free, walk.pressed && walk.free < kStuckPart};
 }
 
 PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double part) {
@@ -177,6 +186,11 @@ PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double p
     return {{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)},
             {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)},
             0.0f};
+}
+
+void halve(VelocityRecord& velocity) {
+    for (float& v : velocity.linear) v = v * 0.5f;
+    for (float& w : velocity.angular) w = w * 0.5f;
 }
 
 }  // namespace orrery::sim::ref

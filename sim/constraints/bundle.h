@@ -75,6 +75,7 @@ struct BundleHead {
     std::uint32_t count, write_a, write_b;
     std::uint32_t points;                // contacts: most points of a lane
     std::uint32_t bounces;               // contacts: some lane has restitution
+    std::uint32_t thin;                  // contacts: some lane is of a thin body; in the overflow others may be beside it
 };
 
 // Beside it in bundles of three or four bodies; D is the world where there are three.

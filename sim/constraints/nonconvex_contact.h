@@ -149,24 +149,24 @@ struct NonconvexContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void solve_friction(Bundle& bundle, NonconvexPointRows& rows, std::size_t lane, const InertiaT<F>& a,
+    ORRERY_FN static void solve_friction(Bundle& bundle, NonconvexPointRows& rows, std::size_t lane, F normal, const InertiaT<F>& a,
                                          const InertiaT<F>& b, VelocityT<F>& va, VelocityT<F>& vb) {
         const Vec3T<F> n = get<F>(rows.normal, lane), t = get<F>(rows.tangent, lane), u = cross(n, t);
         const Vec3T<F> ra = get<F>(rows.arm_a, lane), rb = ra + get<F>(bundle.to_b, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec2T<F> old = get<F>(rows.friction_impulse, lane);
         const Vec2T<F> now = ContactFunctions::coulomb(old, Vec2T<F>{dot(slip, t), dot(slip, u)}, get<F>(rows.friction_mass, lane),
-                                                       get<F>(rows.friction_least, lane), get<F>(bundle.friction, lane) * get<F>(rows.impulse, lane));
+                                                       get<F>(rows.friction_least, lane), get<F>(bundle.friction, lane) * normal);
         put(rows.friction_impulse, lane, now);
         const Vec3T<F> push = t * (now.x - old.x) + u * (now.y - old.y);
         subtract_impulse(va, a, push, cross(ra, push));
         add_impulse(vb, b, push, cross(rb, push));
     }
 
-    // da, db: displacement since the tick began.
-    template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
-                                const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+    // kThin: friction of each point is bound by no more than its `most`, which is then what it was bound by.
+    template <bool kRelax, bool kThin, class F>
+    ORRERY_FN static void solve_once(Bundle& bundle, std::size_t lane, const StepConstants& step, F* most, const VelocityT<F>& da,
+                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
         const F zero(0.0f), one(1.0f);
         const InertiaT<F> a = get<F>(bundle.a, lane), b = get<F>(bundle.b, lane);
         const std::uint32_t points = bundle.head.points;
@@ -189,7 +189,30 @@ struct NonconvexContactFunctions {
             p.push(now - old, a, b, va, vb);
         }
         if constexpr (kRelax) {
-            for (std::uint32_t k = 0; k < points; ++k) solve_friction(bundle, bundle.points[k], lane, a, b, va, vb);
+            for (std::uint32_t k = 0; k < points; ++k) {
+                F normal = get<F>(bundle.points[k].impulse, lane);
+                if constexpr (kThin) most[k] = normal = min(normal, most[k]);
+                solve_friction(bundle, bundle.points[k], lane, normal, a, b, va, vb);
+            }
+        }
+    }
+    // da, db: displacement since the tick began.
+    template <bool kRelax, class F>
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+                                const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+        solve_once<kRelax, false, F>(bundle, lane, step, nullptr, da, db, va, vb);
+    }
+    // Of thin bodies, as ContactFunctions.
+    template <class F>
+    ORRERY_FN static void relax_thin(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
+                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+        F most[kMaxManifoldPoints] = {F(kNoLimit), F(kNoLimit), F(kNoLimit), F(kNoLimit)};
+        for (int sweep = 0; sweep < ContactFunctions::kThinSweeps; ++sweep) {
+            for (std::uint32_t k = 0; k < bundle.head.points && sweep > 0; ++k) {
+                if (sweep == 1) most[k] = most[k] * F(ContactFunctions::kMoreBorne);
+                ContactFunctions::take_back<F>(bundle.points[k], lane);
+            }
+            solve_once<true, true, F>(bundle, lane, step, most, da, db, va, vb);
         }
     }
 

@@ -61,10 +61,12 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     std::uint8_t* const touched = colouring.touched.data();
     std::vector<std::uint32_t>& against_fixed = colouring.against_fixed;
     against_fixed.clear();
+    colouring.any_thin = false;
     for (std::uint32_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
         touched[c.a] = touched[c.b] = 1;
+        colouring.any_thin |= c.thin;
         if (c.points == 0) continue;
         if (!(c.dynamic_a && c.dynamic_b)) {
             if (c.dynamic_a != c.dynamic_b) against_fixed.push_back(i);

@@ -22,6 +22,7 @@ struct Contact {
     bool dynamic_a : 1 = false, dynamic_b : 1 = false;
     bool surface : 1 = false, bounces : 1 = false;  // has a ContactSurface that is not plain; restitution
     bool near : 1 = false;       // to what is solved after all colours: StepInput::near
+    bool thin : 1 = false;       // one of them is: Bodies::thin
 };
 
 struct Colouring {
@@ -33,6 +34,7 @@ struct Colouring {
     std::vector<std::uint64_t> used;             // scratch
     std::vector<std::uint32_t> against_fixed;    // scratch: such contacts
     std::vector<std::uint8_t> touched;           // by body: in some contact, whatever its colour
+    bool any_thin = false;                       // of the contacts
 };
 
 // Greedy, the lowest free colour, in canonical order: joints by index, then contacts between two dynamic bodies in order,

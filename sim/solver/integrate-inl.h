@@ -12,6 +12,7 @@
 
 #include "sim/constraints/bundle-inl.h"
 #include "sim/solver/kernels.h"
+#include "sim/solver/thin-inl.h"
 
 ORRERY_LANES_BEGIN
 
@@ -205,7 +206,8 @@ ORRERY_FN void move_body(const StepContext& context, const std::uint32_t* rows, 
         const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
         VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
         delta.linear = delta.linear + step;
-        delta.angular = delta.angular + turn;
+        // Contacts alone read it.
+        delta.angular = delta.angular + (context.start ? StartFrame<F>::of(context, rows, pose.orientation).back(turn) : turn);
         pose.position = pose.position + step;
         pose.orientation = integrate(pose.orientation, turn);
         scatter_pose<F>(context.pose->position, rows, moving, pose);

@@ -7,6 +7,11 @@
 
 namespace orrery::sim {
 
+// Of thin bodies: the axis that they turn about most easily, in the body's frame and, when the tick began, in the world's; else zero.
+struct LongAxis {
+    Vec3 body, world;
+};
+
 struct StepContext {
     StepConstants step;
     VelocityRecord* velocity;
@@ -18,6 +23,8 @@ struct StepContext {
     std::uint32_t body_count;
     const Vec3 *force, *torque;  // by body index, or null
     const std::uint8_t* touched; // by body index: 1 where a contact is; null: none is
+    const std::uint8_t* thin;    // by body index: Bodies::thin
+    const LongAxis* start;       // by body index, when the tick began; null: no thin body is touched
 };
 
 // Bundles of one kind lie `stride` bytes apart: forms that several kinds share see the part that they have in common.
@@ -42,6 +49,7 @@ const SolverKernels& solver_kernels(Target target);
 struct StepInput;
 namespace ref {
 StepConstants make_step_constants(const StepInput& input);
+LongAxis long_axis(const MassRecord& mass, const PoseRecord& pose);
 }
 
 }  // namespace orrery::sim

@@ -41,4 +41,19 @@ StepConstants make_step_constants(const StepInput& input) {
     return step;
 }
 
+// Of an inverse inertia whose eighth power is all but that axis: by its longest column.
+LongAxis long_axis(const MassRecord& mass, const PoseRecord& pose) {
+    const float* i = mass.inverse_inertia;
+    const float* q = pose.orientation;
+    const float scale = 1.0f / ((i[0] + i[3]) + i[5]);
+    Vec3T<float> x{i[0] * scale, i[1] * scale, i[2] * scale}, y{i[1] * scale, i[3] * scale, i[4] * scale}, z{i[2] * scale, i[4] * scale, i[5] * scale};
+    for (int square = 0; square < 3; ++square) {
+        const Vec3T<float> a = (x * x.x + y * x.y) + z * x.z, b = (x * y.x + y * y.y) + z * y.z, c = (x * z.x + y * z.y) + z * z.z;
+        x = a, y = b, z = c;
+    }
+    const Vec3T<float>& longest = x.x >= y.y && x.x >= z.z ? x : y.y >= z.z ? y : z;
+    const Vec3T<float> a = longest * (1.0f / length(longest)), w = rotate(QuatT<float>{q[0], q[1], q[2], q[3]}, a);
+    return {{a.x, a.y, a.z}, {w.x, w.y, w.z}};
+}
+
 ORRERY_LANES_END

@@ -29,8 +29,9 @@ Kind kind_of(const Contact& contact) { return kSorts[sort_of(contact)]; }
 std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::contact); }
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
 std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
-constexpr std::uint32_t kNear = 0, kFar = 1;  // in this order
-std::uint32_t part_of(const Contact& contact) { return contact.near ? kNear : kFar; }
+constexpr std::uint32_t kNear = 0, kFar = 1, kThinNear = 2;  // in this order, then what is thin and far
+std::uint32_t part_of(const Contact& contact) { return (contact.near ? kNear : kFar) + (contact.thin ? kThinNear : 0u); }
+bool is_near(std::uint32_t part) { return part == kNear || part == kThinNear; }
 
 }  // namespace
 
@@ -109,7 +110,9 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
     constraints_ = overflow_constraints_;
     for (const Plan& p : plans_) {
-        for (std::uint32_t colour = 0; colour < colours_; ++colour) constraints_ += p.lanes[colour][kNear] + p.lanes[colour][kFar];
+        for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+            for (const std::uint32_t lanes : p.lanes[colour]) constraints_ += lanes;
+        }
     }
 }
 
@@ -168,7 +171,7 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
 // Contacts are placed by a counting sort by kind, colour, part and points, stable: chunks of them count theirs, and then know which slots
 // are their own.
 std::uint32_t BundleLayout::key_of(std::uint8_t colour, const Contact& c) const {
-    return ((sort_of(c) * colours_ + colour) * kParts + part_of(c)) * kBuckets + bucket_of(c);
+    return ((sort_of(c) * colours_ + colour) * parts_ + part_of(c)) * kBuckets + bucket_of(c);
 }
 std::uint32_t BundleLayout::chunk_of(std::span<const Contact> contacts) {
     return std::max(kPlaceChunk, chunk_count(static_cast<std::uint32_t>(contacts.size()), kMostPlaceChunks));
@@ -178,11 +181,12 @@ std::uint32_t BundleLayout::chunk_of(std::span<const Contact> contacts) {
 void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
     if (contacts.empty()) return;
     constexpr std::uint32_t kSortCount = static_cast<std::uint32_t>(std::size(kSorts));
-    const std::uint32_t of_sort = colours_ * kParts * kBuckets, keys = kSortCount * of_sort;
+    parts_ = colouring.any_thin ? kParts : kThinNear;
+    const std::uint32_t of_sort = colours_ * parts_ * kBuckets, keys = kSortCount * of_sort;
     const auto count = static_cast<std::uint32_t>(contacts.size());
     const std::uint32_t chunk = chunk_of(contacts), chunks = chunk_count(count, chunk);
     ranks_.assign(std::size_t{chunks} * keys, 0);  // how many of a key come before a chunk's first
-    constexpr std::uint32_t kOverflowBit = kSortCount, kNearBit = kSortCount + 1;  // after one for each of kSorts
+    constexpr std::uint32_t kOverflowBit = kSortCount, kPartBit = kSortCount + 1;  // after one for each of kSorts
     std::atomic<std::uint32_t> any{0};
     for_chunks(executor, count, chunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::uint32_t* const counts = ranks_.data() + std::size_t{index} * keys;
@@ -192,7 +196,7 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
             if (colour == kNoColour) continue;
             const Contact& c = contacts[i];
             if (colour < kMaxColours) ++counts[key_of(colour, c)];
-            here |= 1u << sort_of(c) | (c.near ? 1u << kNearBit : 0u) | (colour == kOverflowColour ? 1u << kOverflowBit : 0u);
+            here |= 1u << sort_of(c) | 1u << (kPartBit + part_of(c)) | (colour == kOverflowColour ? 1u << kOverflowBit : 0u);
         }
         any.fetch_or(here, std::memory_order_relaxed);
     });
@@ -211,8 +215,9 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
     const auto each_key = [&](auto work) {
         for (std::uint32_t sort = 0; sort < kSortCount; ++sort) {
             for (std::uint32_t colour = 0; (seen >> sort & 1u) != 0 && colour < colours_; ++colour) {
-                for (std::uint32_t part = (seen >> kNearBit & 1u) != 0 ? kNear : kFar; part < kParts; ++part) {
-                    std::uint32_t key = sort * of_sort + (colour * kParts + part) * kBuckets;
+                for (std::uint32_t part = 0; part < parts_; ++part) {
+                    if ((seen >> (kPartBit + part) & 1u) == 0) continue;
+                    std::uint32_t key = sort * of_sort + (colour * parts_ + part) * kBuckets;
                     for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, sort, colour, part, bucket);
                 }
             }
@@ -270,6 +275,7 @@ void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constra
         const Contact& contact = contacts[constraint.source];
         to.points = std::max<std::uint32_t>(to.points, contact.points);
         to.bounces |= contact.bounces ? 1u : 0u;
+        to.thin |= contact.thin ? 1u : 0u;
     }
     if (kBundleBodies[index_of(constraint.kind)] <= 2) return;
     auto& many = reinterpret_cast<ManyHead&>(to);
@@ -342,14 +348,16 @@ void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Co
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
         colour_begin_[colour] = static_cast<std::uint32_t>(blocks_.size());
         std::uint32_t bundles = 0;
-        for (const Plan& p : plans_) bundles += bundles_of(p.lanes[colour][kNear]) + bundles_of(p.lanes[colour][kFar]);
+        for (const Plan& p : plans_) {
+            for (const std::uint32_t lanes : p.lanes[colour]) bundles += bundles_of(lanes);
+        }
         const std::uint32_t size = std::clamp(bundles / kBlocksPerColour, 1u, kMaxBlockBundles);
         for (const Plan& p : plans_) {
             for (std::uint32_t part = 0; part < kParts; ++part) {
                 const std::uint32_t lanes = p.lanes[colour][part], all = bundles_of(lanes);
                 for (std::uint32_t done = 0; done < all; done += size) {
                     Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour][part] + done, std::min(size, all - done),
-                                                              std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, part == kNear});
+                                                              std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, is_near(part)});
                     const std::uint32_t middle = source(p.kind, block.first * kBundleLanes + block.lanes / 2);
                     block.place = p.kind >= Kind::contact ? contacts[middle].b : joints[middle].b;
                 }

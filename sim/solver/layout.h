@@ -55,7 +55,7 @@ class BundleLayout {
 
   private:
     static constexpr std::uint32_t kBuckets = kMaxManifoldPoints;  // contacts with more points first
-    static constexpr std::uint32_t kParts = 2;                     // of a colour of a kind, in bundles of their own: near contacts, all else
+    static constexpr std::uint32_t kParts = 4;  // of a colour of a kind, in bundles of their own: near contacts, all else, and of thin bodies
     struct Store {
         std::byte* bundles = nullptr;
         std::uint32_t size = 0, overflow = 0;  // bundles, those of the overflow behind the others
@@ -113,6 +113,7 @@ class BundleLayout {
     std::vector<Target> targets_;                     // by key
     std::vector<std::uint64_t> used_;                 // by body
     std::array<std::uint32_t, kMaxColours + 1> colour_begin_{};
+    std::uint32_t parts_ = kParts;                    // of them, that this tick's contacts may be in
     std::uint32_t constraints_ = 0, colours_ = 0, overflow_constraints_ = 0, overflow_joints_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "sim/constraints/bundle-inl.h"
 #include "sim/solver/kernels.h"
+#include "sim/solver/thin-inl.h"
 #define ORRERY_CONSTRAINT_FUNCTIONS
 #include "sim/constraints/contact.h"
 #include "sim/constraints/list.h"
@@ -38,6 +39,27 @@ struct BodyPair {
     ORRERY_FN void write(const VelocityT<F>& a, const VelocityT<F>& b) const {
         scatter_velocity<F>(context.velocity->linear, rows_a, write_a, a);
         scatter_velocity<F>(context.velocity->linear, rows_b, write_b, b);
+    }
+};
+
+// Of contacts of thin bodies, which are seen as they were when the tick began.
+template <class F>
+struct ThinPair : BodyPair<F> {
+    StartFrame<F> frame_a, frame_b;
+    ORRERY_FN ThinPair(const StepContext& c, const BundleHead& head, std::uint32_t lane)
+        : BodyPair<F>(c, head, lane),
+          frame_a(StartFrame<F>::of(c, this->rows_a, this->pose_a().orientation)),
+          frame_b(StartFrame<F>::of(c, this->rows_b, this->pose_b().orientation)) {}
+    ORRERY_FN VelocityT<F> velocity_a() const {
+        const VelocityT<F> v = BodyPair<F>::velocity_a();
+        return {v.linear, frame_a.back(v.angular)};
+    }
+    ORRERY_FN VelocityT<F> velocity_b() const {
+        const VelocityT<F> v = BodyPair<F>::velocity_b();
+        return {v.linear, frame_b.back(v.angular)};
+    }
+    ORRERY_FN void write(const VelocityT<F>& a, const VelocityT<F>& b) const {
+        BodyPair<F>::write({a.linear, frame_a.forth(a.angular)}, {b.linear, frame_b.forth(b.angular)});
     }
 };
 
@@ -228,9 +250,22 @@ void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t c
 }
 
 template <bool kRelax, class Functions, class F>
+ORRERY_ONCE void solve_thin(const StepContext& context, typename Functions::Bundle& bundle, std::uint32_t lane) {
+    const ThinPair<F> pair(context, bundle.head, lane);
+    VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+    if constexpr (kRelax) Functions::template relax_thin<F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+    else Functions::template solve<false, F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+    pair.write(a, b);
+}
+
+template <bool kRelax, class Functions, class F>
 void solve_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
+        if (bundle->head.thin != 0) {
+            solve_thin<kRelax, Functions, F>(context, *bundle, lane);
+            continue;
+        }
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
         Functions::template solve<kRelax, F>(*bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
@@ -243,18 +278,31 @@ template <class Functions, class F>
 void relax_contacts_again(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
-        for (std::uint32_t point = 0; point < bundle->head.points; ++point) {
-            auto& rows = point_rows(*bundle, point);
-            put(rows.total, lane, get<F>(rows.total, lane) - get<F>(rows.impulse, lane));
-        }
+        for (std::uint32_t point = 0; point < bundle->head.points; ++point) ContactFunctions::take_back<F>(point_rows(*bundle, point), lane);
     }
     solve_contacts<true, Functions, F>(context, bundles, count, stride);
 }
 
 template <class Functions, class Bundle, class F>
+ORRERY_ONCE void note_thin(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
+    const ThinPair<F> pair(context, bundle.head, lane);
+    Functions::template note_speed<F>(bundle, lane, pair.velocity_a(), pair.velocity_b());
+}
+template <class Functions, class Bundle, class F>
+ORRERY_ONCE void restitute_thin(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
+    const ThinPair<F> pair(context, bundle.head, lane);
+    VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+    Functions::template restitute<F>(bundle, lane, context.step, a, b);
+    pair.write(a, b);
+}
+template <class Functions, class Bundle, class F>
 void note_speeds(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     ORRERY_FOR_EACH_VECTOR {
         if (bundle->head.bounces == 0) continue;
+        if (bundle->head.thin != 0) {
+            note_thin<Functions, Bundle, F>(context, *bundle, lane);
+            continue;
+        }
         const BodyPair<F> pair(context, bundle->head, lane);
         Functions::template note_speed<F>(*bundle, lane, pair.velocity_a(), pair.velocity_b());
     }
@@ -264,6 +312,10 @@ template <class Functions, class Bundle, class F>
 void restitute_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     ORRERY_FOR_EACH_VECTOR {
         if (bundle->head.bounces == 0) continue;
+        if (bundle->head.thin != 0) {
+            restitute_thin<Functions, Bundle, F>(context, *bundle, lane);
+            continue;
+        }
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
         Functions::template restitute<F>(*bundle, lane, context.step, a, b);
@@ -277,7 +329,29 @@ void finish_contacts(const StepContext&, void* bundles, std::uint32_t count, std
     ORRERY_FOR_EACH_VECTOR { Functions::template finish<F>(*bundle, lane); }
 }
 
-// ---- both
+template <class Functions, class F>
+ORRERY_ONCE void warm_start_thin(const StepContext& context, const typename Functions::Bundle& bundle, std::uint32_t lane) {
+    const ThinPair<F> pair(context, bundle.head, lane);
+    VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+    Functions::template warm_start<F>(bundle, lane, a, b);
+    pair.write(a, b);
+}
+template <class Functions, class F>
+void warm_start_contacts(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        if (bundle->head.thin != 0) {
+            warm_start_thin<Functions, F>(context, *bundle, lane);
+            continue;
+        }
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        Functions::template warm_start<F>(*bundle, lane, a, b);
+        pair.write(a, b);
+    }
+}
+
+// ---- joints
 
 template <class Functions, class F>
 void warm_start(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
@@ -328,7 +402,7 @@ constexpr KindKernels joint_kernels() {
 }
 template <class Functions, class F>
 constexpr KindKernels kernels_of_contacts(BundleKernel note_speed, BundleKernel restitute) {
-    return {prepare_contacts<Functions, F>, warm_start<Functions, F>, solve_contacts<false, Functions, F>,
+    return {prepare_contacts<Functions, F>, warm_start_contacts<Functions, F>, solve_contacts<false, Functions, F>,
             solve_contacts<true, Functions, F>, relax_contacts_again<Functions, F>, note_speed, restitute, finish_contacts<Functions, F>};
 }
 template <class F>
@@ -345,7 +419,7 @@ constexpr KindKernels nonconvex_contact_kernels() {
 }
 template <class F>
 constexpr KindKernels surface_contact_kernels() {
-    return {prepare_surface_contacts<F>, warm_start<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
+    return {prepare_surface_contacts<F>, warm_start_contacts<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
             solve_contacts<true, SurfaceContactFunctions, F>, relax_contacts_again<SurfaceContactFunctions, F>,
             note_speeds<ContactFunctions, BouncingContactBundle, F>, restitute_contacts<ContactFunctions, BouncingContactBundle, F>,
             finish_surface_contacts<F>};

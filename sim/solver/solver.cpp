@@ -169,7 +169,7 @@ struct Solver::Impl {
                 const bool leads = place % kMaxManifoldPoints == 0;
                 const auto points = static_cast<std::uint8_t>(!leads ? 0 : together > 1 ? together : m.count);
                 contacts[i] = {m.a, m.b, points, leads ? together : std::uint8_t{1}, bodies.dynamic(m.a), bodies.dynamic(m.b),
-                               is_surface(i), m.restitution > 0.0f, is_near(m.a) || is_near(m.b)};
+                               is_surface(i), m.restitution > 0.0f, is_near(m.a) || is_near(m.b), (bodies.thin[m.a] | bodies.thin[m.b]) != 0};
                 if (contacts[i].bounces) bounces.store(true, std::memory_order_relaxed);
             }
         });
@@ -183,6 +183,13 @@ struct Solver::Impl {
         for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
             for (std::uint32_t i = begin; i < end; ++i) moved[i] = std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
         });
+    }
+    const LongAxis* long_axes(const Bodies& bodies, TickArena& arena) {
+        LongAxis* const all = arena.allocate<LongAxis>(bodies.size());
+        for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+            for (std::uint32_t i = begin; i < end; ++i) all[i] = bodies.thin[i] != 0 ? ref::long_axis(bodies.mass[i], bodies.pose[i]) : LongAxis{};
+        });
+        return all;
     }
     void remember_poses(const Bodies& bodies) {
         last_pose.resize(bodies.size());
@@ -340,6 +347,8 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
             bodies.size(),
             input.force.empty() ? nullptr : input.force.data(),
             input.torque.empty() ? nullptr : input.torque.data(),
+            nullptr,
+            bodies.thin.data(),
             nullptr};
 }
 
@@ -387,6 +396,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
         if (!built) colour_joints(bodies, joints, taken, s.colouring);
         colour_contacts(s.contacts, s.colouring);
         if (!s.contacts.empty()) s.context.touched = s.colouring.touched.data();
+        if (s.colouring.any_thin) s.context.start = s.long_axes(bodies, arena);
         s.layout.build(bodies, joints, taken, s.contacts, s.colouring, built, *s.executor, arena);
         if (!built) s.remember(input.joint_epoch, bodies, taken);
     });

@@ -70,6 +70,7 @@ struct Bodies {
     std::vector<InertiaRecord> inertia;
     std::vector<MassRecord> mass;
     std::vector<std::uint8_t> flags;    // BodyFlag
+    std::vector<std::uint8_t> thin;     // 1: a stick, by its inertias (ref::is_thin); constant of a body, as `mass`
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
     std::vector<BodyInfo> info;

@@ -47,6 +47,10 @@ float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm
 void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg);
 // World-axes inverse inertia of a pose.
 InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose);
+// Whether it turns about one axis so much more easily than about another that contacts must turn with it (sim/solver/passes-inl.h).
+bool is_thin(const MassRecord& mass);
+// An angular velocity no longer than kMaxAngularSpeed_radps.
+void limit_turning(VelocityRecord& velocity);
 // Adds an impulse (N s) at a lever arm from the centre and an angular impulse (N m s) to a velocity.
 void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever, Vec3 linear,
                  Vec3 angular);

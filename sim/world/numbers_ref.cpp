@@ -165,6 +165,25 @@ void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg) {
     for (int k = 0; k < 6; ++k) record.inverse_inertia[k] = values[k];
 }
 
+// Of principal inverse inertias x, y, z: (x + y + z) (1/x + 1/y + 1/z), which is 9 where they are equal, and of a rod twice its greatest by
+// its least.
+bool is_thin(const MassRecord& mass) {
+    constexpr float kThin = 30.0f;  // a stick of 5 by 1 by 1 has 31
+    const float* i = mass.inverse_inertia;
+    const float* lock = mass.angular_lock;
+    if (lock[0] * lock[1] * lock[2] == 0.0f) return false;
+    const float minors = ((i[0] * i[3] - i[1] * i[1]) + (i[0] * i[5] - i[2] * i[2])) + (i[3] * i[5] - i[4] * i[4]);
+    const float determinant = (i[0] * (i[3] * i[5] - i[4] * i[4]) - i[1] * (i[1] * i[5] - i[4] * i[2])) + i[2] * (i[1] * i[4] - i[3] * i[2]);
+    return ((i[0] + i[3]) + i[5]) * minors > kThin * determinant;
+}
+
+void limit_turning(VelocityRecord& velocity) {
+    float* const w = velocity.angular;
+    const float size = length(Vec3T<float>{w[0], w[1], w[2]});
+    if (!(size > kMaxAngularSpeed_radps)) return;
+    for (int k = 0; k < 3; ++k) w[k] = w[k] * (kMaxAngularSpeed_radps / size);
+}
+
 InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose) {
     InertiaRecord record;
     if (mass.inverse_mass == 0.0f) return record;

@@ -112,6 +112,7 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.inertia.resize(count);
     b.mass.resize(count);
     b.flags.resize(count);
+    b.thin.resize(count);
     b.generation.resize(count);
     b.slow_ticks.resize(count);
     b.info.resize(count);
@@ -136,6 +137,7 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
     }
     bodies.mass[index] = mass;
     bodies.flags[index] = flags;
+    bodies.thin[index] = ref::is_thin(mass) ? 1 : 0;
     bodies.slow_ticks[index] = 0;
     bodies.delta[index] = {};
     BodyInfo& info = bodies.info[index];
@@ -303,6 +305,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.inertia[index] = {};
     bodies.mass[index] = {};
     bodies.flags[index] = 0;
+    bodies.thin[index] = 0;
     bodies.slow_ticks[index] = 0;
     bodies.info[index] = {};
     core.state.origin[index] = {};

@@ -144,19 +144,20 @@ def bridge(s):
 
 
 def ladder(s):
-    n, links = s.pick.choice([4, 8, 12, 20]), s.pick.choice([0, 1, 2])
-    top = 0.3 * n + 3
-    s.generate("rope_ladder", ["rung"] * n, rungs=n, links=links, origin=[0, top, 0], rung_shape="rung", collide=False, **({"link_shape": "knot"} if links else {}))
-    for i in range(2 * links * n): s.shape_of[f"g[{n + i}]"], s.mass_of[f"g[{n + i}]"] = "knot", 1.0
-    s.body("crate", "crate", [0, top - 0.3 * (n - 1) - 0.6, 0])
+    n, links, step = s.pick.choice([4, 8, 12, 20]), s.pick.choice([0, 1, 2]), s.pick.choice([0.3, 0.3, 0.6])
+    rung, knot, top = s.pick.choice(["rung", "rung", "link"]), s.pick.choice(["knot", "link"]), step * n + 3
+    s.generate("rope_ladder", [rung] * n, rungs=n, links=links, step=[0, -step, 0], origin=[0, top, 0], rung_shape=rung, collide=False, **({"link_shape": knot} if links else {}))
+    for i in range(2 * links * n): s.shape_of[f"g[{n + i}]"], s.mass_of[f"g[{n + i}]"] = knot, 1.0
+    s.body("crate", "crate", [0, top - step * (n - 1) - 0.6, 0])
     for z in s.pick.choice([(0.0,), (-0.2, 0.2)]): s.joints.append({"a": f"g[{n - 1}]", "b": "crate", "ball_socket": {"anchor_a": [0, 0, z], "anchor_b": [0, 0.6, z]}})
 
 
 def ring(s):
     n, load = s.pick.choice([8, 20, 32, 64, 128]), s.pick.choice(["none", "hangs", "ground"])
-    radius = STEP / (2 * math.sin(math.pi / n))
+    bead, step = s.pick.choice(["link", "link", "knot"]), s.pick.choice([STEP, STEP, 0.5])
+    radius = step / (2 * math.sin(math.pi / n))
     y = radius + 0.2 if load == "ground" else 2 * radius + 2
-    s.generate("ring", ["link"] * n, count=n, origin=[0, y, 0], shape="link", attached=load != "ground", collide=True)
+    s.generate("ring", [bead] * n, count=n, spacing=step, origin=[0, y, 0], shape=bead, attached=load != "ground", collide=True)
     if load == "ground": s.still("ground", "ground", [0, 0, 0])
     if load == "hangs":
         s.body("crate", "crate", [0, y - 2 * radius - 0.6, 0], category=2, mask=0)

@@ -327,6 +327,33 @@ class Iterated {
         const double length = std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z + n.w * n.w);
         body.turn = {n.x / length, n.y / length, n.z / length, n.w / length};
     }
+    // What has joints far from its centre: as rods there at the least. Their stiffness anew.
+    void count_as_stars(std::vector<double>& turn_back) {
+        std::vector<M3> star(bodies.size(), M3{});
+        std::vector<double> arms(bodies.size());
+        const auto add = [&](std::size_t body, const D3& r) {
+            if (size(r) == 0.0) return;
+            arms[body] += 1.0;
+            star[body] = plus(star[body], plus(M3{D3{along(r, r), 0, 0}, D3{0, along(r, r), 0}, D3{0, 0, along(r, r)}}, times(outer(r, r), -1.0)));
+        };
+        for (const Link& link : links) add(link.a, link.arm_a), add(link.b, link.arm_b);
+        std::vector<bool> longer(bodies.size());
+        for (std::size_t i = 1; i < bodies.size(); ++i) {
+            Body& body = bodies[i];
+            if (!body.dynamic || arms[i] == 0.0) continue;
+            const M3 s = times(star[i], 0.25 / (arms[i] * body.own_mass));
+            double much = 0.0;
+            for (std::size_t c = 0; c < 3; ++c) much += 0.5 * along(body.inertia[c], s[c]);
+            if (much <= 1.0) continue;
+            longer[i] = true;
+            body.inertia = inverted(plus(inverted(body.inertia), times(s, 2.0 - 2.0 / much)));
+            turn_back[i] = 0.0;
+        }
+        for (const Link& link : links) {
+            if (longer[link.a]) turn_back[link.a] += stiffness(bodies[link.a].inertia, times(link.impulse, -1.0), link.arm_a);
+            if (longer[link.b]) turn_back[link.b] += stiffness(bodies[link.b].inertia, link.impulse, link.arm_b);
+        }
+    }
     void refresh() {
         std::vector<double> turn_back(bodies.size()), across(bodies.size());
         for (Body& body : bodies) {
@@ -347,6 +374,7 @@ class Iterated {
             const double pull = std::max(-along(link.impulse, way), 0.0) / along(way, way);
             across[link.a] += pull, across[link.b] += pull;
         }
+        count_as_stars(turn_back);
         for (std::size_t i = 1; i < bodies.size(); ++i) {
             Body& body = bodies[i];
             body.inertia = times(body.inertia, stiffened(h_ * turn_back[i]));

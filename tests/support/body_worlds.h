@@ -89,6 +89,7 @@ struct TestBodies {
         bodies.inertia.emplace_back();
         bodies.mass.emplace_back();
         bodies.flags.push_back(0);
+        bodies.thin.push_back(0);
         bodies.generation.push_back(0);
         bodies.info.emplace_back();
         return bodies.size() - 1;

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 24;
+inline constexpr std::uint32_t kEngineVersion = 25;
 
 // ---------------------------------------------------------------- limits
 
@@ -440,7 +440,7 @@ enum class EventCause : std::uint8_t {
     slot_taken, slot_empty, not_finite,
     too_far,                                      // kMaxCoordinate_m
     too_many_joints,                              // kMaxJoints
-    too_fast, turns_too_fast,                     // kMaxLinearSpeed_mps, kMaxAngularSpeed_radps; of `quarantined` above twice that
+    too_fast, turns_too_fast,                     // kMaxLinearSpeed_mps, kMaxAngularSpeed_radps; of `quarantined` above twice that, of turning where a joint holds
 };
 
 struct Event {
