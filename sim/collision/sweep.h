@@ -27,13 +27,12 @@ inline constexpr double kStuckPart = 1.0 / 16.0; // of the way
 
 namespace ref {
 
-// The part of the way from `start` to `end` that a body may go before it passes one of the fixed bodies that its filter meets:
-// 1 if all of it. The way is straight, the turn even and the shorter one. Bodies that overlap by more than the skin at `start`
-// are not looked at.
 struct FreeWay {
-    double part = 1.0;
-    bool stuck = false;
+    double part = 1.0;   // of the way, 1 if all of it is free
+    bool stuck = false;  // less than kStuckPart, of a body that began nearer to what it meets than it would be left at first
 };
+// How far a body may go from `start` to `end` before it passes one of the fixed bodies that its filter meets. The way is straight, the turn
+// even and the shorter one. Bodies that overlap by more than the skin at `start` are not looked at.
 FreeWay free_way(const Shape& shape, const BodyInfo& info, const PoseRecord& start, const PoseRecord& end,
                  const BodyTree& fixed, std::span<const Shape> shapes);
 // The pose on that way.

@@ -241,32 +241,35 @@ ORRERY_FN F some_arm(const Row& used, std::size_t lane, Vec3T<F> arm) {
     const F zero(0.0f);
     return select(dot(arm, arm) > zero, get<F>(used, lane), zero);
 }
-// I + sum of `share` (r.r E - r r^T), and stiffness anew.
+// I + sum of `share` (r.r E - r r^T), and stiffness anew, of the bodies `longer`.
 template <class F>
-ORRERY_ONCE void refresh_star(const GraphView& g, const GraphBodies* b, std::size_t lane, F share, InertiaT<F>& mass, F& stiffness) {
+ORRERY_ONCE void refresh_star(const GraphView& g, const GraphBodies* b, std::size_t lane, MaskOf<F> longer, F share, Sym3T<F>& inertia, F& stiffness) {
+    Sym3T<F> star = inertia;
     for (std::uint32_t k = 0; k < b->own; ++k) {
         const GraphJoints& j = g.joints[b->first_own + k];
         if (j.turns == 0) continue;
         const Vec3T<F> arm = get<F>(j.arm_home, lane);
-        mass.inverse_inertia = stiffened_across(mass.inverse_inertia, arm, get<F>(j.used, lane) * share * dot(arm, arm));
+        star = stiffened_across(star, arm, get<F>(j.used, lane) * share * dot(arm, arm));
     }
     for (std::uint32_t k = 0; k < b->sides; ++k) {
         const GraphSides& side = g.sides[b->first_side + k];
         if (side.turns == 0) continue;
         const Vec3T<F> arm = get<F>(side.arm, lane);
-        mass.inverse_inertia = stiffened_across(mass.inverse_inertia, arm, get<F>(side.used, lane) * share * dot(arm, arm));
+        star = stiffened_across(star, arm, get<F>(side.used, lane) * share * dot(arm, arm));
     }
-    stiffness = F(0.0f);
+    F of_star(0.0f);
     for (std::uint32_t k = 0; k < b->own; ++k) {
         const GraphJoints& j = g.joints[b->first_own + k];
-        if (j.turns != 0) stiffness = stiffness + turn_back(get<F>(j.impulse, lane), get<F>(j.arm_home, lane), mass.inverse_inertia);
+        if (j.turns != 0) of_star = of_star + turn_back(get<F>(j.impulse, lane), get<F>(j.arm_home, lane), star);
     }
     for (std::uint32_t k = 0; k < b->sides; ++k) {
         const GraphSides& side = g.sides[b->first_side + k];
         if (side.turns == 0) continue;
         const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
-        stiffness = stiffness + turn_back(-impulse, get<F>(side.arm, lane), mass.inverse_inertia);
+        of_star = of_star + turn_back(-impulse, get<F>(side.arm, lane), star);
     }
+    inertia = select_sym<F>(longer, star, inertia);
+    stiffness = select(longer, of_star, stiffness);
 }
 template <class F>
 ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
@@ -302,7 +305,7 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
     const MaskOf<F> longer = star > F(1.0f);
     if (any(longer) && g.graph->alone) {
         const F missing = F(2.0f) - F(2.0f) / max(star, F(1.0f));
-        refresh_star<F>(g, b, lane, select(longer, of_arm * missing, zero), mass, stiffness);
+        refresh_star<F>(g, b, lane, longer, of_arm * missing, mass.inverse_inertia, stiffness);
     }
     const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
     float* const plane = g.plane + kGraphInertia * s + place;

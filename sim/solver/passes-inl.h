@@ -93,6 +93,17 @@ void prepare_joints(const StepContext& context, void* bundles, std::uint32_t cou
 }
 
 template <class Functions, class F>
+void warm_start(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
+    using Bundle = typename Functions::Bundle;
+    ORRERY_FOR_EACH_VECTOR {
+        const BodyPair<F> pair(context, bundle->head, lane);
+        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
+        Functions::template warm_start<F>(*bundle, lane, a, b);
+        pair.write(a, b);
+    }
+}
+
+template <class Functions, class F>
 void solve_joints(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
@@ -344,19 +355,6 @@ void warm_start_contacts(const StepContext& context, void* bundles, std::uint32_
             warm_start_thin<Functions, F>(context, *bundle, lane);
             continue;
         }
-        const BodyPair<F> pair(context, bundle->head, lane);
-        VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        Functions::template warm_start<F>(*bundle, lane, a, b);
-        pair.write(a, b);
-    }
-}
-
-// ---- joints
-
-template <class Functions, class F>
-void warm_start(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
-    using Bundle = typename Functions::Bundle;
-    ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
         Functions::template warm_start<F>(*bundle, lane, a, b);

@@ -33,7 +33,7 @@ template <class F>
 struct StartFrame {
     MaskOf<F> thin;
     Vec3T<F> k;
-    F share;  // 1 / (1 + c)
+    F share;         // 1 / (1 + c)
 
     template <class Rows>
     ORRERY_FN static StartFrame of(const StepContext& context, const Rows* rows, QuatT<F> orientation) {

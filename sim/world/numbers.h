@@ -47,7 +47,7 @@ float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm
 void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg);
 // World-axes inverse inertia of a pose.
 InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose);
-// Whether it turns about one axis so much more easily than about another that contacts must turn with it (sim/solver/passes-inl.h).
+// Whether it turns so much more easily about one axis than about others that contacts must know how it lay (sim/solver/thin-inl.h).
 bool is_thin(const MassRecord& mass);
 // An angular velocity no longer than kMaxAngularSpeed_radps.
 void limit_turning(VelocityRecord& velocity);

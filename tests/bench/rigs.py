@@ -205,35 +205,41 @@ def spin_energy(shape, mass, q, w):
     return sum(mass / 6 * (sum(squares) - squares[i]) * local[i]**2 for i in range(3))
 
 
-def measure(orrery, path, scene, ticks):
-    every = max(1, ticks // 60)
-    done = subprocess.run([orrery, "run", path, "--ticks", str(ticks // every * every), "--json", "--bodies", ",".join(scene.shape_of), "--bodies-every", str(every)],
+def run(orrery, path, scene, ticks, every):
+    """What `orrery run` prints, its last line apart; or None and why not."""
+    done = subprocess.run([orrery, "run", path, "--ticks", str(ticks), "--json", "--bodies", ",".join(scene.shape_of), "--bodies-every", str(every)],
                           capture_output=True, text=True)
-    if done.returncode: return {"error": done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]}
+    if done.returncode: return None, done.stderr.strip() or f"exit code {done.returncode}"
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    energy, speed = {}, {}
-    for line in lines[:-1]:
-        tick, name, v = line["tick"], line["body"], line["linear_velocity"]
-        mass = scene.mass_of[name]
-        square = sum(x * x for x in v)
-        energy[tick] = energy.get(tick, 0.0) + mass * (square / 2 + GRAVITY * line["position"][1]) + spin_energy(scene.shape_of[name], mass, line["orientation"], line["angular_velocity"])
-        speed[tick] = max(speed.get(tick, 0.0), math.sqrt(square))
-    total = sum(scene.mass_of.values())
+    return lines[:-1], lines[-1]
+
+
+def energies(scene, lines):
+    """J, by tick."""
+    energy = {}
+    for line in lines:
+        name = line["body"]
+        mass, square = scene.mass_of[name], sum(x * x for x in line["linear_velocity"])
+        energy[line["tick"]] = energy.get(line["tick"], 0.0) + mass * (square / 2 + GRAVITY * line["position"][1]) + spin_energy(
+            scene.shape_of[name], mass, line["orientation"], line["angular_velocity"])
+    return energy
+
+
+def measure(orrery, path, scene, ticks, start):
+    every = max(1, ticks // 60)
+    lines, last = run(orrery, path, scene, ticks // every * every, every)
+    if lines is None: return {"error": last}
+    energy, speed, total = energies(scene, lines), {}, sum(scene.mass_of.values())
+    for line in lines: speed[line["tick"]] = max(speed.get(line["tick"], 0.0), math.hypot(*line["linear_velocity"]))
     late, least = 0.0, math.inf
     for tick in sorted(energy):
         if tick > ticks / 2:
             least = min(least, energy[tick])
             late = max(late, energy[tick] - least)
-    first = scene.start_energy
-    quality = {key: math.nan if value is None else value for key, value in lines[-1]["quality"].items()}
-    return {"hash": lines[-1]["hash"], "gain": 0.0 if scene.driven else max(0.0, max(energy.values()) - first) / total, "late": 0.0 if scene.driven else late / total,
+    quality = {key: math.nan if value is None else value for key, value in last["quality"].items()}
+    return {"hash": last["hash"], "gain": 0.0 if scene.driven else max(0.0, max(energy.values()) - start) / total, "late": 0.0 if scene.driven else late / total,
             "end": max(v for t, v in speed.items() if t > ticks - 60), "apart": 1e3 * quality["max_separation_m"], "mean": 1e3 * quality["mean_max_separation_m"],
             "deep": 1e3 * quality["max_penetration_m"], "rests": 1e3 * quality["end_penetration_m"], "lost": quality["quarantined"] + quality["speed_limited"]}
-
-
-def start_energy(scene, placed):
-    """Of what `run` prints after one tick, less what that tick did: it falls freely at most."""
-    return sum(scene.mass_of[line["body"]] * (sum(x * x for x in line["linear_velocity"]) / 2 + GRAVITY * line["position"][1]) for line in placed)
 
 
 def scene_of(seed, number):
@@ -248,10 +254,10 @@ def one(arguments, number):
     name, scene = scene_of(arguments.seed, number)
     path = pathlib.Path(arguments.folder, f"{arguments.seed}_{number}_{name}.json")
     path.write_text(scene.text())
-    placed = subprocess.run([arguments.orrery[0], "run", path, "--ticks", "1", "--json", "--bodies", ",".join(scene.shape_of)], capture_output=True, text=True)
-    if placed.returncode: return name, path, scene, [{"error": placed.stderr.strip()}]
-    scene.start_energy = start_energy(scene, [json.loads(line) for line in placed.stdout.splitlines()[:-1]])
-    return name, path, scene, [measure(orrery, path, scene, arguments.ticks) for orrery in arguments.orrery]
+    first, why = run(arguments.orrery[0], path, scene, 1, 1)  # the start is not printed; in a tick nothing gains much
+    if first is None: return name, scene, [{"error": why}]
+    start = energies(scene, first)[1]
+    return name, scene, [measure(orrery, path, scene, arguments.ticks, start) for orrery in arguments.orrery]
 
 
 def compare(new, old):
@@ -280,8 +286,10 @@ def main():
     counts = {orrery: {} for orrery in arguments.orrery[1:]}
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for number, (name, path, scene, figures) in enumerate(pool.map(lambda n: one(arguments, n), range(arguments.first, arguments.first + arguments.count)), arguments.first):
-            head = f"{number} {name} of {scene.mass:g} kg, {scene.substeps} substeps, " + ", ".join(f"{k} {v}" for k, v in scene.solver.items() if k.endswith("iterations") or v is True)
+        numbers = range(arguments.first, arguments.first + arguments.count)
+        for number, (name, scene, figures) in zip(numbers, pool.map(lambda n: one(arguments, n), numbers)):
+            head = ", ".join([f"{number} {name} of {scene.mass:g} kg", f"{scene.substeps} substeps"] +
+                             [f"{k} {v}" for k, v in scene.solver.items() if k.endswith("iterations")] + ["sleep"] * scene.solver["sleep"])
             broken = [f["error"] for f in figures if "error" in f]
             if broken:
                 failed += 1
@@ -293,7 +301,8 @@ def main():
                 verdict = ("same bits" if figures[0]["hash"] == old["hash"] else "mixed" if worse and better else "worse" if worse else "better" if better else "alike")
                 row = counts[orrery].setdefault(name, {})
                 row[verdict] = row.get(verdict, 0) + 1
-                if worse or better: print(f"{head}: {verdict}{': ' if worse else ''}{', '.join(worse)}{'; better: ' if better else ''}{', '.join(better)}", flush=True)
+                if worse or better:
+                    print(f"{head}: " + "; ".join(f"{word}: {', '.join(what)}" for word, what in (("worse", worse), ("better", better)) if what), flush=True)
     verdicts = ["better", "alike", "worse", "mixed", "same bits"]
     for orrery, rows in counts.items():
         print(f"\n{arguments.orrery[0]} against {orrery}\n{'':16}" + "".join(f"{v:>11}" for v in verdicts))

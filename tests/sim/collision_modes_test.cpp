@@ -308,15 +308,7 @@ TEST_CASE("discrete bodies have the same bits beside passive ones that they do n
         more.bodies[body].collision_mode = CollisionMode::passive;
     }
     auto beside = make_world(more);
-    for (int n = 0; n < 240; ++n) {
-        alone->step(), beside->step();
-        for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
-            const BodyState a = state_of(*alone, i), b = state_of(*beside, i);
-            REQUIRE(a.pose == b.pose);
-            REQUIRE(a.linear_velocity == b.linear_velocity);
-            REQUIRE(a.angular_velocity == b.angular_velocity);
-        }
-    }
+    require_same_motion(*alone, *beside, static_cast<std::uint32_t>(def.bodies.size()), 240);
 }
 
 TEST_CASE("balls have the same bits in every mode: turning takes no point of theirs anywhere") {

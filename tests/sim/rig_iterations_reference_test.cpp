@@ -134,19 +134,6 @@ TEST_CASE("a graph's layout holds each joint once at home and once at its other 
 
 namespace {
 
-using orrery::test::plus, orrery::test::times;  // beside those of matrices
-
-using M3 = std::array<D3, 3>;  // rows
-
-M3 outer(const D3& a, const D3& b) { return {times(b, a[0]), times(b, a[1]), times(b, a[2])}; }
-M3 plus(const M3& a, const M3& b) { return {plus(a[0], b[0]), plus(a[1], b[1]), plus(a[2], b[2])}; }
-M3 times(const M3& a, double s) { return {times(a[0], s), times(a[1], s), times(a[2], s)}; }
-D3 times(const M3& a, const D3& b) { return {along(a[0], b), along(a[1], b), along(a[2], b)}; }
-M3 transposed(const M3& a) { return {D3{a[0][0], a[1][0], a[2][0]}, D3{a[0][1], a[1][1], a[2][1]}, D3{a[0][2], a[1][2], a[2][2]}}; }
-M3 inverted(const M3& a) {
-    const D3 x = crossed(a[1], a[2]), y = crossed(a[2], a[0]), z = crossed(a[0], a[1]);
-    return transposed({times(x, 1.0 / along(a[0], x)), times(y, 1.0 / along(a[0], x)), times(z, 1.0 / along(a[0], x))});
-}
 // How the velocity of a body's point at `arm` answers to an impulse there.
 M3 response(double mass, const M3& inertia, const D3& arm) {
     M3 columns;
@@ -327,26 +314,16 @@ class Iterated {
         const double length = std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z + n.w * n.w);
         body.turn = {n.x / length, n.y / length, n.z / length, n.w / length};
     }
-    // What has joints far from its centre: as rods there at the least. Their stiffness anew.
+    // Stars, and their stiffness anew.
     void count_as_stars(std::vector<double>& turn_back) {
-        std::vector<M3> star(bodies.size(), M3{});
-        std::vector<double> arms(bodies.size());
-        const auto add = [&](std::size_t body, const D3& r) {
-            if (size(r) == 0.0) return;
-            arms[body] += 1.0;
-            star[body] = plus(star[body], plus(M3{D3{along(r, r), 0, 0}, D3{0, along(r, r), 0}, D3{0, 0, along(r, r)}}, times(outer(r, r), -1.0)));
-        };
-        for (const Link& link : links) add(link.a, link.arm_a), add(link.b, link.arm_b);
+        std::vector<std::vector<D3>> arms(bodies.size());
+        for (const Link& link : links) arms[link.a].push_back(link.arm_a), arms[link.b].push_back(link.arm_b);
         std::vector<bool> longer(bodies.size());
         for (std::size_t i = 1; i < bodies.size(); ++i) {
-            Body& body = bodies[i];
-            if (!body.dynamic || arms[i] == 0.0) continue;
-            const M3 s = times(star[i], 0.25 / (arms[i] * body.own_mass));
-            double much = 0.0;
-            for (std::size_t c = 0; c < 3; ++c) much += 0.5 * along(body.inertia[c], s[c]);
-            if (much <= 1.0) continue;
+            const auto star = bodies[i].dynamic ? star_of(bodies[i].inertia, bodies[i].own_mass, arms[i]) : std::nullopt;
+            if (!star) continue;
             longer[i] = true;
-            body.inertia = inverted(plus(inverted(body.inertia), times(s, 2.0 - 2.0 / much)));
+            bodies[i].inertia = *star;
             turn_back[i] = 0.0;
         }
         for (const Link& link : links) {

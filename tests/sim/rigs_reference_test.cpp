@@ -38,43 +38,6 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
     return b;
 }
 
-std::array<D3, 3> inverse_of(const std::array<D3, 3>& m) {
-    const D3 x = crossed(m[1], m[2]), y = crossed(m[2], m[0]), z = crossed(m[0], m[1]);
-    const double scale = 1.0 / along(m[0], x);
-    std::array<D3, 3> out;
-    for (std::size_t r = 0; r < 3; ++r) out[r] = {x[r] * scale, y[r] * scale, z[r] * scale};
-    return out;
-}
-// What iterations take bodies for whose joints are far from their centres (graph-inl.h, Stars).
-void count_as_stars(const std::vector<BodyState>& bodies, const std::vector<JointState>& joints, const std::vector<double>& inverse_mass,
-                    std::vector<std::array<D3, 3>>& inverse) {
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-        if (inverse_mass[i] == 0.0) continue;
-        std::array<D3, 3> star{};
-        double arms = 0.0, s = 0.0;
-        for (const JointState& joint : joints) {
-            for (const bool second : {false, true}) {
-                const BodyId id = second ? joint.b : joint.a;
-                if (!id.valid() || id.index - 1 != i) continue;
-                const RigLink link = *rig_link(joint.constraint);
-                const D3 r = turned(d(bodies[i].pose.orientation), d(second ? link.anchor_b : link.anchor_a));
-                if (size(r) == 0.0) continue;
-                arms += 1.0;
-                for (std::size_t row = 0; row < 3; ++row) {
-                    for (std::size_t column = 0; column < 3; ++column) star[row][column] += (row == column ? along(r, r) : 0.0) - r[row] * r[column];
-                }
-            }
-        }
-        if (arms == 0.0) continue;
-        for (D3& row : star) row = times(row, 0.25 / (arms * inverse_mass[i]));
-        for (std::size_t row = 0; row < 3; ++row) s += 0.5 * along(inverse[i][row], star[row]);
-        if (s <= 1.0) continue;
-        std::array<D3, 3> inertia = inverse_of(inverse[i]);
-        for (std::size_t row = 0; row < 3; ++row) inertia[row] = plus(inertia[row], times(star[row], 2.0 - 2.0 / s));
-        inverse[i] = inverse_of(inertia);
-    }
-}
-
 // Velocities after one substep of h of a world of round bodies, ball sockets and rods: (A + e D) x = -(J v + bias). A rod has one
 // row of its three. `curvings`: how often what points leave their tangents by is taken at the velocities of the solve before, and
 // solved for (rig-inl.h). `spans`: two ball sockets of the same two bodies are one (tree_span-inl.h).
@@ -86,7 +49,7 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
     const std::size_t n = bodies.size(), rows = 3 * joints.size();
     std::vector<std::array<double, 6>> v(n);
     std::vector<double> m(n);
-    std::vector<std::array<D3, 3>> inertia(n);  // inverse
+    std::vector<M3> inertia(n);  // inverse
     for (std::size_t i = 0; i < n; ++i) {
         const BodyState& body = bodies[i];
         m[i] = body.inverse_mass;
@@ -134,7 +97,15 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         b[3 * k] = -(apart - static_cast<double>(ball.length_m)) * rate;
         b[3 * k + 1] = b[3 * k + 2] = 0.0;
     }
-    if (curvings == 0) count_as_stars(bodies, joints, m, inertia);
+    for (std::size_t i = 0; i < n && curvings == 0; ++i) {  // what iterations solve
+        std::vector<D3> arms;
+        for (const JointState& joint : joints) {
+            const RigLink link = *rig_link(joint.constraint);
+            if (joint.a.valid() && joint.a.index - 1 == i) arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_a)));
+            if (joint.b.valid() && joint.b.index - 1 == i) arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_b)));
+        }
+        if (m[i] != 0.0) inertia[i] = star_of(inertia[i], m[i], arms).value_or(inertia[i]);
+    }
     // What row r of J^T does to a body, along or about axis c.
     const auto moves = [&](std::size_t r, std::size_t i, std::size_t c) {
         const double* const row = &jacobian[r][6 * i];

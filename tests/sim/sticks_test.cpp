@@ -285,13 +285,5 @@ TEST_CASE("what meets no stick has the same bits beside sticks") {
     const std::uint32_t stick = add_box_shape(more, {0.01f, 0.5f, 0.01f});
     for (int i = 0; i < 20; ++i) more.bodies[add_body(more, stick, {200.0f + static_cast<float>(i), 1.0f, 0.0f}, exact_turn(0.3f * static_cast<float>(i)))].linear_velocity = {0.0f, -5.0f, 0.0f};
     auto alone = make_world(def), beside = make_world(more);
-    for (int tick = 0; tick < 180; ++tick) {
-        alone->step(), beside->step();
-        for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
-            const BodyState a = state_of(*alone, i), b = state_of(*beside, i);
-            REQUIRE(a.pose == b.pose);
-            REQUIRE(a.linear_velocity == b.linear_velocity);
-            REQUIRE(a.angular_velocity == b.angular_velocity);
-        }
-    }
+    require_same_motion(*alone, *beside, static_cast<std::uint32_t>(def.bodies.size()), 180);
 }

@@ -41,6 +41,19 @@ inline std::vector<sim::HashTree> course(const CourseOf& of, sim::Target target,
     return hashes;
 }
 
+// Bodies that both worlds have first, tick by tick.
+inline void require_same_motion(sim::World& one, sim::World& other, std::uint32_t bodies, int ticks) {
+    for (int tick = 0; tick < ticks; ++tick) {
+        one.step(), other.step();
+        for (std::uint32_t i = 0; i < bodies; ++i) {
+            const sim::BodyState a = state_of(one, i), b = state_of(other, i);
+            REQUIRE(a.pose == b.pose);
+            REQUIRE(a.linear_velocity == b.linear_velocity);
+            REQUIRE(a.angular_velocity == b.angular_velocity);
+        }
+    }
+}
+
 inline void check_one_course(const CourseOf& of) {
     const std::vector<sim::HashTree> reference = course(of, sim::Target::scalar, 1, false);
     const auto same = [&](sim::Target target, std::uint32_t threads, bool fresh) {

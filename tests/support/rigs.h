@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,35 @@ inline D3 times(const D3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; 
 inline D3 crossed(const D3& a, const D3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
 inline double along(const D3& a, const D3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 inline double size(const D3& a) { return std::hypot(a[0], a[1], a[2]); }
+
+using M3 = std::array<D3, 3>;  // rows
+
+inline M3 outer(const D3& a, const D3& b) { return {times(b, a[0]), times(b, a[1]), times(b, a[2])}; }
+inline M3 plus(const M3& a, const M3& b) { return {plus(a[0], b[0]), plus(a[1], b[1]), plus(a[2], b[2])}; }
+inline M3 times(const M3& a, double s) { return {times(a[0], s), times(a[1], s), times(a[2], s)}; }
+inline D3 times(const M3& a, const D3& b) { return {along(a[0], b), along(a[1], b), along(a[2], b)}; }
+inline M3 transposed(const M3& a) { return {D3{a[0][0], a[1][0], a[2][0]}, D3{a[0][1], a[1][1], a[2][1]}, D3{a[0][2], a[1][2], a[2][2]}}; }
+inline M3 inverted(const M3& a) {
+    const D3 x = crossed(a[1], a[2]), y = crossed(a[2], a[0]), z = crossed(a[0], a[1]);
+    return transposed({times(x, 1.0 / along(a[0], x)), times(y, 1.0 / along(a[0], x)), times(z, 1.0 / along(a[0], x))});
+}
+
+// The inverse inertia that iterations give a body whose joints, at these arms, are far from its centre (graph-inl.h, Stars); none: its own.
+inline std::optional<M3> star_of(const M3& inverse, double inverse_mass, const std::vector<D3>& arms) {
+    M3 star{};
+    double held = 0.0, much = 0.0;
+    for (const D3& r : arms) {
+        if (size(r) == 0.0) continue;
+        held += 1.0;
+        const double rr = along(r, r);
+        star = plus(star, plus(M3{D3{rr, 0.0, 0.0}, D3{0.0, rr, 0.0}, D3{0.0, 0.0, rr}}, times(outer(r, r), -1.0)));
+    }
+    if (held == 0.0) return std::nullopt;
+    star = times(star, 0.25 / (held * inverse_mass));
+    for (std::size_t row = 0; row < 3; ++row) much += 0.5 * along(inverse[row], star[row]);
+    if (much <= 1.0) return std::nullopt;
+    return inverted(plus(inverted(inverse), times(star, 2.0 - 2.0 / much)));
+}
 
 struct D4 {
     double x = 0.0, y = 0.0, z = 0.0, w = 1.0;
