@@ -196,6 +196,7 @@ struct ContactFunctions {
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
     static constexpr int kMoreSweeps = 2;                 // down the points and up again, in the relax pass
     static constexpr int kThinSweeps = 8;                 // of normals and friction in the relax pass, where a body is thin
+    static constexpr std::uint32_t kBounceSweeps = 8;     // along the points, one way, of the restitution pass
     static constexpr float kMoreBorne = 1.25f;            // of what the first bears, by the second; by later ones no more than before
 
     template <class F>
@@ -573,24 +574,41 @@ struct ContactFunctions {
         }
     }
 
-    // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed.
+    static constexpr std::uint32_t bounce_visits(std::uint32_t points) { return points > 1 ? (points - 1) * kBounceSweeps + 1 : points; }
+    // 0, 1, .., n - 1, n - 2, .., 0, 1, ..
+    static constexpr std::uint32_t there_and_back(std::uint32_t visit, std::uint32_t points) {
+        if (points < 2) return 0;
+        const std::uint32_t at = visit % (2 * (points - 1));
+        return at < points ? at : 2 * (points - 1) - at;
+    }
+    // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed. Gone through up
+    // and down, so that what comes down flat goes up flat: after a single pass the first point has had the last ones' share.
     template <class F>
     ORRERY_FN static void restitute(BouncingContactBundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
                                     VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
         const Along<F> centre = at_centre(bundle, lane, f.n);
         const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+        const std::uint32_t points = bundle.head.points, visits = bounce_visits(points);
+        for (std::uint32_t k = 0; k < points; ++k)
+            put(bundle.speed[k], lane, bounce<F>(get<F>(bundle.speed[k], lane), restitution, get<F>(point_rows(bundle, k).total, lane), step));
+        for (std::uint32_t visit = 0; visit < visits; ++visit) {
+            const std::uint32_t k = there_and_back(visit, points);
             ContactPointRows& rows = point_rows(bundle, k);
             const Vec3T<F> g = turn_of<F>(bundle, lane, k);
-            const F before = get<F>(bundle.speed[k], lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
-            const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
-            const F change = get<F>(rows.mass, lane) * (centre.speed(g, va, vb) + restitution * before);
-            const F now = select(bounces, max(old - change, zero), old);
+            const F asked = get<F>(bundle.speed[k], lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
+            const F change = get<F>(rows.mass, lane) * (centre.speed(g, va, vb) + asked);
+            const F now = select(asked < zero, max(old - change, zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));
             centre.push(now - old, g * (now - old), f.a, f.b, va, vb);
         }
+    }
+    // Less the speed to leave with; 0 of what does not bounce.
+    template <class F>
+    ORRERY_FN static F bounce(F before, F restitution, F total, const StepConstants& step) {
+        const F zero(0.0f);
+        return select((before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero), restitution * before, zero);
     }
 
     // The impulses to carry, in canonical form (no -0).

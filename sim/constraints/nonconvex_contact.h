@@ -232,13 +232,16 @@ struct NonconvexContactFunctions {
                                     VelocityT<F>& vb) {
         const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
         const InertiaT<F> a = get<F>(bundle.a, lane), b = get<F>(bundle.b, lane);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
+        const std::uint32_t points = bundle.head.points, visits = ContactFunctions::bounce_visits(points);
+        for (std::uint32_t k = 0; k < points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
+            put(rows.speed, lane, ContactFunctions::bounce<F>(get<F>(rows.speed, lane), restitution, get<F>(rows.total, lane), step));
+        }
+        for (std::uint32_t visit = 0; visit < visits; ++visit) {
+            NonconvexPointRows& rows = bundle.points[ContactFunctions::there_and_back(visit, points)];
             const auto p = along<F>(rows, lane);
-            const F before = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
-            const MaskOf<F> bounces = (before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero);
-            const F speed = p.speed(va, vb);
-            const F now = select(bounces, max(old - get<F>(rows.mass, lane) * (speed + restitution * before), zero), old);
+            const F asked = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
+            const F now = select(asked < zero, max(old - get<F>(rows.mass, lane) * (p.speed(va, vb) + asked), zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));
             p.push(now - old, a, b, va, vb);

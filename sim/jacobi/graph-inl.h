@@ -35,18 +35,6 @@
 // with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
 // w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: above h^2 w^2 = 2 a body counts as
 // heavier, so that it is 2 at most, but at most four times, for what is heavier pulls more, and without a bound that would feed itself.
-//
-// Stars. A body that turns easily about joints far from its centre, as a small ball between long links or the rung of a ladder, is one
-// of whose turning few iterations say next to nothing, and what they leave open a heavy load drives: rings and ladders of such bodies, with a
-// hundred times their mass, gained energy without end. Rods from its centre to its n joints, with arms r and a share of its mass m each, have
-// an inertia of S = (k m / n) sum of (r.r E - r r^T) with k = 1/3. With k = 1/4, and s = tr(I^-1 S) / 2, where a body has s > 1 it counts as
-//
-//   I + 2 (1 - 1 / s) S,
-//
-// which is one and a half times what such rods have where it has next to nothing itself. (With 1 in place of 2 a ladder of balls with joints
-// 0.6 m apart still gains energy with two substeps.) Beads that all but touch have s = 0.98 and are what they are; so is whatever its joints
-// hold within its own size, and who is in contact or has other joints: these push it by its own inertia, and were it harder to turn here, what
-// they give it would be more than they had.
 
 #if defined(ORRERY_JACOBI_GRAPH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_GRAPH_INL_H_
@@ -61,7 +49,6 @@ ORRERY_LANES_BEGIN
 
 inline constexpr float kHeaviest = 2.0f;   // h^2 w^2 above which bodies count as heavier
 inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut rods hold a body
-inline constexpr float kStarShare = 0.25f;
 
 // Of a slice.
 #define ORRERY_FOR_EACH_JOINT_VECTOR                                                     \
@@ -230,47 +217,6 @@ ORRERY_FN void show_impulse(const GraphView& g, const GraphJoints* j, std::size_
     const F pulled = max(-dot(impulse, apart), zero) * inverse_or_zero(dot(apart, apart));
     store(g.change + 3 * g.change_stride + j->change + lane, select(get<F>(j->rod, lane) > zero, pulled, zero));
 }
-// r.r tr(W) - r W r: twice what W has across an arm, times its square.
-template <class F>
-ORRERY_FN F across(Vec3T<F> arm, const Sym3T<F>& inertia) {
-    return dot(arm, arm) * ((inertia.xx + inertia.yy) + inertia.zz) - dot(arm, inertia * arm);
-}
-// 1 where there is a joint that holds a body beside its centre.
-template <class F>
-ORRERY_FN F some_arm(const Row& used, std::size_t lane, Vec3T<F> arm) {
-    const F zero(0.0f);
-    return select(dot(arm, arm) > zero, get<F>(used, lane), zero);
-}
-// I + sum of `share` (r.r E - r r^T), and stiffness anew, of the bodies `longer`.
-template <class F>
-ORRERY_ONCE void refresh_star(const GraphView& g, const GraphBodies* b, std::size_t lane, MaskOf<F> longer, F share, Sym3T<F>& inertia, F& stiffness) {
-    Sym3T<F> star = inertia;
-    for (std::uint32_t k = 0; k < b->own; ++k) {
-        const GraphJoints& j = g.joints[b->first_own + k];
-        if (j.turns == 0) continue;
-        const Vec3T<F> arm = get<F>(j.arm_home, lane);
-        star = stiffened_across(star, arm, get<F>(j.used, lane) * share * dot(arm, arm));
-    }
-    for (std::uint32_t k = 0; k < b->sides; ++k) {
-        const GraphSides& side = g.sides[b->first_side + k];
-        if (side.turns == 0) continue;
-        const Vec3T<F> arm = get<F>(side.arm, lane);
-        star = stiffened_across(star, arm, get<F>(side.used, lane) * share * dot(arm, arm));
-    }
-    F of_star(0.0f);
-    for (std::uint32_t k = 0; k < b->own; ++k) {
-        const GraphJoints& j = g.joints[b->first_own + k];
-        if (j.turns != 0) of_star = of_star + turn_back(get<F>(j.impulse, lane), get<F>(j.arm_home, lane), star);
-    }
-    for (std::uint32_t k = 0; k < b->sides; ++k) {
-        const GraphSides& side = g.sides[b->first_side + k];
-        if (side.turns == 0) continue;
-        const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
-        of_star = of_star + turn_back(-impulse, get<F>(side.arm, lane), star);
-    }
-    inertia = select_sym<F>(longer, star, inertia);
-    stiffness = select(longer, of_star, stiffness);
-}
 template <class F>
 ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, const GraphBodies* b, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
@@ -278,8 +224,8 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
     const float* const taut = g.change + 3 * g.change_stride;
     const std::size_t place = place_of(g, b, lane);
     const PoseT<F> pose = read_pose<F>(g, AtHome<F>(place));
-    InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
-    F stiffness = zero, taut_across = zero, levers = zero, arms = zero;
+    const InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, b->body + lane);
+    F stiffness = zero, taut_across = zero;
     for (std::uint32_t k = 0; k < b->own; ++k) {
         GraphJoints& j = g.joints[b->first_own + k];
         if (j.rods != 0) taut_across = taut_across + load<F>(taut + j.change + lane);
@@ -287,8 +233,6 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
         const Vec3T<F> arm = rotate(pose.orientation, get<F>(j.at_home, lane));
         put(j.arm_home, lane, arm);
         stiffness = stiffness + turn_back(get<F>(j.impulse, lane), arm, mass.inverse_inertia);
-        levers = levers + get<F>(j.used, lane) * across(arm, mass.inverse_inertia);
-        arms = arms + some_arm(j.used, lane, arm);
     }
     for (std::uint32_t k = 0; k < b->sides; ++k) {
         GraphSides& side = g.sides[b->first_side + k];
@@ -298,14 +242,6 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
         put(side.arm, lane, arm);
         const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
         stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
-        levers = levers + get<F>(side.used, lane) * across(arm, mass.inverse_inertia);
-        arms = arms + some_arm(side.used, lane, arm);
-    }
-    const F of_arm = F(kStarShare) * inverse_or_zero(arms * mass.inverse_mass), star = of_arm * levers * F(0.5f);
-    const MaskOf<F> longer = star > F(1.0f);
-    if (any(longer) && g.graph->alone) {
-        const F missing = F(2.0f) - F(2.0f) / max(star, F(1.0f));
-        refresh_star<F>(g, b, lane, longer, of_arm * missing, mass.inverse_inertia, stiffness);
     }
     const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
     float* const plane = g.plane + kGraphInertia * s + place;

@@ -35,6 +35,13 @@ class RigWorker final : public LastColour {
     bool empty() const { return rigs_.rigs.empty(); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(rigs_.rigs.size()); }
     const Rigs& rigs() const { return rigs_; }
+    // In this tick a member of a chain that was solved by itself, on a device or not.
+    bool of_lone_chain(std::uint32_t body) const {
+        if (body >= rigs_.rig_of_body.size() || rigs_.rig_of_body[body] == kNone) return false;
+        const std::uint32_t r = rigs_.rig_of_body[body];
+        const Rig& rig = rigs_.rigs[r];
+        return rig.kind == RigClass::chain && rig.method == RigMethod::exact && touched_[r] == 0 && !rig.always_coupled;
+    }
 
     // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
     void begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<const std::uint32_t> pushed);

@@ -88,13 +88,14 @@ void walk(Core& core) {
         if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *broad_kernels_for(core.target), core.walk_snapshot);
         taken = true;
         if (!core.force.empty()) walker.lift_n = ref::upward(core.force[walker.body], core.def.gravity);
-        const WalkScene scene{bodies, core.shapes, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s, core.def.substeps};
+        const WalkScene scene{bodies, core.shapes, core.def.materials, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s, core.def.substeps};
         core.walk_outcomes[k] = ref::walk(walker, scene);
     }
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
         const std::uint32_t body = core.walkers[k].body;
         const WalkOutcome& out = core.walk_outcomes[k];
         if (bodies.asleep(body)) continue;
+        core.walkers[k].on_belt = out.on_belt;
         PoseRecord& pose = bodies.pose[body];
         VelocityRecord& record = bodies.velocity[body];
         const Vec3 place = ref::sum(pose_of(pose).position, out.shift);

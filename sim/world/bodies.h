@@ -36,7 +36,7 @@ struct alignas(32) InertiaRecord {
     float inverse_mass = 0.0f;
     float zero = 0.0f;
 };
-// Constant of a body.
+// Constant of a body, but that a star's inertia changes with its rig (jacobi/stars.h).
 struct alignas(64) MassRecord {
     float inverse_inertia[6] = {};  // in body axes
     float inverse_mass = 0.0f;
@@ -70,7 +70,8 @@ struct Bodies {
     std::vector<InertiaRecord> inertia;
     std::vector<MassRecord> mass;
     std::vector<std::uint8_t> flags;    // BodyFlag
-    std::vector<std::uint8_t> thin;     // 1: a stick, by its inertias (ref::is_thin); constant of a body, as `mass`
+    std::vector<std::uint8_t> thin;     // 1: a stick, by its inertias (ref::is_thin); constant of a body
+    std::vector<std::uint8_t> star;     // 1: `mass` is a star's (jacobi/stars.h), not its definition's
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
     std::vector<BodyInfo> info;

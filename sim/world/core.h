@@ -182,7 +182,7 @@ void finish_removals(Core& core);
 std::uint64_t digest_of(const Joint& joint);
 void rebuild_free_lists(Core& core);
 void list_joints(Core& core);                                 // excluded, breakable
-void find_rigs(Core& core);                                   // if something changed since
+void find_rigs(Core& core);                                   // if something changed since; sets what its members are as heavy to turn as
 void note_target(Core& core, const Constraint& before, const Constraint& after);  // of a joint: for the rigs
 // After a change of a joint's impulse by anyone but the solver; after one of its description.
 inline void note_joint(Core& core, std::uint32_t index) {

@@ -84,6 +84,8 @@ std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_be
 void add_totals(ContactTotals& sum, const ContactTotals& more);
 // Whether no point of a body within `radius_m` of its centre can be faster than about `part` of `speed_mps`.
 bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part);
+// The velocity that takes one pose to the other in a tick; the turn, of few degrees, by twice its sine's half.
+VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float dt_s);
 // How many ticks last at least time_s.
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz);
 std::uint32_t deepest_point(const Manifold& manifold);

@@ -335,6 +335,16 @@ bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, fl
     return linear + angular * radius_m <= speed_mps * part;
 }
 
+VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float dt_s) {
+    const float *p = from.orientation, *q = to.orientation;
+    const QuatT<float> turn = QuatT<float>{q[0], q[1], q[2], q[3]} * conjugate(QuatT<float>{p[0], p[1], p[2], p[3]});
+    const float rate = 1.0f / dt_s, twice = rate + rate;
+    VelocityRecord way;
+    for (int k = 0; k < 3; ++k) way.linear[k] = (to.position[k] - from.position[k]) * rate;
+    way.angular[0] = turn.x * twice, way.angular[1] = turn.y * twice, way.angular[2] = turn.z * twice;
+    return way;
+}
+
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz) {
     const float ticks = time_s * tick_rate_hz;
     const auto whole = static_cast<std::uint32_t>(ticks);

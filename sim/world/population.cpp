@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/jacobi/stars.h"
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
 #include "sim/world/core.h"
@@ -113,13 +114,15 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.mass.resize(count);
     b.flags.resize(count);
     b.thin.resize(count);
+    b.star.resize(count);
     b.generation.resize(count);
     b.slow_ticks.resize(count);
     b.info.resize(count);
     state.origin.resize(count);
 }
 
-void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin) {
+// Of a body as its definition says, no matter what holds it.
+MassRecord defined_mass(const Core& core, const BodyDef& body) {
     MassRecord mass;
     mass.gravity_scale = body.gravity_scale;
     mass.linear_damping = body.linear_damping;
@@ -128,16 +131,22 @@ void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const Bo
         mass.linear_lock[axis] = (body.locks >> axis & 1) != 0 ? 0.0f : 1.0f;
         mass.angular_lock[axis] = (body.locks >> (axis + 3) & 1) != 0 ? 0.0f : 1.0f;
     }
-    std::uint8_t flags = kBodyAlive;
-    if (body.type == BodyType::kinematic) flags |= kBodyKinematic;
     if (body.type == BodyType::dynamic) {
-        flags |= kBodyDynamic;
         const MassProperties& unit = body.shape == kNone ? kShapelessMass : core.shapes[body.shape].unit_mass;
         ref::set_mass(mass, unit, ref::body_mass_kg(unit, body.mass_kg, core.def.materials[body.material].density_kgpm3));
     }
+    return mass;
+}
+
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin) {
+    const MassRecord mass = defined_mass(core, body);
+    std::uint8_t flags = kBodyAlive;
+    if (body.type == BodyType::kinematic) flags |= kBodyKinematic;
+    if (body.type == BodyType::dynamic) flags |= kBodyDynamic;
     bodies.mass[index] = mass;
     bodies.flags[index] = flags;
     bodies.thin[index] = ref::is_thin(mass) ? 1 : 0;
+    bodies.star[index] = 0;
     bodies.slow_ticks[index] = 0;
     bodies.delta[index] = {};
     BodyInfo& info = bodies.info[index];
@@ -305,7 +314,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.inertia[index] = {};
     bodies.mass[index] = {};
     bodies.flags[index] = 0;
-    bodies.thin[index] = 0;
+    bodies.thin[index] = bodies.star[index] = 0;
     bodies.slow_ticks[index] = 0;
     bodies.info[index] = {};
     core.state.origin[index] = {};
@@ -402,7 +411,21 @@ void find_rigs(Core& core) {
     core.rigs_changed = false;
     if (!may_have_rigs(core.def)) return;
     ++core.joint_epoch;  // joints that were links may have lost their impulses
+    Bodies& bodies = core.state.bodies;
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (bodies.star[i] == 0 || !bodies.dynamic(i)) continue;
+        bodies.star[i] = 0;
+        bodies.mass[i] = defined_mass(core, body_definition(core.def, core.state.origin[i]));
+        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+    }
     core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
+    std::vector<Star> stars;
+    ref::find_stars(core.rigs.rigs(), bodies, core.state.joints, stars);
+    for (const Star& star : stars) {
+        bodies.star[star.body] = 1;
+        std::copy(std::begin(star.inverse_inertia), std::end(star.inverse_inertia), bodies.mass[star.body].inverse_inertia);
+        bodies.inertia[star.body] = ref::world_inertia(bodies.mass[star.body], bodies.pose[star.body]);
+    }
 }
 
 }  // namespace orrery::sim

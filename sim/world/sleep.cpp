@@ -3,6 +3,9 @@
 // nor what it touches takes part in a tick: its contacts lie in State::sleeping_contacts as they were, and count as they are
 // when it wakes. Islands are recomputed from contacts and joints when they matter, and are no state.
 //
+// Slow is what has little velocity and was not moved either, as what is driven out of a contact or brought home by a joint is. A body that
+// gravity moves and that nothing touches or is jointed to does not sleep, however slow: a ball at the top of its way.
+//
 // A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as long as its
 // bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests short of its goal, for
 // its force or its spring is not enough, lets them sleep. A running surface (MaterialDef::surface_velocity) keeps awake what it
@@ -72,6 +75,25 @@ bool slow(const Core& core, std::uint32_t body, float part) {
     const std::uint32_t shape = core.state.bodies.info[body].shape;
     const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
     return ref::is_slow(core.state.bodies.velocity[body], radius_m, core.def.solver.sleep_speed_mps, part);
+}
+
+// It is not on its way either: what is driven out of a contact or brought home by a joint has no velocity left when a tick ends, but another
+// pose. Of a chain that is solved by itself nobody knows where it was.
+bool stays(const Core& core, std::uint32_t body) {
+    if (core.rigs.of_lone_chain(body)) return true;
+    const std::uint32_t shape = core.state.bodies.info[body].shape;
+    const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
+    return ref::is_slow(ref::way_between(core.start_pose[body], core.state.bodies.pose[body], core.dt_s), radius_m, core.def.solver.sleep_speed_mps, 1.0f);
+}
+
+// Whether gravity moves it where nothing holds it.
+bool falls(const Core& core, std::uint32_t body) {
+    const MassRecord& mass = core.state.bodies.mass[body];
+    const Vec3 g = core.def.gravity;
+    const float pull[3] = {g.x, g.y, g.z};
+    bool any = false;
+    for (int axis = 0; axis < 3; ++axis) any = any || (pull[axis] != 0.0f && mass.linear_lock[axis] != 0.0f);
+    return any && mass.gravity_scale != 0.0f;
 }
 
 // Sets of bodies: the root of a set is its lowest index.
@@ -197,45 +219,52 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && slow(core, i, 1.0f);
+        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && slow(core, i, 1.0f) && stays(core, i);
         bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
     if (!any) return;
 
     Islands islands(core.island, bodies.size());
-    core.island_flag.assign(bodies.size(), 0);  // 1: stays awake
+    constexpr std::uint8_t kStays = 1, kHeld = 2;  // it stays awake; something touches it or is jointed to it
+    core.island_flag.assign(bodies.size(), 0);
     const auto awake = [&](std::uint32_t i) { return bodies.dynamic(i) && !bodies.asleep(i); };
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
         if (awake(a) && awake(b)) islands.connect(a, b);
-        else if (awake(a) && bodies.active(b)) core.island_flag[a] = 1;
-        else if (awake(b) && bodies.active(a)) core.island_flag[b] = 1;
+        else if (awake(a) && bodies.active(b)) core.island_flag[a] |= kStays;
+        else if (awake(b) && bodies.active(a)) core.island_flag[b] |= kStays;
     };
-    for (const KeptContact& c : state.contacts) connect(c.a, c.b);
+    for (const KeptContact& c : state.contacts) {
+        connect(c.a, c.b);
+        if (c.touching != 0) core.island_flag[c.a] |= kHeld, core.island_flag[c.b] |= kHeld;
+    }
     for (const Joint& joint : state.joints) {
         if (!joint.alive) continue;
         connect_joint(joint, connect);
         const Work work(joint.constraint);
         for (const std::uint32_t body : joint.bodies()) {
             if (!awake(body)) continue;
-            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] = 1;
+            core.island_flag[body] |= kHeld;
+            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] |= kStays;
         }
     }
     for (const Walker& walker : core.walkers) {
-        if (awake(walker.body) && wants_something(walker)) core.island_flag[walker.body] = 1;
+        if (awake(walker.body) && (wants_something(walker) || walker.on_belt)) core.island_flag[walker.body] |= kStays;
     }
     for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
         const Manifold& m = core.manifolds[i];
         if (!ref::drags(m, core.surfaces[i])) continue;
-        if (awake(m.a)) core.island_flag[m.a] = 1;
-        if (awake(m.b)) core.island_flag[m.b] = 1;
+        if (awake(m.a)) core.island_flag[m.a] |= kStays;
+        if (awake(m.b)) core.island_flag[m.b] |= kStays;
     }
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (awake(i) && (core.island_flag[i] != 0 || bodies.slow_ticks[i] < core.sleep_ticks)) core.island_flag[islands.root(i)] = 1;
+        if (!awake(i)) continue;
+        if ((core.island_flag[i] & kStays) != 0 || bodies.slow_ticks[i] < core.sleep_ticks || ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
+            core.island_flag[islands.root(i)] |= kStays;
     }
     any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (!awake(i) || core.island_flag[islands.root(i)] != 0) continue;
+        if (!awake(i) || (core.island_flag[islands.root(i)] & kStays) != 0) continue;
         bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) | kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
         any = true;

@@ -22,12 +22,14 @@ struct Walker {
     // State, 0 or 1, which its first walk and jump actuator keep: it stood in the tick before; it jumped and has not landed.
     float* stood = nullptr;
     float* jumping = nullptr;               // null without a jump actuator
+    bool on_belt = false;                   // a belt carried it in this tick
     float lift_n = 0.0f;                    // what other actuators push it upwards with
 };
 
 struct WalkScene {
     const Bodies& bodies;
     std::span<const Shape> shapes;
+    std::span<const MaterialDef> materials;
     const Snapshot& snapshot;               // of the bodies as the tick begins
     std::span<const Pair> excluded;         // jointed pairs, sorted
     Vec3 gravity;                           // m/s^2
@@ -39,6 +41,7 @@ struct WalkOutcome {
     Vec3 shift;                             // m: up a step
     Vec3 velocity;                          // m/s: of the body now
     Vec3 force;                             // N, over the tick
+    bool on_belt = false;                   // it stands on what runs
     std::uint32_t ground = kNone;           // the dynamic body that bears what is pushed off from it
     Vec3 ground_force, ground_torque;       // N, N m about its centre
 };

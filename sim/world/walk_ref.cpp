@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/collision/queries/queries.h"
+#include "sim/lanes/quat-inl.h"
 #include "sim/lanes/trig-inl.h"
 #include "sim/lanes/vec3-inl.h"
 #include "sim/world/numbers.h"
@@ -77,6 +78,7 @@ class Step {
         const bool stands = ground.found && !jumping && (near || *walker_.stood > 0.0f) && rise <= fastest_rise &&
                             !(walker_.lift_n > m * length(gravity));
         *walker_.stood = stands ? 1.0f : 0.0f;
+        out.on_belt = stands && ground.runs;
         if (!stands) {
             if (dot(wish, wish) > 0.0f) out.force = plain(shorter(level(wish - velocity) * (m / dt), walker_.settings->max_force * kAirShare));
             return out;
@@ -113,7 +115,7 @@ class Step {
 
   private:
     struct Ground {
-        bool found = false, dynamic = false;
+        bool found = false, dynamic = false, runs = false;
         std::uint32_t body = kNone;
         V arm{0.0f, 0.0f, 0.0f};       // from the body's centre
         V met{0.0f, 0.0f, 0.0f};       // the normal where it is touched; where that is an edge, `normal` is that of the face behind
@@ -237,6 +239,13 @@ class Step {
         const V linear{v.linear[0], v.linear[1], v.linear[2]}, angular{v.angular[0], v.angular[1], v.angular[2]};
         if ((scene_.bodies.flags[ground.body] & (kBodyDynamic | kBodyKinematic)) != 0)
             ground.velocity = linear + carried_round(angular, ground.arm);
+        const Vec3 run = scene_.materials[scene_.bodies.info[ground.body].material].surface_velocity;
+        if (!is_zero(run)) {  // a belt
+            ground.runs = true;
+            const float* q = scene_.bodies.pose[ground.body].orientation;
+            const V belt = rotate(QuatT<float>{q[0], q[1], q[2], q[3]}, wide(run));
+            ground.velocity = ground.velocity + (belt - ground.met * dot(belt, ground.met));
+        }
         return ground;
     }
 

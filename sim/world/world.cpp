@@ -212,6 +212,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     {
         const StageScope stage(observer, Stage::commands);
         clear_sparingly(core.state.events, kSpareEvents);
+        find_rigs(core);  // impulses meet what the last tick, or a restore, has left
         apply_commands(core, commands);
         drive_actuators(core);
         wake_islands(core);

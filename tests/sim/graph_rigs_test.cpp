@@ -511,6 +511,19 @@ TEST_CASE("ladders and rings of what is light to turn carry a hundred times its 
             CHECK(found.gained_j < 1.0);
             CHECK(found.late_mps < 0.5);  // it sways as a whole
         }
+        // Rings that touch themselves and lean on a post: 40 kJ and 1.7 kJ while what touches them found their beads lighter to turn.
+        for (const bool post : {false, true}) {
+            CAPTURE(post);
+            WorldDef def = loaded_ring(post ? 8 : 12, 0.03f, 0.25f, substeps);
+            for (BodyDef& body : def.bodies) body.mask = 0xffff'ffffu;
+            if (post) {
+                const std::uint32_t drum = add_body(def, add_capsule_shape(def, 0.1f, 1.0f), {0.25f, 9.7f, 0.0f}, {0.70710678f, 0.0f, 0.0f, 0.70710678f});
+                def.bodies[drum].type = BodyType::fixed;
+            }
+            const Sway found = sway(def, 1800);
+            CHECK(found.gained_j < 1.0);
+            CHECK(found.late_mps < 1.0);
+        }
     }
 }
 

@@ -495,7 +495,7 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
     CHECK(std::min({soft, recovering, apart, held_back}) > kInputs / 20);
 }
 
-TEST_CASE("reference: points that came in fast and were pushed leave with their restitution's share of that speed, one after the other") {
+TEST_CASE("reference: points that came in fast and were pushed leave with their restitution's share of that speed, one after the other, up and down") {
     Random random(test::seeded(313));
     Agreement agreement;
     int bounced = 0, slow = 0, unpushed = 0, held_back = 0;
@@ -521,30 +521,39 @@ TEST_CASE("reference: points that came in fast and were pushed leave with their 
         const BodyD came_a = before.wide_a(), came_b = before.wide_b();
         const V n = contact.normal();
         bool edge = false;
-        double size = 10;
-        for (std::uint32_t k = 0; k < count; ++k) {
+        double size = 10, impulse[kMaxManifoldPoints] = {};
+        for (std::uint32_t k = 0; k < count; ++k) impulse[k] = contact.manifold.points[k].normal_impulse;
+        std::vector<std::uint32_t> order;  // eight times along the points, there and back
+        for (std::uint32_t k = 0; k < count; ++k) order.push_back(k);
+        for (int sweep = 1; sweep < 8 && count > 1; ++sweep) {
+            for (std::uint32_t k = 1; k < count; ++k) order.push_back(sweep % 2 == 1 ? count - 1 - k : k);
+        }
+        for (std::size_t visit = 0; visit < order.size(); ++visit) {
+            const std::uint32_t k = order[visit];
             const V turn_a = test::cross(contact.offset_a(k), n), turn_b = test::cross(contact.offset_b(k), n);
             const auto parting = [&](const BodyD& x, const BodyD& y) {
                 return test::dot(n, y.linear - x.linear) + test::dot(turn_b, y.angular) - test::dot(turn_a, x.angular);
             };
             const double response = a.inverse_mass + b.inverse_mass + test::dot(a.inverse_inertia * turn_a, turn_a) +
                                     test::dot(b.inverse_inertia * turn_b, turn_b);
-            const double came = parting(came_a, came_b), old = contact.manifold.points[k].normal_impulse;
+            const double came = parting(came_a, came_b), old = impulse[k];
             edge = edge || std::abs(came + step.restitution_threshold_mps) < 1e-5;  // either side of it is right
             double now = old;
-            if (came >= -step.restitution_threshold_mps) ++slow;
-            else if (!pushed[k]) ++unpushed;
+            const bool first = visit < count;
+            if (came >= -step.restitution_threshold_mps) slow += first;
+            else if (!pushed[k]) unpushed += first;
             else {
                 const double wanted = old - (parting(a, b) + restitution * came) / response;
                 now = std::max(wanted, 0.0);
-                ++(wanted > 0 ? bounced : held_back);
+                if (first) ++(wanted > 0 ? bounced : held_back);
                 size = std::max(size, std::abs(wanted));
             }
             push(a, (old - now) * n, (old - now) * turn_a);
             push(b, (now - old) * n, (now - old) * turn_b);
-            if (!edge) agreement.compare(point_rows(bundle, k).impulse.lane[0], now, size);
+            impulse[k] = now;
         }
         if (edge) continue;
+        for (std::uint32_t k = 0; k < count; ++k) agreement.compare(point_rows(bundle, k).impulse.lane[0], impulse[k], size);
         compare(agreement, va, a, 40 + 10 * size);
         compare(agreement, vb, b, 40 + 10 * size);
     }

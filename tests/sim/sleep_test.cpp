@@ -239,6 +239,70 @@ TEST_CASE("a servo that rests short of its goal, too weak or too soft for its lo
     CHECK(state_of(*world, hung).pose.position.y == about(3.0 - 0.2533, 0.01));
 }
 
+// Relax leaves them no velocity, as nothing is to come of being driven out; they used to fall asleep half way.
+TEST_CASE("what is driven out of an overlap, or brought home by a joint, does not sleep on its way") {
+    SUBCASE("out of the ground") {
+        WorldDef def;
+        add_ground(def);
+        const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, -1.5f, 0.0f});
+        auto world = make_world(def);
+        run(*world, 300);
+        CHECK(state_of(*world, ball).pose.position.y == doctest::Approx(0.5f).epsilon(0.02));
+        CHECK(asleep(*world, ball));
+    }
+    SUBCASE("out of each other, slowly") {
+        WorldDef def;
+        def.gravity = {};
+        def.materials.resize(1);
+        def.materials[0].max_recovery_speed_mps = 0.2f;
+        const std::uint32_t box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+        add_body(def, box, {}), add_body(def, box, {0.5f, 0.1f, 0.0f});
+        auto world = make_world(def);
+        run(*world, 600);
+        CHECK(state_of(*world, 1).pose.position.x - state_of(*world, 0).pose.position.x > 0.97f);
+        CHECK(all_asleep(*world, 0, 1));
+    }
+    SUBCASE("home to where a joint holds it") {
+        for (const bool turned : {false, true}) {
+            CAPTURE(turned);
+            WorldDef def;
+            def.gravity = {};
+            const std::uint32_t box = add_body(def, add_box_shape(def, {0.5f, 0.5f, 0.5f}), {0.0f, 0.0f, 0.0f}, turned ? turn_about_z(1.5f) : Quat{});
+            Weld weld;
+            weld.anchor_a = {turned ? 0.0f : 2.0f, 0.0f, 0.0f};
+            weld.spring.max_recovery_speed = 0.5f;
+            add_joint(def, kNone, box, weld);
+            auto world = make_world(def);
+            run(*world, 600);
+            const Pose pose = state_of(*world, box).pose;
+            CHECK(pose.position.x == doctest::Approx(turned ? 0.0 : 2.0).epsilon(0.01));
+            CHECK(std::abs(pose.orientation.z) < 0.01f);
+            CHECK(asleep(*world, box));
+        }
+    }
+}
+
+TEST_CASE("what falls does not sleep where it turns, however weak gravity is, and without gravity it does") {
+    for (const float g : {0.15f, 0.05f, 0.0f}) {
+        CAPTURE(g);
+        WorldDef def;
+        def.gravity = {0.0f, -g, 0.0f};
+        add_ground(def);
+        const std::uint32_t ball = add_sphere_shape(def, 0.3f);
+        add_body(def, ball, {0.0f, 1.0f, 0.0f});
+        const std::uint32_t puck = add_body(def, ball, {2.0f, 1.0f, 0.0f}), floating = add_body(def, ball, {4.0f, 1.0f, 0.0f});
+        def.bodies[puck].locks = kLockLinearY;
+        def.bodies[floating].gravity_scale = 0.0f;
+        auto world = make_world(def);
+        run(*world, 60);
+        CHECK(all_asleep(*world, puck, floating));  // gravity does not move them
+        CHECK(asleep(*world, 1) == (g == 0.0f));
+        run(*world, 1140);
+        CHECK(state_of(*world, 1).pose.position.y == doctest::Approx(g > 0.0f ? 0.3 : 1.0).epsilon(0.01));
+        CHECK(asleep(*world, 1));
+    }
+}
+
 TEST_CASE("a body that cannot sleep keeps awake what it touches, and sleep can be switched off") {
     WorldDef def = stacks(2);
     def.bodies[2].can_sleep = false;

@@ -227,6 +227,28 @@ TEST_CASE("moving platforms carry it, sideways, up and down, and it walks on the
     }
 }
 
+TEST_CASE("belts carry it as platforms do, and it walks on them") {
+    for (const bool turned : {false, true}) {
+        for (const float walk : {0.0f, 1.0f}) {
+            CAPTURE(turned);
+            CAPTURE(walk);
+            Setting setting({0.0f, 0.4f, 0.0f});
+            setting.def.materials.push_back(setting.def.materials[0]);
+            setting.def.materials.back().surface_velocity = {turned ? 0.0f : 1.0f, 0.0f, turned ? 1.0f : 0.0f};  // along x
+            const std::uint32_t belt = setting.add_block({20.0f, 0.2f, 20.0f}, {0.0f, 0.2f, 0.0f}, BodyType::fixed,
+                                                         turned ? Quat{0.0f, 0.70710678f, 0.0f, 0.70710678f} : Quat{});
+            setting.def.bodies[belt].material = 2;
+            Play play(setting);
+            play.go(5.0, 0.0f, walk / 5.0f);
+            const BodyState hero = play.state();
+            CHECK(hero.linear_velocity.x == doctest::Approx(1.0).epsilon(0.001));
+            CHECK(hero.pose.position.x == doctest::Approx(5.0).epsilon(0.02));
+            CHECK(hero.linear_velocity.z == doctest::Approx(walk).epsilon(0.001));
+            CHECK(play.foot().y == doctest::Approx(0.4).epsilon(0.01));
+        }
+    }
+}
+
 TEST_CASE("ground that turns takes it round, and neither in nor out" * doctest::test_suite("quality")) {
     struct Round {
         float speed_radps, radius_m;

@@ -40,6 +40,7 @@ inline Bodies make_bodies() {
     bodies.mass.emplace_back();
     bodies.flags.push_back(kBodyAlive);
     bodies.thin.push_back(0);
+    bodies.star.push_back(0);
     bodies.generation.push_back(0);
     bodies.info.emplace_back();
     return bodies;
@@ -74,6 +75,7 @@ inline std::uint32_t add_body(Bodies& bodies, const BodySpec& spec) {
     bodies.mass.push_back(mass);
     bodies.flags.push_back(static_cast<std::uint8_t>(kBodyAlive | spec.kind));
     bodies.thin.push_back(spec.kind == kBodyDynamic && ref::is_thin(mass) ? 1 : 0);
+    bodies.star.push_back(0);
     bodies.generation.push_back(0);
     bodies.info.emplace_back();
     return index;

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 25;
+inline constexpr std::uint32_t kEngineVersion = 26;
 
 // ---------------------------------------------------------------- limits
 
@@ -216,7 +216,7 @@ enum class ActuatorKind : std::uint8_t {
     // A character: a dynamic capsule that cannot turn (all its rotations are locked), best without friction. `walk` is a speed
     // (m/s) along `direction`, level, over whatever it stands on; those of a body add up, cut to max_speed, and are reached by
     // max_force at most (give it 25 N a kg), a tenth of it in the air. It stands on what is not steeper than max_slope_rad, is held
-    // there, goes with it (a moving platform), and pushes back on it; it is led down steps and slopes, and goes up steps of
+    // there, goes with it (a moving platform, a belt), and pushes back on it; it is led down steps and slopes, and goes up steps of
     // fixed and kinematic bodies, of up to step_height. The settings are those of the body's first walk actuator. What throws it up
     // by more than 1 m/s beyond what walking does, or pushes it up by more than its weight, lifts it off.
     // `jump` above 0 (m/s) sends a body that has walk actuators, too, and stands, off upwards at that speed over the ground's; the
