@@ -95,7 +95,6 @@ void walk(Core& core) {
         const std::uint32_t body = core.walkers[k].body;
         const WalkOutcome& out = core.walk_outcomes[k];
         if (bodies.asleep(body)) continue;
-        core.walkers[k].on_belt = out.on_belt;
         PoseRecord& pose = bodies.pose[body];
         VelocityRecord& record = bodies.velocity[body];
         const Vec3 place = ref::sum(pose_of(pose).position, out.shift);

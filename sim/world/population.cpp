@@ -121,6 +121,8 @@ void resize_bodies(State& state, std::uint32_t count) {
     state.origin.resize(count);
 }
 
+namespace {
+
 // Of a body as its definition says, no matter what holds it.
 MassRecord defined_mass(const Core& core, const BodyDef& body) {
     MassRecord mass;
@@ -137,6 +139,8 @@ MassRecord defined_mass(const Core& core, const BodyDef& body) {
     }
     return mass;
 }
+
+}  // namespace
 
 void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin) {
     const MassRecord mass = defined_mass(core, body);
@@ -404,13 +408,10 @@ void note_target(Core& core, const Constraint& before, const Constraint& after) 
     else if (is && is->rod) core.rig_targets_changed = true;
 }
 
-void find_rigs(Core& core) {
-    if (core.rig_targets_changed && !core.rigs_changed) core.rigs.read_targets(core.state.joints);
-    core.rig_targets_changed = false;
-    if (!core.rigs_changed) return;
-    core.rigs_changed = false;
-    if (!may_have_rigs(core.def)) return;
-    ++core.joint_epoch;  // joints that were links may have lost their impulses
+namespace {
+
+// What find_stars asks for, and what it says.
+void take_stars_back(Core& core) {
     Bodies& bodies = core.state.bodies;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (bodies.star[i] == 0 || !bodies.dynamic(i)) continue;
@@ -418,14 +419,30 @@ void find_rigs(Core& core) {
         bodies.mass[i] = defined_mass(core, body_definition(core.def, core.state.origin[i]));
         bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
     }
-    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
+}
+void set_stars(Core& core) {
+    Bodies& bodies = core.state.bodies;
     std::vector<Star> stars;
     ref::find_stars(core.rigs.rigs(), bodies, core.state.joints, stars);
     for (const Star& star : stars) {
         bodies.star[star.body] = 1;
-        std::copy(std::begin(star.inverse_inertia), std::end(star.inverse_inertia), bodies.mass[star.body].inverse_inertia);
+        std::ranges::copy(star.inverse_inertia, bodies.mass[star.body].inverse_inertia);
         bodies.inertia[star.body] = ref::world_inertia(bodies.mass[star.body], bodies.pose[star.body]);
     }
+}
+
+}  // namespace
+
+void find_rigs(Core& core) {
+    if (core.rig_targets_changed && !core.rigs_changed) core.rigs.read_targets(core.state.joints);
+    core.rig_targets_changed = false;
+    if (!core.rigs_changed) return;
+    core.rigs_changed = false;
+    if (!may_have_rigs(core.def)) return;
+    ++core.joint_epoch;  // joints that were links may have lost their impulses
+    take_stars_back(core);
+    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
+    set_stars(core);
 }
 
 }  // namespace orrery::sim

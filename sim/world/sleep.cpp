@@ -71,19 +71,18 @@ bool fast_along_an_axis(const VelocityRecord& v, float speed_mps) {
 }
 
 // Slower than a part of the sleep speed at every point of its surface.
-bool slow(const Core& core, std::uint32_t body, float part) {
+bool slow(const Core& core, std::uint32_t body, const VelocityRecord& velocity, float part) {
     const std::uint32_t shape = core.state.bodies.info[body].shape;
     const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
-    return ref::is_slow(core.state.bodies.velocity[body], radius_m, core.def.solver.sleep_speed_mps, part);
+    return ref::is_slow(velocity, radius_m, core.def.solver.sleep_speed_mps, part);
 }
 
-// It is not on its way either: what is driven out of a contact or brought home by a joint has no velocity left when a tick ends, but another
-// pose. Of a chain that is solved by itself nobody knows where it was.
-bool stays(const Core& core, std::uint32_t body) {
-    if (core.rigs.of_lone_chain(body)) return true;
-    const std::uint32_t shape = core.state.bodies.info[body].shape;
-    const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
-    return ref::is_slow(ref::way_between(core.start_pose[body], core.state.bodies.pose[body], core.dt_s), radius_m, core.def.solver.sleep_speed_mps, 1.0f);
+// Nor is it on its way: what is driven out of a contact or brought home by a joint has no velocity left when a tick ends, but another pose.
+// Of a chain that is solved by itself nobody knows where it was.
+bool rests(const Core& core, std::uint32_t body) {
+    const Bodies& bodies = core.state.bodies;
+    if (!slow(core, body, bodies.velocity[body], 1.0f)) return false;
+    return core.rigs.of_lone_chain(body) || slow(core, body, ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s), 1.0f);
 }
 
 // Whether gravity moves it where nothing holds it.
@@ -219,20 +218,20 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && slow(core, i, 1.0f) && stays(core, i);
+        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && rests(core, i);
         bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
     if (!any) return;
 
     Islands islands(core.island, bodies.size());
-    constexpr std::uint8_t kStays = 1, kHeld = 2;  // it stays awake; something touches it or is jointed to it
+    constexpr std::uint8_t kAwake = 1, kHeld = 2;  // it stays awake; something touches it or is jointed to it
     core.island_flag.assign(bodies.size(), 0);
     const auto awake = [&](std::uint32_t i) { return bodies.dynamic(i) && !bodies.asleep(i); };
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
         if (awake(a) && awake(b)) islands.connect(a, b);
-        else if (awake(a) && bodies.active(b)) core.island_flag[a] |= kStays;
-        else if (awake(b) && bodies.active(a)) core.island_flag[b] |= kStays;
+        else if (awake(a) && bodies.active(b)) core.island_flag[a] |= kAwake;
+        else if (awake(b) && bodies.active(a)) core.island_flag[b] |= kAwake;
     };
     for (const KeptContact& c : state.contacts) {
         connect(c.a, c.b);
@@ -245,26 +244,27 @@ void put_to_sleep(Core& core) {
         for (const std::uint32_t body : joint.bodies()) {
             if (!awake(body)) continue;
             core.island_flag[body] |= kHeld;
-            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, kServoPart))) core.island_flag[body] |= kStays;
+            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, bodies.velocity[body], kServoPart))) core.island_flag[body] |= kAwake;
         }
     }
-    for (const Walker& walker : core.walkers) {
-        if (awake(walker.body) && (wants_something(walker) || walker.on_belt)) core.island_flag[walker.body] |= kStays;
+    for (std::size_t k = 0; k < core.walkers.size(); ++k) {
+        const Walker& walker = core.walkers[k];
+        if (awake(walker.body) && (wants_something(walker) || core.walk_outcomes[k].on_belt)) core.island_flag[walker.body] |= kAwake;
     }
     for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
         const Manifold& m = core.manifolds[i];
         if (!ref::drags(m, core.surfaces[i])) continue;
-        if (awake(m.a)) core.island_flag[m.a] |= kStays;
-        if (awake(m.b)) core.island_flag[m.b] |= kStays;
+        if (awake(m.a)) core.island_flag[m.a] |= kAwake;
+        if (awake(m.b)) core.island_flag[m.b] |= kAwake;
     }
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!awake(i)) continue;
-        if ((core.island_flag[i] & kStays) != 0 || bodies.slow_ticks[i] < core.sleep_ticks || ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
-            core.island_flag[islands.root(i)] |= kStays;
+        if ((core.island_flag[i] & kAwake) != 0 || bodies.slow_ticks[i] < core.sleep_ticks || ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
+            core.island_flag[islands.root(i)] |= kAwake;
     }
     any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (!awake(i) || (core.island_flag[islands.root(i)] & kStays) != 0) continue;
+        if (!awake(i) || (core.island_flag[islands.root(i)] & kAwake) != 0) continue;
         bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) | kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
         any = true;

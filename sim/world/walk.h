@@ -22,7 +22,6 @@ struct Walker {
     // State, 0 or 1, which its first walk and jump actuator keep: it stood in the tick before; it jumped and has not landed.
     float* stood = nullptr;
     float* jumping = nullptr;               // null without a jump actuator
-    bool on_belt = false;                   // a belt carried it in this tick
     float lift_n = 0.0f;                    // what other actuators push it upwards with
 };
 

@@ -239,7 +239,7 @@ TEST_CASE("a servo that rests short of its goal, too weak or too soft for its lo
     CHECK(state_of(*world, hung).pose.position.y == about(3.0 - 0.2533, 0.01));
 }
 
-// Relax leaves them no velocity, as nothing is to come of being driven out; they used to fall asleep half way.
+// Relax leaves them no velocity, for nothing is to come of being driven out: by that alone they rest.
 TEST_CASE("what is driven out of an overlap, or brought home by a joint, does not sleep on its way") {
     SUBCASE("out of the ground") {
         WorldDef def;
