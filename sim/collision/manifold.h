@@ -12,6 +12,7 @@
 namespace orrery::sim {
 
 inline constexpr int kMaxManifoldPoints = 4;
+inline constexpr float kNoArm = 1e9f;  // m, beyond any arm; its square is finite
 
 // Two bodies whose bounds overlap and whose filters agree; a < b, sorted by (a, b).
 struct Pair {
@@ -37,6 +38,9 @@ struct Manifold {
     float twist_impulse = 0.0f;  // N m s about the normal, on B
     float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
+    // m, world axes, from each centre to the points' middle, of three and four points: where the tick before held it, or kNoArm, until the
+    // solver has run; then where it is held (constraints/contact.h).
+    Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
     ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no
                                                // room for them (there is where Seams may turn the contact, may_be_turned, and of
                                                // compounds, whose contacts are joined: patches.h)

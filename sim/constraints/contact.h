@@ -41,19 +41,20 @@ struct ContactBundle {
         Vec3Rows first_offset;    // until prepare: m, from A's centre to the first point; those of the others lie in their `angular`
     };
     Row friction_least;           // the lesser eigenvalue of friction_mass
-    Row twist_mass;               // kg m^2
+    Row twist_mass;               // kg m^2; its sign is set where the contact is slender
     Row friction;
     Vec2Rows friction_impulse;    // along the tangents, N s
     Row twist_impulse;            // N m s
     // Last: memory ends where the bundle's kind has no more points.
     ContactPointRows one, two;
     Row coupling_of_two;          // 1/kg: what a unit of one point's impulse does to the speed at another
+    Vec3Rows held_a, held_b;      // m, from each centre to the points' middle, as far as it is held; until prepare the tick before's
     ContactPointRows three, four;
     Row coupling_of_more[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2 - 1];
 };
 constexpr std::size_t contact_bundle_bytes(std::size_t points) {
     return points == 1 ? offsetof(ContactBundle, one) + offsetof(ContactPointRows, angular)
-                       : points == 2 ? offsetof(ContactBundle, three) : sizeof(ContactBundle);
+                       : points == 2 ? offsetof(ContactBundle, held_a) : sizeof(ContactBundle);
 }
 
 // Contacts with restitution lie in bundles of their own, and so do those with a ContactSurface that is not plain: others neither hold nor
@@ -98,6 +99,10 @@ inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f,
 inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold& m) {
     set_lane(bundle.normal, lane, m.normal);
     set_lane(bundle.world_friction, lane, m.friction_impulse);
+    if (bundle.head.points > 2) {
+        set_lane(bundle.held_a, lane, m.held_a);
+        set_lane(bundle.held_b, lane, m.held_b);
+    }
     set_lane(bundle.twist_impulse, lane, m.twist_impulse);
     set_lane(bundle.friction, lane, m.friction);
     set_lane(bundle.point_count, lane, kPointCounts[m.count]);
@@ -127,6 +132,10 @@ inline void store_surface(const SurfaceContactBundle& bundle, std::uint32_t lane
 inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
     for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = point_rows(bundle, k).impulse.lane[lane];
     m.friction_impulse = get_lane(bundle.world_friction, lane);
+    if (bundle.head.points > 2) {
+        m.held_a = get_lane(bundle.held_a, lane);
+        m.held_b = get_lane(bundle.held_b, lane);
+    }
     m.twist_impulse = bundle.twist_impulse.lane[lane];
     m.total_normal_impulse = bundle.total.lane[lane];
 }
@@ -173,6 +182,23 @@ ORRERY_LANES_BEGIN
 // C > 0: the bodies may close the gap in this substep, no more: bias C / h, rigid. C <= 0: soft, C + slop is driven to
 // zero at most at the maximum recovery speed; in the relax pass only the velocity counts, rigid. The impulse only pushes.
 //
+// What stands on three or four points stands still. A column of n rigid blocks does not buckle; one of blocks on springs does, and so does one
+// of contacts that a sweep or two a substep solve: each tilt of a block moves the weight above it to the side of its foot, which tilts it
+// further (Greenhill's column; by the spring's stiffness alone ten blocks of 1 x 1 x 5 are near it, fifteen are beyond). That tilt is an error of
+// the solver, and the moment that it makes is one, too: the arms from the centres to the points' middle are those of the tick before, as long
+// as these are within a play of what they are. The play is 1 mm, but not less than a twenty-fifth nor more than an eighth of the half width of
+// what the points span (the root mean square of their distances along the direction in which it is least: 0 of two points); what leaves it draws
+// the arms along. So a contact bears as if it lay by at most the play beside its place.
+// It is held in the world's axes, which is wrong for what turns as a whole: of two bodies that turn together the one is pushed beside where the
+// other is, a couple that no free pair may feel (rows of boxes drawn together in free space gained energy without bound; what a crane swings
+// swung a quarter too fast; what turntables carry crept by the play times their speed). So arms are held of what stands alone: borne, within 60
+// degrees of gravity, by what does not turn or stands itself, and no faster than a tenth of sqrt(g / radius) (world/contacts.cpp).
+// Box3D's manifolds of what moves by less than 5 cm against each other are reused, arms in the world's axes and all: its stacks stand by that.
+//
+// Slender: where a push along the worst tangent moves the bodies by more than 1.5 times what one at a point along the normal does, they tip
+// easier than they are lifted, and what a sweep leaves of the springs' pushes swings columns ever higher, the stiffer they are. So the frequency
+// of all contacts is bound to 0.22 of the substep rate (at 0.25 columns of cubes swing twice as far), of slender ones to 0.175.
+//
 // Friction: J v along two tangents at the weighted centre of the points, rigid, solved as one 2x2 block and clamped to the circle
 // of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal impulses, each by its
 // lever arm about that centre. Both are solved in the relax pass only, after penetration: there the normal impulses are
@@ -194,6 +220,9 @@ ORRERY_LANES_BEGIN
 struct ContactFunctions {
     using Bundle = ContactBundle;
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
+    static constexpr float kPlay_m = 1e-3f, kLeastPlay = 0.04f, kMostPlay = 0.125f;  // of the arms; least and most of the half width
+    static constexpr float kOtherPlace2 = 16.0f;          // of the play, squared: what has moved on by more is another contact
+    static constexpr float kSlender = 1.5f;               // K along the worst tangent to K of the point that turns the bodies most
     static constexpr int kMoreSweeps = 2;                 // down the points and up again, in the relax pass
     static constexpr int kThinSweeps = 8;                 // of normals and friction in the relax pass, where a body is thin
     static constexpr std::uint32_t kBounceSweeps = 8;     // along the points, one way, of the restitution pass
@@ -240,10 +269,60 @@ struct ContactFunctions {
     // Stiffer where one of the bodies does not give way.
     template <class F>
     ORRERY_FN static SoftT<F> softness(const StepConstants& step, const InertiaT<F>& a, const InertiaT<F>& b) {
-        const MaskOf<F> fixed = (a.inverse_mass == F(0.0f)) | (b.inverse_mass == F(0.0f));
-        return {select(fixed, F(step.contact_fixed.rate), F(step.contact.rate)),
-                select(fixed, F(step.contact_fixed.mass_scale), F(step.contact.mass_scale)),
-                select(fixed, F(step.contact_fixed.impulse_scale), F(step.contact.impulse_scale))};
+        return either<F>(step.contact_fixed, step.contact, is_fixed(a, b));
+    }
+    template <class F>
+    ORRERY_FN static SoftT<F> softness(const StepConstants& step, const InertiaT<F>& a, const InertiaT<F>& b, MaskOf<F> slender) {
+        const MaskOf<F> fixed = is_fixed(a, b);
+        const SoftT<F> soft = either<F>(step.slender_fixed, step.slender, fixed), other = either<F>(step.contact_fixed, step.contact, fixed);
+        return {select(slender, soft.rate, other.rate), select(slender, soft.mass_scale, other.mass_scale),
+                select(slender, soft.impulse_scale, other.impulse_scale)};
+    }
+    template <class F>
+    ORRERY_FN static MaskOf<F> is_fixed(const InertiaT<F>& a, const InertiaT<F>& b) {
+        return (a.inverse_mass == F(0.0f)) | (b.inverse_mass == F(0.0f));
+    }
+    template <class F>
+    ORRERY_FN static SoftT<F> either(const SoftConstants& yes, const SoftConstants& no, MaskOf<F> which) {
+        return {select(which, F(yes.rate), F(no.rate)), select(which, F(yes.mass_scale), F(no.mass_scale)),
+                select(which, F(yes.impulse_scale), F(no.impulse_scale))};
+    }
+    template <class F>
+    ORRERY_FN static MaskOf<F> is_slender(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.twist_mass, lane) < F(0.0f); }
+
+    // The mean of the points, from A's centre; until their `angular` is made.
+    template <class F>
+    ORRERY_FN static Vec3T<F> middle_of(const Bundle& bundle, std::size_t lane, Vec3T<F> first, F count) {
+        const F zero(0.0f);
+        Vec3T<F> sum{zero, zero, zero};
+        for (std::uint32_t k = 1; k < bundle.head.points; ++k) {
+            const F there = select(F(static_cast<float>(k)) < count, F(1.0f), zero);
+            sum = sum + (get<F>(point_rows(bundle, k).angular, lane) - first) * there;
+        }
+        return first + sum * inverse_or_zero(count);
+    }
+    template <class F>
+    ORRERY_FN static F play_of(const Bundle& bundle, std::size_t lane, Vec3T<F> first, Vec3T<F> middle, const Mat23T<F>& tangents, F count) {
+        const F zero(0.0f);
+        const F x = dot(first, tangents.x), y = dot(first, tangents.y);
+        Sym2T<F> spread{x * x, x * y, y * y};
+        for (std::uint32_t k = 1; k < bundle.head.points; ++k) {
+            const Vec3T<F> s = get<F>(point_rows(bundle, k).angular, lane) - middle;
+            const F there = select(F(static_cast<float>(k)) < count, F(1.0f), zero);
+            const F x_k = dot(s, tangents.x) * there, y_k = dot(s, tangents.y) * there;
+            spread = {spread.xx + x_k * x_k, spread.xy + x_k * y_k, spread.yy + y_k * y_k};
+        }
+        const F half = select(count > F(2.0f), sqrt(least_of(spread) * inverse_or_zero(count)), zero);
+        return max(half * F(kLeastPlay), min(half * F(kMostPlay), F(kPlay_m)));
+    }
+    // `kept`, as far as it is within `play` of what it is `now`.
+    template <class F>
+    ORRERY_FN static Vec3T<F> follow(Vec3T<F> kept, Vec3T<F> now, F play) {
+        const Vec3T<F> behind = kept - now;
+        const F distance2 = length_squared(behind), play2 = play * play;
+        const MaskOf<F> within = distance2 <= play2, here = distance2 <= play2 * F(kOtherPlace2);
+        const Vec3T<F> drawn = now + behind * (play / sqrt(select(within, F(1.0f), distance2)));
+        return select<F>(within, kept, select<F>(here, drawn, now));
     }
 
     template <class F>
@@ -271,7 +350,16 @@ struct ContactFunctions {
             weights += weight;
             if (k > 0) weighted = weighted + (get<F>(rows.angular, lane) - first) * weight;
         }
-        const Vec3T<F> arm_a = first + weighted * inverse_or_zero(weights), arm_b = arm_a + to_b;  // of one point its own place
+        const Vec3T<F> at = first + weighted * inverse_or_zero(weights);  // of one point its own place
+        Vec3T<F> arm_a = at, arm_b = at + to_b;
+        if (points > 2) {
+            const Vec3T<F> middle_a = middle_of(bundle, lane, first, count), middle_b = middle_a + to_b;
+            const F play = play_of(bundle, lane, first - middle_a, middle_a, Mat23T<F>{t, u}, count);
+            const Vec3T<F> held_a = follow(get<F>(bundle.held_a, lane), middle_a, play), held_b = follow(get<F>(bundle.held_b, lane), middle_b, play);
+            put(bundle.held_a, lane, held_a);
+            put(bundle.held_b, lane, held_b);
+            arm_a = at + (held_a - middle_a), arm_b = arm_b + (held_b - middle_b);
+        }
         put(bundle.arm_a, lane, arm_a);
         put(bundle.arm_b, lane, arm_b);
 
@@ -280,11 +368,11 @@ struct ContactFunctions {
         const Vec3T<F> turn_a = a.inverse_inertia * centre.a, turn_b = b.inverse_inertia * centre.b, turn = turn_a + turn_b;
         const F alone = (linear + dot(centre.a, turn_a)) + dot(centre.b, turn_b);
         const Sym3T<F> spin = a.inverse_inertia + b.inverse_inertia;
-        F share[kMaxManifoldPoints] = {zero, zero, zero, zero};
+        F share[kMaxManifoldPoints] = {zero, zero, zero, zero}, hardest = zero;
         for (std::uint32_t k = 0; k < points; ++k) {
             ContactPointRows& rows = point_rows(bundle, k);
             const MaskOf<F> present = F(static_cast<float>(k)) < count;
-            const Vec3T<F> s = (k == 0 ? first : get<F>(rows.angular, lane)) - arm_a, g = cross(s, n), spun = spin * g;
+            const Vec3T<F> s = (k == 0 ? first : get<F>(rows.angular, lane)) - at, g = cross(s, n), spun = spin * g;
             share[k] = dot(g, turn);
             const F here = alone + share[k];
             for (std::uint32_t j = 0; j < k; ++j) {
@@ -297,7 +385,9 @@ struct ContactFunctions {
             const F separation = -get<F>(rows.separation, lane);
             put(rows.separation, lane, separation);
             put(rows.gap, lane, separation);
-            put(rows.mass, lane, select(present, inverse_or_zero((here + share[k]) + dot(g, spun)), zero));
+            const F response = (here + share[k]) + dot(g, spun);
+            hardest = select(present, max(hardest, response), hardest);
+            put(rows.mass, lane, select(present, inverse_or_zero(response), zero));
             put(rows.total, lane, zero);
         }
 
@@ -305,8 +395,9 @@ struct ContactFunctions {
         const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
         const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
         put(bundle.friction_mass, lane, friction_mass);
-        put(bundle.friction_least, lane, least_of(friction_mass));
-        put(bundle.twist_mass, lane, inverse_or_zero(dot(n, spin * n)));
+        const F least = least_of(friction_mass), twist_mass = inverse_or_zero(dot(n, spin * n));
+        put(bundle.friction_least, lane, least);
+        put(bundle.twist_mass, lane, select((count > F(2.0f)) & (least * hardest < F(1.0f / kSlender)), zero - twist_mass, twist_mass));
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
@@ -370,7 +461,7 @@ struct ContactFunctions {
 
         const F twist = get<F>(bundle.twist_impulse, lane), twist_limit = mu * levered;
         const F spin = dot(f.n, vb.angular - va.angular);
-        const F new_twist = clamp(twist - get<F>(bundle.twist_mass, lane) * spin, -twist_limit, twist_limit);
+        const F new_twist = clamp(twist - abs(get<F>(bundle.twist_mass, lane)) * spin, -twist_limit, twist_limit);
         const Vec3T<F> turn = f.n * (new_twist - twist);
         put(bundle.twist_impulse, lane, new_twist);
         va.angular = va.angular - f.a.inverse_inertia * turn;
@@ -462,15 +553,20 @@ struct ContactFunctions {
         if constexpr (K > 0) sweep_down<K - 1, N>(p);
     }
 
+    template <std::uint32_t N, class F, class AnyBundle>
+    ORRERY_FN static SoftT<F> softness_of(const AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f) {
+        if constexpr (AnyBundle::kSurface) return {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
+        else if constexpr (N > 2) return softness(step, f.a, f.b, is_slender<F>(bundle, lane));
+        else return softness(step, f.a, f.b);
+    }
+
     template <bool kRelax, std::uint32_t N, class F, class AnyBundle>
     ORRERY_FN static void solve_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f,
                                        const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb, F& normal, F& levered) {
         const Along<F> centre = at_centre(bundle, lane, f.n);
         Points<F> p(centre, da, db, va, vb);
         if constexpr (!kRelax) {
-            SoftT<F> soft = softness(step, f.a, f.b);
-            if constexpr (AnyBundle::kSurface)
-                soft = {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
+            const SoftT<F> soft = softness_of<N>(bundle, lane, step, f);
             p.rate = soft.rate, p.soft_mass = soft.mass_scale, p.soft_impulse = soft.impulse_scale;
         }
         read_points<kRelax, 0, N>(bundle, lane, step, p);
@@ -641,13 +737,13 @@ struct SurfaceContactFunctions : ContactFunctions {
         k.v[3] = response.xz, k.v[4] = response.yz, k.v[5] = response.zz;
         put(bundle.rolling_mass, lane, factor_ldlt(k));
     }
-    // A spring of the contact's own serves whatever it touches; at most a quarter of the substep rate, as the solver's.
+    // A spring of the contact's own serves whatever it touches; at most a quarter of the substep rate.
     template <class F>
     ORRERY_FN static void prepare_spring(Bundle& bundle, std::size_t lane, const StepConstants& step) {
         const F frequency = get<F>(bundle.frequency_hz, lane), recovery = get<F>(bundle.recovery, lane);
         const MaskOf<F> own = frequency > F(0.0f);
         const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)), get<F>(bundle.damping_ratio, lane), F(step.h_s));
-        const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane));
+        const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane), is_slender<F>(bundle, lane));
         put(bundle.rate, lane, select(own, soft.rate, solvers.rate));
         put(bundle.mass_scale, lane, select(own, soft.mass_scale, solvers.mass_scale));
         put(bundle.impulse_scale, lane, select(own, soft.impulse_scale, solvers.impulse_scale));

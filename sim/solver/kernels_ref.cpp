@@ -10,7 +10,7 @@ constinit const SolverKernels kSolverKernels = make_solver_kernels();
 
 namespace {
 constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved
-constexpr float kContactRateShare = 0.25f;
+constexpr float kContactRateShare = 0.22f, kSlenderRateShare = 0.175f;  // of the same, of contacts: of slender ones (contact.h)
 
 SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
     const SoftT<float> soft = soften(frequency_hz, damping_ratio, h);
@@ -34,6 +34,9 @@ StepConstants make_step_constants(const StepInput& input) {
     const float contact_hz = min(settings.contact_frequency_hz, kContactRateShare * step.inverse_h);
     step.contact = soft_constants(contact_hz, settings.contact_damping_ratio, step.h_s);
     step.contact_fixed = soft_constants(2.0f * contact_hz, 0.5f * settings.contact_damping_ratio, step.h_s);
+    const float slender_hz = min(settings.contact_frequency_hz, kSlenderRateShare * step.inverse_h);
+    step.slender = soft_constants(slender_hz, settings.contact_damping_ratio, step.h_s);
+    step.slender_fixed = soft_constants(2.0f * slender_hz, 0.5f * settings.contact_damping_ratio, step.h_s);
     step.slop_m = settings.slop_m;
     step.inverse_margin = 1.0f / max(settings.speculative_margin_m, kLeastMargin_m);
     step.max_recovery_speed_mps = settings.max_recovery_speed_mps;

@@ -22,6 +22,58 @@ void carry_impulses(Manifold& manifold, const KeptContact& contact) {
     manifold.twist_impulse = contact.twist_impulse;
 }
 
+bool holds(const KeptContact& contact) {
+    return contact.count > 2 && (ref::any(contact.held_a) || ref::any(contact.held_b));
+}
+// What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held for.
+void carry_arms(const Core& core, const Bearing& bearing, Manifold& manifold, const KeptContact& contact) {
+    const Vec3 turn = ref::turn_about_gravity(core.state.bodies.velocity[bearing.below], core.def.gravity, core.dt_s);
+    manifold.held_a = ref::turned_by(contact.held_a, turn);
+    manifold.held_b = ref::turned_by(contact.held_b, turn);
+}
+
+Bearing find_bearing(const Core& core, const Manifold& manifold) {
+    if (manifold.count < 3) return {};
+    const int bears = ref::bears(manifold.normal, core.def.gravity);
+    if (bears == 0) return {};
+    const Bearing bearing = bears > 0 ? Bearing{manifold.a, manifold.b} : Bearing{manifold.b, manifold.a};
+    return core.slow[bearing.above] != 0 ? bearing : Bearing{};
+}
+// Before the tick's manifolds are looked at: what could stand, and what stands already, for it neither gives way nor turns.
+void note_ground(Core& core) {
+    const Bodies& bodies = core.state.bodies;
+    core.slow.resize(bodies.size());
+    core.stands.resize(bodies.size());
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
+        const std::uint32_t shape = bodies.info[i].shape;
+        const bool dynamic = bodies.dynamic(i), asleep = bodies.asleep(i);
+        core.stands[i] = dynamic ? asleep : !ref::any(bodies.velocity[i].angular);
+        core.slow[i] = dynamic && !asleep && shape != kNone && ref::turns_slowly(bodies.velocity[i], core.shapes[shape].bounding_radius, core.def.gravity);
+    }
+}
+// What stands on ground, and on that, and so on; arms of nothing else are held. From contact to contact in their order and back, which finds all of
+// a stack at once whichever of its ends is first, and of a heap what so many sweeps come to: a function of the tick's contacts alone, for what
+// remembered that it stood would hold itself up.
+void find_standing(Core& core) {
+    constexpr int kMostSweeps = 8;
+    const auto count = static_cast<std::uint32_t>(core.bearings.size());
+    bool more = true;
+    for (int sweep = 0; sweep < kMostSweeps && more; ++sweep) {
+        more = false;
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const Bearing& bearing = core.bearings[sweep % 2 == 0 ? k : count - 1 - k];
+            if (bearing.above == kNone || core.stands[bearing.above] != 0 || core.stands[bearing.below] == 0) continue;
+            core.stands[bearing.above] = 1;
+            more = true;
+        }
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Bearing& bearing = core.bearings[i];
+        core.before[i].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
+        if (bearing.above != kNone && !core.before[i].holds) core.manifolds[i].held_a = core.manifolds[i].held_b = {kNoArm, kNoArm, kNoArm};
+    }
+}
+
 // Of what rolls: 0 of boxes, hulls, planes and meshes.
 float rolling_radius(const Shape& shape, std::uint32_t child) {
     switch (shape.type) {
@@ -57,13 +109,17 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
         manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
         if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);
+        manifold.held_a = manifold.held_b = {kNoArm, kNoArm, kNoArm};
         core.before[i] = {};
+        core.bearings[i] = find_bearing(core, manifold);
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
-        core.before[i] = {static_cast<std::uint32_t>(contact - contacts.begin()) & ContactBefore::kNoIndex, contact->touching != 0,
-                          contact->total_normal_impulse};
+        core.before[i].index = static_cast<std::uint32_t>(contact - contacts.begin()) & ContactBefore::kNoIndex;
+        core.before[i].touching = contact->touching != 0;
+        core.before[i].total_normal_impulse = contact->total_normal_impulse;
         if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
         carry_impulses(manifold, *contact);
+        if (core.bearings[i].above != kNone && holds(*contact)) carry_arms(core, core.bearings[i], manifold, *contact);
         while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
         if (rolled == rolling.end() || comes_before(manifold, *rolled) || !resists_rolling(core.surfaces[i])) continue;
         core.surfaces[i].rolling_impulse = {rolled->impulse[0], rolled->impulse[1], rolled->impulse[2]};
@@ -133,12 +189,15 @@ void list_ended(Core& core) {
 void warm_start_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     resize_sparingly(core.before, count);
+    resize_sparingly(core.bearings, count);
+    if (count > 0) note_ground(core);
     if (core.any_surfaces) resize_sparingly(core.surfaces, count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
         Core& inner = *static_cast<Core*>(context);
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
         warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
     }, &core);
+    find_standing(core);
     list_ended(core);
 }
 
@@ -155,7 +214,7 @@ void keep_contacts(Core& core, Executor& executor) {
         const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
         for (std::uint32_t i = first; i < last; ++i) {
             const ContactBefore& before = inner.before[i];
-            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.total_normal_impulse,
+            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.holds, before.total_normal_impulse,
                                                       inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
                                                       inner.state.contacts[i], inner.contact_totals[task]);
         }

@@ -18,12 +18,17 @@ namespace orrery::sim {
 
 // What keep_contacts asks of the contact that a manifold continues, when it writes over State::contacts.
 struct ContactBefore {
-    static constexpr std::uint32_t kNoIndex = 0x7fff'ffffu;
-    std::uint32_t index : 31 = kNoIndex;   // among the contacts of the last tick; kNoIndex: it continues none
+    static constexpr std::uint32_t kNoIndex = 0x3fff'ffffu;
+    std::uint32_t index : 30 = kNoIndex;   // among the contacts of the last tick; kNoIndex: it continues none
     bool touching : 1 = false;
+    bool holds : 1 = false;                // the manifold: its arms are held (constraints/contact.h)
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
 static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many
+// A contact that bears one body on another; kNone: it bears none, or one that turns too fast.
+struct Bearing {
+    std::uint32_t below = kNone, above = kNone;
+};
 struct ContactEnd {
     std::uint32_t index = 0, a = 0, b = 0, child_a = 0, child_b = 0;
 };
@@ -106,6 +111,8 @@ struct Core {
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
     std::vector<std::uint8_t> cold_start;          // by body: moved by a command, its old impulses do not hold
+    std::vector<std::uint8_t> slow, stands;        // by body: dynamic, awake, and turns slowly; stands on what neither gives way nor turns, or is such
+    std::vector<Bearing> bearings;                 // by manifold
     std::vector<std::uint32_t> cold_bodies;        // whose flag is set
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;

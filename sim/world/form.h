@@ -14,7 +14,7 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 4;
+inline constexpr std::uint32_t kSaveFormat = 5;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
@@ -69,7 +69,7 @@ inline void get_motion(CanonicalReader& in, PoseRecord& pose, VelocityRecord& ve
 // A contact with the points that it has. First a byte: bits 0 and 1 count less one, 2 touching, 3 children are named.
 template <class Writer>
 void put_contact(Writer& out, const KeptContact& c) {
-    std::uint32_t words[2 + 2 + 2 * kMaxManifoldPoints + 5];
+    std::uint32_t words[2 + 2 + 2 * kMaxManifoldPoints + 5 + 6];
     std::size_t used = 0;
     const auto* from = reinterpret_cast<const std::byte*>(&c);
     const auto add = [&](std::size_t offset, std::size_t count) {
@@ -82,6 +82,7 @@ void put_contact(Writer& out, const KeptContact& c) {
     add(offsetof(KeptContact, feature), c.count);
     add(offsetof(KeptContact, normal_impulse), c.count);
     add(offsetof(KeptContact, friction_impulse), 5);
+    if (c.count > 2) add(offsetof(KeptContact, held_a), 6);
     out.put(static_cast<std::uint8_t>((c.count - 1) | c.touching << 2 | (children ? 8u : 0u)));
     out.bytes(words, used * sizeof(std::uint32_t));
 }
@@ -97,10 +98,12 @@ inline bool get_contact(CanonicalReader& in, KeptContact& c) {
     take(offsetof(KeptContact, feature), c.count);
     take(offsetof(KeptContact, normal_impulse), c.count);
     take(offsetof(KeptContact, friction_impulse), 5);
+    if (c.count > 2) take(offsetof(KeptContact, held_a), 6);
     return in.ok() && head < 16 && ((head & 8) != 0) == ((c.child_a | c.child_b) != 0);
 }
 static_assert(offsetof(KeptContact, b) == 4 && offsetof(KeptContact, child_b) == offsetof(KeptContact, child_a) + 4 &&
-              offsetof(KeptContact, total_normal_impulse) == offsetof(KeptContact, friction_impulse) + 16);
+              offsetof(KeptContact, total_normal_impulse) == offsetof(KeptContact, friction_impulse) + 16 &&
+              offsetof(KeptContact, held_b) == offsetof(KeptContact, held_a) + 12);
 
 template <class Writer>
 void put_contacts_of(Writer& out, std::span<const KeptContact> contacts) {

@@ -73,13 +73,21 @@ ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, con
                              const Pose& pose_b, float radius_a_m, float radius_b_m);
 // Whether a running surface pulled in the tick.
 bool drags(const Manifold& manifold, const ContactSurface& surface);
+// Whether what presses along the normal bears a body: 1 B, on A; -1 A, on B; 0 neither, as where the normal is more than 60 degrees off gravity.
+int bears(Vec3 normal, Vec3 gravity);
+bool any(const float* vector);  // of three: not zero
+// Not faster than a tenth of sqrt(g / radius), the rate at which a thing of such size falls over: of 1 m 0.3 rad/s.
+bool turns_slowly(const VelocityRecord& velocity, float radius_m, Vec3 gravity);
+// What a body turns about gravity in a tick, rad, and an arm turned by it.
+Vec3 turn_about_gravity(const VelocityRecord& velocity, Vec3 gravity, float dt_s);
+Vec3 turned_by(const float* arm, Vec3 turn);
 // Points take the impulse (N s) of the same feature of the tick before. Points that are new share evenly what features that are
 // gone carried: where two faces are nearly parallel the reference changes sides, and with it every feature, while the push stays.
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses);
 // What to remember of a solved manifold, and what is new about it, as bits of ContactNews. Touching: the surfaces overlap or an impulse
 // has acted. A hit: the impulse grew since the last tick by more than what changes the relative speed by `hit_speed_mps`. Of the contact
-// that it continues, if any: whether that touched, and its total_normal_impulse.
-std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
+// that it continues, if any: whether that touched, and its total_normal_impulse. `holds`: its arms are held, and kept.
+std::uint8_t keep_contact(const Manifold& manifold, bool touched, bool holds, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
                           KeptContact& contact, ContactTotals& totals);
 void add_totals(ContactTotals& sum, const ContactTotals& more);
 // Whether no point of a body within `radius_m` of its centre can be faster than about `part` of `speed_mps`.

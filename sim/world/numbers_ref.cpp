@@ -269,6 +269,27 @@ bool drags(const Manifold& manifold, const ContactSurface& surface) {
     return manifold.friction > 0.0f && manifold.total_normal_impulse > 0.0f && !is_zero(surface.velocity);
 }
 
+int bears(Vec3 normal, Vec3 gravity) {
+    const Vec3T<float> g = wide(gravity);
+    const float down = dot(wide(normal), g), least = 0.5f * length(g);
+    return down < -least ? 1 : down > least ? -1 : 0;
+}
+Vec3 turn_about_gravity(const VelocityRecord& velocity, Vec3 gravity, float dt_s) {
+    const Vec3T<float> g = wide(gravity);
+    const float g2 = dot(g, g), *w = velocity.angular;
+    return g2 > 0.0f ? plain(g * (dot(Vec3T<float>{w[0], w[1], w[2]}, g) / g2 * dt_s)) : Vec3{};
+}
+Vec3 turned_by(const float* arm, Vec3 turn) {
+    const Vec3T<float> r{arm[0], arm[1], arm[2]}, t = wide(turn), across = cross(t, r);
+    return plain((r + across) + cross(t, across) * 0.5f);
+}
+bool any(const float* vector) { return vector[0] != 0.0f || vector[1] != 0.0f || vector[2] != 0.0f; }
+bool turns_slowly(const VelocityRecord& velocity, float radius_m, Vec3 gravity) {
+    const float* v = velocity.angular;
+    const Vec3T<float> w{v[0], v[1], v[2]};
+    return dot(w, w) * radius_m <= length(wide(gravity)) * 0.01f;
+}
+
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses) {
     bool taken[kMaxManifoldPoints] = {}, continued[kMaxManifoldPoints] = {};
     float fresh = 0.0f;
@@ -288,7 +309,7 @@ void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> fe
     }
 }
 
-std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
+std::uint8_t keep_contact(const Manifold& manifold, bool touched, bool holds, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
                           KeptContact& contact, ContactTotals& totals) {
     contact = {};
     contact.a = manifold.a;
@@ -307,6 +328,11 @@ std::uint8_t keep_contact(const Manifold& manifold, bool touched, float total_be
     contact.friction_impulse[2] = manifold.friction_impulse.z;
     contact.twist_impulse = manifold.twist_impulse;
     contact.total_normal_impulse = manifold.total_normal_impulse;
+    if (holds) {
+        const Vec3 a = manifold.held_a, b = manifold.held_b;
+        contact.held_a[0] = a.x, contact.held_a[1] = a.y, contact.held_a[2] = a.z;
+        contact.held_b[0] = b.x, contact.held_b[1] = b.y, contact.held_b[2] = b.z;
+    }
 
     const bool touches = deepest > 0.0f || manifold.total_normal_impulse > 0.0f;
     const float growth = manifold.total_normal_impulse - total_before;

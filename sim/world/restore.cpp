@@ -249,7 +249,7 @@ class Restorer {
     bool contact_makes_sense(const KeptContact& c) const {
         if (!may_touch(c.a, c.b)) return false;
         return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) && finite(c.twist_impulse) &&
-               finite(c.total_normal_impulse);
+               finite(c.total_normal_impulse) && finite(c.held_a, 3) && finite(c.held_b, 3);
     }
 
     Result<Ok> control() {

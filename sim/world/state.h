@@ -37,8 +37,9 @@ struct KeptContact {
     float friction_impulse[3] = {};
     float twist_impulse = 0.0f;
     float total_normal_impulse = 0.0f;              // of the last tick: a hit is a jump of it
+    float held_a[3] = {}, held_b[3] = {};           // Manifold's; zero where nothing is held
 };
-static_assert(sizeof(KeptContact) == 76 && alignof(KeptContact) == 4);
+static_assert(sizeof(KeptContact) == 100 && alignof(KeptContact) == 4);
 
 // The order of contacts and manifolds: a list of each is sorted by it, so that they meet in one walk.
 template <class A, class B>

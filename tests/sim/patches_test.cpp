@@ -123,7 +123,7 @@ TEST_CASE("a stack of bodies of several bricks stands as one of bodies of one pi
         CAPTURE(grid.z);
         const Stood bricks = stand(stack(grid, 10), 600);
         CHECK(bricks.contacts == 10);
-        CHECK(bricks.speed < 1.2f * whole.speed + 5e-4f);  // 0.5 m/s where every brick's contact counts alone
+        CHECK(bricks.speed < 1.2f * whole.speed + 2e-3f);  // 0.5 m/s where every brick's contact counts alone
         CHECK(bricks.aside < 1e-3f);
         CHECK(std::fabs(bricks.depth - whole.depth) < 1e-4f);
     }

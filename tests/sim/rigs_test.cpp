@@ -465,7 +465,7 @@ TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in" * 
         }
         MESSAGE((springs ? "springs: " : "sockets: ") << depth * 1e3 << " mm deep");
         CHECK(depth > 0.0);
-        CHECK(depth < (springs ? 0.0026 : 0.0031));
+        CHECK(depth < (springs ? 0.0026 : 0.0037));
     }
 }
 

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 26;
+inline constexpr std::uint32_t kEngineVersion = 27;
 
 // ---------------------------------------------------------------- limits
 
@@ -288,8 +288,8 @@ inline constexpr float kRigCompliance = 1.0e-6f;
 
 struct SolverSettings {                           // one set of defaults for all scenes
     float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;      // clamped to 0.25 of the substep rate
-    // Clamped to 0.25 of it; twice and half against a static body. Stiff, so that tall walls do not buckle under their weight;
-    // not overdamped, for then impulses pass up a stack so slowly that it never comes to rest.
+    // Clamped to 0.22 of it, to 0.175 where slender bodies stand (constraints/contact.h); twice and half against a static body. Stiff, so
+    // that tall walls do not buckle under their weight; not overdamped, for then impulses pass up a stack so slowly that it never rests.
     float contact_frequency_hz = 60.0f, contact_damping_ratio = 1.0f;
     // Penetration that contacts leave alone. None by default: the soft contact rests at a small depth by itself, and in a stack
     // every contact would sink by the slop.
