@@ -191,8 +191,11 @@ ORRERY_LANES_BEGIN
 // the arms along. So a contact bears as if it lay by at most the play beside its place.
 // It is held in the world's axes, which is wrong for what turns as a whole: of two bodies that turn together the one is pushed beside where the
 // other is, a couple that no free pair may feel (rows of boxes drawn together in free space gained energy without bound; what a crane swings
-// swung a quarter too fast; what turntables carry crept by the play times their speed). So arms are held of what stands alone: borne, within 60
-// degrees of gravity, by what does not turn or stands itself, and no faster than a tenth of sqrt(g / radius) (world/contacts.cpp).
+// swung a quarter too fast; what turntables carry crept by the play times their speed). And of what hangs an arm that lags behind makes a swing
+// grow, where it damps what has its centre above its foot; one behind the middle of points that rolls along with a hull drives it. So arms are
+// held of what stands alone: touching, its centre above the contact and three points of it near, held by no joint, borne, within 60 degrees of
+// gravity, by what does not turn or stands itself, and no faster than a tenth of sqrt(g / radius); they turn about gravity with what bears
+// (world/contacts.cpp).
 // Box3D's manifolds of what moves by less than 5 cm against each other are reused, arms in the world's axes and all: its stacks stand by that.
 //
 // Slender: where a push along the worst tangent moves the bodies by more than 1.5 times what one at a point along the normal does, they tip

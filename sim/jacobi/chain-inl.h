@@ -79,6 +79,7 @@ template <class F>
 ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::size_t lane, const StepConstants& step,
                                VelocityT<F>& v) {
     const ChainSlot& slot = chains.slots[s];
+    const bool resting = slot.resting != 0;
     const F h(step.h_s), one(1.0f);
     VelocityT<F> next = v;
     if (chains.bundle->plain) {
@@ -91,7 +92,7 @@ ORRERY_FN void integrate_alone(const ChainView& chains, std::uint32_t s, std::si
     }
     next.linear = bounded(next.linear, kMaxLinearSpeed_mps);
     next.angular = bounded(next.angular, kMaxAngularSpeed_radps);
-    if (slot.resting != 0) {
+    if (resting) {
         const MaskOf<F> moves = get<F>(slot.inverse_mass, lane) > F(0.0f);
         next.linear = select<F>(moves, next.linear, v.linear);
         next.angular = select<F>(moves, next.angular, v.angular);
@@ -216,9 +217,9 @@ ORRERY_FN void reduce_row(const ChainCoupling<F>& b, const Sym3T<F>& n, Vec3T<F>
     reduced = reduced + (y * alpha - p * dot(out, y));
 }
 template <class F>
-ORRERY_FN Sym3T<F> invert_row(const ChainView& chains, std::uint32_t s, std::size_t lane, const Sym3T<F>& block) {
+ORRERY_FN Sym3T<F> invert_row(const ChainView& chains, bool ragged, std::uint32_t s, std::size_t lane, const Sym3T<F>& block) {
     const Sym3T<F> inverse = inverse_or_zero(block);
-    if (chains.bundle->ragged) return inverse * get<F>(chains.extras[s].active, lane);
+    if (ragged) return inverse * get<F>(chains.extras[s].active, lane);
     return inverse;
 }
 
@@ -239,7 +240,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
         Vec3T<F> reduced = own_side<F>(step, spring, before, body);
         if (s > 1) reduce_row<F>(coupling_of<F>(work[s - 1], lane), get<F>(work[s - 1].inverse, lane), get<F>(work[s - 1].reduced, lane), block, reduced);
-        put(w.inverse, lane, invert_row<F>(chains, s, lane, block));
+        put(w.inverse, lane, invert_row<F>(chains, chains.bundle->ragged, s, lane, block));
         put(w.reduced, lane, reduced);
     }
     come_before<F>(body, before);
@@ -296,12 +297,13 @@ ORRERY_FN void load_alone(const StepContext& context, const ChainView& chains, W
     const std::uint32_t* rows = chains.slots[s].body + lane;
     const PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
     VelocityT<F> velocity = gather_velocity<F>(context.velocity->linear, rows);
+    const Vec3T<F> force = load_force<F>(chains, s, lane);
     integrate_alone(chains, s, lane, context.step, velocity);
     put(w.position, lane, pose.position);
     put(w.orientation, lane, pose.orientation);
     put(w.linear, lane, velocity.linear);
     put(w.angular, lane, velocity.angular);
-    put(w.force, lane, load_force<F>(chains, s, lane));
+    put(w.force, lane, force);
     if (chains.forces.breakable) put(w.total, lane, Vec3T<F>{zero, zero, zero});
 }
 
@@ -358,22 +360,30 @@ ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& cha
     put(work[s].reduced, lane, own_side<F>(step, spring, before, body));
 }
 // What is read does not depend on what was computed just before, so that it comes meanwhile.
-template <class F, class Work>
-ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane) {
+template <bool kRagged, class F, class Work>
+ORRERY_FN void sweep_lane(const ChainView& chains, Work work, std::size_t lane) {
     const F zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
-    Sym3T<F> next = get<F>(work[1].inverse, lane), n = next;
-    Vec3T<F> next_side = get<F>(work[1].reduced, lane), r = next_side;
-    for (std::uint32_t s = 1; s <= links; ++s) {
-        Sym3T<F> block = next;
+    Sym3T<F> n = invert_row<F>(chains, kRagged, 1, lane, get<F>(work[1].inverse, lane));
+    Vec3T<F> r = get<F>(work[1].reduced, lane);
+    put(work[1].inverse, lane, n);
+    std::uint32_t next = links > 1 ? 2 : 1;
+    Sym3T<F> next_block = get<F>(work[next].inverse, lane);
+    Vec3T<F> next_side = get<F>(work[next].reduced, lane);
+    ChainCoupling<F> next_coupling = coupling_of<F>(work[next - 1], lane);
+#ifdef __CUDACC__
+#pragma unroll 2
+#endif
+    for (std::uint32_t s = 2; s <= links; ++s) {
+        Sym3T<F> block = next_block;
         Vec3T<F> reduced = next_side;
-        const ChainCoupling<F> coupling = coupling_of<F>(work[s - 1], lane);
-        if (s < links) {
-            next = get<F>(work[s + 1].inverse, lane);
-            next_side = get<F>(work[s + 1].reduced, lane);
-        }
-        if (s > 1) reduce_row<F>(coupling, n, r, block, reduced);
-        n = invert_row<F>(chains, s, lane, block);
+        const ChainCoupling<F> coupling = next_coupling;
+        next = s < links ? s + 1 : s;
+        next_block = get<F>(work[next].inverse, lane);
+        next_side = get<F>(work[next].reduced, lane);
+        next_coupling = coupling_of<F>(work[next - 1], lane);
+        reduce_row<F>(coupling, n, r, block, reduced);
+        n = invert_row<F>(chains, kRagged, s, lane, block);
         r = reduced;
         put(work[s].inverse, lane, n);
         put(work[s].reduced, lane, r);
@@ -386,6 +396,11 @@ ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane)
         put(work[s].reduced, lane, after);
         row = before;
     }
+}
+template <class F, class Work>
+ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane) {
+    if (chains.bundle->ragged) sweep_lane<true, F>(chains, work, lane);
+    else sweep_lane<false, F>(chains, work, lane);
 }
 
 // Whether no number is near the limits of quarantine_lost_bodies: no length above half of one, no speed near one. A NaN is.
@@ -413,16 +428,17 @@ template <class F, class Work>
 ORRERY_FN bool store_alone(const StepContext& context, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
     auto&& w = work[s];
     const ChainSlot& slot = chains.slots[s];
+    const std::uint32_t moved = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
+    const std::uint32_t jointed = vector_bits<F>(slot.jointed & chains.bundle->alone, lane);
     const PoseT<F> pose{get<F>(w.position, lane), get<F>(w.orientation, lane)};
     const VelocityT<F> v{get<F>(w.linear, lane), get<F>(w.angular, lane)};
     const bool lost = chains.start_pose != nullptr && !all(far_from_limits(pose, v));
     if (lost) keep_start_poses<F>(context, chains, s, lane);
-    const std::uint32_t bits = vector_bits<F>(slot.dynamic & chains.bundle->alone, lane);
-    scatter_pose<F>(context.pose->position, slot.body + lane, bits, pose);
-    scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits, v);
+    scatter_pose<F>(context.pose->position, slot.body + lane, moved, pose);
+    scatter_velocity<F>(context.velocity->linear, slot.body + lane, moved, v);
     const F zero(0.0f);
     const Vec3T<F> total = chains.forces.breakable ? get<F>(w.total, lane) : Vec3T<F>{zero, zero, zero};
-    store_force<F>(chains, s, lane, vector_bits<F>(slot.jointed & chains.bundle->alone, lane), get<F>(w.force, lane), total, context.step);
+    store_force<F>(chains, s, lane, jointed, get<F>(w.force, lane), total, context.step);
     return lost;
 }
 

@@ -2,6 +2,7 @@
 // the impulses of equal feature ids. Both lists are sorted by that key, so that they meet in one walk.
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/shapes/compound.h"
 #include "sim/growth.h"
@@ -22,52 +23,76 @@ void carry_impulses(Manifold& manifold, const KeptContact& contact) {
     manifold.twist_impulse = contact.twist_impulse;
 }
 
-bool holds(const KeptContact& contact) {
-    return contact.count > 2 && (ref::any(contact.held_a) || ref::any(contact.held_b));
+// What is rolled on: on a plane all of a hull's points that are near are found, on other shapes those of a face, and so their middle rolls along.
+bool may_roll(const Shape& above, const Shape& below) {
+    return below.type == ShapeType::plane && (above.type == ShapeType::hull || above.type == ShapeType::compound);
 }
-// What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held for.
-void carry_arms(const Core& core, const Bearing& bearing, Manifold& manifold, const KeptContact& contact) {
-    const Vec3 turn = ref::turn_about_gravity(core.state.bodies.velocity[bearing.below], core.def.gravity, core.dt_s);
-    manifold.held_a = ref::turned_by(contact.held_a, turn);
-    manifold.held_b = ref::turned_by(contact.held_b, turn);
-}
-
-Bearing find_bearing(const Core& core, const Manifold& manifold) {
-    if (manifold.count < 3) return {};
-    const int bears = ref::bears(manifold.normal, core.def.gravity);
+// What may stand: what turns slowly, touches what bears it, with its centre above the contact, and is held by no joint. What hangs, by joints or by a
+// contact, takes energy from arms that lag behind it, and so does what it carries, and what rolls. `contact`: what the manifold continues.
+Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptContact& contact, const ref::GravityTerms& gravity) {
+    if (manifold.count < 3 || contact.touching == 0) return {};
+    const Bodies& bodies = core.state.bodies;
+    const int bears = ref::bears(manifold, bodies.pose[manifold.a], bodies.pose[manifold.b], gravity);
     if (bears == 0) return {};
     const Bearing bearing = bears > 0 ? Bearing{manifold.a, manifold.b} : Bearing{manifold.b, manifold.a};
-    return core.slow[bearing.above] != 0 ? bearing : Bearing{};
+    const std::uint32_t above = bearing.above, shape = bodies.info[above].shape, below = bodies.info[bearing.below].shape;
+    const bool jointed = above < core.jointed.size() && core.jointed[above] != 0;
+    if (!bodies.dynamic(above) || bodies.asleep(above) || jointed || shape == kNone || below == kNone) return {};
+    if (may_roll(core.shapes[shape], core.shapes[below]) && !ref::lies_flat(manifold)) return {};
+    return ref::turns_slowly(bodies.velocity[above], core.shapes[shape].bounding_radius, gravity) ? bearing : Bearing{};
 }
-// Before the tick's manifolds are looked at: what could stand, and what stands already, for it neither gives way nor turns.
+// Before the tick's manifolds are looked at: what stands already, for it neither gives way nor turns.
 void note_ground(Core& core) {
     const Bodies& bodies = core.state.bodies;
-    core.slow.resize(bodies.size());
     core.stands.resize(bodies.size());
-    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
-        const std::uint32_t shape = bodies.info[i].shape;
-        const bool dynamic = bodies.dynamic(i), asleep = bodies.asleep(i);
-        core.stands[i] = dynamic ? asleep : !ref::any(bodies.velocity[i].angular);
-        core.slow[i] = dynamic && !asleep && shape != kNone && ref::turns_slowly(bodies.velocity[i], core.shapes[shape].bounding_radius, core.def.gravity);
-    }
+    for (std::uint32_t i = 0; i < bodies.size(); ++i)
+        core.stands[i] = bodies.dynamic(i) ? bodies.asleep(i) : !ref::any(bodies.velocity[i].angular);
 }
-// What stands on ground, and on that, and so on; arms of nothing else are held. From contact to contact in their order and back, which finds all of
-// a stack at once whichever of its ends is first, and of a heap what so many sweeps come to: a function of the tick's contacts alone, for what
-// remembered that it stood would hold itself up.
-void find_standing(Core& core) {
-    constexpr int kMostSweeps = 8;
+// Whether a contact bears what is not known to stand.
+bool is_open(const Core& core, const Bearing& bearing) { return bearing.above != kNone && core.stands[bearing.above] == 0; }
+bool sweep(Core& core, bool forwards) {
     const auto count = static_cast<std::uint32_t>(core.bearings.size());
-    bool more = true;
-    for (int sweep = 0; sweep < kMostSweeps && more; ++sweep) {
-        more = false;
-        for (std::uint32_t k = 0; k < count; ++k) {
-            const Bearing& bearing = core.bearings[sweep % 2 == 0 ? k : count - 1 - k];
-            if (bearing.above == kNone || core.stands[bearing.above] != 0 || core.stands[bearing.below] == 0) continue;
-            core.stands[bearing.above] = 1;
-            more = true;
+    bool found = false;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const Bearing& bearing = core.bearings[forwards ? k : count - 1 - k];
+        if (!is_open(core, bearing) || core.stands[bearing.below] == 0) continue;
+        core.stands[bearing.above] = 1;
+        found = true;
+    }
+    return found;
+}
+// From each body that stands to those on it, and on.
+void climb(Core& core) {
+    std::vector<std::uint32_t>&first = core.island, &next = core.next_bearing, &climbing = core.climbing;
+    const auto count = static_cast<std::uint32_t>(core.bearings.size());
+    first.assign(core.stands.size(), kNone);
+    resize_sparingly(next, count);
+    climbing.clear();
+    climbing.reserve(core.stands.size());
+    const auto rise = [&core, &climbing](std::uint32_t body) {
+        core.stands[body] = 1;
+        climbing.push_back(body);
+    };
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const Bearing& bearing = core.bearings[k];
+        if (!is_open(core, bearing)) continue;
+        if (core.stands[bearing.below] != 0) rise(bearing.above);
+        else next[k] = std::exchange(first[bearing.below], k);
+    }
+    while (!climbing.empty()) {
+        std::uint32_t k = first[climbing.back()];
+        climbing.pop_back();
+        for (; k != kNone; k = next[k]) {
+            if (is_open(core, core.bearings[k])) rise(core.bearings[k].above);
         }
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
+}
+// What stands on ground, and on that, and so on; arms of nothing else are held. It is a function of the tick's contacts alone, for what
+// remembered that it stood would hold itself up.
+void find_standing(Core& core) {
+    // There and back finds all of what was put down in order.
+    if (sweep(core, true) && sweep(core, false)) climb(core);
+    for (std::size_t i = 0; i < core.bearings.size(); ++i) {
         const Bearing& bearing = core.bearings[i];
         core.before[i].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
         if (bearing.above != kNone && !core.before[i].holds) core.manifolds[i].held_a = core.manifolds[i].held_b = {kNoArm, kNoArm, kNoArm};
@@ -95,6 +120,7 @@ ContactSurface surface_of(const Core& core, const Manifold& manifold, const Mate
 bool resists_rolling(const ContactSurface& surface) { return surface.rolling_m > 0.0f; }
 
 void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
+    const ref::GravityTerms gravity = ref::gravity_terms(core.def.gravity);
     const ContactList& contacts = core.state.contacts;
     const std::vector<BodyInfo>& info = core.state.bodies.info;
     const std::vector<RollingImpulse>& rolling = core.state.rolling;
@@ -111,15 +137,18 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);
         manifold.held_a = manifold.held_b = {kNoArm, kNoArm, kNoArm};
         core.before[i] = {};
-        core.bearings[i] = find_bearing(core, manifold);
+        core.bearings[i] = {};
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
         if (contact == contacts.end() || comes_before(manifold, *contact)) continue;
         core.before[i].index = static_cast<std::uint32_t>(contact - contacts.begin()) & ContactBefore::kNoIndex;
         core.before[i].touching = contact->touching != 0;
         core.before[i].total_normal_impulse = contact->total_normal_impulse;
+        core.bearings[i] = find_bearing(core, manifold, *contact, gravity);
         if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
         carry_impulses(manifold, *contact);
-        if (core.bearings[i].above != kNone && holds(*contact)) carry_arms(core, core.bearings[i], manifold, *contact);
+        // What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held for.
+        if (core.bearings[i].above != kNone)
+            ref::carry_arms(manifold, *contact, core.state.bodies.velocity[core.bearings[i].below], gravity, core.dt_s);
         while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
         if (rolled == rolling.end() || comes_before(manifold, *rolled) || !resists_rolling(core.surfaces[i])) continue;
         core.surfaces[i].rolling_impulse = {rolled->impulse[0], rolled->impulse[1], rolled->impulse[2]};

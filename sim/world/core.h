@@ -25,7 +25,7 @@ struct ContactBefore {
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
 static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many
-// A contact that bears one body on another; kNone: it bears none, or one that turns too fast.
+// A contact that bears one body on another, whose arms may be held; kNone: they may not.
 struct Bearing {
     std::uint32_t below = kNone, above = kNone;
 };
@@ -68,6 +68,7 @@ struct Core {
     // Derived from the state.
     std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
     std::vector<Pair> excluded;                           // jointed pairs, sorted
+    std::vector<std::uint8_t> jointed;                    // by body, those that had come when joints last changed: a joint holds it
     std::vector<std::uint32_t> breakable;                 // joints that have a limit
     std::vector<std::uint32_t> sensors, continuous;       // bodies that are, ascending
     bool joints_changed = true;                           // since these two were listed
@@ -111,8 +112,10 @@ struct Core {
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
     std::vector<std::uint8_t> cold_start;          // by body: moved by a command, its old impulses do not hold
-    std::vector<std::uint8_t> slow, stands;        // by body: dynamic, awake, and turns slowly; stands on what neither gives way nor turns, or is such
+    std::vector<std::uint8_t> stands;              // by body: stands on what neither gives way nor turns, or is such
     std::vector<Bearing> bearings;                 // by manifold
+    std::vector<std::uint32_t> next_bearing;       // by manifold, while it is found what stands: one more with the same body below
+    std::vector<std::uint32_t> climbing;           // bodies that stand, what they bear not yet looked at
     std::vector<std::uint32_t> cold_bodies;        // whose flag is set
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;

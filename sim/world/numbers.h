@@ -73,14 +73,22 @@ ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, con
                              const Pose& pose_b, float radius_a_m, float radius_b_m);
 // Whether a running surface pulled in the tick.
 bool drags(const Manifold& manifold, const ContactSurface& surface);
-// Whether what presses along the normal bears a body: 1 B, on A; -1 A, on B; 0 neither, as where the normal is more than 60 degrees off gravity.
-int bears(Vec3 normal, Vec3 gravity);
+// What contacts ask of a tick's gravity g, m/s^2.
+struct GravityTerms {
+    Vec3 gravity;
+    float length, squared;
+};
+GravityTerms gravity_terms(Vec3 gravity);
+// Which body a contact bears, whose centre is above it: 1 B, on A; -1 A, on B; 0 neither, as where the normal is more than 60 degrees off gravity.
+int bears(const Manifold& manifold, const PoseRecord& pose_a, const PoseRecord& pose_b, const GravityTerms& g);
+// Whether three points, of three at least, are at most 2 mm apart, or 1/64 of what they span across: those of a face are. Of a hull that rolls on a
+// plane from facet to facet two are, for what is kept of all that is near lies far from each other.
+bool lies_flat(const Manifold& manifold);
 bool any(const float* vector);  // of three: not zero
 // Not faster than a tenth of sqrt(g / radius), the rate at which a thing of such size falls over: of 1 m 0.3 rad/s.
-bool turns_slowly(const VelocityRecord& velocity, float radius_m, Vec3 gravity);
-// What a body turns about gravity in a tick, rad, and an arm turned by it.
-Vec3 turn_about_gravity(const VelocityRecord& velocity, Vec3 gravity, float dt_s);
-Vec3 turned_by(const float* arm, Vec3 turn);
+bool turns_slowly(const VelocityRecord& velocity, float radius_m, const GravityTerms& g);
+// The arms of the contact that a manifold continues, turned as the body that bears turns about gravity in a tick; none, if it held none.
+void carry_arms(Manifold& manifold, const KeptContact& contact, const VelocityRecord& bearing, const GravityTerms& g, float dt_s);
 // Points take the impulse (N s) of the same feature of the tick before. Points that are new share evenly what features that are
 // gone carried: where two faces are nearly parallel the reference changes sides, and with it every feature, while the push stays.
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses);

@@ -269,25 +269,51 @@ bool drags(const Manifold& manifold, const ContactSurface& surface) {
     return manifold.friction > 0.0f && manifold.total_normal_impulse > 0.0f && !is_zero(surface.velocity);
 }
 
-int bears(Vec3 normal, Vec3 gravity) {
+GravityTerms gravity_terms(Vec3 gravity) {
     const Vec3T<float> g = wide(gravity);
-    const float down = dot(wide(normal), g), least = 0.5f * length(g);
-    return down < -least ? 1 : down > least ? -1 : 0;
+    return {gravity, length(g), dot(g, g)};
 }
-Vec3 turn_about_gravity(const VelocityRecord& velocity, Vec3 gravity, float dt_s) {
-    const Vec3T<float> g = wide(gravity);
-    const float g2 = dot(g, g), *w = velocity.angular;
-    return g2 > 0.0f ? plain(g * (dot(Vec3T<float>{w[0], w[1], w[2]}, g) / g2 * dt_s)) : Vec3{};
+int bears(const Manifold& manifold, const PoseRecord& pose_a, const PoseRecord& pose_b, const GravityTerms& g) {
+    const Vec3T<float> along = wide(g.gravity);
+    const float down = dot(wide(manifold.normal), along), least = 0.5f * g.length;
+    if (abs(down) <= least || !(g.squared > 0.0f)) return 0;
+    const float *a = pose_a.position, *b = pose_b.position;
+    const bool b_is_above = down < 0.0f;
+    Vec3T<float> arm{0.0f, 0.0f, 0.0f};  // the sum of those of the points
+    for (std::uint32_t k = 0; k < manifold.count; ++k) arm = arm + wide(manifold.points[k].offset_a);
+    if (b_is_above) arm = arm + Vec3T<float>{a[0] - b[0], a[1] - b[1], a[2] - b[2]} * static_cast<float>(manifold.count);
+    if (!(dot(arm, along) > 0.0f)) return 0;
+    return b_is_above ? 1 : -1;
 }
-Vec3 turned_by(const float* arm, Vec3 turn) {
-    const Vec3T<float> r{arm[0], arm[1], arm[2]}, t = wide(turn), across = cross(t, r);
-    return plain((r + across) + cross(t, across) * 0.5f);
+bool lies_flat(const Manifold& manifold) {
+    constexpr float kSlope = 1.0f / 64.0f, kNear_m = 2e-3f;
+    const Vec3T<float> first = wide(manifold.points[0].offset_a), along = wide(manifold.points[1].offset_a) - first,
+                       across = cross(along, wide(manifold.points[2].offset_a) - first);
+    const float length2 = length_squared(along), most = length_squared(across) * (kSlope * kSlope);
+    std::uint32_t near = 0;
+    for (std::uint32_t k = 0; k < manifold.count; ++k) {
+        const float gap = -manifold.points[k].depth;
+        near += gap <= kNear_m || gap * gap * length2 <= most ? 1u : 0u;
+    }
+    return near > 2;
 }
 bool any(const float* vector) { return vector[0] != 0.0f || vector[1] != 0.0f || vector[2] != 0.0f; }
-bool turns_slowly(const VelocityRecord& velocity, float radius_m, Vec3 gravity) {
+bool turns_slowly(const VelocityRecord& velocity, float radius_m, const GravityTerms& g) {
     const float* v = velocity.angular;
     const Vec3T<float> w{v[0], v[1], v[2]};
-    return dot(w, w) * radius_m <= length(wide(gravity)) * 0.01f;
+    return dot(w, w) * radius_m <= g.length * 0.01f;
+}
+void carry_arms(Manifold& manifold, const KeptContact& contact, const VelocityRecord& bearing, const GravityTerms& g, float dt_s) {
+    if (contact.count < 3 || !(any(contact.held_a) || any(contact.held_b))) return;
+    const float* const w = bearing.angular;
+    const Vec3T<float> along = wide(g.gravity);
+    const Vec3T<float> turn = along * (dot(Vec3T<float>{w[0], w[1], w[2]}, along) / g.squared * dt_s);  // what bears has gravity
+    const auto turned = [&turn](const float* arm) {
+        const Vec3T<float> r{arm[0], arm[1], arm[2]}, across = cross(turn, r);
+        return plain((r + across) + cross(turn, across) * 0.5f);
+    };
+    manifold.held_a = turned(contact.held_a);
+    manifold.held_b = turned(contact.held_b);
 }
 
 void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> features, const float* impulses) {

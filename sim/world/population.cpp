@@ -384,12 +384,14 @@ void list_joints(Core& core) {
     const std::vector<Joint>& joints = core.state.joints;
     core.excluded.clear();
     core.breakable.clear();
+    core.jointed.assign(core.state.bodies.size(), 0);
     for (std::uint32_t i = 0; i < joints.size(); ++i) {
         const Joint& joint = joints[i];
         if (!joint.alive) continue;
         if (!is_unlimited(joint.break_force_n) || !is_unlimited(joint.break_torque_nm)) core.breakable.push_back(i);
-        if (joint.collide_connected) continue;
         const auto bodies = joint.bodies();
+        for (const std::uint32_t body : bodies) core.jointed[body] = 1;
+        if (joint.collide_connected) continue;
         for (std::size_t x = 0; x < bodies.size(); ++x) {
             for (std::size_t y = x + 1; y < bodies.size(); ++y) {
                 if (bodies[x] != kWorldBody && bodies[y] != kWorldBody)

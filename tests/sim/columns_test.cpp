@@ -28,6 +28,15 @@ WorldDef column(int count, Vec3 half, float aside = 0.0f) {
     for (int i = 0; i < count; ++i) add_body(def, shape, {i % 2 == 0 ? -aside : aside, half.y * static_cast<float>(2 * i + 1), 0.0f});
     return def;
 }
+// Every other one from below, then the others from above: nobody lies on what was made just before.
+WorldDef shuffled_column(int count, Vec3 half) {
+    WorldDef def = on_ground();
+    const std::uint32_t shape = add_box_shape(def, half);
+    const auto add = [&](int place) { add_body(def, shape, {0.0f, half.y * static_cast<float>(2 * place + 1), 0.0f}); };
+    for (int place = 0; place < count; place += 2) add(place);
+    for (int place = count - 1 - count % 2; place > 0; place -= 2) add(place);
+    return def;
+}
 // Levels of three blocks of 1.5 x 2.5 x 7.5 cm across each other.
 WorldDef jenga(int levels) {
     WorldDef def = on_ground();
@@ -58,7 +67,10 @@ struct Course {
 };
 Course watch(const WorldDef& def, int ticks) {
     auto world = make_world(def);
-    const auto top = static_cast<std::uint32_t>(def.bodies.size() - 1);
+    std::uint32_t top = 0;
+    for (std::uint32_t i = 1; i < def.bodies.size(); ++i) {
+        if (def.bodies[i].pose.position.y >= def.bodies[top].pose.position.y) top = i;
+    }
     const Vec3 start = def.bodies[top].pose.position;
     Course course;
     double low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9};
@@ -113,6 +125,14 @@ TEST_CASE("slender columns stand for half a minute and sway by millimetres" * do
             CHECK_MESSAGE(course.way < c.way, name << ": " << course.way << " m");
             CHECK_MESSAGE(course.drop < 0.03 * c.count * 2.0 * double(c.half.y), name << ": " << course.drop << " m");
         }
+    }
+}
+
+// Where sweeps over the contacts, in their order, had not come to all of it, the rest fell.
+TEST_CASE("columns stand in whatever order they were made" * doctest::test_suite("quality")) {
+    for (const Vec3 half : {Vec3{0.1f, 0.5f, 0.1f}, Vec3{0.05f, 0.05f, 0.05f}}) {
+        const Course course = watch(shuffled_column(20, half), 900);
+        CHECK_MESSAGE(course.way < 0.02, half.x << " x " << half.y << ": " << course.way << " m");
     }
 }
 
@@ -174,6 +194,89 @@ TEST_CASE("arms are held of what stands alone: boxes drawn together in free spac
     run(*world, 600);
     const Vec3 p = state_of(*world, box).pose.position;
     CHECK(std::abs(std::hypot(double(p.x), double(p.z)) - 1.0) < 0.01);
+}
+
+// An arm that lags behind what hangs pulls it outwards: one that balances on a post with its weights below swung ever higher.
+TEST_CASE("what hangs by a contact comes to rest" * doctest::test_suite("quality")) {
+    WorldDef def;
+    def.solver.sleep = false;
+    def.materials[0].friction = 0.8f;
+    const std::uint32_t post = add_body(def, add_box_shape(def, {0.03f, 0.5f, 0.03f}), {0.0f, -0.5f, 0.0f});
+    def.bodies[post].type = BodyType::fixed;
+    const std::uint32_t foot = add_box_shape(def, {0.12f, 0.03f, 0.12f}), arm = add_box_shape(def, {0.4f, 0.03f, 0.03f}),
+                        leg = add_box_shape(def, {0.02f, 0.75f, 0.02f}), weight = add_box_shape(def, {0.1f, 0.1f, 0.1f});
+    ShapeDef bird;
+    bird.type = ShapeType::compound;
+    bird.children = {{foot, {{0.0f, 0.03f, 0.0f}, {}}}, {arm, {{0.0f, 0.03f, 0.0f}, {}}}};
+    for (const float side : {-0.4f, 0.4f}) {
+        bird.children.push_back({leg, {{side, -0.75f, 0.0f}, {}}});
+        bird.children.push_back({weight, {{side, -1.5f, 0.0f}, {}}});
+    }
+    const float centre = shape_centre(bird, def.shapes).value().y, tilt = 0.035f;
+    CHECK(centre < -0.9f);
+    const std::uint32_t body = add_body(def, add_shape(def, bird), {-centre * std::sin(tilt), centre * std::cos(tilt), 0.0f}, turn_about_z(tilt));
+    auto world = make_world(def);
+    double late = 0.0;  // rad
+    for (int n = 0; n < 2400; ++n) {
+        world->step();
+        const Quat q = state_of(*world, body).pose.orientation;
+        if (n >= 1200) late = std::max(late, 2.0 * std::hypot<double>(q.x, q.z));
+    }
+    CHECK_MESSAGE(late < 0.75 * double(tilt), "from 20 s on it swings by " << late << " rad, 0.035 at first");
+}
+// On a plane all vertices near it count, whose middle rolls along: a rocker drove itself as fast as it may turn and still stand.
+TEST_CASE("what rolls from facet to facet comes to rest" * doctest::test_suite("quality")) {
+    constexpr float kRadius = 0.2f, kFacet = 2.0f * kPi / 50.0f;
+    WorldDef def = on_ground();
+    def.materials[0].friction = 0.9f;
+    def.tick_rate_hz = 240.0f;
+    ShapeDef rocker;
+    rocker.type = ShapeType::hull;
+    for (int k = -8; k <= 8; ++k) {
+        for (const float z : {-0.14f, 0.14f}) rocker.points.push_back({kRadius * std::sin(kFacet * static_cast<float>(k)), -kRadius * std::cos(kFacet * static_cast<float>(k)), z});
+    }
+    const float centre = shape_centre(rocker, def.shapes).value().y;
+    const std::uint32_t body = add_body(def, add_shape(def, rocker), {0.0f, kRadius + centre, 0.0f});
+    def.bodies[body].angular_velocity = {0.0f, 0.0f, 0.1327f};
+    auto world = make_world(def);
+    double late = 0.0;  // rad/s
+    for (int n = 0; n < 8 * 240; ++n) {
+        world->step();
+        if (n >= 6 * 240) late = std::max(late, std::abs(double(state_of(*world, body).angular_velocity.z)));
+    }
+    CHECK_MESSAGE(late < 0.13, "after 6 s it turns by " << late << " rad/s");
+}
+// A tray that a joint holds, with boxes on it: 1.5 cm above the ground, which is looked at but not touched, it stood there and swung ever higher.
+TEST_CASE("nobody stands on ground that is near but not touched") {
+    const auto swings = [](float gap) {
+        constexpr float kSize = 0.05f, kTilt = 0.035f;
+        WorldDef def;
+        def.solver.sleep = false;
+        const std::uint32_t ground = add_body(def, add_box_shape(def, {1.0f, 0.5f, 1.0f}), {0.0f, -0.5f - gap, 0.0f});
+        def.bodies[ground].type = BodyType::fixed;
+        const auto hung = [&](Vec3 half, float y, float mass_kg) {  // of a pendulum of 3 m, so many times smaller
+            const float r = kSize * (3.0f - y);
+            const std::uint32_t shape = add_box_shape(def, {kSize * half.x, kSize * half.y, kSize * half.z});
+            const std::uint32_t body = add_body(def, shape, {r * std::sin(kTilt), kSize * 3.0f - r * std::cos(kTilt), 0.0f}, turn_about_z(kTilt));
+            def.bodies[body].mass_kg = mass_kg;
+            return body;
+        };
+        const std::uint32_t tray = hung({0.8f, 0.04f, 0.8f}, 0.04f, 0.05f);
+        hung({0.5f, 0.15f, 0.5f}, 0.23f, 0.4f);
+        hung({0.5f, 0.15f, 0.5f}, 0.53f, 0.4f);
+        add_joint(def, kNone, tray, BallSocket{{0.0f, kSize * 3.0f, 0.0f}, {0.0f, kSize * 2.96f, 0.0f}, {}});
+        auto world = make_world(def);
+        std::vector<double> x;
+        for (int n = 0; n < 600; ++n) {
+            world->step();
+            x.push_back(double(state_of(*world, tray).pose.position.x));
+        }
+        return x;
+    };
+    const std::vector<double> near = swings(0.015f), far = swings(5.0f);
+    double apart = 0.0;
+    for (std::size_t n = 0; n < near.size(); ++n) apart = std::max(apart, std::abs(near[n] - far[n]));
+    CHECK_MESSAGE(apart < 1e-4, apart << " m");
 }
 
 // Arms held in the world's axes while what bears turns let it creep outwards by 0.2 m a minute.

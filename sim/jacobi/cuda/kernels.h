@@ -18,18 +18,25 @@
 ORRERY_LANES_BEGIN
 
 // AloneSlot, in two. What the sweeps along a chain need, and what bodies ask each other for, is little enough that three bundles of forty links
-// are on a processor's chip at once: while the sweeps of one go on in half a warp, bodies of the others use the rest. Where there are few bundles
-// all of it is.
+// are on a processor's chip at once, and its first cache has room for most of the rest: while the sweeps of one go on in half a warp, bodies of the
+// others use what is left. Where there are few bundles all of it is on chip.
 struct alignas(64) ChainState {
     Vec3Rows position;
     QuatRows orientation;
     Vec3Rows linear, total;
 };
+struct ChainMotion {
+    Vec3Rows angular, force;
+};
 struct alignas(64) ChainRows {
-    Vec3Rows angular, turned, force, in_arm, out_arm;
+    Vec3Rows turned, in_arm, out_arm;
     Row inertia, alpha;
-    Sym3Rows inverse;
     Vec3Rows reduced;
+    // A block is there from begin_joint_alone to the sweep's end, how bodies turn and are pulled from push_alone to turn_alone.
+    union {
+        Sym3Rows inverse;
+        ChainMotion motion;
+    };
     Row unused;  // for an odd number of rows: a warp's two slots lie in different banks
 };
 static_assert(sizeof(ChainRows) / sizeof(Row) % 2 == 1);
@@ -47,7 +54,8 @@ struct ChainWork {
     ORRERY_FN Slot operator[](std::uint32_t s) const {
         ChainState& a = state[s];
         ChainRows& b = rows[s];
-        return {a.position, a.orientation, a.linear, a.total, b.angular, b.turned, b.force, b.in_arm, b.out_arm, b.inertia, b.alpha, b.inverse, b.reduced};
+        return {a.position, a.orientation, a.linear,  a.total, b.motion.angular, b.turned, b.motion.force,
+                b.in_arm,   b.out_arm,     b.inertia, b.alpha, b.inverse,        b.reduced};
     }
 };
 
