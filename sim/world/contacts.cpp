@@ -48,21 +48,9 @@ void note_ground(Core& core) {
     for (std::uint32_t i = 0; i < bodies.size(); ++i)
         core.stands[i] = bodies.dynamic(i) ? bodies.asleep(i) : !ref::any(bodies.velocity[i].angular);
 }
-// Whether a contact bears what is not known to stand.
-bool is_open(const Core& core, const Bearing& bearing) { return bearing.above != kNone && core.stands[bearing.above] == 0; }
-bool sweep(Core& core, bool forwards) {
-    const auto count = static_cast<std::uint32_t>(core.bearings.size());
-    bool found = false;
-    for (std::uint32_t k = 0; k < count; ++k) {
-        const Bearing& bearing = core.bearings[forwards ? k : count - 1 - k];
-        if (!is_open(core, bearing) || core.stands[bearing.below] == 0) continue;
-        core.stands[bearing.above] = 1;
-        found = true;
-    }
-    return found;
-}
-// From each body that stands to those on it, and on.
-void climb(Core& core) {
+// What stands on ground, and on that, and so on, from each body to those on it: a function of the tick's contacts alone, for what remembered that it
+// stood would hold itself up. Arms of nothing else are held.
+void find_standing(Core& core) {
     std::vector<std::uint32_t>&first = core.island, &next = core.next_bearing, &climbing = core.climbing;
     const auto count = static_cast<std::uint32_t>(core.bearings.size());
     first.assign(core.stands.size(), kNone);
@@ -70,32 +58,25 @@ void climb(Core& core) {
     climbing.clear();
     climbing.reserve(core.stands.size());
     const auto rise = [&core, &climbing](std::uint32_t body) {
+        if (core.stands[body] != 0) return;
         core.stands[body] = 1;
         climbing.push_back(body);
     };
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
-        if (!is_open(core, bearing)) continue;
+        if (bearing.above == kNone) continue;
         if (core.stands[bearing.below] != 0) rise(bearing.above);
         else next[k] = std::exchange(first[bearing.below], k);
     }
     while (!climbing.empty()) {
         std::uint32_t k = first[climbing.back()];
         climbing.pop_back();
-        for (; k != kNone; k = next[k]) {
-            if (is_open(core, core.bearings[k])) rise(core.bearings[k].above);
-        }
+        for (; k != kNone; k = next[k]) rise(core.bearings[k].above);
     }
-}
-// What stands on ground, and on that, and so on; arms of nothing else are held. It is a function of the tick's contacts alone, for what
-// remembered that it stood would hold itself up.
-void find_standing(Core& core) {
-    // There and back finds all of what was put down in order.
-    if (sweep(core, true) && sweep(core, false)) climb(core);
-    for (std::size_t i = 0; i < core.bearings.size(); ++i) {
-        const Bearing& bearing = core.bearings[i];
-        core.before[i].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
-        if (bearing.above != kNone && !core.before[i].holds) core.manifolds[i].held_a = core.manifolds[i].held_b = {kNoArm, kNoArm, kNoArm};
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const Bearing& bearing = core.bearings[k];
+        core.before[k].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
+        if (bearing.above != kNone && !core.before[k].holds) core.manifolds[k].held_a = core.manifolds[k].held_b = {kNoArm, kNoArm, kNoArm};
     }
 }
 
@@ -226,7 +207,7 @@ void warm_start_contacts(Core& core, Executor& executor) {
         const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
         warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
     }, &core);
-    find_standing(core);
+    if (count > 0) find_standing(core);
     list_ended(core);
 }
 
