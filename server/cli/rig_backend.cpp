@@ -7,8 +7,16 @@
 
 namespace orrery::server {
 
-std::string beyond_limits_text(std::uint32_t rigs) {
-    return "rigs beyond kMaxGraphSides, kMaxGraphGroups or kMaxTreeSlots: " + std::to_string(rigs) + ", solved in colours and less exactly; divide them";
+std::vector<std::string> rig_fault_texts(const sim::RigFaults& faults, const sim::WorldDef& def) {
+    std::vector<std::string> texts;
+    if (faults.beyond_limits > 0)
+        texts.push_back("rigs beyond " + std::string(faults.limit) + ": " + std::to_string(faults.beyond_limits) +
+                        ", solved in colours and less exactly; divide them");
+    if (faults.idle > 0)
+        texts.push_back("rigs[" + std::to_string(faults.first_idle) + "] '" + def.rigs[faults.first_idle].name + "'" +
+                        (faults.idle > 1 ? " and " + std::to_string(faults.idle - 1) + " more hold" : " holds") +
+                        " nothing: no ball socket or rod is on the bodies named; if none broke or was removed, name a body of the rope, tree or net");
+    return texts;
 }
 
 void add_jacobi_option(CLI::App& app, std::string& name) {

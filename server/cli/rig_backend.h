@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/room/rig_module.h"
 
@@ -23,8 +24,8 @@ struct RigBackend {
 // As it is said when the device is lost, on whichever thread steps.
 using RigWarning = std::function<void(const std::string&)>;
 
-// What to say of a world that has so many rigs beyond their limits.
-std::string beyond_limits_text(std::uint32_t rigs);
+// What to say of them.
+std::vector<std::string> rig_fault_texts(const sim::RigFaults& faults, const sim::WorldDef& def);
 
 // "auto", "cpu" or "cuda" into `name`.
 void add_jacobi_option(CLI::App& app, std::string& name);

@@ -178,6 +178,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.ms_least = percentile(times, 0.0);
     report.hash = world.hash();
     report.stats = world.stats();
+    report.rig_faults = rig_fault_texts(report.stats.rig_faults, world.definition());
     if (settings.profile) state.sample(world, saved);
     if (settings.time_going_back) report.standing = time_going_back(world);
     const double ticks = static_cast<double>(std::max<std::size_t>(times.size(), 1));
@@ -206,7 +207,8 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("target", sim::target_name(report.target))
         .text("jacobi", report.stats.rigs == 0 ? "none" : report.stats.device_rigs > 0 ? "cuda" : "cpu")
         .text("solver", std::string(report.solver))
-        .number("rigs_beyond_limits", report.stats.rigs_beyond_limits)
+        .number("rigs_beyond_limits", report.stats.rig_faults.beyond_limits)
+        .number("idle_rigs", report.stats.rig_faults.idle)
         .number("rejected_commands", report.rejected_commands)
         .number("bounds", report.bounds)
         .number("bounds_broken", report.bounds_broken)
@@ -271,8 +273,7 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         text += "\n           " + std::to_string(report.stats.rigs) + (report.stats.rigs == 1 ? " rig" : " rigs") + ", solved on the " +
                 (asked ? head.rigs : "CPU, not on the " + head.rigs);
     }
-    if (report.stats.rigs_beyond_limits != 0)
-        text += "\n           " + beyond_limits_text(report.stats.rigs_beyond_limits);
+    for (const std::string& fault : report.rig_faults) text += "\n           " + fault;
     if (report.rejected_commands == 1) text += "\n           1 command was rejected";
     if (report.rejected_commands > 1) text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
     if (report.bounds != 0)

@@ -59,6 +59,7 @@ struct SimulateReport {
     double ms_median = 0.0, ms_p99 = 0.0, ms_least = 0.0;  // of a step alone: without hash, save and measurement
     sim::HashTree hash;                    // after the last tick
     sim::WorldStats stats;                 // after the last tick
+    std::vector<std::string> rig_faults;   // as told
     Quality quality;
     Profile profile;
     Standing standing;

@@ -92,10 +92,10 @@ void RoomHost::renew_token() {
 }
 
 void RoomHost::log_rigs() {
-    const std::uint32_t rigs = room_.world().rigs_beyond_limits();
-    if (rigs == rigs_beyond_limits_) return;
-    rigs_beyond_limits_ = rigs;
-    if (rigs != 0) spdlog::warn(beyond_limits_text(rigs));
+    const sim::RigFaults faults = room_.world().rig_faults();
+    if (faults == rig_faults_) return;
+    rig_faults_ = faults;
+    for (const std::string& text : rig_fault_texts(faults, room_.world().definition())) spdlog::warn(text);
 }
 
 void RoomHost::log_ignored(TimeNs now) {

@@ -65,7 +65,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     Durations tick_times_, rig_times_;  // of a tick with all that belongs to it, and of its rigs
     protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
     protocol::TimeNs last_status_ = 0, last_slip_log_ = 0;
-    std::uint32_t rigs_beyond_limits_ = 0;  // that were told of
+    sim::RigFaults rig_faults_;  // that were told of
     std::uint64_t slips_unlogged_ = 0;
     RoomStats last_stats_;
     IgnoredLog ignored_;

@@ -38,13 +38,14 @@ struct Manifold {
     float twist_impulse = 0.0f;  // N m s about the normal, on B
     float friction = 0.0f, restitution = 0.0f;  // of the pair of materials
     float total_normal_impulse = 0.0f;  // N s, over all points and substeps of the last tick, for events
-    // m, world axes, from each centre to the points' middle, of three and four points: where the tick before held it, or kNoArm, until the
-    // solver has run; then where it is held (constraints/contact.h).
-    Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
     ManifoldPoint points[kMaxManifoldPoints];  // nothing of those beyond `count` is to be read or written: there may be no
                                                // room for them (there is where Seams may turn the contact, may_be_turned, and of
                                                // compounds, whose contacts are joined: patches.h)
+    // m, world axes, from each centre to the points' middle, of three and four points, of others there may be no room for it, either: where the
+    // tick before held it, or kNoArm, until the solver has run; then where it is held (constraints/contact.h).
+    Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
 };
+constexpr bool may_hold(const Manifold& m) { return m.count > 2; }
 
 // Manifolds in their order, wherever each lies.
 class Manifolds {

@@ -1,4 +1,4 @@
-// Where the manifolds of a tick lie. Most have one point: they end where their points do.
+// Where the manifolds of a tick lie. Most have one point: those of one and two end where their points do.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,10 @@
 
 namespace orrery::sim {
 
-constexpr std::size_t manifold_bytes(std::uint32_t points) { return offsetof(Manifold, points) + points * sizeof(ManifoldPoint); }
-static_assert(manifold_bytes(kMaxManifoldPoints) == sizeof(Manifold) && manifold_bytes(1) % alignof(Manifold) == 0);
+constexpr std::size_t manifold_bytes(std::uint32_t points) {
+    return points > 2 ? sizeof(Manifold) : offsetof(Manifold, points) + points * sizeof(ManifoldPoint);
+}
+static_assert(sizeof(Manifold) % alignof(Manifold) == 0 && manifold_bytes(1) % alignof(Manifold) == 0 && manifold_bytes(2) % alignof(Manifold) == 0);
 
 // One behind the other. They move when one is added: only places stay.
 class PackedManifolds {

@@ -143,7 +143,7 @@ struct Walk {
         const double radii = double(obstacle.shape.radius) + double(part.shape.radius);
         const double turning = way.fastest_turn * radius, skins = obstacle.skin + part.skin, least = kStepPart * skins / (turning + length(way.translation));
         double stop = kGapPart * skins, t = 0.0, clear = 0.0;
-        bool begins_near = false;
+        bool begins_near = false, ends = false;
         for (int n = 0; n < kMaxSweepIterations; ++n) {
             const Probe probe{part.shape, part.queries, relative_frame(obstacle.frame, placed(way.at(t), part.frame))};
             const CoreDistance near = core_distance(obstacle.shape, obstacle.queries, probe);
@@ -153,13 +153,18 @@ struct Walk {
                 begins_near = gap < kNearPart * stop;
                 stop = min(stop, 0.5 * gap);
             }
-            if (gap > kNearPart * stop) clear = t;
+            if (gap > kNearPart * stop) {
+                if (ends) return;
+                clear = t;
+            }
             if (gap <= stop) break;
             const Point normal = obstacle.frame.rotation * ((near.on_probe - near.on_shape) * (1.0 / near.distance));
             const double approach = turning - dot(normal, way.translation);
             if (approach <= 0.0) return;
-            t = t + max((gap - 0.5 * stop) / approach, least);
-            if (t >= free) return;
+            const double step = (gap - 0.5 * stop) / approach;
+            if (t + step >= free) return;
+            t = t + max(step, least);
+            if (t >= free) t = free, ends = true;  // where it would be left: nothing says yet that it is not in what it meets
         }
         free = clear;
         pressed = begins_near;

@@ -100,8 +100,9 @@ inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold&
     set_lane(bundle.normal, lane, m.normal);
     set_lane(bundle.world_friction, lane, m.friction_impulse);
     if (bundle.head.points > 2) {
-        set_lane(bundle.held_a, lane, m.held_a);
-        set_lane(bundle.held_b, lane, m.held_b);
+        constexpr Vec3 kNowhere{kNoArm, kNoArm, kNoArm};
+        set_lane(bundle.held_a, lane, may_hold(m) ? m.held_a : kNowhere);
+        set_lane(bundle.held_b, lane, may_hold(m) ? m.held_b : kNowhere);
     }
     set_lane(bundle.twist_impulse, lane, m.twist_impulse);
     set_lane(bundle.friction, lane, m.friction);
@@ -132,7 +133,7 @@ inline void store_surface(const SurfaceContactBundle& bundle, std::uint32_t lane
 inline void store_lane(const ContactBundle& bundle, std::uint32_t lane, Manifold& m) {
     for (std::uint32_t k = 0; k < m.count; ++k) m.points[k].normal_impulse = point_rows(bundle, k).impulse.lane[lane];
     m.friction_impulse = get_lane(bundle.world_friction, lane);
-    if (bundle.head.points > 2) {
+    if (may_hold(m)) {
         m.held_a = get_lane(bundle.held_a, lane);
         m.held_b = get_lane(bundle.held_b, lane);
     }

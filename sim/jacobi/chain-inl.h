@@ -59,11 +59,11 @@ ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t
 // Of a body, what the next slot needs and its row does not hold.
 template <class F>
 struct BodyBefore {
-    Vec3T<F> point, speed;  // where the joint after it holds it, and that point's velocity as it counts here
-    Sym3T<F> response;      // of that point: m E + i [q]x [q]x^T
-    bool held = false;      // hold_alone has turned it
+    Vec3T<F> turn;      // how the point where the joint after it holds it turns about its centre
+    Sym3T<F> response;  // of that point: m E + i [q]x [q]x^T
+    bool held = false;  // hold_alone has turned it
     // Spelled out because an implicit one would be compiled without the target's instructions.
-    ORRERY_FN BodyBefore() : point(zero3()), speed(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
+    ORRERY_FN BodyBefore() : turn(zero3()), response{F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f), F(0.0f)} {}
     ORRERY_FN static Vec3T<F> zero3() { return {F(0.0f), F(0.0f), F(0.0f)}; }
 };
 
@@ -177,8 +177,7 @@ struct AloneBody {
 };
 template <class F>
 ORRERY_FN void come_before(const AloneBody<F>& body, BodyBefore<F>& before) {
-    before.point = body.position + body.out;
-    before.speed = body.linear + point_turn(body.turned, body.out, body.curve);
+    before.turn = point_turn(body.turned, body.out, body.curve);
     before.response = round_response(body.m, body.i, body.out);
 }
 
@@ -187,10 +186,11 @@ template <class F>
 ORRERY_FN Sym3T<F> own_block(const BodyBefore<F>& before, const AloneBody<F>& body, F softness) {
     return (before.response + round_response(body.m, body.i, body.in)) * (F(1.0f) + softness);
 }
-template <class F>
-ORRERY_FN Vec3T<F> own_side(const StepConstants& step, const JointSpring<F>& spring, const BodyBefore<F>& before, const AloneBody<F>& body) {
-    const Vec3T<F> speed = (body.linear + point_turn(body.turned, body.in, body.curve)) - before.speed;
-    const Vec3T<F> error = (body.position + body.in) - before.point;
+template <class F, class Slot>
+ORRERY_FN Vec3T<F> own_side(const StepConstants& step, const JointSpring<F>& spring, const Slot& row_before, std::size_t lane,
+                            const BodyBefore<F>& before, const AloneBody<F>& body) {
+    const Vec3T<F> speed = (body.linear - get<F>(row_before.linear, lane)) + (point_turn(body.turned, body.in, body.curve) - before.turn);
+    const Vec3T<F> error = ((body.position - get<F>(row_before.position, lane)) - get<F>(row_before.out_arm, lane)) + body.in;
     return -(speed + joint_bias(error, spring, step));
 }
 // B(s) = alpha E - p out^T
@@ -238,7 +238,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
-        Vec3T<F> reduced = own_side<F>(step, spring, before, body);
+        Vec3T<F> reduced = own_side<F>(step, spring, work[s - 1], lane, before, body);
         if (s > 1) reduce_row<F>(coupling_of<F>(work[s - 1], lane), get<F>(work[s - 1].inverse, lane), get<F>(work[s - 1].reduced, lane), block, reduced);
         put(w.inverse, lane, invert_row<F>(chains, chains.bundle->ragged, s, lane, block));
         put(w.reduced, lane, reduced);
@@ -357,7 +357,7 @@ ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& cha
     come_before<F>(turned_alone<F>(step, chains, work, s - 1, lane), before);
     const AloneBody<F> body = turned_alone<F>(step, chains, work, s, lane);
     put(work[s].inverse, lane, own_block<F>(before, body, spring.softness));
-    put(work[s].reduced, lane, own_side<F>(step, spring, before, body));
+    put(work[s].reduced, lane, own_side<F>(step, spring, work[s - 1], lane, before, body));
 }
 // What is read does not depend on what was computed just before, so that it comes meanwhile.
 template <bool kRagged, class F, class Work>
@@ -477,9 +477,10 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
     const StepConstants& step = context.step;
     const F h(step.h_s), one(1.0f), zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
-    Vec3T<F> point{zero, zero, zero};
+    const Vec3T<F> none{zero, zero, zero};
+    Vec3T<F> position_before = none, out_before = none;
     Sym3T<F> response{zero, zero, zero, zero, zero, zero}, inverse = response;
-    Mat3T<F> coupling{point, point, point};
+    Mat3T<F> coupling{none, none, none};
     for (std::uint32_t s = 0; s <= links; ++s) {
         const ChainSlot& slot = chains.slots[s];
         CoupledSlot& w = work[s];
@@ -487,7 +488,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
         InertiaT<F> mass = gather_inertia<F>(context.inertia->inverse_inertia, slot.body + lane);
         const Vec3T<F> in = rotate(pose.orientation, get<F>(slot.in, lane)),
                        out = rotate(pose.orientation, get<F>(slot.out, lane));
-        const Vec3T<F> before = get<F>(w.impulse, lane), after = s < links ? -get<F>(work[s + 1].impulse, lane) : Vec3T<F>{zero, zero, zero};
+        const Vec3T<F> before = get<F>(w.impulse, lane), after = s < links ? -get<F>(work[s + 1].impulse, lane) : none;
         const F stiffness = turn_back(before, in, mass.inverse_inertia) + turn_back(after, out, mass.inverse_inertia);
         if (any(h * stiffness > F(kStiffest))) {
             const F part = implicit_share(h * stiffness) * h;
@@ -496,6 +497,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
             mass.inverse_inertia = select_sym<F>(h * stiffness > F(kStiffest), both, mass.inverse_inertia);
         }
         put(w.stiffness, lane, h * stiffness);
+        put(w.far_out, lane, select(length_squared(pose.position) > F(kFarOut_m * kFarOut_m), one, zero));
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
         put(w.inertia, lane, mass);
@@ -510,7 +512,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
             put(w.inverse, lane, inverse);
             const JointSpring<F> spring{softness, get<F>(w.rate, lane), get<F>(w.keep, lane)};
             put(w.held_bias, lane, get<F>(w.bias, lane));
-            put(w.bias, lane, joint_bias((pose.position + in) - point, spring, step));
+            put(w.bias, lane, joint_bias(((pose.position - position_before) - out_before) + in, spring, step));
         }
         const Mat3T<F> turned = cross_matrix(out) * (to_full(mass.inverse_inertia) * transpose(cross_matrix(in)));
         coupling = {{turned.x.x + mass.inverse_mass, turned.x.y, turned.x.z},
@@ -518,7 +520,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
                     {turned.z.x, turned.z.y, turned.z.z + mass.inverse_mass}};
         put(w.coupling, lane, coupling);
         response = add_diagonal(lever_sandwich(out, mass.inverse_inertia), mass.inverse_mass);
-        point = pose.position + out;
+        position_before = pose.position, out_before = out;
     }
 }
 
@@ -568,28 +570,37 @@ template <class F>
 ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane, bool relax) {
     const std::uint32_t links = chains.bundle->links;
     const F zero(0.0f), one(1.0f);
-    Vec3T<F> speed{zero, zero, zero}, reduced = speed;
+    const Vec3T<F> none{zero, zero, zero};
+    const bool again = work->solves > 0;
+    Vec3T<F> linear_before = none, tangent_before = none, bend_before = none, reduced = none;
     for (std::uint32_t s = 0; s <= links; ++s) {
         CoupledSlot& w = work[s];
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, chains.slots[s].body + lane);
         const F curve = relax ? zero : curving(v.angular, F(context.step.h_s));
+        const Vec3T<F> tangent = cross(v.angular, get<F>(w.in_arm, lane));
         if (s > 0) {
             const F keep = relax ? get<F>(w.keep, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-            const Vec3T<F> rest = (v.linear + point_turn(v.angular, get<F>(w.in_arm, lane), curve)) - speed;
+            Vec3T<F> rest = (v.linear - linear_before) + (tangent - tangent_before);
+            if (!relax) {
+                Vec3T<F> bend = cross(v.angular, tangent) * curve - bend_before;
+                if (again) bend = select<F>(get<F>(w.far_out, lane) > zero, get<F>(w.bend, lane), bend);
+                put(w.bend, lane, bend);
+                rest = rest + bend;
+            }
             const Vec3T<F> own = -(rest + held * keep);
             reduced =
                 s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
             put(w.reduced, lane, reduced);
         }
-        speed = v.linear + point_turn(v.angular, get<F>(w.out_arm, lane), curve);
+        linear_before = v.linear, tangent_before = cross(v.angular, get<F>(w.out_arm, lane));
+        bend_before = cross(v.angular, tangent_before) * curve;
     }
-    const Vec3T<F> none{zero, zero, zero};
     Vec3T<F> after = none;
     for (std::uint32_t s = links + 1; s-- > 0;) {
         CoupledSlot& w = work[s];
-        Vec3T<F> change{zero, zero, zero};
+        Vec3T<F> change = none;
         if (s > 0) {
             const Vec3T<F> coupled = transpose_times(get<F>(w.coupling, lane), after);
             change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + coupled);
@@ -624,6 +635,7 @@ void prepare_chains(const StepContext& context, const ChainView& chains, Coupled
 template <class F>
 void warm_start_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     const F zero(0.0f);
+    work->solves = 0;
     ORRERY_FOR_EACH_COUPLED_VECTOR {
         for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) put(work[s].reduced, lane, hold_coupled<F>(context, chains, work, s, lane));
         for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
@@ -637,6 +649,7 @@ void warm_start_chains(const StepContext& context, const ChainView& chains, Coup
 template <class F>
 void solve_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     ORRERY_FOR_EACH_COUPLED_VECTOR solve_coupled<F>(context, chains, work, lane, false);
+    ++work->solves;
 }
 
 template <class F>

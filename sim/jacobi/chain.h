@@ -71,6 +71,9 @@ struct alignas(64) CoupledSlot {
     Sym3Rows block, inverse;    // of the joint before the body: its own, and eliminated
     Row softness, rate, keep;   // of its spring
     Vec3Rows bias, held_bias;   // m/s; held: of the poses before the last move
+    Vec3Rows bend;              // m/s; of the joint: by how much its points leave their tangents
+    Row far_out;                // 1 where the body is beyond kFarOut_m
+    std::uint32_t solves;       // of the first slot: in this substep, so far
     Vec3Rows impulse;           // N s of a substep, on the body
     Vec3Rows reduced;
     Vec3Rows total;

@@ -24,10 +24,17 @@
 // with a heavy load on light links gains energy, up to a hundredfold; with w_f = 0 none does, but a loaded ladder stops spinning at once.
 // With this one in a hundred does, by as much as half.)
 //
+// Differences. Two bodies' positions are subtracted first, which is exact between neighbours, then the arm of the first, which is a position where
+// that is the world, then the other is added. Points in the world would each be rounded by themselves, to 0.06 mm a kilometre out, and each joint
+// of a rope would be pushed for that by itself: what N of them push adds up to N^1.5 times as much, with 4,000 links to more than their weight.
+// What positions are rounded by takes itself away again from joint to joint. Speeds likewise.
+//
 // Curving. A point at r of a body that turns at w leaves its tangent: in a substep it moves by h w x r + h^2/2 w x (w x r) + ... .
 // A joint that wants h J v = -C misses by the second term, and that is nearly all that it ever misses by. So that term counts as speed,
 // taken at the w before the solve: what is wanted then holds at the substep's end (as in SHAKE, whose energy does not drift, where tangents
-// lose it). Where a body turns far in a substep, in the crack of a whip, the w before says little, and energy would grow: the term fades,
+// lose it). Of chains that are solved again in a substep each solve takes it anew, but for what is
+// kFarOut_m from the origin: with what is pushed for rounded positions (above), which does not take itself away in a product, ropes gained energy
+// from solve to solve there. Where a body turns far in a substep, in the crack of a whip, the w before says little, and energy would grow: the term fades,
 // and is gone at h w = 1/8.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -49,6 +56,7 @@ inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
 inline constexpr float kWild = 64.0f;     // w_f fades with this times h^2 w_f^2, and is gone at 1
 inline constexpr float kCurve = 0.5f;     // Taylor's
 inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
+inline constexpr float kFarOut_m = 512.0f;
 
 template <class F>
 ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {

@@ -38,11 +38,12 @@ class Finder {
         out_.parents.clear();
         out_.seconds.clear();
         out_.coloured.clear();
-        out_.beyond_limits = 0;
+        out_.faults = {};
         out_.rig_of_body.assign(bodies_.size(), kNone);
         taken_.assign(joints_.size(), false);
         if (!choice_.named.empty() || choice_.settings.rig_joints > 0) {
             find_components();
+            find_idle();
             if (leave_rods_out()) find_components();
             for (const Joint& joint : joints_) {
                 if (links(joint)) place(root(joint));
@@ -118,11 +119,24 @@ class Finder {
         find_spans();
         for (const RigDef& def : choice_.named) {
             for (const std::uint32_t i : def.bodies) {
-                const std::uint32_t body = i + 1;  // of the definition; its generation is 0 as long as it lives
-                if (bodies_.generation[body] != 0 || !dynamic(body)) continue;
+                const std::uint32_t body = i + 1;
+                if (!names(body)) continue;
                 Component& component = components_[root(body)];
                 if (component.named == nullptr) component.named = &def;
             }
+        }
+    }
+
+    // Of a body of the definition, whose generation is 0 as long as it lives.
+    bool names(std::uint32_t body) const { return bodies_.generation[body] == 0 && dynamic(body); }
+    void find_idle() {
+        for (std::uint32_t i = 0; i < choice_.named.size(); ++i) {
+            bool lives = false, held = false;
+            for (const std::uint32_t body : choice_.named[i].bodies) {
+                lives = lives || names(body + 1);
+                held = held || (names(body + 1) && degree_[body + 1] > 0);
+            }
+            if (lives && !held && out_.faults.idle++ == 0) out_.faults.first_idle = i;
         }
     }
 
@@ -236,21 +250,21 @@ class Finder {
             held = !dynamic(out_.bodies[rig.first_body]) && !dynamic(out_.bodies.back());
         }
         rig.members = static_cast<std::uint32_t>(out_.bodies.size()) - rig.first_body;
-        if (!afford(rig, component)) {
-            ++out_.beyond_limits;
+        if (const std::string_view limit = afford(rig, component); !limit.empty()) {
+            if (out_.faults.beyond_limits++ == 0) out_.faults.limit = limit;
             leave(rig);
             return;
         }
         // Not negative, so their bits order as they do; a comparison and a choice of floats would be arithmetic.
-        if (held && std::bit_cast<std::uint32_t>(rig.compliance) < std::bit_cast<std::uint32_t>(kHeldCompliance))
-            rig.compliance = kHeldCompliance;
+        const float least = held ? kHeldCompliance : rig.method == RigMethod::exact && rig.links > kLongRig ? kRigCompliance : 0.0f;
+        if (std::bit_cast<std::uint32_t>(rig.compliance) < std::bit_cast<std::uint32_t>(least)) rig.compliance = least;
         out_.rigs.push_back(rig);
     }
 
-    // In the order of the rigs, so that what room there is goes to the same ones everywhere.
-    bool afford(const Rig& rig, const Component& component) {
+    // In the order of the rigs, so that what room there is goes to the same ones everywhere. The name of the limit that it passes, or "".
+    std::string_view afford(const Rig& rig, const Component& component) {
         if (rig.method != RigMethod::exact) {
-            if (component.most > kMaxGraphSides) return false;
+            if (component.most > kMaxGraphSides) return "kMaxGraphSides";
             rank_.resize(bodies_.size(), kNone);
             for (std::uint32_t k = 0; k < rig.members; ++k) rank_[out_.bodies[rig.first_body + k]] = k;
             std::vector<GraphLink> links;
@@ -264,9 +278,9 @@ class Finder {
             const GraphShape shape = shape_graph(links, rig.members);
             const std::uint32_t groups = shape.joint_groups, side_groups = shape.side_groups;
             const std::uint32_t body_groups = rig.members / kBundleLanes + outer / kBundleLanes + 4;  // and the rows around them
-            if (groups > kMaxGraphGroups - groups_ || side_groups > kMaxGraphSideGroups - side_groups_ ||
-                body_groups > kMaxGraphBodyGroups - body_groups_)
-                return false;
+            if (groups > kMaxGraphGroups - groups_) return "kMaxGraphGroups";
+            if (side_groups > kMaxGraphSideGroups - side_groups_) return "kMaxGraphSideGroups";
+            if (body_groups > kMaxGraphBodyGroups - body_groups_) return "kMaxGraphBodyGroups";
             body_groups_ += body_groups;
             groups_ += groups;
             side_groups_ += side_groups;
@@ -280,11 +294,11 @@ class Finder {
             }
             std::uint32_t& lanes = alike_[shape];
             if (lanes % kBundleLanes != 0) slots = 0;
-            if (slots > kMaxTreeSlots - tree_slots_) return false;
+            if (slots > kMaxTreeSlots - tree_slots_) return "kMaxTreeSlots";
             tree_slots_ += slots;
             ++lanes;
         }
-        return true;
+        return {};
     }
     void leave(const Rig& rig) {
         for (std::size_t k = rig.first; k < out_.joints.size(); ++k) taken_[out_.joints[k]] = false;

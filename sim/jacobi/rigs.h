@@ -43,6 +43,10 @@ enum class RigMethod : std::uint8_t { exact, jacobi, block_jacobi };
 // a joint.
 inline constexpr float kHeldCompliance = 1.0e-3f;
 
+// Along a taut chain what elimination leaves of a joint's block is 1 + 1 / n of a mass after n joints, which without any softness rounds to less
+// than the mass from some thousands on.
+inline constexpr std::uint32_t kLongRig = 1024;  // joints, beyond which kRigCompliance is the least
+
 // Between the two points of a span.
 inline constexpr float kLeastSpan_m = 1.0e-3f;
 
@@ -52,7 +56,7 @@ struct Rig {
     std::uint32_t first = 0, links = 0;          // its joints are Rigs::joints[first ..]; of a tree one to a body, other ones of spans behind
     std::uint32_t first_body = 0, members = 0;   // its bodies Rigs::bodies[first_body ..]
     std::uint32_t iterations = 0;                // where it is not solved exactly
-    float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held
+    float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held, kRigCompliance where it is long
     bool jointed_otherwise = false;      // a member has joints that are no rig's
     bool always_coupled = false;         // that, or a member is more than a round mass
 };
@@ -75,7 +79,7 @@ struct Rigs {
     std::vector<std::uint32_t> seconds;      // beside bodies: the other joint of a span, or kNone
     std::vector<std::uint32_t> rig_of_body;  // by body: of dynamic ones, or kNone
     std::vector<std::uint32_t> coloured;     // the joints of no rig that are alive, ascending
-    std::uint32_t beyond_limits = 0;         // how many were left to the colours for kMaxGraphSides, kMaxGraphGroups, kMaxTreeSlots and their like
+    RigFaults faults;
 };
 
 // What a joint is to a rig.

@@ -113,7 +113,7 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         }
         const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
         put(w.held_bias, lane, get<F>(w.bias, lane));
-        put(w.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
+        put(w.bias, lane, joint_bias(((pose.position - parent.position) - out) + in, spring, step));
     }
     for (std::uint32_t s = 1; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];

@@ -129,7 +129,7 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     put(above.stiffness, lane, get<F>(above.stiffness, lane) + stiffness_above);
     const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
     put(span.held_bias, lane, get<F>(span.bias, lane));
-    put(span.bias, lane, joint_bias((pose.position + in) - (parent.position + out), spring, step));
+    put(span.bias, lane, joint_bias(((pose.position - parent.position) - out) + in, spring, step));
 }
 
 // Each joint gives way by itself, as much as its own block D_i says: (D1 + D2) / 4 of the middle, t_j . (D1 + D2) t_k of the differences, and

@@ -30,7 +30,7 @@ bool may_roll(const Shape& above, const Shape& below) {
 // What may stand: what turns slowly, touches what bears it, with its centre above the contact, and is held by no joint. What hangs, by joints or by a
 // contact, takes energy from arms that lag behind it, and so does what it carries, and what rolls. `contact`: what the manifold continues.
 Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptContact& contact, const ref::GravityTerms& gravity) {
-    if (manifold.count < 3 || contact.touching == 0) return {};
+    if (!may_hold(manifold) || contact.touching == 0) return {};
     const Bodies& bodies = core.state.bodies;
     const int bears = ref::bears(manifold, bodies.pose[manifold.a], bodies.pose[manifold.b], gravity);
     if (bears == 0) return {};
@@ -44,23 +44,23 @@ Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptConta
 // Before the tick's manifolds are looked at: what stands already, for it neither gives way nor turns.
 void note_ground(Core& core) {
     const Bodies& bodies = core.state.bodies;
-    core.stands.resize(bodies.size());
+    core.stands = {core.arena.allocate<std::uint8_t>(bodies.size()), bodies.size()};
     for (std::uint32_t i = 0; i < bodies.size(); ++i)
         core.stands[i] = bodies.dynamic(i) ? bodies.asleep(i) : !ref::any(bodies.velocity[i].angular);
 }
 // What stands on ground, and on that, and so on, from each body to those on it: a function of the tick's contacts alone, for what remembered that it
 // stood would hold itself up. Arms of nothing else are held.
 void find_standing(Core& core) {
-    std::vector<std::uint32_t>&first = core.island, &next = core.next_bearing, &climbing = core.climbing;
     const auto count = static_cast<std::uint32_t>(core.bearings.size());
+    std::vector<std::uint32_t>& first = core.island;  // by body: a contact by which it bears another; next: by contact, one more of the same body
+    std::uint32_t* const next = core.arena.allocate<std::uint32_t>(count);
+    std::uint32_t* const climbing = core.arena.allocate<std::uint32_t>(core.stands.size());  // what stands, those on it not yet looked at
+    std::size_t risen = 0;
     first.assign(core.stands.size(), kNone);
-    resize_sparingly(next, count);
-    climbing.clear();
-    climbing.reserve(core.stands.size());
-    const auto rise = [&core, &climbing](std::uint32_t body) {
+    const auto rise = [&core, climbing, &risen](std::uint32_t body) {
         if (core.stands[body] != 0) return;
         core.stands[body] = 1;
-        climbing.push_back(body);
+        climbing[risen++] = body;
     };
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
@@ -68,9 +68,8 @@ void find_standing(Core& core) {
         if (core.stands[bearing.below] != 0) rise(bearing.above);
         else next[k] = std::exchange(first[bearing.below], k);
     }
-    while (!climbing.empty()) {
-        std::uint32_t k = first[climbing.back()];
-        climbing.pop_back();
+    while (risen > 0) {
+        std::uint32_t k = first[climbing[--risen]];
         for (; k != kNone; k = next[k]) rise(core.bearings[k].above);
     }
     for (std::uint32_t k = 0; k < count; ++k) {
@@ -116,7 +115,7 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
         manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
         if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);
-        manifold.held_a = manifold.held_b = {kNoArm, kNoArm, kNoArm};
+        if (may_hold(manifold)) manifold.held_a = manifold.held_b = {kNoArm, kNoArm, kNoArm};
         core.before[i] = {};
         core.bearings[i] = {};
         while (contact != contacts.end() && comes_before(*contact, manifold)) ++contact;
@@ -199,7 +198,7 @@ void list_ended(Core& core) {
 void warm_start_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     resize_sparingly(core.before, count);
-    resize_sparingly(core.bearings, count);
+    core.bearings = {core.arena.allocate<Bearing>(count), count};
     if (count > 0) note_ground(core);
     if (core.any_surfaces) resize_sparingly(core.surfaces, count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {

@@ -88,7 +88,7 @@ struct Core {
     Collision collision;
     Solver solver;
     RigWorker rigs;
-    // Holds the state's contacts, from keep_contacts to warm_start_contacts; pairs, and what finds them and manifolds; the solver's bundles.
+    // Holds the state's contacts, from keep_contacts to warm_start_contacts; pairs, what finds them and manifolds, and who stands; the solver's bundles.
     TickArena arena;
     std::span<const Pair> pairs;                   // until the solver begins
     ManifoldStore found;                           // by the narrow phase
@@ -112,10 +112,8 @@ struct Core {
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
     std::vector<std::uint8_t> cold_start;          // by body: moved by a command, its old impulses do not hold
-    std::vector<std::uint8_t> stands;              // by body: stands on what neither gives way nor turns, or is such
-    std::vector<Bearing> bearings;                 // by manifold
-    std::vector<std::uint32_t> next_bearing;       // by manifold, while it is found what stands: one more with the same body below
-    std::vector<std::uint32_t> climbing;           // bodies that stand, what they bear not yet looked at
+    std::span<std::uint8_t> stands;                // by body: stands on what neither gives way nor turns, or is such; in the arena, until the solver begins
+    std::span<Bearing> bearings;                   // by manifold; there, too
     std::vector<std::uint32_t> cold_bodies;        // whose flag is set
     std::vector<std::uint32_t> removed_bodies;     // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;

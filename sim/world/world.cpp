@@ -107,7 +107,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         keep_start_poses(core, executor);
     }
     core.stats.rigs = rigs.count();
-    core.stats.rigs_beyond_limits = rigs.rigs().beyond_limits;
+    core.stats.rig_faults = rigs.rigs().faults;
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
     core.stats.device_times = rigs.empty() ? DeviceTimes{} : rigs.device_times();
     core.pairs = {};
@@ -273,7 +273,7 @@ WorldStats World::stats() const {
     return stats;
 }
 
-std::uint32_t World::rigs_beyond_limits() const { return impl_->core.stats.rigs_beyond_limits; }
+RigFaults World::rig_faults() const { return impl_->core.stats.rig_faults; }
 
 bool World::alive(BodyId id) const {
     const State& state = impl_->core.state;

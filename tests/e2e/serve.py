@@ -79,18 +79,21 @@ def an_insecure_server_mints_for_whoever_asks(programs, folder):
     check(no_key.returncode == 64 and "--key-file" in no_key.stderr, no_key.stderr)
 
 
-def a_rig_beyond_limits_is_told(programs, folder):
+def rigs_beyond_limits_and_idle_ones_are_told(programs, folder):
     scene = os.path.join(folder, "hub.json")
     with open(scene, "w") as out:
         out.write("""{"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}],
+            "bodies": [{"name": "alone", "shape": "bead"}],
             "generators": [{"name": "hub", "tree": {"levels": 2, "branches": 1100, "shape": "bead"}}],
-            "rigs": [{"name": "hub", "bodies": ["hub[0]"], "solver": "jacobi"}]}""")
+            "rigs": [{"name": "hub", "bodies": ["hub[0]"], "solver": "jacobi"}, {"name": "nobody", "bodies": ["alone"]}]}""")
     with Server(programs, os.path.join(folder, "rec"), "--status-every-s", "0.1", scene=scene) as server:
         while not any(line.startswith("status ") for line in server.lines):
             server.read_line()
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
         server.log.seek(0)
-        check(server.log.read().count("rigs beyond kMaxGraphSides, kMaxGraphGroups or kMaxTreeSlots: 1,") == 1, "the log does not tell once of the rig")
+        log = server.log.read()
+        check(log.count("rigs beyond kMaxGraphSides: 1,") == 1, "the log does not tell once of the rig that is too large")
+        check(log.count("rigs[1] 'nobody' holds nothing") == 1, "the log does not tell once of the rig that holds nothing")
 
 
 def a_recording_that_the_disk_ends_is_told_and_the_room_goes_on(programs, folder):
@@ -192,6 +195,6 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
 if __name__ == "__main__":
     main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
           a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
-          a_rig_beyond_limits_is_told, a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
+          rigs_beyond_limits_and_idle_ones_are_told, a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
           a_start_that_fails_leaves_nothing_behind, a_reader_that_stopped_reading_holds_nothing_up,
           what_is_wrong_is_named_by_its_exit_code])

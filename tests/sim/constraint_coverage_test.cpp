@@ -545,6 +545,70 @@ TEST_CASE("a spinning pair on a slider keeps its linear and angular momentum for
     CHECK(size(between(s, a, {}, b, {})) > 2.0);
 }
 
+// In no gravity, thrown and spinning. What they leave free is how the bodies move on the surface where the value is held.
+TEST_CASE("bodies of a held distance, area or volume keep their energy and both momenta for 10 s") {
+    DistanceServo distance;
+    distance.anchor_a = {0.0f, 0.3f, 0.0f}, distance.anchor_b = {0.0f, 0.3f, 0.0f};
+    distance.target_m = 1.0f;
+    CenterDistance centres;
+    centres.target_m = 1.0f;
+    CenterDistanceLimit rope;
+    rope.max_m = 1.0f;
+    DistanceLimit anchored_rope;
+    anchored_rope.anchor_a = {0.0f, 0.3f, 0.0f}, anchored_rope.anchor_b = {0.0f, 0.3f, 0.0f};
+    anchored_rope.max_m = 1.0f;
+    const Constraint constraints[] = {distance, centres, rope, anchored_rope, Area{0.5f, {}}, Volume{1.0f / 6.0f, {}}};
+    const Vec3 places[] = {{}, kX, kY, kZ}, ways[] = {{0.1f, -0.4f, 0.0f}, {0.1f, 0.4f, 0.1f}, {0.15f, 0.1f, -0.1f}, {0.0f, 0.05f, 0.1f}};
+    for (const Constraint& constraint : constraints) {
+        CAPTURE(std::string(kConstraintNames[constraint.index()]));
+        Scene s;
+        s.input.gravity = {};
+        const std::uint32_t count = body_count(constraint);
+        std::uint32_t id[4] = {};
+        for (std::uint32_t k = 0; k < count; ++k) {
+            BodySpec spec = heavier(ball(places[k]), 1.0f + static_cast<float>(k));
+            spec.linear = ways[k], spec.angular = {0.5f, -1.0f, 0.3f};
+            id[k] = s.add(spec);
+        }
+        Joint joint = make_joint(id[0], id[1], constraint);
+        if (count > 2) joint.c = id[2];
+        if (count > 3) joint.d = id[3];
+        s.joints.push_back(joint);
+        struct Sum {
+            Point linear{}, angular{};
+            double energy = 0;
+        };
+        const auto sum = [&] {
+            Sum all;
+            for (std::uint32_t k = 0; k < count; ++k) {
+                const double m = s.mass(id[k]), i = 1.0 / double(s.bodies.mass[id[k]].inverse_inertia[0]);
+                const Vec3 v = linear_velocity(s.bodies, id[k]);
+                const Point p{m * double(v.x), m * double(v.y), m * double(v.z)}, l = cross(to_world(s.bodies, id[k], {}), p), w = spin(s, id[k]);
+                all.linear = {all.linear.x + p.x, all.linear.y + p.y, all.linear.z + p.z};
+                all.angular = {all.angular.x + l.x + i * w.x, all.angular.y + l.y + i * w.y, all.angular.z + l.z + i * w.z};
+                all.energy += dot(p, p) / (2 * m) + i * dot(w, w) / 2;
+            }
+            return all;
+        };
+        s.step();  // takes what of the throw was against what is held
+        const Sum before = sum();
+        double linear = 0, angular = 0, most = 0, least = 0;
+        s.worst([&] {
+            const Sum now = sum();
+            linear = std::max(linear, size(minus(now.linear, before.linear)) / size(before.linear));
+            angular = std::max(angular, size(minus(now.angular, before.angular)) / size(before.angular));
+            most = std::max(most, now.energy / before.energy - 1), least = std::min(least, now.energy / before.energy - 1);
+            return 0.0;
+        });
+        MESSAGE(std::string(kConstraintNames[constraint.index()]) << ": momentum off by " << linear << ", angular " << angular << ", energy " << least * 100 << " to "
+                << most * 100 << " %");
+        CHECK(linear < 1e-5);
+        CHECK(angular < 1e-4);
+        CHECK(most < 0.0001);
+        CHECK(least > -0.015);
+    }
+}
+
 TEST_CASE("two geared wheels share a spin by their ratio and keep the momentum that the gear leaves them") {
     Scene s;
     s.input.gravity = {};

@@ -73,9 +73,17 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     def.rigs.push_back({"small", {small.bodies[2]}, RigSolver::automatic, 0.01f});
     const Rigs named = rigs_of(def);
     REQUIRE(named.rigs.size() == 3);
+    CHECK(named.faults == RigFaults{});
     CHECK(named.rigs[1].links == 4);
     CHECK(named.rigs[1].compliance == 0.01f);
     CHECK(named.joints[named.rigs[1].first] == small.joints[0]);  // from the end with the lowest joint
+    const std::uint32_t lone = add_body(def, 0, {9.0f, 9.0f, 9.0f});
+    def.rigs.push_back({"nobody", {lone}, RigSolver::automatic, 0.01f});
+    CHECK(rigs_of(def).faults.idle == 1);
+    CHECK(rigs_of(def).faults.first_idle == 1);
+    def.rigs[1].bodies.push_back(small.bodies[1]);
+    CHECK(rigs_of(def).faults == RigFaults{});
+    def.rigs.pop_back();
     def.rigs[0].solver = RigSolver::coloured;
     CHECK(rigs_of(def).rigs.size() == 2);
     def.solver.rig_joints = 0;
@@ -127,7 +135,8 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     add_joint(hub, 0, add_body(hub, 0, {1.0f, 0.0f, 0.0f}), ball);  // more sides than a graph may have
     const Rigs refused = rigs_of(hub);
     CHECK(refused.rigs.empty());
-    CHECK(refused.beyond_limits == 1);
+    CHECK(refused.faults.beyond_limits == 1);
+    CHECK(refused.faults.limit == "kMaxGraphSides");
     CHECK(refused.coloured.size() == hub.joints.size());
     CHECK(refused.bodies.empty());
     CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(), [](std::uint32_t rig) { return rig == kNone; }));
@@ -136,10 +145,11 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     add_body(star, 0, {});
     for (std::uint32_t k = 0; k + 1 < kMaxTreeSlots; ++k) add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);
     CHECK(rigs_of(star).rigs.size() == 1);
-    CHECK(rigs_of(star).beyond_limits == 0);
+    CHECK(rigs_of(star).faults.beyond_limits == 0);
     add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);  // more bodies than bundles of trees may have slots
     CHECK(rigs_of(star).rigs.empty());
-    CHECK(rigs_of(star).beyond_limits == 1);
+    CHECK(rigs_of(star).faults.beyond_limits == 1);
+    CHECK(rigs_of(star).faults.limit == "kMaxTreeSlots");
     CHECK(rigs_of(star).coloured.size() == star.joints.size());
 }
 

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 28;
+inline constexpr std::uint32_t kEngineVersion = 29;
 
 // ---------------------------------------------------------------- limits
 
@@ -550,6 +550,15 @@ struct DeviceTimes {
     float solve_ms = 0.0f, return_ms = 0.0f;
 };
 
+// Rigs that are not solved as the scene may expect.
+struct RigFaults {
+    std::uint32_t beyond_limits = 0;  // too large, the coloured solver has them
+    std::string_view limit;           // that the first of those would pass, by its name in sim/jacobi/rigs.h: "kMaxGraphSides"
+    std::uint32_t idle = 0;           // named ones, of whose living bodies no ball socket or rod holds any
+    std::uint32_t first_idle = kNone; // of WorldDef::rigs
+    bool operator==(const RigFaults&) const = default;
+};
+
 struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
@@ -557,7 +566,7 @@ struct WorldStats {
     std::uint32_t rigs = 0;                       // awake or not
     std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
     DeviceTimes device_times;                     // of those
-    std::uint32_t rigs_beyond_limits = 0;         // not among them: too large (kMaxGraphSides, kMaxTreeSlots), the coloured solver has them
+    RigFaults rig_faults;
     float max_penetration_m = 0.0f;
 };
 
@@ -723,7 +732,7 @@ class World {
     const WorldDef& definition() const;
     std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same
     WorldStats stats() const;                     // looks at all bodies and joints
-    std::uint32_t rigs_beyond_limits() const;     // WorldStats', at once
+    RigFaults rig_faults() const;                 // WorldStats', at once
 
     bool alive(BodyId id) const;
     bool alive(JointId id) const;
