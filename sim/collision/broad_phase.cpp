@@ -19,6 +19,7 @@ constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 
 constexpr std::uint32_t kSortChunk = 1024, kCopyChunk = 8192;
 constexpr std::uint32_t kComparisonSort = 256, kBodiesPerKey = 64;  // fewer keys, or of more bodies each: then counters cost more than comparing
 constexpr std::size_t kSlotsAtOnce = 256;
+constexpr std::size_t kKeysKept = 1024;        // for the next search, by all chunks
 constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
@@ -56,7 +57,7 @@ bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
 }
 
 bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
-    const BodyInfo& info = bodies.info[body];
+    const BodyInfo& info = bodies.info(body);
     return (bodies.flags[body] & kBodyAlive) != 0 && info.shape != kNone && !info.sensor;
 }
 
@@ -152,30 +153,31 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     std::uint32_t categories = 0, masks = 0;
     for (std::uint32_t i = 1; i < size; ++i) {
         if (!collides(bodies, i)) continue;
-        categories |= bodies.info[i].category;
-        masks |= bodies.info[i].mask;
+        categories |= bodies.info(i).category;
+        masks |= bodies.info(i).mask;
     }
     moving_.clear();
     const std::vector<std::uint32_t> fixed_before = std::exchange(fixed_, {});
     planes_.clear();
     for (std::uint32_t i = 1; i < known; ++i) {
         Identity now;
+        std::uint32_t shape = kNone;
         if (i < size && collides(bodies, i)) {
-            const BodyInfo& info = bodies.info[i];
+            const BodyInfo& info = bodies.info(i);
             if ((info.category & masks) != 0 && (info.mask & categories) != 0) {
                 const bool plane = shapes[info.shape].type == ShapeType::plane;
                 const Kind kind = plane ? Kind::plane : bodies.active(i) ? Kind::moving : Kind::fixed;
-                now = {bodies.generation[i], info.shape, info.category, info.mask,
-                       static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
+                now = {info.category, info.mask, static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
+                shape = info.shape;
                 (kind == Kind::plane ? planes_ : kind == Kind::moving ? moving_ : fixed_).push_back(i);
             }
         }
-        if (now == identity_[i]) continue;
+        if (now == identity_[i] && (now.kind == Kind::none || (shape == shape_of_[i] && known_generation_[i] == bodies.generation[i]))) continue;
         if (identity_[i].kind == Kind::moving || identity_[i].kind == Kind::fixed) gone_.push_back(i);
         identity_[i] = now;
-        shape_of_[i] = now.shape;
+        shape_of_[i] = shape;
         if (now.kind == Kind::moving || now.kind == Kind::fixed) class_of_[i] = class_for(now.category, now.mask);
-        if (now.kind != Kind::none) type_of_[i] = shapes[now.shape].type;
+        if (now.kind != Kind::none) type_of_[i] = shapes[shape].type;
         renewed_[i] = now.kind == Kind::moving || now.kind == Kind::fixed;
     }
     seams_ = false;
@@ -187,7 +189,7 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
     }
     any_passive_ = false;
     for (const std::uint32_t i : moving_) {
-        if (bodies.info[i].collision_mode == CollisionMode::discrete) continue;
+        if (bodies.info(i).collision_mode == CollisionMode::discrete) continue;
         if (!any_passive_) passive_growth_.assign(known, 0.0f);
         passive_growth_[i] = kWholeArc_m;
         any_passive_ = true;
@@ -340,12 +342,15 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
         chunk.keys.clear();
         if (total.load(std::memory_order_relaxed) > what.most) return;
         std::size_t counted = 0;
+        std::uint32_t few_slots[kSlotsAtOnce];
+        std::vector<std::uint32_t> many_slots;
+        std::span<std::uint32_t> slots = few_slots;
         const auto hits = [&](const TreeView& tree, std::uint32_t row, std::uint32_t first_slot) {
-            if (chunk.slots.size() < kSlotsAtOnce) chunk.slots.resize(kSlotsAtOnce);
-            std::uint32_t n = kernels.query(tree, what.boxes[row], first_slot, chunk.slots.data(), static_cast<std::uint32_t>(chunk.slots.size()));
-            if (n > chunk.slots.size()) {
-                chunk.slots.resize(n);
-                n = kernels.query(tree, what.boxes[row], first_slot, chunk.slots.data(), n);
+            std::uint32_t n = kernels.query(tree, what.boxes[row], first_slot, slots.data(), static_cast<std::uint32_t>(slots.size()));
+            if (n > slots.size()) {
+                many_slots.resize(n);
+                slots = many_slots;
+                n = kernels.query(tree, what.boxes[row], first_slot, slots.data(), n);
             }
             return n;
         };
@@ -360,7 +365,7 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
                 const bool here = by_few ? from != From::renewed && (few_[own] >> c & 1u) != 0 : from != From::few;
                 const std::uint32_t among_moving = here && moving[c].levels > 0 ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
                 for (std::uint32_t k = 0; k < among_moving; ++k) {
-                    const std::uint32_t other = moving_trees_[c].row(chunk.slots[k]);
+                    const std::uint32_t other = moving_trees_[c].row(slots[k]);
                     const bool mine = all                   ? true
                                       : from == From::few ? (renewed_[row] | renewed_[other]) != 0
                                       : moves             ? renewed_[other] == 0 || row < other
@@ -369,7 +374,7 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
                 }
                 const std::uint32_t among_fixed = moves && from != From::few && fixed[c].levels > 0 ? hits(fixed[c], row, 0) : 0;
                 for (std::uint32_t k = 0; k < among_fixed; ++k) {
-                    const std::uint32_t other = fixed_trees_[c].row(chunk.slots[k]);
+                    const std::uint32_t other = fixed_trees_[c].row(slots[k]);
                     if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
                 }
             }
@@ -387,8 +392,10 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
     std::size_t end = found_.size();
     found_.resize(total.load());
     for (std::uint32_t i = 0; i < chunk_count(count, kSearchChunk); ++i) {
-        std::ranges::copy(chunks_[i].keys, found_.begin() + end);
-        end += chunks_[i].keys.size();
+        std::vector<std::uint64_t>& keys = chunks_[i].keys;
+        std::ranges::copy(keys, found_.begin() + end);
+        end += keys.size();
+        if (keys.capacity() * chunk_count(count, kSearchChunk) > kKeysKept) give_back(keys);
     }
     return true;
 }
@@ -530,11 +537,9 @@ bool BroadPhase::search_fat(bool all, std::uint64_t most, const BroadKernels& ke
     const Search what{fat_.data(), false, most};
     found_.clear();
     if (all) {
-        searched_all_ = true;
         for (const std::uint32_t i : moving_) renewed_[i] = 1;
         if (!search_all(what, kernels, executor)) return false;
     } else {
-        if (std::exchange(searched_all_, false)) give_back(chunks_);  // these find little
         choose_few(false);
         if (!search(escaped_moving_, From::renewed, what, kernels, executor)) return false;
         few_rows_.clear();

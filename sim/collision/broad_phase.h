@@ -59,16 +59,15 @@ class BroadPhase {
 
   private:
     enum class Kind : std::uint8_t { none, moving, fixed, plane };
-    // What a cached proxy was made for: if any of it differs, the proxy is another.
+    // What a cached proxy was made for: if any of it differs, its shape or its generation, the proxy is another.
     struct Identity {
-        std::uint32_t generation = 0, shape = kNone, category = 0, mask = 0;
+        std::uint32_t category = 0, mask = 0;
         std::uint8_t flags = 0;
         Kind kind = Kind::none;
         friend bool operator==(const Identity&, const Identity&) = default;
     };
     struct Chunk {
         std::vector<std::uint64_t> keys;
-        std::vector<std::uint32_t> slots;
         std::vector<Pair> overlapping;
     };
     // Bodies of one category and mask; those of the last class have any.
@@ -150,7 +149,6 @@ class BroadPhase {
     std::uint32_t few_[kFilterClasses] = {};       // by class, bit d: pairs of both are found from this one's moving bodies
     std::uint32_t moving_of_[kFilterClasses] = {}, fixed_of_[kFilterClasses] = {};  // by class: how many of moving_, fixed_
     std::uint32_t escaped_of_[kFilterClasses] = {};  // by class: how many of escaped_moving_
-    bool searched_all_ = false;                    // last: chunks_ are as large as that took
     bool uncached_ = false;                        // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;

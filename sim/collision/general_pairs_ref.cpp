@@ -180,7 +180,7 @@ class PairWork {
 }  // namespace
 
 void touch_pair(const GeneralInput& input, Pair pair, const PairView& view, GeneralScratch& scratch, PairContacts& out) {
-    const Shape &a = input.shapes[input.bodies.info[pair.a].shape], &b = input.shapes[input.bodies.info[pair.b].shape];
+    const Shape &a = input.shapes[input.bodies.info(pair.a).shape], &b = input.shapes[input.bodies.info(pair.b).shape];
     const auto before = static_cast<std::ptrdiff_t>(out.contacts.size());
     const Side of_base{view.base_is_b ? b : a, {}, {}, 0}, of_rider{view.base_is_b ? a : b, view.rider, view.turn, 0};
     PairWork(input, view, scratch, out).run(view.base_is_b ? of_rider : of_base, view.base_is_b ? of_base : of_rider, 0);

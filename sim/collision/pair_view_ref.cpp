@@ -28,7 +28,7 @@ DPose pose_of_key(const PairKey& key) {
 }  // namespace
 
 bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
-    const std::uint32_t shape_a = in.bodies.info[pair.a].shape, shape_b = in.bodies.info[pair.b].shape;
+    const std::uint32_t shape_a = in.bodies.info(pair.a).shape, shape_b = in.bodies.info(pair.b).shape;
     const Shape &a = in.shapes[shape_a], &b = in.shapes[shape_b];
     const PoseRecord &pose_a = in.bodies.pose[pair.a], &pose_b = in.bodies.pose[pair.b];
     const VelocityRecord &moves_a = in.bodies.velocity[pair.a], &moves_b = in.bodies.velocity[pair.b];

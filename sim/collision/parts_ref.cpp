@@ -7,7 +7,7 @@ namespace orrery::sim::ref {
 
 Placed placed(const Bodies& bodies, std::span<const Shape> shapes, std::uint32_t body, std::uint32_t origin) {
     const float *p = bodies.pose[body].position, *o = bodies.pose[origin].position, *q = bodies.pose[body].orientation;
-    return {&shapes[bodies.info[body].shape],
+    return {&shapes[bodies.info(body).shape],
             {{double(p[0]) - o[0], double(p[1]) - o[1], double(p[2]) - o[2]}, axes_of({q[0], q[1], q[2], q[3]})}};
 }
 Placed child_of(const Placed& is, std::uint32_t child) {

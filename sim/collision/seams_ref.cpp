@@ -131,7 +131,7 @@ class GhostFinder {
     D3 velocity_of(std::uint32_t body, D3 point) const {
         const float *v = bodies_.velocity[body].linear, *w = bodies_.velocity[body].angular;
         const D3 linear{double(v[0]), double(v[1]), double(v[2])};
-        if (shapes_[bodies_.info[body].shape].type == ShapeType::sphere) return linear;  // turning moves no part of it down
+        if (shapes_[bodies_.info(body).shape].type == ShapeType::sphere) return linear;  // turning moves no part of it down
         return linear + cross(D3{double(w[0]), double(w[1]), double(w[2])}, point - position_of(body));
     }
     // A body that the face does not bear yet may turn about where it touches first, and come down here within the tick: of what is no

@@ -23,8 +23,10 @@ struct AloneTick {
     // Of all bodies; those of the rigs are read and written.
     PoseRecord* pose;
     VelocityRecord* velocity;
-    const MassRecord* mass;
+    const std::uint32_t* mass_of;  // row of `mass`
     std::uint32_t body_count;
+    const MassRecord* mass;
+    std::uint32_t mass_count;
     // Bodies that move and hold trees or graphs, but are not dynamic; ascending.
     const std::uint32_t* kinematic;
     std::uint32_t kinematic_count;

@@ -93,7 +93,7 @@ void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t
     for (std::uint32_t s = 0; s <= rig.links; ++s) {
         ChainSlot& slot = slots_[bundle.slot + s];
         ChainExtras& extras = extras_[bundle.slot + s];
-        const MassRecord& mass = bodies.mass[body[s]];
+        const MassRecord& mass = bodies.mass(body[s]);
         const bool dynamic = bodies.dynamic(body[s]);
         slot.body[lane] = body[s];
         if (dynamic) {
@@ -235,7 +235,9 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     }
     tick.kinematic = moving_.data();
     tick.kinematic_count = static_cast<std::uint32_t>(moving_.size());
-    tick.mass = bodies.mass.data();
+    tick.mass_of = bodies.mass_of.data();
+    tick.mass = bodies.kinds.mass.data();
+    tick.mass_count = static_cast<std::uint32_t>(bodies.kinds.mass.size());
     tick.iterations = std::min(input.coupling_iterations, kMostSolves);
     tick.pushed = !input.force.empty();
     const StepContext context = make_step_context(input, bodies);

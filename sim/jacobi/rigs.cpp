@@ -387,7 +387,7 @@ class Finder {
 
     static bool same(float x, float y) { return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y); }
     bool round(std::uint32_t body) const {
-        const MassRecord& m = bodies_.mass[body];
+        const MassRecord& m = bodies_.mass(body);
         const float* i = m.inverse_inertia;
         const bool sphere = same(i[0], i[3]) && same(i[3], i[5]) && i[1] == 0.0f && i[2] == 0.0f && i[4] == 0.0f;
         const auto is_one = [](float lock) { return lock == 1.0f; };

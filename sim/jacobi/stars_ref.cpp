@@ -61,7 +61,7 @@ void find_stars(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> j
     std::ranges::stable_sort(arms, {}, &Arm::body);
     for (auto first = arms.begin(); first != arms.end();) {
         const auto last = std::find_if(first, arms.end(), [&](const Arm& arm) { return arm.body != first->body; });
-        if (const std::optional<Star> star = star_of({first, last}, bodies.mass[first->body])) out.push_back(*star);
+        if (const std::optional<Star> star = star_of({first, last}, bodies.mass(first->body))) out.push_back(*star);
         first = last;
     }
 }

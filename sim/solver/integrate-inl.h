@@ -23,6 +23,9 @@ struct MassT {
     Vec3T<F> linear_lock, angular_lock;
 };
 
+// Where a body's mass begins, in records of eight floats.
+ORRERY_FN std::uint32_t mass_row_of(const StepContext& context, std::uint32_t body) { return context.mass_of[body] * 2; }
+
 // Sixteen bodies in a row: index `first` and on. Rows past the end read the world and are not written.
 struct BodyGroup {
     std::uint32_t rows[kBundleLanes], mass_rows[kBundleLanes];
@@ -31,7 +34,7 @@ struct BodyGroup {
     ORRERY_FN BodyGroup(const StepContext& context, std::uint32_t first) {
         const std::uint32_t count = context.body_count - first < kBundleLanes ? context.body_count - first : kBundleLanes;
         for (std::uint32_t k = 0; k < kBundleLanes; ++k) rows[k] = k < count ? first + k : kWorldBody;
-        for (std::uint32_t k = 0; k < kBundleLanes; ++k) mass_rows[k] = rows[k] * 2;
+        for (std::uint32_t k = 0; k < kBundleLanes; ++k) mass_rows[k] = mass_row_of(context, rows[k]);
         std::uint64_t flags[kBundleLanes / 8] = {};  // a byte a body; bit 0 of each is looked at
         std::memcpy(flags, context.flags + first, count);
         for (std::uint32_t k = 0; k < kBundleLanes / 8; ++k) {

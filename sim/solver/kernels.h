@@ -19,6 +19,7 @@ struct StepContext {
     DeltaRecord* delta;
     InertiaRecord* inertia;
     const MassRecord* mass;
+    const std::uint32_t* mass_of;  // by body index: row of `mass`
     const std::uint8_t* flags;
     std::uint32_t body_count;
     const Vec3 *force, *torque;  // by body index, or null

@@ -187,7 +187,7 @@ struct Solver::Impl {
     const LongAxis* long_axes(const Bodies& bodies, TickArena& arena) {
         LongAxis* const all = arena.allocate<LongAxis>(bodies.size());
         for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) all[i] = bodies.thin[i] != 0 ? ref::long_axis(bodies.mass[i], bodies.pose[i]) : LongAxis{};
+            for (std::uint32_t i = begin; i < end; ++i) all[i] = bodies.thin[i] != 0 ? ref::long_axis(bodies.mass(i), bodies.pose[i]) : LongAxis{};
         });
         return all;
     }
@@ -342,7 +342,8 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
             bodies.pose.data(),
             bodies.delta.data(),
             bodies.inertia.data(),
-            bodies.mass.data(),
+            bodies.kinds.mass.data(),
+            bodies.mass_of.data(),
             input.flags.empty() ? bodies.flags.data() : input.flags.data(),
             bodies.size(),
             input.force.empty() ? nullptr : input.force.data(),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct alignas(32) InertiaRecord {
     float inverse_mass = 0.0f;
     float zero = 0.0f;
 };
-// Constant of a body, but that a star's inertia changes with its rig (jacobi/stars.h).
+// What a body's definition says; of a star its inertia is its rig's (jacobi/stars.h), of a quarantined body it and the inverse mass are 0.
 struct alignas(64) MassRecord {
     float inverse_inertia[6] = {};  // in body axes
     float inverse_mass = 0.0f;
@@ -52,15 +53,19 @@ enum BodyFlag : std::uint8_t {
     kBodyAtSpeedLimit = 32,  // dynamic: was as fast as the solver lets a body be when the last tick ended
 };
 
-struct BodyInfo {                       // cold: what a solver does not read
+struct BodyInfo {                       // cold: what a solver does not read; of its definition
     std::uint32_t shape = kNone, material = 0;
     std::uint32_t category = 1, mask = 0xffff'ffffu;
-    std::uint64_t user_data = 0;
-    std::uint16_t slot = 0xffff;
-    bool sensor = false;                // these of its definition
+    bool sensor = false;
     bool can_sleep = true;
     CollisionMode collision_mode = CollisionMode::discrete;
-    std::uint32_t definition = kNone;   // index into WorldDef::bodies, for its name
+    friend bool operator==(const BodyInfo&, const BodyInfo&) = default;
+};
+
+// What bodies have in common whose definitions ask for the same, but for where they begin: a kind each. Kind 0 is of no body.
+struct BodyKinds {
+    std::vector<BodyInfo> info;
+    std::vector<MassRecord> mass;
 };
 
 struct Bodies {
@@ -68,13 +73,29 @@ struct Bodies {
     std::vector<PoseRecord> pose;
     std::vector<DeltaRecord> delta;
     std::vector<InertiaRecord> inertia;
-    std::vector<MassRecord> mass;
     std::vector<std::uint8_t> flags;    // BodyFlag
     std::vector<std::uint8_t> thin;     // 1: a stick, by its inertias (ref::is_thin); constant of a body
-    std::vector<std::uint8_t> star;     // 1: `mass` is a star's (jacobi/stars.h), not its definition's
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
-    std::vector<BodyInfo> info;
+    std::vector<std::uint16_t> slot;    // of the player that it was made for; 0xffff: none
+    std::vector<std::uint32_t> kind_of; // row of kinds.info
+    std::vector<std::uint32_t> mass_of; // row of kinds.mass: the kind's, or behind those of all kinds one of its own
+    BodyKinds kinds;
+
+    const BodyInfo& info(std::uint32_t index) const { return kinds.info[kind_of[index]]; }
+    const MassRecord& mass(std::uint32_t index) const { return kinds.mass[mass_of[index]]; }
+    void set_kind(std::uint32_t index, std::uint32_t kind) { kind_of[index] = mass_of[index] = kind; }
+    // A mass of its own, until set_kind.
+    void set_mass(std::uint32_t index, const MassRecord& record) {
+        if (has_own_mass(index)) {
+            kinds.mass[mass_of[index]] = record;
+            return;
+        }
+        if (kinds.mass.size() > kinds.info.size() + 2 * flags.size()) drop_unused_masses();
+        mass_of[index] = static_cast<std::uint32_t>(kinds.mass.size());
+        kinds.mass.push_back(record);
+    }
+    bool has_own_mass(std::uint32_t index) const { return mass_of[index] >= kinds.info.size(); }
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(flags.size()); }  // indices in use or free, world included
     bool dynamic(std::uint32_t index) const { return (flags[index] & kBodyDynamic) != 0; }
@@ -87,6 +108,15 @@ struct Bodies {
     }
 
   private:
+    void drop_unused_masses() {
+        std::vector<MassRecord> used(kinds.mass.begin(), kinds.mass.begin() + static_cast<std::ptrdiff_t>(kinds.info.size()));
+        for (std::uint32_t& row : mass_of) {
+            if (row < kinds.info.size()) continue;
+            used.push_back(kinds.mass[row]);
+            row = static_cast<std::uint32_t>(used.size() - 1);
+        }
+        kinds.mass.swap(used);
+    }
     static bool has_velocity(const VelocityRecord& v) {
         std::uint32_t bits = 0;
         for (const float x : v.linear) bits |= std::bit_cast<std::uint32_t>(x);

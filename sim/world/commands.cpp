@@ -59,7 +59,7 @@ class Applier {
     void finish_leaves() {
         if (!any_left_) return;
         for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
-            const std::uint16_t slot = state_.bodies.info[i].slot;
+            const std::uint16_t slot = state_.bodies.slot[i];
             if (body_alive(state_, i) && slot < left_.size() && left_[slot]) remove_body(core_, i, leave_tag_[slot]);
         }
         any_left_ = false;
@@ -141,7 +141,7 @@ class Applier {
         if (c.at_point && !ref::within(c.pose.position, kMaxCoordinate_m)) return EventCause::too_far;
         const Vec3 lever = c.at_point ? ref::difference(c.pose.position, pose_of(bodies.pose[i]).position) : Vec3{};
         VelocityRecord velocity = bodies.velocity[i];
-        ref::add_impulse(velocity, ref::world_inertia(bodies.mass[i], bodies.pose[i]), bodies.mass[i], lever, c.linear, c.angular);
+        ref::add_impulse(velocity, ref::world_inertia(bodies.mass(i), bodies.pose[i]), bodies.mass(i), lever, c.linear, c.angular);
         const EventCause cause = speed_fault({velocity.linear[0], velocity.linear[1], velocity.linear[2]},
                                              {velocity.angular[0], velocity.angular[1], velocity.angular[2]});
         if (cause != EventCause::none) return cause;
@@ -159,7 +159,7 @@ class Applier {
         if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
         set_pose(bodies.pose[i], pose);
         set_velocity(bodies.velocity[i], c.linear, c.angular);
-        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+        bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
         wake_neighbours(core_, i);
         core_.cold_start.resize(bodies.size());
         if (core_.cold_start[i] == 0) core_.cold_bodies.push_back(i);

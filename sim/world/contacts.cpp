@@ -35,7 +35,7 @@ Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptConta
     const int bears = ref::bears(manifold, bodies.pose[manifold.a], bodies.pose[manifold.b], gravity);
     if (bears == 0) return {};
     const Bearing bearing = bears > 0 ? Bearing{manifold.a, manifold.b} : Bearing{manifold.b, manifold.a};
-    const std::uint32_t above = bearing.above, shape = bodies.info[above].shape, below = bodies.info[bearing.below].shape;
+    const std::uint32_t above = bearing.above, shape = bodies.info(above).shape, below = bodies.info(bearing.below).shape;
     const bool jointed = above < core.jointed.size() && core.jointed[above] != 0;
     if (!bodies.dynamic(above) || bodies.asleep(above) || jointed || shape == kNone || below == kNone) return {};
     if (may_roll(core.shapes[shape], core.shapes[below]) && !ref::lies_flat(manifold)) return {};
@@ -93,8 +93,8 @@ float rolling_radius(const Shape& shape, std::uint32_t child) {
 ContactSurface surface_of(const Core& core, const Manifold& manifold, const MaterialDef& a, const MaterialDef& b) {
     const Bodies& bodies = core.state.bodies;
     return ref::mixed_surface(manifold, a, b, pose_of(bodies.pose[manifold.a]), pose_of(bodies.pose[manifold.b]),
-                              rolling_radius(core.shapes[bodies.info[manifold.a].shape], manifold.child_a),
-                              rolling_radius(core.shapes[bodies.info[manifold.b].shape], manifold.child_b));
+                              rolling_radius(core.shapes[bodies.info(manifold.a).shape], manifold.child_a),
+                              rolling_radius(core.shapes[bodies.info(manifold.b).shape], manifold.child_b));
 }
 
 bool resists_rolling(const ContactSurface& surface) { return surface.rolling_m > 0.0f; }
@@ -102,7 +102,7 @@ bool resists_rolling(const ContactSurface& surface) { return surface.rolling_m >
 void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
     const ref::GravityTerms gravity = ref::gravity_terms(core.def.gravity);
     const ContactList& contacts = core.state.contacts;
-    const std::vector<BodyInfo>& info = core.state.bodies.info;
+    const Bodies& bodies = core.state.bodies;
     const std::vector<RollingImpulse>& rolling = core.state.rolling;
     auto rolled = std::lower_bound(rolling.begin(), rolling.end(), core.manifolds[first],
                                    [](const RollingImpulse& x, const Manifold& y) { return comes_before(x, y); });
@@ -110,8 +110,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
                                     [](const KeptContact& x, const Manifold& y) { return comes_before(x, y); });
     for (std::uint32_t i = first; i < last; ++i) {
         Manifold& manifold = core.manifolds[i];
-        const MaterialDef& a = core.def.materials[info[manifold.a].material];
-        const MaterialDef& b = core.def.materials[info[manifold.b].material];
+        const MaterialDef& a = core.def.materials[bodies.info(manifold.a).material];
+        const MaterialDef& b = core.def.materials[bodies.info(manifold.b).material];
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
         manifold.restitution = ref::mixed_restitution(a.restitution, b.restitution);
         if (core.any_surfaces) core.surfaces[i] = surface_of(core, manifold, a, b);

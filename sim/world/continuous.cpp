@@ -11,10 +11,10 @@ void hold_back_continuous(Core& core, const BodyTree& fixed) {
     for (const std::uint32_t i : core.continuous) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;  // or under quarantine since a moment ago
         const PoseRecord start = core.start_pose[i], end = bodies.pose[i];
-        const ref::FreeWay way = ref::free_way(core.shapes[bodies.info[i].shape], bodies.info[i], start, end, fixed, core.shapes);
+        const ref::FreeWay way = ref::free_way(core.shapes[bodies.info(i).shape], bodies.info(i), start, end, fixed, core.shapes);
         if (way.part == 1.0) continue;
         bodies.pose[i] = ref::pose_between(start, end, way.part);
-        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+        bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
         if (way.stuck) ref::halve(bodies.velocity[i]);
     }
 }

@@ -40,10 +40,20 @@ struct KinematicDrive {
     float max_speed = kNoLimit;
 };
 
+// Which kinds of bodies there are in a definition and its prefabs.
+struct DefinedKinds {
+    std::uint32_t of(BodyOrigin origin) const { return origin.prefab == kNone ? bodies[origin.index] : prefabs[origin.prefab][origin.index]; }
+
+    std::vector<BodyOrigin> first;                    // of each kind, the first body; of kind 0 none
+    std::vector<std::uint32_t> bodies;                // by index in WorldDef::bodies
+    std::vector<std::vector<std::uint32_t>> prefabs;  // by prefab and index in its bodies
+};
+
 // All that depends on the definition alone.
 struct Definition::Impl {
     WorldDef def;                        // checked, directions and quaternions normalised
     std::vector<Shape> shapes;
+    DefinedKinds kinds;
     std::uint64_t hash = 0;              // of all of def but names
     float dt_s = 0.0f;
     std::uint32_t sleep_ticks = 0;       // SolverSettings::sleep_time_s
@@ -57,6 +67,7 @@ struct Core {
     const std::shared_ptr<const Definition> definition;
     const WorldDef& def;
     const std::vector<Shape>& shapes;
+    const DefinedKinds& kinds;
     const std::uint64_t definition_hash;
     const float dt_s;
     const std::uint32_t sleep_ticks;
@@ -170,7 +181,9 @@ std::uint64_t hash_definition(const WorldDef& def);
 const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin);
 const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState& actuator);
 // Fills everything but pose and velocity of a slot in the body store.
-void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin);
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin);
+DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes);
+MassRecord without_mass(MassRecord mass);                     // of a body that is quarantined
 void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for so many more bodies and joints within kMaxBodies and kMaxJoints.

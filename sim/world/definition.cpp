@@ -32,6 +32,7 @@ Result<std::shared_ptr<const Definition>> Definition::create(WorldDef def) {
     give_back_spare_room(own.bodies);
     give_back_spare_room(own.joints);
     give_back_spare_room(own.actuators);
+    impl->kinds = find_kinds(own, impl->shapes);
     impl->hash = hash_definition(own);
     impl->dt_s = ref::tick_length_s(own.tick_rate_hz);
     impl->sleep_ticks = std::max(1u, ref::whole_ticks(own.solver.sleep_time_s, own.tick_rate_hz));
@@ -46,6 +47,7 @@ Core::Core(std::shared_ptr<const Definition> made, Target wanted)
     : definition(std::move(made)),
       def(definition->impl_->def),
       shapes(definition->impl_->shapes),
+      kinds(definition->impl_->kinds),
       definition_hash(definition->impl_->hash),
       dt_s(definition->impl_->dt_s),
       sleep_ticks(definition->impl_->sleep_ticks),

@@ -37,7 +37,7 @@ void put_identity(Writer& out, const State& state) {
     out.put_array(state.bodies.flags);
     out.put_array(state.bodies.generation);
     out.put_array(state.origin);
-    for (const BodyInfo& info : state.bodies.info) out.put(info.slot);
+    for (const std::uint16_t slot : state.bodies.slot) out.put(slot);
     out.put(static_cast<std::uint32_t>(state.joints.size()));
     if constexpr (Writer::kDigestsSuffice) {
         out.put_array(state.joint_digest);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <unordered_map>
 
 #include "sim/jacobi/stars.h"
 #include "sim/world/canonical.h"
@@ -69,7 +71,7 @@ std::uint32_t take_body_index(Core& core) {
 void place_body(Bodies& bodies, std::uint32_t index, const Pose& pose, Vec3 linear, Vec3 angular) {
     set_pose(bodies.pose[index], pose);
     set_velocity(bodies.velocity[index], linear, angular);
-    bodies.inertia[index] = ref::world_inertia(bodies.mass[index], bodies.pose[index]);
+    bodies.inertia[index] = ref::world_inertia(bodies.mass(index), bodies.pose[index]);
 }
 
 bool is_unlimited(float limit) { return std::bit_cast<std::uint32_t>(limit) == std::bit_cast<std::uint32_t>(kNoLimit); }
@@ -111,20 +113,22 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.pose.resize(count);
     b.delta.resize(count);
     b.inertia.resize(count);
-    b.mass.resize(count);
     b.flags.resize(count);
     b.thin.resize(count);
-    b.star.resize(count);
     b.generation.resize(count);
     b.slow_ticks.resize(count);
-    b.info.resize(count);
+    b.slot.resize(count, kNoSlot);
+    b.kind_of.resize(count);
+    b.mass_of.resize(count);
     state.origin.resize(count);
 }
 
 namespace {
 
-// Of a body as its definition says, no matter what holds it.
-MassRecord defined_mass(const Core& core, const BodyDef& body) {
+BodyInfo info_of(const BodyDef& body) {
+    return {body.shape, body.material, body.category, body.mask, body.sensor, body.can_sleep, body.collision_mode};
+}
+MassRecord mass_of(const BodyDef& body, const WorldDef& def, const std::vector<Shape>& shapes) {
     MassRecord mass;
     mass.gravity_scale = body.gravity_scale;
     mass.linear_damping = body.linear_damping;
@@ -134,40 +138,80 @@ MassRecord defined_mass(const Core& core, const BodyDef& body) {
         mass.angular_lock[axis] = (body.locks >> (axis + 3) & 1) != 0 ? 0.0f : 1.0f;
     }
     if (body.type == BodyType::dynamic) {
-        const MassProperties& unit = body.shape == kNone ? kShapelessMass : core.shapes[body.shape].unit_mass;
-        ref::set_mass(mass, unit, ref::body_mass_kg(unit, body.mass_kg, core.def.materials[body.material].density_kgpm3));
+        const MassProperties& unit = body.shape == kNone ? kShapelessMass : shapes[body.shape].unit_mass;
+        ref::set_mass(mass, unit, ref::body_mass_kg(unit, body.mass_kg, def.materials[body.material].density_kgpm3));
     }
     return mass;
+}
+BodyKinds no_kinds() {
+    BodyKinds kinds;
+    kinds.info.emplace_back();
+    kinds.mass.emplace_back();
+    return kinds;
 }
 
 }  // namespace
 
-void define_body(const Core& core, Bodies& bodies, std::uint32_t index, const BodyDef& body, BodyOrigin origin) {
-    const MassRecord mass = defined_mass(core, body);
+DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
+    DefinedKinds out;
+    BodyKinds kinds = no_kinds();
+    out.first.emplace_back();
+    std::unordered_multimap<std::uint64_t, std::uint32_t> known;  // by hash
+    const auto kind_of = [&](BodyOrigin origin) {
+        const BodyDef& body = body_definition(def, origin);
+        const BodyInfo info = info_of(body);
+        const MassRecord mass = mass_of(body, def, shapes);
+        const auto is = [&](std::uint32_t kind) { return kinds.info[kind] == info && std::memcmp(&kinds.mass[kind], &mass, sizeof mass) == 0; };
+        if (const auto last = static_cast<std::uint32_t>(out.first.size() - 1); is(last)) return last;
+        const std::uint64_t hash = XXH3_64bits(&mass, sizeof mass) + (std::uint64_t(info.shape) << 32 | info.material);
+        for (auto [it, end] = known.equal_range(hash); it != end; ++it) {
+            if (is(it->second)) return it->second;
+        }
+        const auto kind = static_cast<std::uint32_t>(out.first.size());
+        kinds.info.push_back(info);
+        kinds.mass.push_back(mass);
+        out.first.push_back(origin);
+        known.emplace(hash, kind);
+        return kind;
+    };
+    const auto kinds_of = [&](std::uint32_t prefab, const std::vector<BodyDef>& list) {
+        std::vector<std::uint32_t> of(list.size());
+        for (std::uint32_t i = 0; i < of.size(); ++i) of[i] = kind_of({prefab, i});
+        return of;
+    };
+    out.bodies = kinds_of(kNone, def.bodies);
+    for (std::uint32_t prefab = 0; prefab < def.prefabs.size(); ++prefab) out.prefabs.push_back(kinds_of(prefab, def.prefabs[prefab].bodies));
+    return out;
+}
+
+MassRecord without_mass(MassRecord mass) {
+    std::fill(std::begin(mass.inverse_inertia), std::end(mass.inverse_inertia), 0.0f);
+    mass.inverse_mass = 0.0f;
+    return mass;
+}
+
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin) {
+    const BodyDef& body = body_definition(core.def, origin);
+    bodies.set_kind(index, core.kinds.of(origin));
     std::uint8_t flags = kBodyAlive;
     if (body.type == BodyType::kinematic) flags |= kBodyKinematic;
     if (body.type == BodyType::dynamic) flags |= kBodyDynamic;
-    bodies.mass[index] = mass;
     bodies.flags[index] = flags;
-    bodies.thin[index] = ref::is_thin(mass) ? 1 : 0;
-    bodies.star[index] = 0;
+    bodies.thin[index] = ref::is_thin(bodies.mass(index)) ? 1 : 0;
     bodies.slow_ticks[index] = 0;
+    bodies.slot[index] = kNoSlot;
     bodies.delta[index] = {};
-    BodyInfo& info = bodies.info[index];
-    info.shape = body.shape;
-    info.material = body.material;
-    info.category = body.category;
-    info.mask = body.mask;
-    info.user_data = body.user_data;
-    info.sensor = body.sensor;
-    info.can_sleep = body.can_sleep;
-    info.collision_mode = body.collision_mode;
-    info.definition = origin.prefab == kNone ? origin.index : kNone;
 }
 
 void populate(Core& core) {
     State& state = core.state;
     const auto count = static_cast<std::uint32_t>(core.def.bodies.size());
+    BodyKinds& kinds = state.bodies.kinds = no_kinds();
+    for (std::size_t k = 1; k < core.kinds.first.size(); ++k) {
+        const BodyDef& first = body_definition(core.def, core.kinds.first[k]);
+        kinds.info.push_back(info_of(first));
+        kinds.mass.push_back(mass_of(first, core.def, core.shapes));
+    }
     resize_bodies(state, count + 1);
     state.bodies.flags[kWorldBody] = kBodyAlive;
     std::vector<std::uint32_t> bodies(count), joints;
@@ -175,7 +219,7 @@ void populate(Core& core) {
         const BodyDef& body = core.def.bodies[i];
         bodies[i] = i + 1;
         state.origin[i + 1] = {kNone, i};
-        define_body(core, state.bodies, i + 1, body, {kNone, i});
+        define_body(core, state.bodies, i + 1, {kNone, i});
         const bool moves = body.type != BodyType::fixed;
         place_body(state.bodies, i + 1, body.pose, moves ? body.linear_velocity : Vec3{}, moves ? body.angular_velocity : Vec3{});
     }
@@ -222,8 +266,8 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
         const BodyDef& body = prefab.bodies[i];
         const std::uint32_t index = bodies[i] = take_body_index(core);
         state.origin[index] = {prefab_index, i};
-        define_body(core, state.bodies, index, body, {prefab_index, i});
-        state.bodies.info[index].slot = slot;
+        define_body(core, state.bodies, index, {prefab_index, i});
+        state.bodies.slot[index] = slot;
         Vec3 v, w;
         if (body.type != BodyType::fixed) {
             v = ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear);
@@ -309,18 +353,18 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     Event event;
     event.kind = EventKind::despawned;
     event.a = body_id(core.state, index);
-    event.slot = bodies.info[index].slot;
+    event.slot = bodies.slot[index];
     event.tag = tag;
     core.state.events.push_back(event);
     bodies.velocity[index] = {};
     bodies.pose[index] = {};
     bodies.delta[index] = {};
     bodies.inertia[index] = {};
-    bodies.mass[index] = {};
     bodies.flags[index] = 0;
-    bodies.thin[index] = bodies.star[index] = 0;
+    bodies.thin[index] = 0;
     bodies.slow_ticks[index] = 0;
-    bodies.info[index] = {};
+    bodies.slot[index] = kNoSlot;
+    bodies.set_kind(index, 0);
     core.state.origin[index] = {};
     bodies.generation[index] = std::max(1u, bodies.generation[index] + 1);  // 0 is of an index in its first life
     core.removed_bodies.push_back(index);
@@ -374,8 +418,8 @@ void list_special_bodies(Core& core) {
     core.continuous.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!body_alive(core.state, i)) continue;
-        if (bodies.info[i].sensor) core.sensors.push_back(i);
-        else if (bodies.info[i].collision_mode == CollisionMode::continuous && bodies.info[i].shape != kNone && bodies.dynamic(i))
+        if (bodies.info(i).sensor) core.sensors.push_back(i);
+        else if (bodies.info(i).collision_mode == CollisionMode::continuous && bodies.info(i).shape != kNone && bodies.dynamic(i))
             core.continuous.push_back(i);
     }
 }
@@ -416,10 +460,9 @@ namespace {
 void take_stars_back(Core& core) {
     Bodies& bodies = core.state.bodies;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (bodies.star[i] == 0 || !bodies.dynamic(i)) continue;
-        bodies.star[i] = 0;
-        bodies.mass[i] = defined_mass(core, body_definition(core.def, core.state.origin[i]));
-        bodies.inertia[i] = ref::world_inertia(bodies.mass[i], bodies.pose[i]);
+        if (!bodies.has_own_mass(i) || !bodies.dynamic(i)) continue;
+        bodies.set_kind(i, bodies.kind_of[i]);
+        bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
     }
 }
 void set_stars(Core& core) {
@@ -427,9 +470,10 @@ void set_stars(Core& core) {
     std::vector<Star> stars;
     ref::find_stars(core.rigs.rigs(), bodies, core.state.joints, stars);
     for (const Star& star : stars) {
-        bodies.star[star.body] = 1;
-        std::ranges::copy(star.inverse_inertia, bodies.mass[star.body].inverse_inertia);
-        bodies.inertia[star.body] = ref::world_inertia(bodies.mass[star.body], bodies.pose[star.body]);
+        MassRecord mass = bodies.mass(star.body);
+        std::ranges::copy(star.inverse_inertia, mass.inverse_inertia);
+        bodies.set_mass(star.body, mass);
+        bodies.inertia[star.body] = ref::world_inertia(bodies.mass(star.body), bodies.pose[star.body]);
     }
 }
 

@@ -378,21 +378,20 @@ class Restorer {
 
     void make_bodies() {
         Bodies& b = state_.bodies;
+        b.kinds = core_.state.bodies.kinds;
+        b.kinds.mass.resize(b.kinds.info.size());
         const std::vector<std::uint16_t> slow_ticks = b.slow_ticks;
         resize_bodies(state_, b.size());
         for (std::uint32_t i = 0; i < b.size(); ++i) get_motion(motion_of_bodies_, b.pose[i], b.velocity[i]);
         for (std::uint32_t i = 1; i < b.size(); ++i) {
             const std::uint8_t flags = b.flags[i];
             if (flags == 0) continue;
-            define_body(core_, b, i, body_definition(core_.def, state_.origin[i]), state_.origin[i]);
-            b.info[i].slot = slots_[i];
+            define_body(core_, b, i, state_.origin[i]);
+            b.slot[i] = slots_[i];
             b.flags[i] = flags;
             b.slow_ticks[i] = slow_ticks[i];
-            if ((flags & kBodyQuarantined) != 0) {
-                std::fill(std::begin(b.mass[i].inverse_inertia), std::end(b.mass[i].inverse_inertia), 0.0f);
-                b.mass[i].inverse_mass = 0.0f;
-            }
-            b.inertia[i] = ref::world_inertia(b.mass[i], b.pose[i]);
+            if ((flags & kBodyQuarantined) != 0) b.set_mass(i, without_mass(b.mass(i)));
+            b.inertia[i] = ref::world_inertia(b.mass(i), b.pose[i]);
         }
     }
 

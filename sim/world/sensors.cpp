@@ -21,7 +21,7 @@ void report(Core& core, EventKind kind, SensorOverlap overlap) {
 // The visitors of one sensor, by index.
 void find_visitors(Core& core, std::uint32_t sensor, const BodyTree& moving, std::vector<SensorOverlap>& out) {
     const Bodies& bodies = core.state.bodies;
-    const BodyInfo& info = bodies.info[sensor];
+    const BodyInfo& info = bodies.info(sensor);
     Overlap query;
     query.pose = pose_of(bodies.pose[sensor]);
     query.filter.category = info.category;

@@ -72,7 +72,7 @@ bool fast_along_an_axis(const VelocityRecord& v, float speed_mps) {
 
 // Slower than a part of the sleep speed at every point of its surface.
 bool slow(const Core& core, std::uint32_t body, const VelocityRecord& velocity, float part) {
-    const std::uint32_t shape = core.state.bodies.info[body].shape;
+    const std::uint32_t shape = core.state.bodies.info(body).shape;
     const float radius_m = shape == kNone ? 0.0f : core.shapes[shape].bounding_radius;
     return ref::is_slow(velocity, radius_m, core.def.solver.sleep_speed_mps, part);
 }
@@ -87,7 +87,7 @@ bool rests(const Core& core, std::uint32_t body) {
 
 // Whether gravity moves it where nothing holds it.
 bool falls(const Core& core, std::uint32_t body) {
-    const MassRecord& mass = core.state.bodies.mass[body];
+    const MassRecord& mass = core.state.bodies.mass(body);
     const Vec3 g = core.def.gravity;
     const float pull[3] = {g.x, g.y, g.z};
     bool any = false;
@@ -218,7 +218,7 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info[i].can_sleep && rests(core, i);
+        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info(i).can_sleep && rests(core, i);
         bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }

@@ -81,8 +81,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
     bodies.velocity[index] = {};
     bodies.delta[index] = {};
     bodies.inertia[index] = {};
-    std::fill(std::begin(bodies.mass[index].inverse_inertia), std::end(bodies.mass[index].inverse_inertia), 0.0f);
-    bodies.mass[index].inverse_mass = 0.0f;
+    bodies.set_mass(index, without_mass(bodies.mass(index)));
     bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
     bodies.slow_ticks[index] = 0;
 }

@@ -43,7 +43,7 @@ V shorter(V v, float most) {
 class Step {
   public:
     Step(const Walker& walker, const WalkScene& scene)
-        : walker_(walker), scene_(scene), info_(scene.bodies.info[walker.body]), shape_(scene.shapes[info_.shape]),
+        : walker_(walker), scene_(scene), info_(scene.bodies.info(walker.body)), shape_(scene.shapes[info_.shape]),
           radius_(shape_.radius), position_(position(scene.bodies.pose[walker.body])) {
         const V gravity = wide(scene.gravity);
         const float g = length(gravity);
@@ -59,7 +59,7 @@ class Step {
 
     WalkOutcome take() {
         const VelocityRecord& record = scene_.bodies.velocity[walker_.body];
-        const MassRecord& mass = scene_.bodies.mass[walker_.body];
+        const MassRecord& mass = scene_.bodies.mass(walker_.body);
         V velocity{record.linear[0], record.linear[1], record.linear[2]};
         const float m = mass.inverse_mass > 0.0f ? 1.0f / mass.inverse_mass : 0.0f, dt = scene_.dt_s;
         WalkOutcome out;
@@ -156,12 +156,12 @@ class Step {
         const float n = length(along);
         if (ground.dynamic && n > 0.0f) {
             // Afresh: who was solved as a rig has that of an earlier pose in the body store.
-            const InertiaRecord inertia = world_inertia(scene_.bodies.mass[ground.body], scene_.bodies.pose[ground.body]);
+            const InertiaRecord inertia = world_inertia(scene_.bodies.mass(ground.body), scene_.bodies.pose[ground.body]);
             const float* i = inertia.inverse_inertia;
             const V turn = cross(ground.arm, along * (1.0f / n));
             const V spin{(i[0] * turn.x + i[1] * turn.y) + i[2] * turn.z, (i[1] * turn.x + i[3] * turn.y) + i[4] * turn.z,
                          (i[2] * turn.x + i[4] * turn.y) + i[5] * turn.z};
-            give = (give + scene_.bodies.mass[ground.body].inverse_mass) + dot(turn, spin);
+            give = (give + scene_.bodies.mass(ground.body).inverse_mass) + dot(turn, spin);
         }
         return give > 0.0f ? 1.0f / give : 0.0f;
     }
@@ -239,7 +239,7 @@ class Step {
         const V linear{v.linear[0], v.linear[1], v.linear[2]}, angular{v.angular[0], v.angular[1], v.angular[2]};
         if ((scene_.bodies.flags[ground.body] & (kBodyDynamic | kBodyKinematic)) != 0)
             ground.velocity = linear + carried_round(angular, ground.arm);
-        const Vec3 run = scene_.materials[scene_.bodies.info[ground.body].material].surface_velocity;
+        const Vec3 run = scene_.materials[scene_.bodies.info(ground.body).material].surface_velocity;
         if (!is_zero(run)) {  // a belt
             ground.runs = true;
             const float* q = scene_.bodies.pose[ground.body].orientation;

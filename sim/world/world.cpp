@@ -129,15 +129,16 @@ void read_motion(const State& state, std::uint32_t i, BodyMotion& out) {
     out.angular_velocity = {v.angular[0], v.angular[1], v.angular[2]};
 }
 
-void read_body(const State& state, std::uint32_t i, BodyState& out) {
+void read_body(const Core& core, std::uint32_t i, BodyState& out) {
+    const State& state = core.state;
     const Bodies& b = state.bodies;
     read_motion(state, i, out);
-    out.shape = b.info[i].shape;
-    out.material = b.info[i].material;
-    out.slot = b.info[i].slot;
-    out.inverse_mass = b.mass[i].inverse_mass;
-    out.user_data = b.info[i].user_data;
-    out.sensor = b.info[i].sensor;
+    out.shape = b.info(i).shape;
+    out.material = b.info(i).material;
+    out.slot = b.slot[i];
+    out.inverse_mass = b.mass(i).inverse_mass;
+    if (i != kWorldBody) out.user_data = body_definition(core.def, state.origin[i]).user_data;
+    out.sensor = b.info(i).sensor;
     out.asleep = b.asleep(i);
 }
 
@@ -286,7 +287,7 @@ bool World::alive(JointId id) const {
 }
 BodyState World::body(BodyId id) const {
     BodyState out;
-    if (alive(id)) read_body(impl_->core.state, id.index, out);
+    if (alive(id)) read_body(impl_->core, id.index, out);
     return out;
 }
 JointState World::joint(JointId id) const { return alive(id) ? read_joint(impl_->core.state, id.index) : JointState{}; }
@@ -296,7 +297,7 @@ void World::read_bodies(std::vector<BodyState>& out) const {
     out.resize(state.bodies.size() - 1);  // the first is the world itself
     std::size_t count = 0;
     for (std::uint32_t i = 1; i < state.bodies.size(); ++i) {
-        if (body_alive(state, i)) read_body(state, i, out[count++]);
+        if (body_alive(state, i)) read_body(impl_->core, i, out[count++]);
     }
     out.resize(count);
 }

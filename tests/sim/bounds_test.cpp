@@ -75,7 +75,7 @@ TEST_CASE("bounds hold the shape at every moment of the tick and half the margin
         for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
             const BoundsRecord& b = broad.bounds()[i];
             const VelocityRecord& v = world.bodies.velocity[i];
-            const Shape& shape = world.shapes[world.bodies.info[i].shape];
+            const Shape& shape = world.shapes[body_info(world.bodies, i).shape];
             for (int step = 0; step <= 8; ++step) {
                 const Sample s = extremes(shape, poses[i - 1], {v.linear[0], v.linear[1], v.linear[2]},
                                           {v.angular[0], v.angular[1], v.angular[2]}, kDt * step / 8.0);
@@ -98,7 +98,7 @@ TEST_CASE("bounds of passive and continuous bodies hold the shape at every momen
     std::vector<Pose> poses;
     add_random_bodies(world, random, 60.0f, poses);
     for (std::uint32_t i = 1; i < world.bodies.size(); ++i)
-        world.bodies.info[i].collision_mode = i % 2 == 0 ? CollisionMode::passive : CollisionMode::continuous;
+        body_info(world.bodies, i).collision_mode = i % 2 == 0 ? CollisionMode::passive : CollisionMode::continuous;
     test::SerialExecutor serial;
     for (const Target target : available_targets()) {
         BroadPhase broad;
@@ -108,7 +108,7 @@ TEST_CASE("bounds of passive and continuous bodies hold the shape at every momen
         for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
             const BoundsRecord& b = broad.bounds()[i];
             const VelocityRecord& v = world.bodies.velocity[i];
-            const Shape& shape = world.shapes[world.bodies.info[i].shape];
+            const Shape& shape = world.shapes[body_info(world.bodies, i).shape];
             const double most = std::max(double(shape.bounding_radius - shape.inner_radius), 0.5 * kMargin);
             grown += b.growth > kMargin;
             for (int step = 0; step <= 8; ++step) {
@@ -173,7 +173,7 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
     const std::uint32_t turning = world.add(rod, kBodyDynamic, at);
     if (rod_first) add_ground(world, ground);
     world.move(turning, {}, {0.0f, 0.0f, 50.0f});
-    world.bodies.info[turning].collision_mode = mode;
+    body_info(world.bodies, turning).collision_mode = mode;
     Collision collision;
     test::SerialExecutor serial;
     std::vector<Pair> pairs;
@@ -272,7 +272,7 @@ TEST_CASE("bounds of cylinders, hulls, meshes and compounds are the least boxes 
         for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
             const BoundsRecord& b = broad.bounds()[i];
             const VelocityRecord& v = world.bodies.velocity[i];
-            const std::uint32_t shape = world.bodies.info[i].shape;
+            const std::uint32_t shape = body_info(world.bodies, i).shape;
             double low[3], high[3];
             for (int k = 0; k < 3; ++k) low[k] = 1e300, high[k] = -1e300;
             for (const test::V local : points[shape]) {
@@ -302,7 +302,7 @@ TEST_CASE("a fast spin grows bounds by the margin and no more") {
     int wrong = 0, grown = 0;
     for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
         const VelocityRecord& v = world.bodies.velocity[i];
-        const Sample s = extremes(world.shapes[world.bodies.info[i].shape], poses[i - 1], {}, {}, 0.0);
+        const Sample s = extremes(world.shapes[body_info(world.bodies, i).shape], poses[i - 1], {}, {}, 0.0);
         for (int k = 0; k < 3; ++k) {
             const double growth = s.low[k] + std::min(v.linear[k] * kDt, 0.0f) - broad.bounds()[i].min[k];
             wrong += growth < 0.5 * kMargin - 2e-5 || growth > kMargin + 2e-5;
@@ -340,7 +340,7 @@ TEST_CASE("bodies at rest within the margin are a pair, whatever the direction")
 TEST_CASE("bodies that can meet nothing take no part") {
     test::TestBodies world;
     const std::uint32_t ball = world.sphere(0.1f);
-    for (int i = 0; i < 100'000; ++i) world.bodies.info[world.add(ball, kBodyDynamic, {})].mask = 0;
+    for (int i = 0; i < 100'000; ++i) body_info(world.bodies, world.add(ball, kBodyDynamic, {})).mask = 0;
     test::SerialExecutor serial;
     BroadPhase broad;
     std::vector<Pair> pairs;
@@ -371,10 +371,10 @@ TEST_CASE("bodies meet a plane exactly when their bounds come within half the ma
             world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic, {random.vec(3.0f), random.rotation()}), random.vec(30.0f), {});
         }
         if (apart) {
-            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) world.bodies.info[i].category = 1, world.bodies.info[i].mask = 6;
-            for (const std::uint32_t plane : planes) world.bodies.info[plane].category = 2, world.bodies.info[plane].mask = 5;
+            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) body_info(world.bodies, i).category = 1, body_info(world.bodies, i).mask = 6;
+            for (const std::uint32_t plane : planes) body_info(world.bodies, plane).category = 2, body_info(world.bodies, plane).mask = 5;
             const std::uint32_t box = world.add(1, kBodyDynamic, {});
-            world.bodies.info[box].category = 4, world.bodies.info[box].mask = 3;
+            body_info(world.bodies, box).category = 4, body_info(world.bodies, box).mask = 3;
         }
         test::SerialExecutor serial;
         std::vector<Pair> expected_pairs;

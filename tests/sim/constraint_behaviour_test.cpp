@@ -29,7 +29,7 @@ struct Scene {
         for (int tick = 0; tick < ticks; ++tick) solver.step(input, bodies, joints, {});
     }
     double kinetic_energy(std::uint32_t body) const {
-        const MassRecord& m = bodies.mass[body];
+        const MassRecord& m = mass_record(bodies, body);
         const Vec3 v = linear_velocity(bodies, body), w = angular_velocity(bodies, body);
         const Point l = to_local(body, w);
         return 0.5 * (double(v.x) * v.x + double(v.y) * v.y + double(v.z) * v.z) / m.inverse_mass +
@@ -397,7 +397,7 @@ TEST_CASE("a pendulum on a ball socket loses little energy over 10 s and has its
     const double period = 2 * std::numbers::pi * std::sqrt((l * l + 0.4 * 0.05 * 0.05) / (10 * l)) * (1 + amplitude * amplitude / 16);
     // Above what it would have at rest in the lowest place.
     const auto energy = [&] {
-        return s.kinetic_energy(bob) + 10 * (double(position(s.bodies, bob).y) + l) / double(s.bodies.mass[bob].inverse_mass);
+        return s.kinetic_energy(bob) + 10 * (double(position(s.bodies, bob).y) + l) / double(mass_record(s.bodies, bob).inverse_mass);
     };
     const double start = energy();
     double before = position(s.bodies, bob).x, first = 0, last = 0, lowest = start, highest = start;
@@ -507,7 +507,7 @@ TEST_CASE("a hinge's limit is as stiff as what turns about the hinge is heavy") 
 TEST_CASE("a rope is slack inside its length and a joint's mean force is the load it carries") {
     Scene s;
     const std::uint32_t ball = add_body(s.bodies, sphere_spec({0.0f, -0.5f, 0.0f}, 0.1f));
-    const double weight = 10.0 / s.bodies.mass[ball].inverse_mass;
+    const double weight = 10.0 / mass_record(s.bodies, ball).inverse_mass;
     s.joints = {make_joint(kWorldBody, ball, DistanceLimit{{}, {}, 0.0f, 1.0f, {}})};
     s.run(10);
     CHECK(linear_velocity(s.bodies, ball).y == orrery::test::about(-10.0 / 6, 1e-4));
@@ -621,7 +621,7 @@ TEST_CASE("a thin pole that lies aslant in its own frame neither gains energy no
                 const Point raw{r() + 0.3, r(), r()};
                 const Point u{raw.x / length_of(raw), raw.y / length_of(raw), raw.z / length_of(raw)};  // its length
                 // Inverse inertia: 1 across, `thinness` along.
-                float* const m = s.bodies.mass[pole].inverse_inertia;
+                float* const m = mass_record(s.bodies, pole).inverse_inertia;
                 const double more = thinness - 1.0;
                 m[0] = float(1 + more * u.x * u.x), m[1] = float(more * u.x * u.y), m[2] = float(more * u.x * u.z);
                 m[3] = float(1 + more * u.y * u.y), m[4] = float(more * u.y * u.z), m[5] = float(1 + more * u.z * u.z);
@@ -651,9 +651,9 @@ TEST_CASE("a thin pole that lies aslant in its own frame neither gains energy no
 TEST_CASE("locked axes do not move and damping decays by implicit Euler") {
     Scene s;
     const std::uint32_t body = add_body(s.bodies, {.linear = {1.0f, 0.0f, 2.0f}, .angular = {1.0f, 1.0f, 1.0f}});
-    s.bodies.mass[body].linear_lock[1] = 0.0f;
-    s.bodies.mass[body].angular_lock[0] = 0.0f;
-    s.bodies.mass[body].linear_damping = 0.5f;
+    mass_record(s.bodies, body).linear_lock[1] = 0.0f;
+    mass_record(s.bodies, body).angular_lock[0] = 0.0f;
+    mass_record(s.bodies, body).linear_damping = 0.5f;
     s.joints = {make_joint(kWorldBody, body, AngularAxisMotor{{1.0f, 0.0f, 0.0f}, 5.0f, {}})};
     s.run(60);
     CHECK(position(s.bodies, body).y == 0.0f);

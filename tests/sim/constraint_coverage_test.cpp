@@ -65,7 +65,7 @@ struct Scene {
     void run() {
         for (int tick = 0; tick < kTicks; ++tick) step();
     }
-    double mass(std::uint32_t body) const { return 1.0 / bodies.mass[body].inverse_mass; }
+    double mass(std::uint32_t body) const { return 1.0 / mass_record(bodies, body).inverse_mass; }
 };
 
 Point minus(Point a, Point b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
@@ -495,7 +495,7 @@ TEST_CASE("a pair on an angular swivel hinge, a twist's servo or its motor keeps
         first.angular = {0.5f, 3.0f, 0.3f}, second.angular = {0.4f, 1.0f, 0.35f};
         const std::uint32_t a = s.add(first), b = s.add(second);
         s.join(a, b, constraint);
-        const double of_a = 1 / double(s.bodies.mass[a].inverse_inertia[0]), of_b = 3 * of_a;
+        const double of_a = 1 / double(mass_record(s.bodies, a).inverse_inertia[0]), of_b = 3 * of_a;
         const auto momentum = [&] {
             const Point u = spin(s, a), v = spin(s, b);
             return Point{of_a * u.x + of_b * v.x, of_a * u.y + of_b * v.y, of_a * u.z + of_b * v.z};
@@ -529,7 +529,7 @@ TEST_CASE("a spinning pair on a slider keeps its linear and angular momentum for
     const auto momentum = [&](Point& linear, Point& angular) {
         linear = angular = {};
         for (const std::uint32_t body : {a, b}) {
-            const double m = s.mass(body), i = 1.0 / double(s.bodies.mass[body].inverse_inertia[0]);
+            const double m = s.mass(body), i = 1.0 / double(mass_record(s.bodies, body).inverse_inertia[0]);
             const Vec3 v = linear_velocity(s.bodies, body);
             const Point p{m * double(v.x), m * double(v.y), m * double(v.z)}, l = cross(to_world(s.bodies, body, {}), p), w = spin(s, body);
             linear = {linear.x + p.x, linear.y + p.y, linear.z + p.z};
@@ -581,7 +581,7 @@ TEST_CASE("bodies of a held distance, area or volume keep their energy and both 
         const auto sum = [&] {
             Sum all;
             for (std::uint32_t k = 0; k < count; ++k) {
-                const double m = s.mass(id[k]), i = 1.0 / double(s.bodies.mass[id[k]].inverse_inertia[0]);
+                const double m = s.mass(id[k]), i = 1.0 / double(mass_record(s.bodies, id[k]).inverse_inertia[0]);
                 const Vec3 v = linear_velocity(s.bodies, id[k]);
                 const Point p{m * double(v.x), m * double(v.y), m * double(v.z)}, l = cross(to_world(s.bodies, id[k], {}), p), w = spin(s, id[k]);
                 all.linear = {all.linear.x + p.x, all.linear.y + p.y, all.linear.z + p.z};

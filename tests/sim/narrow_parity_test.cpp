@@ -163,7 +163,7 @@ float random_gap(test::Random& random, float reach, float margin_m) {
 
 void put(test::TestBodies& world, std::uint32_t body, std::uint32_t shape, const Pose& pose) {
     world.bodies.flags[body] = kBodyAlive | (is_plane(world, shape) ? 0 : kBodyDynamic);
-    world.bodies.info[body].shape = shape;
+    body_info(world.bodies, body).shape = shape;
     world.place(body, pose);
     world.move(body, {}, {});
 }

@@ -28,7 +28,7 @@ Pose pose_of(const test::TestBodies& w, std::uint32_t i) {
     const PoseRecord& p = w.bodies.pose[i];
     return {{p.position[0], p.position[1], p.position[2]}, {p.orientation[0], p.orientation[1], p.orientation[2], p.orientation[3]}};
 }
-test::Core core_of(const test::TestBodies& w, std::uint32_t i) { return test::make_core(w.shapes[w.bodies.info[i].shape], pose_of(w, i)); }
+test::Core core_of(const test::TestBodies& w, std::uint32_t i) { return test::make_core(w.shapes[body_info(w.bodies, i).shape], pose_of(w, i)); }
 
 std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<Pair>& pairs) {
     Collision collision;
@@ -110,7 +110,7 @@ TEST_CASE("pairs with a round shape: depth, normal and touching agree with the r
             if (error > allowed) ++wrong_depth;
             // Parted along the normal by as much as they overlap, they touch.
             const test::V n{m.normal.x, m.normal.y, m.normal.z};
-            b = test::make_core(c.world.shapes[c.world.bodies.info[c.pairs[i].b].shape],
+            b = test::make_core(c.world.shapes[body_info(c.world.bodies, c.pairs[i].b).shape],
                                 {{float(b.centre.x + n.x * deepest(m)), float(b.centre.y + n.y * deepest(m)), float(b.centre.z + n.z * deepest(m))},
                                  pose_of(c.world, c.pairs[i].b).orientation});
             if (std::abs(test::separation(a, b).distance) > allowed) ++wrong_normal;
@@ -155,7 +155,7 @@ TEST_CASE("two boxes: every overlap has a manifold, along an axis that is nearly
             const test::V n{m.normal.x, m.normal.y, m.normal.z};
             // Parted along the normal by the deepest point's depth, they no longer overlap but for a little.
             const Vec3 moved{float(b.centre.x + n.x * deepest(m)), float(b.centre.y + n.y * deepest(m)), float(b.centre.z + n.z * deepest(m))};
-            const double after = test::separation(a, test::make_core(c.world.shapes[c.world.bodies.info[m.b].shape], {moved, pose_of(c.world, m.b).orientation})).distance;
+            const double after = test::separation(a, test::make_core(c.world.shapes[body_info(c.world.bodies, m.b).shape], {moved, pose_of(c.world, m.b).orientation})).distance;
             poor_axis += after < -0.0012 + 0.12 * truth.distance;
             // Corners past the edge by less than the slack (5 mm here) count as on it.
             wrong_depth += deepest(m) > 0.004 - 1.12 * truth.distance;

@@ -48,8 +48,8 @@ TEST_CASE("the exact number of pairs decides, and up to the limit all are found,
         const std::uint32_t body = world.add(0, flags, {random.vec(8.0f), {}});
         world.move(body, random.vec(i % 2 == 0 ? 60.0f : 1.0f), {});
         if (i % 3 == 0) continue;  // of more classes than there are
-        world.bodies.info[body].category = 1u << random.below(3);
-        world.bodies.info[body].mask = 1u | random.below(16);
+        body_info(world.bodies, body).category = 1u << random.below(3);
+        body_info(world.bodies, body).mask = 1u | random.below(16);
     }
     std::vector<std::pair<Target, std::uint32_t>> runs;
     for (const Target target : available_targets()) runs.insert(runs.end(), {{target, 1u}, {target, 3u}});

@@ -25,7 +25,7 @@ bool overlap(const BoundsRecord& a, const BoundsRecord& b) {
     return true;
 }
 
-bool has_shape(const Bodies& b, std::uint32_t i) { return (b.flags[i] & kBodyAlive) != 0 && b.info[i].shape != kNone; }
+bool has_shape(const Bodies& b, std::uint32_t i) { return (b.flags[i] & kBodyAlive) != 0 && body_info(b, i).shape != kNone; }
 
 // Over bounds of a broad phase that has never seen another tick.
 std::vector<Pair> brute_force(const test::TestBodies& world, const std::vector<Pair>& excluded) {
@@ -37,7 +37,7 @@ std::vector<Pair> brute_force(const test::TestBodies& world, const std::vector<P
     for (std::uint32_t i = 1; i < b.size(); ++i) {
         for (std::uint32_t j = i + 1; j < b.size(); ++j) {
             if (!has_shape(b, i) || !has_shape(b, j) || (!b.dynamic(i) && !b.dynamic(j)) || (!b.active(i) && !b.active(j))) continue;
-            if ((b.info[i].category & b.info[j].mask) == 0 || (b.info[j].category & b.info[i].mask) == 0) continue;
+            if ((body_info(b, i).category & body_info(b, j).mask) == 0 || (body_info(b, j).category & body_info(b, i).mask) == 0) continue;
             if (std::binary_search(excluded.begin(), excluded.end(), Pair{i, j})) continue;
             if (overlap(fresh.bounds()[i], fresh.bounds()[j])) pairs.push_back({i, j});
         }
@@ -52,8 +52,8 @@ std::uint8_t random_flags(test::Random& random) {
 
 // More pairs of category and mask than the broad phase has classes.
 void filter(Bodies& b, std::uint32_t body, test::Random& random) {
-    b.info[body].category = 1u << random.below(3);
-    b.info[body].mask = random.bits() & 7u;
+    body_info(b, body).category = 1u << random.below(3);
+    body_info(b, body).mask = random.bits() & 7u;
 }
 
 void disturb(test::TestBodies& world, test::Random& random, float extent) {
@@ -67,7 +67,7 @@ void disturb(test::TestBodies& world, test::Random& random, float extent) {
         if (r == 1) b.flags[i] = 0;
         if (r == 2) b.flags[i] = static_cast<std::uint8_t>(kBodyAlive | random_flags(random)), ++b.generation[i];
         if (r == 3) filter(b, i, random), ++b.generation[i];
-        if (r == 4) b.info[i].shape = random.below(4) == 0 ? kNone : random.below(static_cast<std::uint32_t>(world.shapes.size())), ++b.generation[i];
+        if (r == 4) body_info(b, i).shape = random.below(4) == 0 ? kNone : random.below(static_cast<std::uint32_t>(world.shapes.size())), ++b.generation[i];
         if (r == 5) world.move(i, random.vec(20.0f), random.vec(10.0f));
     }
     for (std::uint32_t k = random.below(4); k > 0; --k) {
@@ -155,8 +155,8 @@ TEST_CASE("few that meet many which do not meet each other: the pairs are those 
         world.box(3.0f, 0.4f, 3.0f);
         const auto add = [&](std::uint32_t shape, std::uint8_t flags, std::uint32_t category, std::uint32_t mask, float speed) {
             const std::uint32_t body = world.add(shape, flags, {random.vec(6.0f), random.rotation()});
-            world.bodies.info[body].category = category;
-            world.bodies.info[body].mask = mask;
+            body_info(world.bodies, body).category = category;
+            body_info(world.bodies, body).mask = mask;
             if (flags != 0) world.move(body, random.vec(speed), random.vec(2.0f));
         };
         for (std::uint32_t i = 0; i < 700; ++i)
@@ -176,7 +176,7 @@ TEST_CASE("few that meet many which do not meet each other: the pairs are those 
             if (tick % 4 == 2) phases.check(world, {});
             if (tick % 5 == 1) {  // a kinematic one stops, or goes on; another state, in which some are others
                 world.move(702, tick % 2 == 0 ? Vec3{} : Vec3{3.0f, 0.0f, 1.0f}, {});
-                for (std::uint32_t i = 5; i < 12; ++i) std::swap(world.bodies.info[i], world.bodies.info[701 + (i + static_cast<std::uint32_t>(tick)) % 5]);
+                for (std::uint32_t i = 5; i < 12; ++i) std::swap(body_info(world.bodies, i), body_info(world.bodies, 701 + (i + static_cast<std::uint32_t>(tick)) % 5));
                 phases.forget_bodies();
             }
             for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {

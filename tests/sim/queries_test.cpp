@@ -126,14 +126,14 @@ std::vector<QueryHit> by_brute_force(const TestBodies& world, const Query& query
         body.pose = {{p.position[0], p.position[1], p.position[2]},
                      {p.orientation[0], p.orientation[1], p.orientation[2], p.orientation[3]}};
         body.id = {i, world.bodies.generation[i]};
-        body.category = world.bodies.info[i].category, body.mask = world.bodies.info[i].mask;
+        body.category = body_info(world.bodies, i).category, body.mask = body_info(world.bodies, i).mask;
         const std::uint8_t flags = world.bodies.flags[i];
         body.types = (flags & kBodyDynamic) != 0     ? kQueryDynamic
                      : (flags & kBodyKinematic) != 0 ? kQueryKinematic
                                                      : kQueryFixed;
         QueryHit hit;
         if (ref::query_sees(query.filter, body) &&
-            ref::ask_body(query, probe, body, world.shapes[world.bodies.info[i].shape], hit))
+            ref::ask_body(query, probe, body, world.shapes[body_info(world.bodies, i).shape], hit))
             hits.push_back(hit);
     }
     std::sort(hits.begin(), hits.end(), [](const QueryHit& a, const QueryHit& b) {
@@ -176,8 +176,8 @@ TestBodies crowd(std::uint32_t count, float extent, std::uint64_t seed) {
                                              : type == 1             ? kBodyKinematic
                                                                      : kBodyDynamic,
                                              {at, shape == 4 ? Quat{} : random.rotation()});
-        world.bodies.info[body].category = 1u << random.below(3);
-        if (random.below(3) == 0) world.bodies.info[body].mask = random.bits() & 7u;
+        body_info(world.bodies, body).category = 1u << random.below(3);
+        if (random.below(3) == 0) body_info(world.bodies, body).mask = random.bits() & 7u;
         if (random.below(20) == 0) world.bodies.flags[body] = 0;
     }
     return world;

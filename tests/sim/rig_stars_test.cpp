@@ -98,7 +98,7 @@ TEST_CASE("stars have the inertia of rods to their joints, transcribed in double
         ref::find_stars(rigs, bodies, joints, found);
         std::size_t next = 0;
         for (std::uint32_t i = 1; i <= 2; ++i) {
-            const MassRecord& own = bodies.mass[i];
+            const MassRecord& own = mass_record(bodies, i);
             const float* w = own.inverse_inertia;
             const M3 inverse{D3{w[0], w[1], w[2]}, D3{w[1], w[3], w[4]}, D3{w[2], w[4], w[5]}};
             const auto wanted = star_of(inverse, static_cast<double>(own.inverse_mass), arms[i - 1]);

@@ -44,7 +44,7 @@ struct Net {
             spec.inertia = {random.between(0.5f, 2.0f), random.between(0.5f, 2.0f), random.between(0.5f, 2.0f)};
             if (random.below(200) == 0) spec.kind = kBodyKinematic;
             const std::uint32_t body = test::add_body(bodies, spec);
-            const MassRecord& mass = bodies.mass[body];
+            const MassRecord& mass = mass_record(bodies, body);
             std::copy(std::begin(mass.inverse_inertia), std::end(mass.inverse_inertia), bodies.inertia[body].inverse_inertia);
             bodies.inertia[body].inverse_mass = mass.inverse_mass;
         }

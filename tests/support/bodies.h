@@ -11,6 +11,7 @@
 #include "sim/solver/solver.h"
 #include "sim/world/bodies.h"
 #include "sim/world/numbers.h"
+#include "tests/support/body_store.h"
 
 namespace orrery::sim::test {
 
@@ -33,16 +34,7 @@ class ShuffledExecutor final : public Executor {
 
 inline Bodies make_bodies() {
     Bodies bodies;
-    bodies.velocity.emplace_back();
-    bodies.pose.emplace_back();
-    bodies.delta.emplace_back();
-    bodies.inertia.emplace_back();
-    bodies.mass.emplace_back();
-    bodies.flags.push_back(kBodyAlive);
-    bodies.thin.push_back(0);
-    bodies.star.push_back(0);
-    bodies.generation.push_back(0);
-    bodies.info.emplace_back();
+    push_body(bodies, kBodyAlive);
     return bodies;
 }
 
@@ -56,28 +48,20 @@ struct BodySpec {
 };
 
 inline std::uint32_t add_body(Bodies& bodies, const BodySpec& spec) {
-    const auto index = bodies.size();
-    bodies.velocity.push_back({{spec.linear.x, spec.linear.y, spec.linear.z}, {spec.angular.x, spec.angular.y, spec.angular.z}, {}});
-    PoseRecord pose;
+    const std::uint32_t index = push_body(bodies, static_cast<std::uint8_t>(kBodyAlive | spec.kind));
+    bodies.velocity[index] = {{spec.linear.x, spec.linear.y, spec.linear.z}, {spec.angular.x, spec.angular.y, spec.angular.z}, {}};
+    PoseRecord& pose = bodies.pose[index];
     pose.position[0] = spec.position.x, pose.position[1] = spec.position.y, pose.position[2] = spec.position.z;
     pose.orientation[0] = spec.orientation.x, pose.orientation[1] = spec.orientation.y;
     pose.orientation[2] = spec.orientation.z, pose.orientation[3] = spec.orientation.w;
-    bodies.pose.push_back(pose);
-    bodies.delta.emplace_back();
-    bodies.inertia.emplace_back();
-    MassRecord mass;
+    MassRecord& mass = mass_record(bodies, index);
     if (spec.kind == kBodyDynamic) {
         mass.inverse_mass = 1.0f / spec.mass;
         mass.inverse_inertia[0] = 1.0f / spec.inertia.x;
         mass.inverse_inertia[3] = 1.0f / spec.inertia.y;
         mass.inverse_inertia[5] = 1.0f / spec.inertia.z;
     }
-    bodies.mass.push_back(mass);
-    bodies.flags.push_back(static_cast<std::uint8_t>(kBodyAlive | spec.kind));
-    bodies.thin.push_back(spec.kind == kBodyDynamic && ref::is_thin(mass) ? 1 : 0);
-    bodies.star.push_back(0);
-    bodies.generation.push_back(0);
-    bodies.info.emplace_back();
+    bodies.thin[index] = spec.kind == kBodyDynamic && ref::is_thin(mass) ? 1 : 0;
     return index;
 }
 

@@ -11,6 +11,7 @@
 #include "sim/shapes/shape.h"
 #include "sim/tick_arena.h"
 #include "sim/world/bodies.h"
+#include "tests/support/body_store.h"
 
 namespace orrery::test {
 
@@ -54,7 +55,7 @@ struct TestBodies {
     sim::Bodies bodies;
     std::vector<sim::Shape> shapes;
 
-    TestBodies() { add_record(); bodies.flags[0] = sim::kBodyAlive; }
+    TestBodies() { push_body(bodies, sim::kBodyAlive); }
 
     std::uint32_t shape(const sim::ShapeDef& def) {
         shapes.push_back(*sim::make_shape(def, "shape"));
@@ -66,9 +67,8 @@ struct TestBodies {
     std::uint32_t plane() { return shape({{}, sim::ShapeType::plane, 0.5f, 0.5f, {}}); }
 
     std::uint32_t add(std::uint32_t shape_index, std::uint8_t flags, sim::Pose pose) {
-        const std::uint32_t i = add_record();
-        bodies.flags[i] = static_cast<std::uint8_t>(sim::kBodyAlive | flags);
-        bodies.info[i].shape = shape_index;
+        const std::uint32_t i = push_body(bodies, static_cast<std::uint8_t>(sim::kBodyAlive | flags));
+        body_info(bodies, i).shape = shape_index;
         place(i, pose);
         return i;
     }
@@ -79,20 +79,6 @@ struct TestBodies {
     }
     void move(std::uint32_t i, sim::Vec3 linear, sim::Vec3 angular) {
         bodies.velocity[i] = {{linear.x, linear.y, linear.z}, {angular.x, angular.y, angular.z}, {}};
-    }
-
-  private:
-    std::uint32_t add_record() {
-        bodies.velocity.emplace_back();
-        bodies.pose.emplace_back();
-        bodies.delta.emplace_back();
-        bodies.inertia.emplace_back();
-        bodies.mass.emplace_back();
-        bodies.flags.push_back(0);
-        bodies.thin.push_back(0);
-        bodies.generation.push_back(0);
-        bodies.info.emplace_back();
-        return bodies.size() - 1;
     }
 };
 

@@ -23,13 +23,13 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
     out.pose = {{p.position[0], p.position[1], p.position[2]},
                 {p.orientation[0], p.orientation[1], p.orientation[2], p.orientation[3]}};
     out.id = {i, b.generation[i]};
-    out.shape = b.info[i].shape;
-    out.category = b.info[i].category;
-    out.mask = b.info[i].mask;
+    out.shape = b.info(i).shape;
+    out.category = b.info(i).category;
+    out.mask = b.info(i).mask;
     out.types = (b.flags[i] & kBodyDynamic) != 0     ? kQueryDynamic
                 : (b.flags[i] & kBodyKinematic) != 0 ? kQueryKinematic
                                                      : kQueryFixed;
-    if (b.info[i].sensor) out.types |= kQuerySensors;
+    if (b.info(i).sensor) out.types |= kQuerySensors;
     return out;
 }
 
@@ -38,7 +38,7 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
 const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels) {
     fixed_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive || bodies.info[i].shape == kNone)
+        if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive || bodies.info(i).shape == kNone)
             continue;
         fixed_.push_back(query_body(bodies, i));
     }
@@ -56,7 +56,7 @@ void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<con
     take_fixed(bodies, shapes, kernels);
     moving_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0 && bodies.info[i].shape != kNone)
+        if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) != 0 && bodies.info(i).shape != kNone)
             moving_.push_back(query_body(bodies, i));
     }
     out.tick = tick;

@@ -178,11 +178,15 @@ __global__ void __launch_bounds__(kChainThreads, kOnChip == OnChip::all ? kWhole
 // ---- bodies
 
 struct OneBody {
-    std::uint32_t row, mass_row;
-    ORRERY_FN explicit OneBody(std::uint32_t body) : row(body), mass_row(body * 2) {}
-    ORRERY_FN void integrate_velocity(const StepContext& context) const { cuda::integrate_velocity<float>(context, &row, &mass_row, 1); }
+    std::uint32_t row;
+    ORRERY_FN explicit OneBody(std::uint32_t body) : row(body) {}
+    ORRERY_FN void integrate_velocity(const StepContext& context) const {
+        const std::uint32_t mass_row = mass_row_of(context, row);
+        cuda::integrate_velocity<float>(context, &row, &mass_row, 1);
+    }
     template <bool kMove>
     ORRERY_FN void move(const StepContext& context, bool dynamic) const {
+        const std::uint32_t mass_row = mass_row_of(context, row);
         move_body<kMove, float>(context, &row, &mass_row, 1, dynamic ? 1 : 0);
     }
 };

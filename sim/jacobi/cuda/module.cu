@@ -102,7 +102,7 @@ class Session {
     enum Mark { kBegin, kSent, kSolved, kBack, kMarks };
     // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first four come back.
     struct StateParts {
-        std::size_t pose, velocity, force, mean_n, back, bundles, trees, graphs, mass, kinematic, total;
+        std::size_t pose, velocity, force, mean_n, back, bundles, trees, graphs, mass_of, mass, kinematic, total;
     };
     static StateParts state_parts(const AloneTick& tick) {
         StateParts p{};
@@ -116,7 +116,8 @@ class Session {
         const bool others = tick.trees_alone || tick.graphs_alone;
         p.trees = places.add<TreeBundle>(others ? tick.tree_count : 0);
         p.graphs = places.add<Graph>(others ? tick.graph_count : 0);
-        p.mass = places.add<MassRecord>(others ? tick.body_count : 0);
+        p.mass_of = places.add<std::uint32_t>(others ? tick.body_count : 0);
+        p.mass = places.add<MassRecord>(others ? tick.mass_count : 0);
         p.kinematic = places.add<std::uint32_t>(others ? tick.kinematic_count : 0);
         p.total = places.end();
         return p;
@@ -292,7 +293,7 @@ class Session {
         std::size_t blocks() const { return (bytes + kBlockBytes - 1) / kBlockBytes; }
     };
     // The first four come back.
-    using Parts = std::array<Part, 9>;
+    using Parts = std::array<Part, 10>;
     static constexpr std::size_t kPartsBack = 4;
     static Parts host_parts(const AloneTick& tick, const StateParts& p) {
         const bool others = tick.trees_alone || tick.graphs_alone;
@@ -302,7 +303,8 @@ class Session {
         return {part(p.pose, tick.pose, tick.body_count), part(p.velocity, tick.velocity, tick.body_count), part(p.force, tick.force, tick.force_rows),
                 part(p.mean_n, tick.mean_n, tick.breakable ? tick.force_rows : 0), part(p.bundles, tick.bundles, tick.bundle_count),
                 part(p.trees, tick.trees, others ? tick.tree_count : 0), part(p.graphs, tick.graphs, others ? tick.graph_count : 0),
-                part(p.mass, tick.mass, others ? tick.body_count : 0), part(p.kinematic, tick.kinematic, others ? tick.kinematic_count : 0)};
+                part(p.mass_of, tick.mass_of, others ? tick.body_count : 0), part(p.mass, tick.mass, others ? tick.mass_count : 0),
+                part(p.kinematic, tick.kinematic, others ? tick.kinematic_count : 0)};
     }
     // Work for each block of the first so many parts, by all workers: work(its number, part, where in it, how many bytes).
     template <class Work>
@@ -447,6 +449,7 @@ class Session {
         rigs.context.pose = reinterpret_cast<PoseRecord*>(scratch_.at + scratch.pose);
         rigs.context.delta = reinterpret_cast<DeltaRecord*>(scratch_.at + scratch.delta);
         rigs.context.inertia = reinterpret_cast<InertiaRecord*>(scratch_.at + scratch.inertia);
+        rigs.context.mass_of = reinterpret_cast<const std::uint32_t*>(state_.at + parts.mass_of);
         rigs.context.mass = reinterpret_cast<const MassRecord*>(state_.at + parts.mass);
         if (tick.pushed) rigs.context.force = rigs.context.torque = reinterpret_cast<const Vec3*>(scratch_.at + scratch.no_force);
         rigs.iterations = tick.iterations;
