@@ -234,7 +234,7 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, before.held);
     const Vec3T<F> turned = get<F>(w.angular, lane);
     const AloneBody<F> body{get<F>(w.position, lane), get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
-                            curving(turned, F(step.h_s))};
+                            curving_alone(turned, F(step.h_s), get<F>(slot.inverse_inertia, lane), i)};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
@@ -348,7 +348,8 @@ ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& 
     auto&& w = work[s];
     const Vec3T<F> turned = get<F>(w.turned, lane);
     return {get<F>(w.position, lane), get<F>(w.linear, lane), turned, get<F>(w.in_arm, lane), get<F>(w.out_arm, lane),
-            get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane), curving(turned, F(step.h_s))};
+            get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane),
+            curving_alone(turned, F(step.h_s), get<F>(chains.slots[s].inverse_inertia, lane), get<F>(w.inertia, lane))};
 }
 template <class F, class Work>
 ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
@@ -629,6 +630,11 @@ void prepare_chains(const StepContext& context, const ChainView& chains, Coupled
             put(w.total, lane, Vec3T<F>{zero, zero, zero});
         }
         refresh_coupled<F>(context, chains, work, lane);
+        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+            const ChainSlot& slot = chains.slots[s];
+            scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane),
+                               get<F>(work[s].inertia, lane));
+        }
     }
 }
 

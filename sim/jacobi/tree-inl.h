@@ -241,6 +241,11 @@ ORRERY_ONCE void prepare_tree(const StepContext& context, const RigTreeView& tre
         put(span.total, lane, none);
     }
     refresh_tree<F>(context, trees, lane);
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane),
+                           get<F>(trees.work[s].inertia, lane));
+    }
 }
 
 template <class F>

@@ -13,7 +13,8 @@ inline constexpr std::uint32_t kMostSolves = 2;
 class LastColour {
   public:
     virtual ~LastColour() = default;
-    virtual void prepare(const StepContext& context) = 0;  // once a tick, after the colours' own
+    // Once a tick, before the colours' own: these, too, see what inertia it leaves bodies with.
+    virtual void prepare(const StepContext& context) = 0;
     virtual void warm_start(const StepContext& context) = 0;
     virtual void solve(const StepContext& context) = 0;
     virtual void solve_coupled(const StepContext& context) = 0;  // of rigs that are solved more often

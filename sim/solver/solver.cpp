@@ -123,6 +123,7 @@ struct Solver::Impl {
     Manifolds manifolds;
     std::span<ContactSurface> surfaces;
     std::span<const std::uint8_t> near;
+    std::span<const std::uint32_t> rig_of;
     Executor* executor = nullptr;
     TickArena own_arena;                    // where the input gives none
     std::vector<std::uint32_t> every_joint;   // where the input names none
@@ -177,11 +178,12 @@ struct Solver::Impl {
     }
     bool is_near(std::uint32_t body) const { return body < near.size() && near[body] != 0; }
     bool is_surface(std::uint32_t manifold) const { return !surfaces.empty() && !surfaces[manifold].plain(); }
-    // Which bodies are not where the last step left them.
+    bool is_of_rig(std::uint32_t body) const { return body < rig_of.size() && rig_of[body] != kNone; }
+    // Which bodies are not where the last step left them, or as hard to turn.
     void find_moved(const Bodies& bodies) {
         moved.resize(bodies.size());
         for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) moved[i] = std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
+            for (std::uint32_t i = begin; i < end; ++i) moved[i] = is_of_rig(i) || std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
         });
     }
     const LongAxis* long_axes(const Bodies& bodies, TickArena& arena) {
@@ -362,6 +364,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     s.manifolds = manifolds;
     s.surfaces = input.surfaces;
     s.near = input.near;
+    s.rig_of = input.rig_of;
     s.executor = input.executor;
     s.helped = input.executor->worker_count() > 1;
     s.joint_news = input.joint_news;
@@ -404,9 +407,9 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     stage(Stage::prepare, [&] {
         s.all_bodies(s.kernels->refresh_inertia, &Impl::begin_tick_work);
         if (s.joints_stay) s.find_moved(bodies);
-        s.all_blocks(&Impl::prepare_work);
     });
     rigs(&LastColour::prepare);
+    stage(Stage::prepare, [&] { s.all_blocks(&Impl::prepare_work); });
     for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
         stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
         if (s.any_bounces) stage(Stage::restitution, [&] { s.all_blocks(&Impl::block_work, &KindKernels::note_speed); });

@@ -36,6 +36,7 @@ struct StepInput {
     // How often a substep's solve and relax go over it and what meets it: joints (in solve alone), and contacts of bodies that are near.
     std::uint32_t coupling_iterations = 1;
     std::span<const std::uint8_t> near;  // by body, not 0: near. Empty: none is
+    std::span<const std::uint32_t> rig_of;  // by body, or fewer, not kNone: `last` may give it another inertia in each step, where it is
 };
 
 // What the kernels see of it.

@@ -102,6 +102,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
         rigs.step_alone(input, core.state.bodies, core.state.joints, core.state.rig_force, core.start_pose);
         input.flags = rigs.flags();
         input.joints = &rigs.rigs().coloured;
+        input.rig_of = rigs.rigs().rig_of_body;
         if (rigs.any_coupled()) input.last = &rigs, input.near = rigs.near();
     } else {
         keep_start_poses(core, executor);

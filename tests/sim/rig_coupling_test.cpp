@@ -352,6 +352,73 @@ TEST_CASE("a car drives over a bridge of planks, from bank to bank, and leaves i
     }
 }
 
+TEST_CASE("a taut bridge of narrow planks, light to turn, bears what is laid on it and what falls on it, and gives nothing back" * doctest::test_suite("quality")) {
+    struct Case {
+        Vec3 plank;      // half extents
+        float step, across;
+        bool ball;       // or a crate
+        float mass_kg, above_m;
+        std::uint32_t substeps;
+    };
+    const Vec3 rung{0.04f, 0.04f, 0.3f}, narrow{0.1f, 0.04f, 0.6f};
+    const Case cases[] = {{rung, 0.3f, 0.5f, true, 100.0f, 0.01f, 4},  {narrow, 0.5f, 1.0f, true, 100.0f, 0.01f, 4}, {rung, 0.3f, 0.5f, false, 30.0f, 1.5f, 4},
+                          {rung, 0.3f, 0.5f, true, 30.0f, 1.5f, 4},    {rung, 0.3f, 0.5f, true, 100.0f, 1.5f, 4},    {narrow, 0.5f, 1.0f, false, 100.0f, 1.5f, 4},
+                          {narrow, 0.5f, 1.0f, true, 100.0f, 1.0f, 8}, {rung, 0.3f, 0.5f, false, 30.0f, 0.5f, 2}};
+    for (const Case& c : cases) {
+        for (const float aside : {0.0f, 0.13f, -0.31f}) {
+            WorldDef def = rig_world();
+            def.substeps = c.substeps;
+            def.solver.sleep = false;
+            constexpr int kPlanks = 8;
+            const auto plank = add_box_shape(def, c.plank), load_shape = c.ball ? add_sphere_shape(def, 0.4f) : add_box_shape(def, {0.4f, 0.4f, 0.4f});
+            std::vector<std::uint32_t> planks;
+            for (int k = 0; k <= kPlanks; ++k) {
+                const float at = c.step * (static_cast<float>(k) + 0.5f);
+                if (k < kPlanks) {
+                    planks.push_back(add_body(def, plank, {at, 5.0f, 0.0f}));
+                    def.bodies[planks.back()].mass_kg = 1.0f;
+                }
+                for (const float side : {-c.across / 2, c.across / 2}) {
+                    const Vec3 ahead{c.step / 2, 0.0f, side}, behind{-c.step / 2, 0.0f, side};
+                    if (k == 0) add_joint(def, kNone, planks[0], BallSocket{{0.0f, 5.0f, side}, behind, {}});
+                    else if (k < kPlanks) add_joint(def, planks[static_cast<std::size_t>(k) - 1], planks.back(), BallSocket{ahead, behind, {}});
+                    else add_joint(def, kNone, planks.back(), BallSocket{{c.step * kPlanks, 5.0f, side}, ahead, {}});
+                }
+            }
+            const auto load = add_body(def, load_shape, {c.step * kPlanks / 2 + aside, 5.0f + c.plank.y + 0.4f + c.above_m, 0.1f * aside});
+            def.bodies[load].mass_kg = c.mass_kg;
+            auto world = make_world(def);
+            const auto energy = [&] {
+                double sum = 0.0;
+                for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
+                    const BodyState body = state_of(*world, i);
+                    const D3 v = d(body.linear_velocity);
+                    sum += (0.5 * along(v, v) + 10.0 * static_cast<double>(body.pose.position.y)) / static_cast<double>(body.inverse_mass);
+                }
+                return sum;
+            };
+            CAPTURE(c.plank.x);
+            CAPTURE(c.mass_kg);
+            CAPTURE(c.above_m);
+            CAPTURE(c.substeps);
+            CAPTURE(aside);
+            const double before = energy();
+            double most = before;
+            Worst worst;
+            for (int tick = 0; tick < 400; ++tick) {
+                world->step();
+                most = std::max(most, energy());
+                worst.look(*world);
+                REQUIRE(count_events(*world, EventKind::quarantined, EventCause::not_finite) + count_events(*world, EventKind::quarantined, EventCause::too_fast) == 0);
+            }
+            CHECK(worst.least_rigs == 1);
+            CHECK(most - before < 0.002 * 10.0 * static_cast<double>(c.mass_kg));  // 2 mm of the load's height
+            CHECK(worst.apart_m < (c.substeps == 2 ? 0.05 : 0.02));
+            if (c.above_m < 0.1f) CHECK(fastest(*world, planks) < 0.15);  // the ball still rolls to and fro
+        }
+    }
+}
+
 TEST_CASE("a rope bears a crate a hundred times as heavy as a bead, lays it down, and lies slack" * doctest::test_suite("quality")) {
     constexpr int kBeads = 12;
     for (const bool sleep : {false, true}) {

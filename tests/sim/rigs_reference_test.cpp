@@ -163,7 +163,8 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
                 const std::size_t i = id.index - 1;
                 const D3 spin{solution[i][3], solution[i][4], solution[i][5]};
                 const D3 arm = turned(d(bodies[i].pose.orientation), d(second ? ball.anchor_b : ball.anchor_a));
-                const double most = std::max(0.5 - 32.0 * h * h * size(spin) * size(spin), 0.0);
+                const double fade = curvings == 1 ? 10.0 : 32.0;  // of a chain that is solved by itself, and once, and lies slack
+                const double most = std::max(0.5 - fade * h * h * size(spin) * size(spin), 0.0);
                 const D3 off = times(crossed(spin, crossed(spin, arm)), h * most * (second ? 1.0 : -1.0));
                 for (std::size_t row = 0; row < 3; ++row) wanted[3 * k + row] -= off[row];
             }

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 29;
+inline constexpr std::uint32_t kEngineVersion = 30;
 
 // ---------------------------------------------------------------- limits
 
