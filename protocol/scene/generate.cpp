@@ -106,8 +106,12 @@ class Maker {
     DVec origin(const Vec3d* value, const Path& here) {
         return value ? reader_.vector(*value, here / "origin", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
     }
-    // From a body to a neighbour.
-    DVec step(const Vec3d* value, DVec absent, const Path& here) { return value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent; }
+    // From one to another, which must not be at one place: `way` says what.
+    DVec step(const Vec3d* value, DVec absent, const Path& here, const char* way) {
+        const DVec step = value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent;
+        if (length(step) == 0.0) reader_.fail(here, std::string("is 0; give the way from one ") + way + ", m");
+        return step;
+    }
 
     std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {},
                       sim::BodyType type = sim::BodyType::dynamic) {
@@ -280,8 +284,8 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step"),
-               across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step");
+    const DVec along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step", "column to the next"),
+               across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step", "row to the next");
     maker.some(from.columns, where / "columns");
     maker.some(from.rows, where / "rows");
     if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
@@ -360,8 +364,8 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step"),
-               across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across");
+    const DVec step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step", "plank to the next"),
+               across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across", "row of joints to the other");
     maker.some(from.count, where / "count");
     if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");
     const auto join = [&](std::uint32_t a, std::uint32_t b, DVec middle) {
@@ -384,11 +388,9 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
     const std::uint32_t link_shape = of_links ? maker.shape(from.link_shape, where / "link_shape") : 0;
     maker.material(from.material, where / "material");
     maker.rig(from, where);
-    const DVec origin = maker.origin(from.origin.get(), where), step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step"),
-               across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across");
+    const DVec origin = maker.origin(from.origin.get(), where), step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step", "rung to the next"),
+               across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across", "rope to the other");
     maker.some(from.rungs, where / "rungs");
-    if (length(step) == 0.0) maker.reader().fail(where / "step", "is 0; give the way from one rung to the next, m");
-    if (length(across) == 0.0) maker.reader().fail(where / "across", "is 0; give the way from one rope to the other, m");
     if (!maker.ok()) return;
     const double gap = from.links + 1.0;  // in pitches, from link to link; a rope's end is half of one above what hangs from it
     const DVec pitch = (1.0 / gap) * step;

@@ -201,6 +201,11 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
     has(ladder(shapes + ", \"rungs\": 0"), place + "rungs: is 0; give at least 1");
     has(ladder(shapes + ", \"step\": [0, 0, 0]"), place + "step: is 0; give the way from one rung to the next, m");
     has(ladder(shapes + ", \"across\": [0, 0, 0]"), place + "across: is 0; give the way from one rope to the other, m");
+    const std::string at = "test.json: generators[0].";
+    has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"), at + "bridge.step: is 0; give the way from one plank to the next, m");
+    has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"), at + "bridge.across: is 0; give the way from one row of joints to the other, m");
+    has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"), at + "net.column_step: is 0; give the way from one column to the next, m");
+    has(scene_of(R"("net": {"shape": "bead", "row_step": [0, 0, 0]})"), at + "net.row_step: is 0; give the way from one row to the next, m");
     has(ladder(shapes + ", \"step\": [0, nan, 0]"), place + "step.y: is nan");
     has(ladder(shapes + ", \"across\": [0, 0, 1e9]"), place + "across.z: is 1e+09");
     has(ladder(shapes + ", \"origin\": [0, inf, 0]"), place + "origin.y: is inf");
