@@ -525,6 +525,16 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
     }
 }
 
+// To contacts and other joints: the inertia that the solve works with.
+template <class F>
+ORRERY_ONCE void show_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::size_t lane) {
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        const ChainSlot& slot = chains.slots[s];
+        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane),
+                           get<F>(work[s].inertia, lane));
+    }
+}
+
 // The torque of the geometric stiffness that is implicit, from how bodies turn when the substep begins.
 template <class F>
 ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::uint32_t s, std::size_t lane) {
@@ -630,11 +640,7 @@ void prepare_chains(const StepContext& context, const ChainView& chains, Coupled
             put(w.total, lane, Vec3T<F>{zero, zero, zero});
         }
         refresh_coupled<F>(context, chains, work, lane);
-        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
-            const ChainSlot& slot = chains.slots[s];
-            scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane),
-                               get<F>(work[s].inertia, lane));
-        }
+        show_coupled<F>(context, chains, work, lane);
     }
 }
 
@@ -668,9 +674,15 @@ ORRERY_FN void sum_up(const ChainView& chains, CoupledSlot* work, std::size_t la
 
 // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
-void relax_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+void refresh_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     ORRERY_FOR_EACH_COUPLED_VECTOR {
         refresh_coupled<F>(context, chains, work, lane);
+        show_coupled<F>(context, chains, work, lane);
+    }
+}
+template <class F>
+void relax_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
+    ORRERY_FOR_EACH_COUPLED_VECTOR {
         solve_coupled<F>(context, chains, work, lane, true);
         sum_up<F>(chains, work, lane, F(1.0f));
     }

@@ -46,7 +46,7 @@ struct GraphView {
 template <class View>
 struct CoupledKernels {
     using Kernel = void (*)(const StepContext& context, const View& view);
-    Kernel prepare, warm_start, solve, relax, relax_again, finish;
+    Kernel prepare, warm_start, solve, refresh, relax, relax_again, finish;
 };
 
 // What a pass does of a graph, in parts: a part reads what the ones before it wrote anywhere in the graph, and writes its own places and
@@ -76,6 +76,7 @@ struct RigKernels {
     void (*prepare)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*warm_start)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
+    void (*refresh)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*relax)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*relax_again)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*finish)(const StepContext& context, const ChainView& chains, CoupledSlot* work);

@@ -23,7 +23,7 @@
 // c^8 with c = 2 w . w_f / (w^2 + w_f^2), and fades, to be gone at h w_f = 1/8. (With w_f = w, inertia alone, every tenth rope that falls
 // with a heavy load on light links gains energy, up to a hundredfold; with w_f = 0 none does, but a loaded ladder stops spinning at once.
 // With this one in a hundred does, by as much as half.)
-// Whatever else acts on a chain's or a tree's bodies in the tick, contacts and other joints, sees I + K of the tick's start, too: each solve takes
+// Contacts and other joints of a chain's or a tree's bodies see I + K, too, contacts that of the tick's start: each solve takes
 // away what another gives it in turn, by an inertia of its own it would take another part, and a ball on a taut bridge of narrow planks, which
 // are light to turn, gained up to 10,000 times its energy.
 //

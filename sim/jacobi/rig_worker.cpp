@@ -400,6 +400,9 @@ void RigWorker::solve(const StepContext& context) {
 void RigWorker::solve_coupled(const StepContext& context) {
     run(context, kernels_->solve, kernels_->trees.solve, {}, Of::coupled);
 }
+void RigWorker::refresh(const StepContext& context) {
+    run(context, kernels_->refresh, kernels_->trees.refresh, {});
+}
 void RigWorker::relax(const StepContext& context) {
     run(context, kernels_->relax, kernels_->trees.relax, GraphPass::relax);
 }

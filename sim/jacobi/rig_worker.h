@@ -69,6 +69,7 @@ class RigWorker final : public LastColour {
     void warm_start(const StepContext& context) override;
     void solve(const StepContext& context) override;
     void solve_coupled(const StepContext& context) override;
+    void refresh(const StepContext& context) override;
     void relax(const StepContext& context) override;
     void relax_again(const StepContext& context) override;
     void relax_coupled(const StepContext& context) override;

@@ -155,6 +155,16 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
     }
 }
 
+// To contacts and other joints: the inertia that the solve works with.
+template <class F>
+ORRERY_ONCE void show_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
+        const TreeSlot& slot = trees.slots[s];
+        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane),
+                           get<F>(trees.work[s].inertia, lane));
+    }
+}
+
 // Changes of the bodies' impulses act on them.
 template <class F>
 ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
@@ -241,11 +251,6 @@ ORRERY_ONCE void prepare_tree(const StepContext& context, const RigTreeView& tre
         put(span.total, lane, none);
     }
     refresh_tree<F>(context, trees, lane);
-    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
-        const TreeSlot& slot = trees.slots[s];
-        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane),
-                           get<F>(trees.work[s].inertia, lane));
-    }
 }
 
 template <class F>
@@ -283,10 +288,9 @@ ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
     }
 }
 
-// The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
+// The poses have moved, and refresh_tree was called. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 ORRERY_FN void relax_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
-    refresh_tree<F>(context, trees, lane);
     solve_tree<F>(context, trees, lane, true);
     sum_up<F>(trees, lane, F(1.0f));
 }
@@ -321,7 +325,17 @@ ORRERY_ONCE void finish_tree(const StepContext& context, const RigTreeView& tree
 
 template <class F>
 void prepare_trees(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR prepare_tree<F>(context, trees, lane);
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        prepare_tree<F>(context, trees, lane);
+        show_tree<F>(context, trees, lane);
+    }
+}
+template <class F>
+void refresh_trees(const StepContext& context, const RigTreeView& trees) {
+    ORRERY_FOR_EACH_TREE_VECTOR {
+        refresh_tree<F>(context, trees, lane);
+        show_tree<F>(context, trees, lane);
+    }
 }
 template <class F>
 void warm_start_trees(const StepContext& context, const RigTreeView& trees) {

@@ -420,6 +420,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
             rigs(k + kMostSolves < iterations ? &LastColour::solve_coupled : &LastColour::solve);
         }
         stage(Stage::integrate_poses, [&] { s.all_bodies(s.kernels->integrate_poses); });
+        rigs(&LastColour::refresh);
         stage(Stage::relax, [&] { s.pass(&KindKernels::relax); });
         rigs(&LastColour::relax);
         for (std::uint32_t k = 1; k < (input.near.empty() ? 1 : iterations); ++k) {

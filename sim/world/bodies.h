@@ -31,7 +31,8 @@ struct alignas(32) DeltaRecord {
     float zero[2] = {};
 };
 // Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and along
-// locked axes. The solver's own, refreshed from MassRecord as poses change; of a rig that was solved apart it is an earlier pose's.
+// locked axes. The solver's own, refreshed from MassRecord as poses change; of a rig that was solved apart it is an earlier pose's,
+// of one that is solved exactly with others it has, while constraints are prepared and relaxed, the stiffness of tension (jacobi/rig-inl.h).
 struct alignas(32) InertiaRecord {
     float inverse_inertia[6] = {};
     float inverse_mass = 0.0f;

@@ -162,7 +162,7 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
         const BodyInfo info = info_of(body);
         const MassRecord mass = mass_of(body, def, shapes);
         const auto is = [&](std::uint32_t kind) { return kinds.info[kind] == info && std::memcmp(&kinds.mass[kind], &mass, sizeof mass) == 0; };
-        if (const auto last = static_cast<std::uint32_t>(out.first.size() - 1); is(last)) return last;
+        if (const auto last = static_cast<std::uint32_t>(out.first.size() - 1); last != 0 && is(last)) return last;
         const std::uint64_t hash = XXH3_64bits(&mass, sizeof mass) + (std::uint64_t(info.shape) << 32 | info.material);
         for (auto [it, end] = known.equal_range(hash); it != end; ++it) {
             if (is(it->second)) return it->second;

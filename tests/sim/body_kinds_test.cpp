@@ -28,6 +28,7 @@ TEST_CASE("bodies are of one kind where their definitions differ in nothing but 
         def.bodies.push_back(body);
     };
     add([](BodyDef&) {});
+    const auto nothing = [](BodyDef& b) { b.type = BodyType::fixed, b.shape = kNone; };  // as kind 0 says
     add([](BodyDef& b) { b.name = "another", b.pose.position = {1, 2, 3}, b.linear_velocity = {4, 5, 6}, b.angular_velocity = {1, 0, 0}, b.user_data = 7; });
     const std::vector<std::function<void(BodyDef&)>> changes{
         [](BodyDef& b) { b.type = BodyType::fixed; },  [](BodyDef& b) { b.shape = 1; },
@@ -39,6 +40,7 @@ TEST_CASE("bodies are of one kind where their definitions differ in nothing but 
         [](BodyDef& b) { b.category = 2; },            [](BodyDef& b) { b.mask = 2; },
         [](BodyDef& b) { b.sensor = true; },           [](BodyDef& b) { b.collision_mode = CollisionMode::continuous; }};
     for (const auto& change : changes) add(change);
+    add(nothing);
     PrefabDef prefab;
     prefab.bodies = {def.bodies[2], def.bodies[0]};
     def.prefabs.push_back(prefab);
@@ -52,7 +54,12 @@ TEST_CASE("bodies are of one kind where their definitions differ in nothing but 
         for (std::size_t j = i + 1; j < kinds.bodies.size(); ++j) CHECK(kinds.bodies[i] != kinds.bodies[j]);
     }
     CHECK(kinds.prefabs[0] == std::vector<std::uint32_t>{kinds.bodies[2], kinds.bodies[0]});
-    CHECK(kinds.first.size() == changes.size() + 2);
+    CHECK(kinds.first.size() == changes.size() + 3);
+    WorldDef bare;
+    for (int k = 0; k < 3; ++k) nothing(bare.bodies.emplace_back());
+    bare.bodies[1].type = BodyType::dynamic, bare.bodies[1].mass_kg = 1.0f;
+    REQUIRE(check_definition(bare, shapes));
+    CHECK(find_kinds(bare, shapes).bodies == std::vector<std::uint32_t>{1, 2, 1});
 }
 
 TEST_CASE("a body's own mass is its own, and memory of such masses stays bounded however often bodies get and lose one") {

@@ -17,7 +17,8 @@ inline std::uint32_t push_body(Bodies& bodies, std::uint8_t flags) {
     bodies.kinds.info.emplace_back();
     bodies.kinds.mass.emplace_back();
     bodies.kind_of.push_back(index);
-    bodies.mass_of.push_back(index);
+    bodies.mass_of.push_back(static_cast<std::uint32_t>(bodies.kinds.mass.size() - 1));
+    bodies.slot.push_back(0xffff);
     bodies.flags.push_back(flags);
     bodies.thin.push_back(0);
     bodies.generation.push_back(0);

@@ -225,6 +225,7 @@ __global__ void tree_kernel(RigLaunch launch) {
         warm_start_tree<float>(context, trees, lane);
         for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, false);
         each_member([&](OneBody body) { body.move<true>(context, true); });
+        refresh_tree<float>(context, trees, lane);
         relax_tree<float>(context, trees, lane);
     } else {
         finish_tree<float>(context, trees, lane);
