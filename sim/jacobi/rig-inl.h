@@ -60,7 +60,8 @@ inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
 inline constexpr float kWild = 64.0f;     // w_f fades with this times h^2 w_f^2, and is gone at 1
 inline constexpr float kCurve = 0.5f;     // Taylor's
 inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
-inline constexpr float kCurveFadeAlone = 10.0f, kTaut = 0.25f;
+inline constexpr float kCurveFadeAlone = 10.0f;  // of chains by themselves,
+inline constexpr float kTaut = 0.25f;          // unless tension leaves a body less of its inverse inertia than this
 inline constexpr float kFarOut_m = 512.0f;
 
 template <class F>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <unordered_map>
+#include <map>
 
 #include "sim/jacobi/stars.h"
 #include "sim/world/canonical.h"
@@ -156,7 +156,7 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
     DefinedKinds out;
     BodyKinds kinds = no_kinds();
     out.first.emplace_back();
-    std::unordered_multimap<std::uint64_t, std::uint32_t> known;  // by hash
+    std::multimap<std::uint64_t, std::uint32_t> known;  // by hash
     const auto kind_of = [&](BodyOrigin origin) {
         const BodyDef& body = body_definition(def, origin);
         const BodyInfo info = info_of(body);
