@@ -183,7 +183,7 @@ const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState&
 // Fills everything but pose and velocity of a slot in the body store.
 void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin);
 DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes);
-MassRecord without_mass(MassRecord mass);                     // of a body that is quarantined
+MassRecord without_mass(const MassRecord& mass);              // of a body that is quarantined
 void resize_bodies(State& state, std::uint32_t count);
 void populate(Core& core);                                    // the definition's bodies, joints, actuators, slots
 // Room for so many more bodies and joints within kMaxBodies and kMaxJoints.

@@ -184,10 +184,11 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
     return out;
 }
 
-MassRecord without_mass(MassRecord mass) {
-    std::fill(std::begin(mass.inverse_inertia), std::end(mass.inverse_inertia), 0.0f);
-    mass.inverse_mass = 0.0f;
-    return mass;
+MassRecord without_mass(const MassRecord& mass) {
+    MassRecord out = mass;
+    std::fill(std::begin(out.inverse_inertia), std::end(out.inverse_inertia), 0.0f);
+    out.inverse_mass = 0.0f;
+    return out;
 }
 
 void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin) {
