@@ -209,6 +209,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .text("solver", std::string(report.solver))
         .number("rigs_beyond_limits", report.stats.rig_faults.beyond_limits)
         .number("idle_rigs", report.stats.rig_faults.idle)
+        .texts("rig_faults", report.rig_faults)
         .number("rejected_commands", report.rejected_commands)
         .number("bounds", report.bounds)
         .number("bounds_broken", report.bounds_broken)

@@ -17,7 +17,8 @@
 // What springs and tension do is in rig-inl.h.
 //
 // Alone: nothing else acts on the chain in this tick. Each substep is one solve of the whole impulse, without a warm
-// start and without a relax pass: what the velocities say is true at the substep's end. Coupled: the chain is one big
+// start and without a relax pass, and where bodies turn far as many more as it takes to meet what was asked for: what the velocities
+// say is true at the substep's end. Coupled: the chain is one big
 // constraint in a last colour; its impulses warm start it, and the relax pass is one more solve, without bias, of the
 // new poses.
 
@@ -186,12 +187,20 @@ template <class F>
 ORRERY_FN Sym3T<F> own_block(const BodyBefore<F>& before, const AloneBody<F>& body, F softness) {
     return (before.response + round_response(body.m, body.i, body.in)) * (F(1.0f) + softness);
 }
+template <class F>
+struct OwnSide {
+    Vec3T<F> side, goal;
+};
 template <class F, class Slot>
-ORRERY_FN Vec3T<F> own_side(const StepConstants& step, const JointSpring<F>& spring, const Slot& row_before, std::size_t lane,
-                            const BodyBefore<F>& before, const AloneBody<F>& body) {
+ORRERY_FN Vec3T<F> joint_error(const Slot& row_before, std::size_t lane, Vec3T<F> position, Vec3T<F> in) {
+    return ((position - get<F>(row_before.position, lane)) - get<F>(row_before.out_arm, lane)) + in;
+}
+template <class F, class Slot>
+ORRERY_FN OwnSide<F> own_side(const StepConstants& step, const JointSpring<F>& spring, const Slot& row_before, std::size_t lane,
+                              const BodyBefore<F>& before, const AloneBody<F>& body) {
     const Vec3T<F> speed = (body.linear - get<F>(row_before.linear, lane)) + (point_turn(body.turned, body.in, body.curve) - before.turn);
-    const Vec3T<F> error = ((body.position - get<F>(row_before.position, lane)) - get<F>(row_before.out_arm, lane)) + body.in;
-    return -(speed + joint_bias(error, spring, step));
+    const Vec3T<F> error = joint_error<F>(row_before, lane, body.position, body.in), bias = joint_bias(error, spring, step);
+    return {-(speed + bias), joint_goal(error, bias, step)};
 }
 // B(s) = alpha E - p out^T
 template <class F>
@@ -234,11 +243,13 @@ ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chain
     const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, before.held);
     const Vec3T<F> turned = get<F>(w.angular, lane);
     const AloneBody<F> body{get<F>(w.position, lane), get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
-                            curving_alone(turned, F(step.h_s), get<F>(slot.inverse_inertia, lane), i)};
+                            curving(turned, F(step.h_s))};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
-        Vec3T<F> reduced = own_side<F>(step, spring, work[s - 1], lane, before, body);
+        const OwnSide<F> own = own_side<F>(step, spring, work[s - 1], lane, before, body);
+        put(w.goal, lane, own.goal);
+        Vec3T<F> reduced = own.side;
         if (s > 1) reduce_row<F>(coupling_of<F>(work[s - 1], lane), get<F>(work[s - 1].inverse, lane), get<F>(work[s - 1].reduced, lane), block, reduced);
         put(w.inverse, lane, invert_row<F>(chains, chains.bundle->ragged, s, lane, block));
         put(w.reduced, lane, reduced);
@@ -253,18 +264,26 @@ struct ImpulseRow {
     Sym3T<F> inverse;
     F alpha, i;
 };
-template <class F, class Slot>
-ORRERY_FN ImpulseRow<F> impulse_row(const Slot& w, std::size_t lane) {
-    return {get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), get<F>(w.reduced, lane), get<F>(w.inverse, lane), get<F>(w.alpha, lane), get<F>(w.inertia, lane)};
+// What a solve is for: a substep's velocities, or poses that miss what they asked for.
+enum class Solve { velocities, poses };
+template <Solve kSolve, class Slot>
+ORRERY_FN Sym3Rows& inverse_row(Slot&& w) {
+    if constexpr (kSolve == Solve::velocities) return w.inverse;
+    else return w.refined();
+}
+template <class F, Solve kSolve = Solve::velocities, class Slot>
+ORRERY_FN ImpulseRow<F> impulse_row(Slot&& w, std::size_t lane) {
+    return {get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), get<F>(w.reduced, lane), get<F>(inverse_row<kSolve>(w), lane), get<F>(w.alpha, lane),
+            get<F>(w.inertia, lane)};
 }
 template <class F>
 ORRERY_FN Vec3T<F> joint_impulse(const ImpulseRow<F>& row, Vec3T<F> after) {
     const Vec3T<F> coupled = after * row.alpha - row.out * (row.i * dot(row.in, after));
     return row.inverse * (row.reduced + coupled);
 }
-// Forces, velocities and poses; but in the tick's last substep velocities go on to the next one.
+// Forces, velocities and poses; but in the tick's last substep velocities go on to the next one. The square of how fast it turns, before or after.
 template <Turning kTurning, bool kLast, class F, class Work>
-ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane,
+ORRERY_FN F push_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane,
                           Vec3T<F> impulse, Vec3T<F> after) {
     auto&& w = work[s];
     const F h(step.h_s), m = get<F>(chains.slots[s].inverse_mass, lane), i = get<F>(w.inertia, lane);
@@ -273,21 +292,24 @@ ORRERY_FN void push_alone(const StepConstants& step, const ChainView& chains, Wo
         put(w.force, lane, impulse * F(step.inverse_h));
         if (chains.forces.breakable) put(w.total, lane, get<F>(w.total, lane) + impulse);
     }
-    VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m,
-                   get<F>(turned_row<kTurning>(w), lane) + (cross(in, impulse) - cross(out, after)) * i};
+    const Vec3T<F> turned = get<F>(turned_row<kTurning>(w), lane);
+    VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m, turned + (cross(in, impulse) - cross(out, after)) * i};
+    const F fast = max(length_squared(turned), length_squared(v.angular));
     put(w.position, lane, get<F>(w.position, lane) + v.linear * h);
     put(w.orientation, lane, integrate(get<F>(w.orientation, lane), v.angular * h));
     if constexpr (!kLast) integrate_alone(chains, s, lane, step, v);
     put(w.linear, lane, v.linear);
     put(w.angular, lane, v.angular);
+    return fast;
 }
 template <bool kLast, class F, class Work>
-ORRERY_FN void substitute_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
+ORRERY_FN F substitute_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
                                 std::size_t lane, Vec3T<F>& after) {
     const F zero(0.0f);
     const Vec3T<F> impulse = s > 0 ? joint_impulse<F>(impulse_row<F>(work[s], lane), after) : Vec3T<F>{zero, zero, zero};
-    push_alone<Turning::along, kLast, F>(step, chains, work, s, lane, impulse, after);
+    const F fast = push_alone<Turning::along, kLast, F>(step, chains, work, s, lane, impulse, after);
     after = impulse;
+    return fast;
 }
 
 template <class F, class Work>
@@ -327,13 +349,6 @@ ORRERY_ONCE void eliminate_all_alone(const StepContext& context, const ChainView
         eliminate_alone<F>(context.step, chains, work, s, lane, before);
     }
 }
-template <bool kLast, class F, class Work>
-ORRERY_ONCE void substitute_all_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane) {
-    const F zero(0.0f);
-    Vec3T<F> after{zero, zero, zero};
-    for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) substitute_alone<kLast, F>(step, chains, work, s, lane, after);
-}
-
 // The same for bodies in any order, or at once, but for what goes along the chain: turn_alone of all, begin_joint_alone of all joints,
 // sweep_alone, and push_alone of all bodies with the impulses that this leaves in `reduced`.
 template <class F, class Work>
@@ -348,8 +363,7 @@ ORRERY_FN AloneBody<F> turned_alone(const StepConstants& step, const ChainView& 
     auto&& w = work[s];
     const Vec3T<F> turned = get<F>(w.turned, lane);
     return {get<F>(w.position, lane), get<F>(w.linear, lane), turned, get<F>(w.in_arm, lane), get<F>(w.out_arm, lane),
-            get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane),
-            curving_alone(turned, F(step.h_s), get<F>(chains.slots[s].inverse_inertia, lane), get<F>(w.inertia, lane))};
+            get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane), curving(turned, F(step.h_s))};
 }
 template <class F, class Work>
 ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
@@ -357,19 +371,21 @@ ORRERY_FN void begin_joint_alone(const StepConstants& step, const ChainView& cha
     BodyBefore<F> before;
     come_before<F>(turned_alone<F>(step, chains, work, s - 1, lane), before);
     const AloneBody<F> body = turned_alone<F>(step, chains, work, s, lane);
+    const OwnSide<F> own = own_side<F>(step, spring, work[s - 1], lane, before, body);
     put(work[s].inverse, lane, own_block<F>(before, body, spring.softness));
-    put(work[s].reduced, lane, own_side<F>(step, spring, work[s - 1], lane, before, body));
+    put(work[s].reduced, lane, own.side);
+    put(work[s].goal, lane, own.goal);
 }
 // What is read does not depend on what was computed just before, so that it comes meanwhile.
-template <bool kRagged, class F, class Work>
+template <bool kRagged, Solve kSolve, class F, class Work>
 ORRERY_FN void sweep_lane(const ChainView& chains, Work work, std::size_t lane) {
     const F zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
-    Sym3T<F> n = invert_row<F>(chains, kRagged, 1, lane, get<F>(work[1].inverse, lane));
+    Sym3T<F> n = invert_row<F>(chains, kRagged, 1, lane, get<F>(inverse_row<kSolve>(work[1]), lane));
     Vec3T<F> r = get<F>(work[1].reduced, lane);
-    put(work[1].inverse, lane, n);
+    put(inverse_row<kSolve>(work[1]), lane, n);
     std::uint32_t next = links > 1 ? 2 : 1;
-    Sym3T<F> next_block = get<F>(work[next].inverse, lane);
+    Sym3T<F> next_block = get<F>(inverse_row<kSolve>(work[next]), lane);
     Vec3T<F> next_side = get<F>(work[next].reduced, lane);
     ChainCoupling<F> next_coupling = coupling_of<F>(work[next - 1], lane);
 #ifdef __CUDACC__
@@ -380,28 +396,142 @@ ORRERY_FN void sweep_lane(const ChainView& chains, Work work, std::size_t lane) 
         Vec3T<F> reduced = next_side;
         const ChainCoupling<F> coupling = next_coupling;
         next = s < links ? s + 1 : s;
-        next_block = get<F>(work[next].inverse, lane);
+        next_block = get<F>(inverse_row<kSolve>(work[next]), lane);
         next_side = get<F>(work[next].reduced, lane);
         next_coupling = coupling_of<F>(work[next - 1], lane);
         reduce_row<F>(coupling, n, r, block, reduced);
         n = invert_row<F>(chains, kRagged, s, lane, block);
         r = reduced;
-        put(work[s].inverse, lane, n);
+        put(inverse_row<kSolve>(work[s]), lane, n);
         put(work[s].reduced, lane, r);
     }
     Vec3T<F> after{zero, zero, zero};
-    ImpulseRow<F> row = impulse_row<F>(work[links], lane);
+    ImpulseRow<F> row = impulse_row<F, kSolve>(work[links], lane);
     for (std::uint32_t s = links; s > 0; --s) {
-        const ImpulseRow<F> before = impulse_row<F>(work[s > 1 ? s - 1 : 1], lane);  // slot 0 has none
+        const ImpulseRow<F> before = impulse_row<F, kSolve>(work[s > 1 ? s - 1 : 1], lane);  // slot 0 has none
         after = joint_impulse<F>(row, after);
         put(work[s].reduced, lane, after);
         row = before;
     }
 }
-template <class F, class Work>
+template <Solve kSolve, class F, class Work>
 ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane) {
-    if (chains.bundle->ragged) sweep_lane<true, F>(chains, work, lane);
-    else sweep_lane<false, F>(chains, work, lane);
+    if (chains.bundle->ragged) sweep_lane<true, kSolve, F>(chains, work, lane);
+    else sweep_lane<false, kSolve, F>(chains, work, lane);
+}
+
+// ---- refinement (rig-inl.h), of lanes in which some body turns far: place_alone of all bodies; missed_alone of all joints; where some lane's
+// misses, begin_refining_alone of all bodies, sweep_alone and refine_alone of all bodies of that lane; and again.
+
+// m^2 / s^2; above 0 where a body that turns this fast may make a joint miss.
+template <class F>
+ORRERY_FN F turns_far(const StepConstants& step, F fast) {
+    return fast - F((kFarTurn * kFarTurn) * (step.inverse_h * step.inverse_h));
+}
+// Where the joints hold a body.
+template <class F, class Work>
+ORRERY_FN void place_alone(const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    const ChainSlot& slot = chains.slots[s];
+    auto&& w = work[s];
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    put(w.in_arm, lane, rotate(q, get<F>(slot.in, lane)));
+    put(w.out_arm, lane, rotate(q, get<F>(slot.out, lane)));
+}
+
+template <class F, class Work>
+ORRERY_FN Vec3T<F> rigid_miss_alone(Work work, std::uint32_t s, std::size_t lane) {
+    auto&& w = work[s];
+    return joint_error<F>(work[s - 1], lane, get<F>(w.position, lane), get<F>(w.in_arm, lane)) - get<F>(w.goal, lane);
+}
+// And where it gives way: m.
+template <class F, class Work>
+ORRERY_FN Vec3T<F> give_alone(const StepConstants& step, Work work, std::uint32_t s, std::size_t lane, const Sym3T<F>& block, F softness) {
+    return (block * get<F>(work[s].force, lane)) * (softness * F(step.h_s * step.h_s));
+}
+template <class F, class Work>
+ORRERY_FN Sym3T<F> block_alone(const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    auto&& w = work[s];
+    auto&& before = work[s - 1];
+    return round_response(get<F>(chains.slots[s - 1].inverse_mass, lane), get<F>(before.inertia, lane), get<F>(before.out_arm, lane)) +
+           round_response(get<F>(chains.slots[s].inverse_mass, lane), get<F>(w.inertia, lane), get<F>(w.in_arm, lane));
+}
+// beyond_miss; nothing is where the joint is rigidly what it was to be, which nearly all are and is seen soon.
+template <class F, class Work>
+ORRERY_FN F missed_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    const Vec3T<F> in = get<F>(work[s].in_arm, lane), out = get<F>(work[s - 1].out_arm, lane), miss = rigid_miss_alone<F>(work, s, lane);
+    const F levers = lever_squared<F>(in, get<F>(chains.slots[s].inverse_inertia, lane)) +
+                     lever_squared<F>(out, get<F>(chains.slots[s - 1].inverse_inertia, lane));
+    const F reach = reach_squared(get<F>(work[s].position, lane), in, out);
+    F beyond = beyond_miss(miss, levers, reach);
+    if (chains.bundle->ragged) beyond = select(get<F>(chains.extras[s].active, lane) > F(0.0f), beyond, F(0.0f));
+    if (!any(beyond > F(0.0f))) return beyond;
+    const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
+    const Vec3T<F> give = give_alone<F>(step, work, s, lane, block_alone<F>(chains, work, s, lane), spring.softness);
+    return rigid_only(spring.keep, min(beyond, beyond_miss(miss + give, levers, reach)));
+}
+template <class F, class Work>
+ORRERY_FN void begin_refining_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
+    auto&& w = work[s];
+    put(w.alpha, lane, get<F>(chains.slots[s].inverse_mass, lane) + get<F>(w.inertia, lane) * dot(get<F>(w.in_arm, lane), get<F>(w.out_arm, lane)));
+    if (s == 0) return;
+    const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
+    const Sym3T<F> block = block_alone<F>(chains, work, s, lane);
+    put(inverse_row<Solve::poses>(w), lane, block * (F(1.0f) + spring.softness));
+    const Vec3T<F> miss = rigid_miss_alone<F>(work, s, lane) + give_alone<F>(step, work, s, lane, block, spring.softness);
+    put(w.reduced, lane, rigid_only(spring.keep, miss * F(-step.inverse_h)));
+}
+template <class F, class Work>
+ORRERY_FN void refine_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane, MaskOf<F> misses) {
+    const F zero(0.0f), h(step.h_s), m = get<F>(chains.slots[s].inverse_mass, lane);
+    auto&& w = work[s];
+    const Vec3T<F> none{zero, zero, zero}, impulse = s > 0 ? get<F>(w.reduced, lane) : none,
+                   after = s < chains.bundle->links ? get<F>(work[s + 1].reduced, lane) : none;
+    const Vec3T<F> linear = (impulse - after) * m,
+                   angular = (cross(get<F>(w.in_arm, lane), impulse) - cross(get<F>(w.out_arm, lane), after)) * get<F>(w.inertia, lane);
+    add_where<F>(w.position, lane, misses, linear * h);
+    const QuatT<F> had = get<F>(w.orientation, lane), turned = integrate(had, angular * h);
+    put(w.orientation, lane, QuatT<F>{select(misses, turned.x, had.x), select(misses, turned.y, had.y), select(misses, turned.z, had.z),
+                                      select(misses, turned.w, had.w)});
+    add_where<F>(w.linear, lane, misses, linear);
+    add_where<F>(w.angular, lane, misses, angular);
+    if (s > 0) add_where<F>(w.force, lane, misses, impulse * F(step.inverse_h));
+    if (s > 0 && chains.forces.breakable) add_where<F>(w.total, lane, misses, impulse);
+}
+
+template <class F, class Work>
+ORRERY_ONCE F most_missed_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane) {
+    F most(0.0f);
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
+        place_alone<F>(chains, work, s, lane);
+        if (s > 0) most = max(missed_alone<F>(step, chains, work, s, lane), most);
+    }
+    return most;
+}
+template <class F, class Work>
+ORRERY_ONCE void refine_once_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane, MaskOf<F> misses) {
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) begin_refining_alone<F>(step, chains, work, s, lane);
+    sweep_alone<Solve::poses, F>(chains, work, lane);
+    for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) refine_alone<F>(step, chains, work, s, lane, misses);
+}
+// Of the body that turns fastest.
+template <bool kLast, class F, class Work>
+ORRERY_ONCE F substitute_all_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane) {
+    const F zero(0.0f);
+    Vec3T<F> after{zero, zero, zero};
+    F fast = zero;
+    for (std::uint32_t s = chains.bundle->links + 1; s-- > 0;) fast = max(substitute_alone<kLast, F>(step, chains, work, s, lane, after), fast);
+    return fast;
+}
+template <bool kLast, class F, class Work>
+ORRERY_FN void finish_all_alone(const StepConstants& step, const ChainView& chains, Work work, std::size_t lane) {
+    const F far = turns_far(step, substitute_all_alone<kLast, F>(step, chains, work, lane));
+    const std::uint32_t turn_far = lanes_beyond(far) & vector_bits<F>(chains.bundle->alone, lane);
+    if (turn_far == 0) return;
+    for (std::uint32_t k = 0; k < kMostRefinements; ++k) {
+        const std::uint32_t misses = lanes_beyond(most_missed_alone<F>(step, chains, work, lane)) & turn_far;
+        if (misses == 0) return;
+        refine_once_alone<F>(step, chains, work, lane, lanes_with<F>(misses));
+    }
 }
 
 // Whether no number is near the limits of quarantine_lost_bodies: no length above half of one, no speed near one. A NaN is.
@@ -449,10 +579,10 @@ ORRERY_FN bool solve_alone_lanes(const StepContext& context, std::uint32_t subst
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) load_alone<F>(context, chains, work, s, lane);
     eliminate_all_alone<F>(context, chains, work, next, lane);
     for (std::uint32_t substep = 1; substep < substeps; ++substep) {
-        substitute_all_alone<false, F>(context.step, chains, work, lane);
+        finish_all_alone<false, F>(context.step, chains, work, lane);
         eliminate_all_alone<F>(context, chains, work, nullptr, lane);
     }
-    substitute_all_alone<true, F>(context.step, chains, work, lane);
+    finish_all_alone<true, F>(context.step, chains, work, lane);
     bool lost = false;
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) lost = store_alone<F>(context, chains, work, s, lane) || lost;
     return lost;
@@ -472,11 +602,11 @@ bool solve_alone(const StepContext& context, std::uint32_t substeps, const Chain
 
 // ---- coupled: any bodies, a pass at a time, the state in the body store
 
+// What depends on the poses: arms, blocks, errors, and the elimination of all but the right-hand side.
 template <class F>
 ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
                                std::size_t lane) {
-    const StepConstants& step = context.step;
-    const F h(step.h_s), one(1.0f), zero(0.0f);
+    const F h(context.step.h_s), one(1.0f), zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
     const Vec3T<F> none{zero, zero, zero};
     Vec3T<F> position_before = none, out_before = none;
@@ -511,9 +641,7 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
             if (chains.bundle->ragged) inverse = inverse * get<F>(chains.extras[s].active, lane);
             put(w.block, lane, block);
             put(w.inverse, lane, inverse);
-            const JointSpring<F> spring{softness, get<F>(w.rate, lane), get<F>(w.keep, lane)};
-            put(w.held_bias, lane, get<F>(w.bias, lane));
-            put(w.bias, lane, joint_bias(((pose.position - position_before) - out_before) + in, spring, step));
+            put(w.error, lane, ((pose.position - position_before) - out_before) + in);
         }
         const Mat3T<F> turned = cross_matrix(out) * (to_full(mass.inverse_inertia) * transpose(cross_matrix(in)));
         coupling = {{turned.x.x + mass.inverse_mass, turned.x.y, turned.x.z},
@@ -522,6 +650,19 @@ ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& ch
         put(w.coupling, lane, coupling);
         response = add_diagonal(lever_sandwich(out, mass.inverse_inertia), mass.inverse_mass);
         position_before = pose.position, out_before = out;
+    }
+}
+
+// What is asked of the next substep.
+template <class F>
+ORRERY_FN void aim_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
+    for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
+        CoupledSlot& w = work[s];
+        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
+        const Vec3T<F> error = get<F>(w.error, lane), bias = joint_bias(error, spring, context.step);
+        put(w.held_bias, lane, get<F>(w.bias, lane));
+        put(w.bias, lane, bias);
+        put(w.goal, lane, joint_goal(error, bias, context.step));
     }
 }
 
@@ -575,6 +716,67 @@ ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains,
     add_impulse(v, get<F>(w.inertia, lane), before - after, turn + torque);
     scatter_velocity<F>(context.velocity->linear, slot.body + lane,
                         vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), v);
+}
+
+// What the joint before a body misses, m.
+template <class F>
+ORRERY_FN Vec3T<F> miss_coupled(const StepContext& context, const CoupledSlot& w, std::size_t lane) {
+    const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
+    return rigid_only(get<F>(w.keep, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+}
+template <class F>
+ORRERY_FN F most_missed_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::size_t lane) {
+    const F tolerated = may_miss<F>(vector_bits<F>(chains.bundle->acted_on, lane), vector_bits<F>(chains.bundle->locked, lane));
+    F most(0.0f);
+    for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
+        const Vec3T<F> in = get<F>(work[s].in_arm, lane), out = get<F>(work[s - 1].out_arm, lane);
+        const F levers = lever_squared(in, get<F>(work[s].inertia.inverse_inertia, lane)) +
+                         lever_squared(out, get<F>(work[s - 1].inertia.inverse_inertia, lane));
+        const F reach = reach_squared(gather_pose<F>(context.pose->position, chains.slots[s].body + lane).position, in, out);
+        F beyond = beyond_miss(miss_coupled<F>(context, work[s], lane), levers, reach, tolerated);
+        if (chains.bundle->ragged) beyond = select(get<F>(chains.extras[s].active, lane) > F(0.0f), beyond, F(0.0f));
+        most = max(beyond, most);
+    }
+    return most;
+}
+// Of the lanes with these bits; refresh_coupled has been called. Impulses, velocities and poses.
+template <class F>
+ORRERY_ONCE void refine_once_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane, std::uint32_t bits) {
+    const F zero(0.0f);
+    const std::uint32_t links = chains.bundle->links;
+    const MaskOf<F> misses = lanes_with<F>(bits);
+    const Vec3T<F> none{zero, zero, zero};
+    Vec3T<F> reduced = none;
+    for (std::uint32_t s = 1; s <= links; ++s) {
+        const Vec3T<F> own = miss_coupled<F>(context, work[s], lane) * F(-context.step.inverse_h);
+        reduced = s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
+        put(work[s].reduced, lane, reduced);
+    }
+    Vec3T<F> after = none;
+    for (std::uint32_t s = links + 1; s-- > 0;) {
+        CoupledSlot& w = work[s];
+        Vec3T<F> change = none;
+        if (s > 0) {
+            change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + transpose_times(get<F>(w.coupling, lane), after));
+            add_where<F>(w.impulse, lane, misses, change);
+        }
+        VelocityT<F> v{none, none};
+        add_impulse(v, get<F>(w.inertia, lane), change - after, cross(get<F>(w.in_arm, lane), change) - cross(get<F>(w.out_arm, lane), after));
+        refine_body<F>(context, chains.slots[s].body + lane, bits & vector_bits<F>(chains.slots[s].dynamic, lane), v);
+        after = change;
+    }
+}
+// The poses have moved: where they miss what was asked for.
+template <class F>
+ORRERY_FN void refine_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
+    refresh_coupled<F>(context, chains, work, lane);
+    for (std::uint32_t k = 0; k < kMostRefinements; ++k) {
+        const std::uint32_t misses = lanes_beyond(most_missed_coupled<F>(context, chains, work, lane)) & vector_bits<F>(chains.bundle->coupled, lane);
+        if (misses == 0) break;
+        refine_once_coupled<F>(context, chains, work, lane, misses);
+        refresh_coupled<F>(context, chains, work, lane);
+    }
+    aim_coupled<F>(context, chains, work, lane);
 }
 
 template <class F>
@@ -640,6 +842,7 @@ void prepare_chains(const StepContext& context, const ChainView& chains, Coupled
             put(w.total, lane, Vec3T<F>{zero, zero, zero});
         }
         refresh_coupled<F>(context, chains, work, lane);
+        aim_coupled<F>(context, chains, work, lane);
         show_coupled<F>(context, chains, work, lane);
     }
 }
@@ -676,7 +879,7 @@ ORRERY_FN void sum_up(const ChainView& chains, CoupledSlot* work, std::size_t la
 template <class F>
 void refresh_chains(const StepContext& context, const ChainView& chains, CoupledSlot* work) {
     ORRERY_FOR_EACH_COUPLED_VECTOR {
-        refresh_coupled<F>(context, chains, work, lane);
+        refine_coupled<F>(context, chains, work, lane);
         show_coupled<F>(context, chains, work, lane);
     }
 }

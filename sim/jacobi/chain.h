@@ -41,9 +41,11 @@ struct ChainBundle {
     bool plain = true;        // the extras are 1, 0, 0, 1, 0, 0
     bool ragged = false;      // some chain is shorter
     bool breakable = false;   // forces are wanted
+    std::uint32_t locked = 0; // a bit a lane: Rig::locked
     Row compliance{};
     // Of a tick: lanes that are solved by themselves, and with the coloured solver.
     std::uint32_t alone = 0, coupled = 0;
+    std::uint32_t acted_on = 0;  // of the coupled ones: by contacts, or joints that are not the rig's
     bool met = false;         // and something touches some of the coupled ones: all of them are relaxed again
 };
 
@@ -59,7 +61,9 @@ struct alignas(64) AloneSlot {
     Row alpha;                  // of the coupling of the body's two joints
     Sym3Rows inverse;           // of the eliminated block of the joint before the body
     Vec3Rows reduced;           // its right-hand side
+    Vec3Rows goal;              // joint_goal (rig-inl.h)
     Vec3Rows total;             // N s of the tick
+    Sym3Rows& refined() { return inverse; }  // as `inverse`, while the poses are refined
 };
 
 // While chains take part in the passes of the coloured solver: of a bundle, for a tick.
@@ -70,6 +74,7 @@ struct alignas(64) CoupledSlot {
     Mat3Rows coupling;          // of the body's two joints
     Sym3Rows block, inverse;    // of the joint before the body: its own, and eliminated
     Row softness, rate, keep;   // of its spring
+    Vec3Rows error, goal;       // m; goal: joint_goal (rig-inl.h) of this substep
     Vec3Rows bias, held_bias;   // m/s; held: of the poses before the last move
     Vec3Rows bend;              // m/s; of the joint: by how much its points leave their tangents
     Row far_out;                // 1 where the body is beyond kFarOut_m

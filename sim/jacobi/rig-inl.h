@@ -38,8 +38,21 @@
 // lose it). Of chains that are solved again in a substep each solve takes it anew, but for what is
 // kFarOut_m from the origin: with what is pushed for rounded positions (above), which does not take itself away in a product, ropes gained energy
 // from solve to solve there. Where a body turns far in a substep, in the crack of a whip, the w before says little, and energy would grow: the term fades,
-// and is gone at h w = 1/8. Of chains that are solved by themselves it is gone at 0.22, which leaves a crack two thirds of its error and less,
-// unless tension leaves a body a quarter of its inverse inertia or less (of light links that are kicked, a cord of seven gained a tenth of its energy).
+// and is gone at h w = 1/8.
+//
+// Refinement. What a substep's solve asks of a joint is linear in how bodies turn. As a rope cracks, or was slack and snaps taut, they turn by so
+// much that this means little: of 1,000 links laid in folds of ten and let go, joints came centimetres apart, were pulled together by as much, with
+// thousands of links on their way, and came metres apart. So where the poses that a solve led to miss what it asked for,
+//
+//   C(x) = C - h bias - h e D impulse
+//
+// by more than kMiss of the joint's arms, the same equation is solved again there for what is left, Newton's method: impulses, velocities and poses go
+// on by it, until no joint of the chain or tree misses or kMostRefinements are done. Most substeps need none: where no body turns by kFarTurn none
+// misses, so that chains by themselves are not even looked at. A user's spring misses nothing either: how hard it is depends on where its bodies' arms point (as D), and where a soft one had them
+// turn, chains of such gained energy. Contacts and other joints do not follow, so that what they act on may miss kMissActedOn. What refines is an
+// implicit step: poses become the nearest that joints allow to where bodies flew to, in the measure of their masses, and energy goes where a linear
+// step would gain some.
+// Lanes that miss nothing keep their bits, whatever those beside them miss. max has the new number first, so that it passes a NaN over.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_JACOBI_RIG_INL_H_
@@ -59,10 +72,14 @@ inline constexpr float kShare = 0.3f;     // of a joint's error, in a substep
 inline constexpr float kStiffest = 1.5f;  // h^2 w^2 above which it is implicit
 inline constexpr float kWild = 64.0f;     // w_f fades with this times h^2 w_f^2, and is gone at 1
 inline constexpr float kCurve = 0.5f;     // Taylor's
-inline constexpr float kCurveFade = 32.0f;     // of h^2 w^2 of a body's own turning
-inline constexpr float kCurveFadeAlone = 10.0f;  // of chains by themselves,
-inline constexpr float kTaut = 0.25f;          // unless tension leaves a body less of its inverse inertia than this
+inline constexpr float kCurveFade = 32.0f;  // of h^2 w^2 of a body's own turning
 inline constexpr float kFarOut_m = 512.0f;
+inline constexpr float kMiss = 0.003f;           // of its arms that a joint may miss what it was asked for by,
+inline constexpr float kMissActedOn = 0.02f;     // where something else acts on the rig, too,
+inline constexpr float kMissLocked = 1.0e6f;     // or an axis is locked along which bodies move
+inline constexpr float kRounding = 1.0f / (1 << 21);  // of a position or an arm, at least of a metre: more than a miss is rounded by
+inline constexpr float kFarTurn = 0.05f;  // rad in a substep: what turns by less makes no joint miss
+inline constexpr std::uint32_t kMostRefinements = 12;
 
 template <class F>
 ORRERY_FN void put(QuatRows& r, std::size_t lane, QuatT<F> q) {
@@ -188,13 +205,8 @@ ORRERY_FN Vec3T<F> bounded(Vec3T<F> v, float limit) {
 
 // What w x (w x r) is multiplied with to count as speed, s.
 template <class F>
-ORRERY_FN F curving(Vec3T<F> angular, F h, F fade = F(kCurveFade)) {
-    return h * max(F(kCurve) - (h * h) * length_squared(angular) * fade, F(0.0f));
-}
-// Of a body of a chain by itself, by its inverse inertia and what tension leaves of it.
-template <class F>
-ORRERY_FN F curving_alone(Vec3T<F> angular, F h, F own, F left) {
-    return curving(angular, h, select(left < own * F(kTaut), F(kCurveFade), F(kCurveFadeAlone)));
+ORRERY_FN F curving(Vec3T<F> angular, F h) {
+    return h * max(F(kCurve) - (h * h) * length_squared(angular) * F(kCurveFade), F(0.0f));
 }
 // What a point at an arm moves by in a substep, less its centre, for each second of it.
 template <class F>
@@ -220,6 +232,80 @@ template <class F>
 ORRERY_FN Vec3T<F> joint_bias(Vec3T<F> error, const JointSpring<F>& spring, const StepConstants& step) {
     const Vec3T<F> bias = error * spring.rate;
     return select<F>(spring.keep > F(0.0f), bias, shortened(bias, F(step.joint_recovery_speed)));
+}
+
+// What a joint is to be apart by when a substep ends, but for what its softness leaves.
+template <class F>
+ORRERY_FN Vec3T<F> joint_goal(Vec3T<F> error, Vec3T<F> bias, const StepConstants& step) {
+    return error - bias * F(step.h_s);
+}
+// Of a joint that the user did not make a spring (JointSpring::keep), else 0.
+template <class F>
+ORRERY_FN F rigid_only(F keep, F x) {
+    return select(keep > F(0.0f), F(0.0f), x);
+}
+template <class F>
+ORRERY_FN Vec3T<F> rigid_only(F keep, Vec3T<F> v) {
+    const F zero(0.0f);
+    return select<F>(keep > zero, Vec3T<F>{zero, zero, zero}, v);
+}
+// Of an arm of a body with this inverse inertia, m^2: none of what does not turn, as the world does not.
+template <class F>
+ORRERY_FN F lever_squared(Vec3T<F> arm, F inverse_inertia) {
+    return select(inverse_inertia > F(0.0f), dot(arm, arm), F(0.0f));
+}
+template <class F>
+ORRERY_FN F lever_squared(Vec3T<F> arm, const Sym3T<F>& inverse_inertia) {
+    return lever_squared(arm, (inverse_inertia.xx + inverse_inertia.yy) + inverse_inertia.zz);
+}
+// What a joint may miss, m^2, and what calls for refinement: above 0. `levers`: lever_squared of both. `reach`: of what it was computed from.
+template <class F>
+ORRERY_FN F reach_squared(Vec3T<F> position, Vec3T<F> arm, Vec3T<F> other_arm) {
+    return F(1.0f) + (dot(position, position) + (dot(arm, arm) + dot(other_arm, other_arm)));
+}
+template <class F>
+ORRERY_FN F beyond_miss(Vec3T<F> miss, F levers, F reach, F may_miss = F(kMiss)) {
+    return dot(miss, miss) - (levers * (may_miss * may_miss) + reach * F(kRounding * kRounding));
+}
+// Bits of the lanes where `beyond` is above 0.
+template <class F>
+ORRERY_FN std::uint32_t lanes_beyond(F beyond) {
+    if (!any(beyond > F(0.0f))) return 0;
+    float each[kBundleLanes];
+    store(each, beyond);
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < lanes<F>(); ++k) bits |= each[k] > 0.0f ? 1u << k : 0u;
+    return bits;
+}
+
+template <class F>
+ORRERY_FN MaskOf<F> lanes_with(std::uint32_t bits) {
+    float each[kBundleLanes];
+    for (std::size_t k = 0; k < lanes<F>(); ++k) each[k] = ((bits >> k) & 1u) != 0 ? 1.0f : 0.0f;
+    return load<F>(each) > F(0.0f);
+}
+// What joints may miss, by the lanes that something else acts on, and those in which locks do: no solve knows of these, so that what they leave
+// would be missed for ever.
+template <class F>
+ORRERY_FN F may_miss(std::uint32_t acted_on, std::uint32_t locked) {
+    if ((acted_on | locked) == 0) return F(kMiss);
+    return select(lanes_with<F>(locked), F(kMissLocked), select(lanes_with<F>(acted_on), F(kMissActedOn), F(kMiss)));
+}
+template <class F>
+ORRERY_FN void add_where(Vec3Rows& row, std::size_t lane, MaskOf<F> where, Vec3T<F> by) {
+    const Vec3T<F> had = get<F>(row, lane);
+    put(row, lane, select<F>(where, had + by, had));
+}
+
+// A body's velocity and pose go on by a change of velocity.
+template <class F>
+ORRERY_ONCE void refine_body(const StepContext& context, const std::uint32_t* rows, std::uint32_t bits, const VelocityT<F>& change) {
+    if (bits == 0) return;
+    VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
+    v.linear = v.linear + change.linear;
+    v.angular = v.angular + change.angular;
+    scatter_velocity<F>(context.velocity->linear, rows, bits, v);
+    move_on<F>(context, rows, bits, change);
 }
 
 // ---- the forces of the last substep, from the joint's side to the rig's: `sign` is -1 where they differ

@@ -87,6 +87,7 @@ void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t
     const Rig& rig = rigs_.rigs[rig_index];
     bundle.rig[lane] = rig_index;
     bundle.compliance.lane[lane] = rig.compliance;
+    if (rig.locked) bundle.locked |= 1u << lane;
     bundle.ragged = bundle.ragged || rig.links < bundle.links;
     const std::uint32_t* body = rigs_.bodies.data() + rig.first_body;
     const std::uint32_t* joint_at = rigs_.joints.data() + rig.first;
@@ -156,7 +157,7 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         ChainBundle& bundle = bundles_[b];
         const std::uint32_t before = bundle.alone;
-        bundle.alone = bundle.coupled = 0;
+        bundle.alone = bundle.coupled = bundle.acted_on = 0;
         bundle.met = false;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             const std::uint32_t r = bundle.rig[lane];
@@ -164,6 +165,7 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
             const std::uint32_t* body = rigs_.bodies.data() + rigs_.rigs[r].first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
+            if (met_[r] != 0 || rigs_.rigs[r].jointed_otherwise) bundle.acted_on |= 1u << lane;
             bundle.met = bundle.met || met_[r] != 0;
         }
         if (kept) set_flags(bundle, before ^ bundle.alone);

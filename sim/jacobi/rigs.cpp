@@ -43,7 +43,7 @@ class Finder {
         taken_.assign(joints_.size(), false);
         if (!choice_.named.empty() || choice_.settings.rig_joints > 0) {
             find_components();
-            find_idle();
+            find_faulty();
             if (leave_rods_out()) find_components();
             for (const Joint& joint : joints_) {
                 if (links(joint)) place(root(joint));
@@ -129,14 +129,23 @@ class Finder {
 
     // Of a body of the definition, whose generation is 0 as long as it lives.
     bool names(std::uint32_t body) const { return bodies_.generation[body] == 0 && dynamic(body); }
-    void find_idle() {
+    static void note(std::uint32_t& count, std::uint32_t& first, std::uint32_t named) {
+        if (count++ == 0) first = named;
+    }
+    void find_faulty() {
         for (std::uint32_t i = 0; i < choice_.named.size(); ++i) {
-            bool lives = false, held = false;
-            for (const std::uint32_t body : choice_.named[i].bodies) {
-                lives = lives || names(body + 1);
-                held = held || (names(body + 1) && degree_[body + 1] > 0);
+            bool lives = false, held = false, unheeded = false;
+            const RigDef& def = choice_.named[i];
+            for (const std::uint32_t body : def.bodies) {
+                if (!names(body + 1)) continue;
+                lives = true;
+                if (degree_[body + 1] == 0) continue;
+                held = true;
+                const RigDef& first = *components_[root(body + 1)].named;
+                unheeded = unheeded || first.solver != def.solver || !same(first.compliance, def.compliance) || first.iterations != def.iterations;
             }
-            if (lives && !held && out_.faults.idle++ == 0) out_.faults.first_idle = i;
+            if (lives && !held) note(out_.faults.idle, out_.faults.first_idle, i);
+            if (unheeded) note(out_.faults.unheeded, out_.faults.first_unheeded, i);
         }
     }
 
@@ -228,7 +237,11 @@ class Finder {
         const bool loop = component.rods > 0 || inner + 1 != component.bodies;
         Rig rig;
         rig.kind = loop ? RigClass::loopy : component.most > 2 || spans ? RigClass::tree : RigClass::chain;
-        if (solver == RigSolver::direct && loop) return;  // the coloured solver's
+        if (solver == RigSolver::direct && loop) {  // the coloured solver's
+            if (component.named != nullptr)
+                note(out_.faults.looped, out_.faults.first_looped, static_cast<std::uint32_t>(component.named - choice_.named.data()));
+            return;
+        }
         rig.method = solver == RigSolver::block_jacobi      ? RigMethod::block_jacobi
                      : solver == RigSolver::jacobi || loop ? RigMethod::jacobi
                                                             : RigMethod::exact;
@@ -390,15 +403,18 @@ class Finder {
         const MassRecord& m = bodies_.mass(body);
         const float* i = m.inverse_inertia;
         const bool sphere = same(i[0], i[3]) && same(i[3], i[5]) && i[1] == 0.0f && i[2] == 0.0f && i[4] == 0.0f;
-        const auto is_one = [](float lock) { return lock == 1.0f; };
-        return sphere && std::all_of(std::begin(m.linear_lock), std::end(m.linear_lock), is_one) &&
-               std::all_of(std::begin(m.angular_lock), std::end(m.angular_lock), is_one);
+        return sphere && free(m.linear_lock) && free(m.angular_lock);
+    }
+    static bool free(const float (&locks)[3]) {
+        return std::all_of(std::begin(locks), std::end(locks), [](float lock) { return lock == 1.0f; });
     }
 
     void mark_coupled() {
         for (std::uint32_t body = 1; body < bodies_.size(); ++body) {
             const std::uint32_t rig = out_.rig_of_body[body];
-            if (rig != kNone && !round(body)) out_.rigs[rig].always_coupled = true;
+            if (rig == kNone) continue;
+            if (!round(body)) out_.rigs[rig].always_coupled = true;
+            if (!free(bodies_.mass(body).linear_lock)) out_.rigs[rig].locked = true;
         }
         for (const std::uint32_t i : out_.coloured) {
             for (const std::uint32_t body : joints_[i].bodies()) {

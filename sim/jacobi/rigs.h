@@ -59,6 +59,7 @@ struct Rig {
     float compliance = 0.0f;             // of the blocks on the diagonal: RigDef::compliance, kHeldCompliance at least where it is held, kRigCompliance where it is long
     bool jointed_otherwise = false;      // a member has joints that are no rig's
     bool always_coupled = false;         // that, or a member is more than a round mass
+    bool locked = false;                 // a member cannot move along some axis
 };
 
 // What a joint of a rig does to its B, N in world axes, in the last substep. A row a joint, after the first, which is no joint's

@@ -84,11 +84,12 @@ ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees,
     hold_body(above, lane, h, x_above, to_parent * pull(-impulse, out));
 }
 
-// What depends on the poses: arms, blocks, biases, and the elimination of all but the right-hand side.
+// What depends on the poses: arms, blocks, errors, and the elimination of all but the right-hand side. bits: lanes whose bodies have moved; others
+// are computed again from what they were.
 template <class F>
-ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
-    const StepConstants& step = context.step;
-    const F zero(0.0f), h(step.h_s);
+ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, std::uint32_t bits) {
+    const MaskOf<F> moved = lanes_with<F>(bits);
+    const F zero(0.0f), h(context.step.h_s);
     const std::uint32_t links = trees.bundle->links;
     TreeWork* const work = trees.work;
     for (std::uint32_t s = 0; s <= links; ++s) {
@@ -105,15 +106,13 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         put(w.in_arm, lane, in);
         put(w.out_arm, lane, out);
         if (slot.span != kNone) {
-            refresh_span<F>(context, trees, s, lane);
+            refresh_span<F>(context, trees, s, lane, moved);
         } else {
             put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
             put(above.stiffness, lane,
                 get<F>(above.stiffness, lane) + turn_back(-impulse, out, get<F>(above.inertia.inverse_inertia, lane)));
         }
-        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
-        put(w.held_bias, lane, get<F>(w.bias, lane));
-        put(w.bias, lane, joint_bias(((pose.position - parent.position) - out) + in, spring, step));
+        put(w.error, lane, ((pose.position - parent.position) - out) + in);
     }
     for (std::uint32_t s = 1; s <= links; ++s) {
         const TreeSlot& slot = trees.slots[s];
@@ -165,18 +164,62 @@ ORRERY_ONCE void show_tree(const StepContext& context, const RigTreeView& trees,
     }
 }
 
-// Changes of the bodies' impulses act on them.
+// What the joint to the parent misses, m; of no span.
 template <class F>
-ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
+ORRERY_FN Vec3T<F> miss_tree(const StepContext& context, const TreeWork& w, std::size_t lane) {
+    const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
+    return rigid_only(get<F>(w.keep, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+}
+// What is asked of the next substep.
+template <class F>
+ORRERY_FN void aim(const StepContext& context, const JointSpring<F>& spring, std::size_t lane, const Vec3Rows& error, Vec3Rows& goal, Vec3Rows& bias,
+                   Vec3Rows& held_bias) {
+    const Vec3T<F> apart = get<F>(error, lane), asked = joint_bias(apart, spring, context.step);
+    put(held_bias, lane, get<F>(bias, lane));
+    put(bias, lane, asked);
+    put(goal, lane, joint_goal(apart, asked, context.step));
+}
+template <class F>
+ORRERY_ONCE void aim_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
+        TreeWork& w = trees.work[s];
+        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
+        aim<F>(context, spring, lane, w.error, w.goal, w.bias, w.held_bias);
+        if (trees.slots[s].span == kNone) continue;
+        TreeSpanWork& span = trees.span_work[trees.slots[s].span];
+        aim<F>(context, spring, lane, span.error, span.goal, span.bias, span.held_bias);
+    }
+}
+
+// Changes of the bodies' impulses act on them, in the lanes with these bits.
+template <class F>
+ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, std::uint32_t bits) {
     const TreeSlot& slot = trees.slots[s];
     const TreeWork& w = trees.work[s];
     VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
     add_impulse(v, get<F>(w.inertia, lane), get<F>(w.f_linear, lane), get<F>(w.f_angular, lane));
-    scatter_velocity<F>(context.velocity->linear, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane), v);
+    scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits & vector_bits<F>(slot.dynamic, lane), v);
 }
 template <class F>
-ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, bool relax) {
+ORRERY_ONCE void move_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, std::uint32_t bits) {
+    const F zero(0.0f);
+    const TreeSlot& slot = trees.slots[s];
+    const TreeWork& w = trees.work[s];
+    const Vec3T<F> none{zero, zero, zero};
+    VelocityT<F> change{none, none};
+    add_impulse(change, get<F>(w.inertia, lane), get<F>(w.f_linear, lane), get<F>(w.f_angular, lane));
+    refine_body<F>(context, slot.body + lane, bits & vector_bits<F>(slot.dynamic, lane), change);
+}
+template <class F>
+ORRERY_FN std::uint32_t awake_bits(const RigTreeView& trees, std::size_t lane) {
+    return vector_bits<F>(trees.bundle->awake, lane);
+}
+// Of the lanes with these bits.
+template <class F>
+ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, TreeSolve solve, std::uint32_t bits) {
+    const MaskOf<F> solved = lanes_with<F>(bits);
     const F zero(0.0f), one(1.0f), h(context.step.h_s);
+    const bool relax = solve == TreeSolve::relax;
     const Vec3T<F> none{zero, zero, zero};
     const std::uint32_t links = trees.bundle->links;
     TreeWork* const work = trees.work;
@@ -189,22 +232,26 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
     for (std::uint32_t s = links; s > 0; --s) {
         const TreeSlot& slot = trees.slots[s];
         if (slot.span != kNone) {
-            reduce_span<F>(context, trees, s, lane, relax);
+            reduce_span<F>(context, trees, s, lane, solve);
             continue;
         }
         TreeWork &w = work[s], &above = work[slot.parent];
-        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
-                           parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
         const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
-        const F keep = relax ? get<F>(w.keep, lane) : one;
-        const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
-                              (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-        const F curve = relax ? zero : curving(v.angular, h),
-                curve_above = relax ? zero : curving(parent.angular, h);
-        const Vec3T<F> rest = come_apart(v, in, curve, parent, out, curve_above);
+        Vec3T<F> asked = none;
+        if (solve == TreeSolve::poses) {
+            asked = miss_tree<F>(context, w, lane) * F(-context.step.inverse_h);
+        } else {
+            const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
+                               parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
+            const F keep = relax ? get<F>(w.keep, lane) : one;
+            const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
+                                  (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
+            const F curve = relax ? zero : curving(v.angular, h), curve_above = relax ? zero : curving(parent.angular, h);
+            asked = -(come_apart(v, in, curve, parent, out, curve_above) + held * keep);
+        }
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
         const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);
-        const Vec3T<F> reduced = (-(rest + held * keep) - own) + (up + cross(turn, out));
+        const Vec3T<F> reduced = (asked - own) + (up + cross(turn, out));
         put(w.reduced, lane, reduced);
         const Vec3T<F> y = get<F>(w.inverse, lane) * reduced;
         put(above.u_linear, lane, up - get<F>(w.linear, lane) * y);
@@ -212,18 +259,54 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
     }
     for (std::uint32_t s = 1; s <= links; ++s) {
         if (trees.slots[s].span != kNone) {
-            substitute_span<F>(trees, s, lane);
+            substitute_span<F>(trees, s, lane, solved);
             continue;
         }
         TreeWork &w = work[s], &above = work[trees.slots[s].parent];
         const Vec3T<F> acted = transpose_times(get<F>(w.linear, lane), get<F>(above.f_linear, lane)) +
                                transpose_times(get<F>(w.angular, lane), get<F>(above.f_angular, lane));
         const Vec3T<F> change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + acted);
-        put(w.impulse, lane, get<F>(w.impulse, lane) + change);
+        add_where<F>(w.impulse, lane, solved, change);
         load_body(above, lane, -change, -cross(get<F>(w.out_arm, lane), change));
         load_body(w, lane, change, cross(get<F>(w.in_arm, lane), change));
     }
-    for (std::uint32_t s = 0; s <= links; ++s) push_tree<F>(context, trees, s, lane);
+    for (std::uint32_t s = 0; s <= links; ++s) {
+        if (solve == TreeSolve::poses) move_tree<F>(context, trees, s, lane, bits);
+        else push_tree<F>(context, trees, s, lane, bits);
+    }
+}
+
+// beyond_miss of a joint to the parent, and of the second one of a span.
+template <class F>
+ORRERY_ONCE F missed_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, F tolerated) {
+    const F h(context.step.h_s);
+    const TreeSlot& slot = trees.slots[s];
+    const TreeWork& w = trees.work[s];
+    const Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane);
+    const F levers = lever_squared(in, get<F>(w.inertia.inverse_inertia, lane)) +
+                     lever_squared(out, get<F>(trees.work[slot.parent].inertia.inverse_inertia, lane));
+    const F reach = reach_squared(gather_pose<F>(context.pose->position, slot.body + lane).position, in, out);
+    if (slot.span == kNone) return beyond_miss(miss_tree<F>(context, w, lane), levers, reach, tolerated);
+    const TreeSpanWork& span = trees.span_work[slot.span];
+    F r[kSpanRows];
+    span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)), (get<F>(span.goal, lane) - get<F>(span.error, lane)), h, r);
+    for (F& row : r) row = rigid_only(get<F>(w.keep, lane), row);
+    return max(beyond_miss(Vec3T<F>{r[0], r[1], r[2]}, levers, reach, tolerated), beyond_miss(Vec3T<F>{r[3], r[4], F(0.0f)}, levers, reach, tolerated));
+}
+// The poses have moved: where they miss what was asked for.
+template <class F>
+ORRERY_ONCE void refine_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
+    refresh_tree<F>(context, trees, lane, awake_bits<F>(trees, lane));
+    const F tolerated = may_miss<F>(vector_bits<F>(trees.bundle->acted_on, lane), vector_bits<F>(trees.bundle->locked, lane));
+    for (std::uint32_t k = 0; k < kMostRefinements; ++k) {
+        F most(0.0f);
+        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) most = max(missed_tree<F>(context, trees, s, lane, tolerated), most);
+        const std::uint32_t misses = lanes_beyond(most) & awake_bits<F>(trees, lane);
+        if (misses == 0) break;
+        solve_tree<F>(context, trees, lane, TreeSolve::poses, misses);
+        refresh_tree<F>(context, trees, lane, misses);
+    }
+    aim_tree<F>(context, trees, lane);
 }
 
 // ---- passes, of the trees from `lane` on
@@ -250,7 +333,8 @@ ORRERY_ONCE void prepare_tree(const StepContext& context, const RigTreeView& tre
         put(span.impulse, lane, load_force(trees.forces, joint.force + lane, get<F>(joint.sign, lane)) * h);
         put(span.total, lane, none);
     }
-    refresh_tree<F>(context, trees, lane);
+    refresh_tree<F>(context, trees, lane, awake_bits<F>(trees, lane));
+    aim_tree<F>(context, trees, lane);
 }
 
 template <class F>
@@ -273,7 +357,7 @@ ORRERY_ONCE void warm_start_tree(const StepContext& context, const RigTreeView& 
         load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
         load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
     }
-    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane);
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane, awake_bits<F>(trees, lane));
 }
 
 template <class F>
@@ -288,17 +372,17 @@ ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
     }
 }
 
-// The poses have moved, and refresh_tree was called. A user's spring keeps the bias of the substep that it was integrated in.
+// The poses have moved, and refine_tree was called. A user's spring keeps the bias of the substep that it was integrated in.
 template <class F>
 ORRERY_FN void relax_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
-    solve_tree<F>(context, trees, lane, true);
+    solve_tree<F>(context, trees, lane, TreeSolve::relax, awake_bits<F>(trees, lane));
     sum_up<F>(trees, lane, F(1.0f));
 }
 // In the same substep.
 template <class F>
 ORRERY_FN void relax_tree_again(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     sum_up<F>(trees, lane, F(-1.0f));
-    solve_tree<F>(context, trees, lane, true);
+    solve_tree<F>(context, trees, lane, TreeSolve::relax, awake_bits<F>(trees, lane));
     sum_up<F>(trees, lane, F(1.0f));
 }
 
@@ -333,7 +417,7 @@ void prepare_trees(const StepContext& context, const RigTreeView& trees) {
 template <class F>
 void refresh_trees(const StepContext& context, const RigTreeView& trees) {
     ORRERY_FOR_EACH_TREE_VECTOR {
-        refresh_tree<F>(context, trees, lane);
+        refine_tree<F>(context, trees, lane);
         show_tree<F>(context, trees, lane);
     }
 }
@@ -343,7 +427,7 @@ void warm_start_trees(const StepContext& context, const RigTreeView& trees) {
 }
 template <class F>
 void solve_trees(const StepContext& context, const RigTreeView& trees) {
-    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, false);
+    ORRERY_FOR_EACH_TREE_VECTOR solve_tree<F>(context, trees, lane, TreeSolve::velocities, awake_bits<F>(trees, lane));
 }
 template <class F>
 void relax_trees(const StepContext& context, const RigTreeView& trees) {

@@ -32,9 +32,11 @@ struct TreeBundle {
     std::uint32_t slot = 0;  // of the root
     std::uint32_t first_span = 0, spans = 0;
     bool breakable = false;
+    std::uint32_t locked = 0;  // a bit a lane: Rig::locked
     Row compliance{};
     std::uint32_t awake = 0;  // of a tick: lanes that are solved
     std::uint32_t alone = 0;  // all of those, where nothing but their own joints acts on any of them, else none
+    std::uint32_t acted_on = 0;  // by contacts, or joints that are not the rig's
     bool met = false;         // and something touches some of them: all are relaxed again
 };
 
@@ -50,6 +52,7 @@ struct alignas(64) TreeWork {
     Row softness, rate, keep;   // of the joint's spring
     Sym3Rows block, inverse;    // of the joint: its own, and eliminated
     Mat3Rows linear, angular;   // what an impulse at the parent's point does to the parent, its later children eliminated
+    Vec3Rows error, goal;       // m; goal: joint_goal (rig-inl.h) of this substep
     Vec3Rows bias, held_bias;   // m/s; held: of the poses before the last move
     Vec3Rows impulse, total;    // N s, on the body: of a substep, of the tick
     Vec3Rows reduced;           // right-hand side
@@ -69,7 +72,7 @@ struct alignas(64) TreeSpanWork {
     Row block[15];                    // of the rows, their lower triangle
     LdltRows<5> inverse;              // eliminated
     Vec3Rows linear[2], angular[2];   // as TreeWork's
-    Vec3Rows bias, held_bias;         // of the second joint
+    Vec3Rows error, goal, bias, held_bias;  // of the second joint
     Vec3Rows impulse, total;
     Row reduced[2];
 };

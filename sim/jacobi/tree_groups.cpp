@@ -46,6 +46,7 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
         const std::uint32_t lane = bundle.lanes++;
         bundle.rig[lane] = order[k];
         bundle.compliance.lane[lane] = rig.compliance;
+        if (rig.locked) bundle.locked |= 1u << lane;
         for (std::uint32_t s = 0; s < rig.members; ++s) {
             TreeSlot& slot = slots_[bundle.slot + s];
             const std::uint32_t body = rigs.bodies[rig.first_body + s];
@@ -79,15 +80,18 @@ void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<co
     awake_.clear();
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         TreeBundle& bundle = bundles_[b];
-        bundle.awake = bundle.alone = 0;
+        bundle.awake = bundle.alone = bundle.acted_on = 0;
         bundle.met = false;
         for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
             // Its dynamic bodies sleep and wake together; the first or the second is one.
-            const std::uint32_t* body = rigs.bodies.data() + rigs.rigs[bundle.rig[lane]].first_body;
+            const Rig& rig = rigs.rigs[bundle.rig[lane]];
+            const std::uint32_t* body = rigs.bodies.data() + rig.first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
             bundle.awake |= 1u << lane;
-            if (touched[bundle.rig[lane]] == 0 && !rigs.rigs[bundle.rig[lane]].jointed_otherwise) bundle.alone |= 1u << lane;
-            bundle.met = bundle.met || met[bundle.rig[lane]] != 0;
+            const bool touches = met[bundle.rig[lane]] != 0;
+            if (touched[bundle.rig[lane]] == 0 && !rig.jointed_otherwise) bundle.alone |= 1u << lane;
+            if (touches || rig.jointed_otherwise) bundle.acted_on |= 1u << lane;
+            bundle.met = bundle.met || touches;
         }
         if (bundle.alone != bundle.awake) bundle.alone = 0;  // all of them are solved and relaxed again
         if (bundle.awake != 0) awake_.push_back(b);

@@ -97,8 +97,7 @@ ORRERY_FN F turn_about(Vec3T<F> force, Vec3T<F> arm, Vec3T<F> line, const Sym3T<
 
 // Axes, what is left of both impulses, stiffness, and of the second joint what refresh_tree does with every slot's first, whose arms it wants.
 template <class F>
-ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
-    const StepConstants& step = context.step;
+ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, MaskOf<F> moved) {
     const F half(0.5f);
     const TreeSlot& slot = trees.slots[s];
     const TreeSpan& joint = trees.spans[slot.span];
@@ -120,16 +119,15 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     const Vec3T<F> first = get<F>(w.impulse, lane), second = get<F>(span.impulse, lane), mean = middle(first, second),
                    difference = (first - second) * half;
     const Vec3T<F> q = across[0] * dot(across[0], difference) + across[1] * dot(across[1], difference);
-    put(w.impulse, lane, mean + q);
-    put(span.impulse, lane, mean - q);
-    const Vec3T<F> both = first + second, middle_in = middle(get<F>(w.in_arm, lane), in), middle_out = middle(get<F>(w.out_arm, lane), out);
+    const Vec3T<F> first_left = select<F>(moved, mean + q, first), second_left = select<F>(moved, mean - q, second);
+    put(w.impulse, lane, first_left);
+    put(span.impulse, lane, second_left);
+    const Vec3T<F> both = first_left + second_left, middle_in = middle(get<F>(w.in_arm, lane), in), middle_out = middle(get<F>(w.out_arm, lane), out);
     const F stiffness = turn_about(both, middle_in, line, get<F>(w.inertia.inverse_inertia, lane)),
             stiffness_above = turn_about(-both, middle_out, line, get<F>(above.inertia.inverse_inertia, lane));
     put(w.stiffness, lane, get<F>(w.stiffness, lane) + stiffness);
     put(above.stiffness, lane, get<F>(above.stiffness, lane) + stiffness_above);
-    const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
-    put(span.held_bias, lane, get<F>(span.bias, lane));
-    put(span.bias, lane, joint_bias(((pose.position - parent.position) - out) + in, spring, step));
+    put(span.error, lane, ((pose.position - parent.position) - out) + in);
 }
 
 // Each joint gives way by itself, as much as its own block D_i says: (D1 + D2) / 4 of the middle, t_j . (D1 + D2) t_k of the differences, and
@@ -208,33 +206,51 @@ ORRERY_ONCE void eliminate_span(const RigTreeView& trees, std::uint32_t s, std::
     put_response<F>(above, lane, response);
 }
 
-// Up: the right-hand side, and what the parent is left to do.
+// What a span's rows are asked for, of what both joints are, less what their softness gives.
 template <class F>
-ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, bool relax) {
-    const F zero(0.0f), one(1.0f), half(0.5f), h(context.step.h_s);
-    const TreeSlot& slot = trees.slots[s];
-    TreeSpanWork& span = trees.span_work[slot.span];
-    TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
-    const SpanSide<F> in = span_side<F>(w, span, lane), out = span_side_above<F>(w, span, lane);
-    const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
-                       parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
-    const F keep = relax ? get<F>(w.keep, lane) : one;
-    const F curve = relax ? zero : curving(v.angular, h),
-            curve_above = relax ? zero : curving(parent.angular, h);
-    const Vec3T<F> first = -(come_apart(v, get<F>(w.in_arm, lane), curve, parent, get<F>(w.out_arm, lane), curve_above) +
-                             get<F>(relax ? w.held_bias : w.bias, lane) * keep),
-                   second = -(come_apart(v, get<F>(span.in_arm, lane), curve, parent, get<F>(span.out_arm, lane), curve_above) +
-                              get<F>(relax ? span.held_bias : span.bias, lane) * keep);
+ORRERY_ONCE void span_rows(const RigTreeView& trees, std::uint32_t s, std::size_t lane, Vec3T<F> first, Vec3T<F> second, F keep, F* r) {
+    const F zero(0.0f), half(0.5f);
+    const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
+    const TreeWork& w = trees.work[s];
     const Vec3T<F> across[2] = {get<F>(span.across[0], lane), get<F>(span.across[1], lane)};
     const Vec3T<F> x1 = get<F>(w.impulse, lane), x2 = get<F>(span.impulse, lane), q = (x1 - x2) * half;
     const F had[kSpanRows] = {x1.x + x2.x, x1.y + x2.y, x1.z + x2.z, dot(across[0], q), dot(across[1], q)};
     const Vec3T<F> mean = middle(first, second), apart = first - second;
-    F r[kSpanRows] = {mean.x, mean.y, mean.z, dot(across[0], apart), dot(across[1], apart)};
+    r[0] = mean.x, r[1] = mean.y, r[2] = mean.z, r[3] = dot(across[0], apart), r[4] = dot(across[1], apart);
     const F give = get<F>(w.softness, lane) * keep;
     for (std::size_t i = 0; i < kSpanRows; ++i) {
         F soft = zero;
         for (std::size_t j = 0; j < kSpanRows; ++j) soft = soft + get<F>(span.block[i < j ? lower_index(j, i) : lower_index(i, j)], lane) * had[j];
         r[i] = r[i] - soft * give;
+    }
+}
+// What a solve is for, and what it asks of a joint.
+enum class TreeSolve { velocities, relax, poses };
+
+// Up: the right-hand side, and what the parent is left to do.
+template <class F>
+ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, TreeSolve solve) {
+    const F zero(0.0f), one(1.0f), h(context.step.h_s), inverse_h(context.step.inverse_h);
+    const bool relax = solve == TreeSolve::relax;
+    const TreeSlot& slot = trees.slots[s];
+    TreeSpanWork& span = trees.span_work[slot.span];
+    TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
+    const SpanSide<F> in = span_side<F>(w, span, lane), out = span_side_above<F>(w, span, lane);
+    const F keep = relax ? get<F>(w.keep, lane) : one;
+    F r[kSpanRows];
+    if (solve == TreeSolve::poses) {
+        span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)) * inverse_h,
+                     (get<F>(span.goal, lane) - get<F>(span.error, lane)) * inverse_h, keep, r);
+        for (F& row : r) row = rigid_only(get<F>(w.keep, lane), row);
+    } else {
+        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
+                           parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
+        const F curve = relax ? zero : curving(v.angular, h), curve_above = relax ? zero : curving(parent.angular, h);
+        const Vec3T<F> first = -(come_apart(v, get<F>(w.in_arm, lane), curve, parent, get<F>(w.out_arm, lane), curve_above) +
+                                 get<F>(relax ? w.held_bias : w.bias, lane) * keep),
+                       second = -(come_apart(v, get<F>(span.in_arm, lane), curve, parent, get<F>(span.out_arm, lane), curve_above) +
+                                  get<F>(relax ? span.held_bias : span.bias, lane) * keep);
+        span_rows<F>(trees, s, lane, first, second, keep, r);
     }
     const SpanVec<F> own = in.speed(get<F>(w.u_linear, lane), get<F>(w.u_angular, lane));
     const Vec3T<F> up = get<F>(above.u_linear, lane), turn = get<F>(above.u_angular, lane);
@@ -252,7 +268,7 @@ ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& tree
 
 // Down: the impulses.
 template <class F>
-ORRERY_ONCE void substitute_span(const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
+ORRERY_ONCE void substitute_span(const RigTreeView& trees, std::uint32_t s, std::size_t lane, MaskOf<F> solved) {
     const TreeSlot& slot = trees.slots[s];
     TreeSpanWork& span = trees.span_work[slot.span];
     TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
@@ -264,8 +280,8 @@ ORRERY_ONCE void substitute_span(const RigTreeView& trees, std::uint32_t s, std:
     solve_ldlt(get<F>(span.inverse, lane), x);
     const SpanVec<F> change{{x[0], x[1], x[2]}, {x[3], x[4]}};
     const Vec3T<F> mean = change.s * F(0.5f), q = get<F>(span.across[0], lane) * change.q[0] + get<F>(span.across[1], lane) * change.q[1];
-    put(w.impulse, lane, get<F>(w.impulse, lane) + (mean + q));
-    put(span.impulse, lane, get<F>(span.impulse, lane) + (mean - q));
+    add_where<F>(w.impulse, lane, solved, mean + q);
+    add_where<F>(span.impulse, lane, solved, mean - q);
     load_body(above, lane, -change.s, -span_side_above<F>(w, span, lane).torque(change));
     load_body(w, lane, change.s, span_side<F>(w, span, lane).torque(change));
 }

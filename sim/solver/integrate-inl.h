@@ -194,30 +194,47 @@ ORRERY_FN void integrate_velocity(const StepContext& context, const std::uint32_
     scatter_velocity<F>(velocities, rows, bits, v);
 }
 
-// kMove: advance poses and displacements of those whose bit is set in `moving`, by the velocities. Always: refresh world inverse inertias,
-// of the `dynamic` ones.
+// Poses and displacements of the `moving` ones go on by velocities for a substep.
+template <class F>
+ORRERY_FN void advance_pose(const StepContext& context, const std::uint32_t* rows, const MassT<F>& mass, std::uint32_t moving, const VelocityT<F>& v,
+                            PoseT<F>& pose) {
+    const F h(context.step.h_s);
+    const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
+    const Vec3T<F> step{v.linear.x * kl.x * h, v.linear.y * kl.y * h, v.linear.z * kl.z * h};
+    const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
+    VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
+    delta.linear = delta.linear + step;
+    // Contacts alone read it.
+    delta.angular = delta.angular + (context.start ? StartFrame<F>::of(context, rows, pose.orientation).back(turn) : turn);
+    pose.position = pose.position + step;
+    pose.orientation = integrate(pose.orientation, turn);
+    scatter_pose<F>(context.pose->position, rows, moving, pose);
+    scatter_velocity<F>(context.delta->linear, rows, moving, delta);
+}
+template <class F>
+ORRERY_FN void put_world_inertia(const StepContext& context, const std::uint32_t* rows, const MassT<F>& mass, std::uint32_t dynamic, const PoseT<F>& pose) {
+    const InertiaT<F> world{world_inverse_inertia(pose.orientation, mass), mass.inertia.inverse_mass};
+    scatter_inertia<F>(context.inertia->inverse_inertia, rows, dynamic, world);
+}
+
+// kMove: advance those whose bit is set in `moving` by their velocities. Always: refresh world inverse inertias, of the `dynamic` ones.
 template <bool kMove, class F>
 ORRERY_FN void move_body(const StepContext& context, const std::uint32_t* rows, const std::uint32_t* mass_rows, std::uint32_t moving,
                          std::uint32_t dynamic) {
-    const F h(context.step.h_s);
     const MassT<F> mass = gather_mass<F>(context.mass, mass_rows);
     PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
-    if constexpr (kMove) {
-        const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, rows);
-        const Vec3T<F> kl = mass.linear_lock, ka = mass.angular_lock;
-        const Vec3T<F> step{v.linear.x * kl.x * h, v.linear.y * kl.y * h, v.linear.z * kl.z * h};
-        const Vec3T<F> turn{v.angular.x * ka.x * h, v.angular.y * ka.y * h, v.angular.z * ka.z * h};
-        VelocityT<F> delta = gather_velocity<F>(context.delta->linear, rows);
-        delta.linear = delta.linear + step;
-        // Contacts alone read it.
-        delta.angular = delta.angular + (context.start ? StartFrame<F>::of(context, rows, pose.orientation).back(turn) : turn);
-        pose.position = pose.position + step;
-        pose.orientation = integrate(pose.orientation, turn);
-        scatter_pose<F>(context.pose->position, rows, moving, pose);
-        scatter_velocity<F>(context.delta->linear, rows, moving, delta);
-    }
-    const InertiaT<F> world{world_inverse_inertia(pose.orientation, mass), mass.inertia.inverse_mass};
-    scatter_inertia<F>(context.inertia->inverse_inertia, rows, dynamic, world);
+    if constexpr (kMove) advance_pose(context, rows, mass, moving, gather_velocity<F>(context.velocity->linear, rows), pose);
+    put_world_inertia(context, rows, mass, dynamic, pose);
+}
+// Again in the same substep, by what velocities have changed by since.
+template <class F>
+ORRERY_FN void move_on(const StepContext& context, const std::uint32_t* rows, std::uint32_t bits, const VelocityT<F>& change) {
+    std::uint32_t mass_rows[kBundleLanes];
+    for (std::size_t k = 0; k < lanes<F>(); ++k) mass_rows[k] = mass_row_of(context, rows[k]);
+    const MassT<F> mass = gather_mass<F>(context.mass, mass_rows);
+    PoseT<F> pose = gather_pose<F>(context.pose->position, rows);
+    advance_pose(context, rows, mass, bits, change, pose);
+    put_world_inertia(context, rows, mass, bits, pose);
 }
 
 template <class F>

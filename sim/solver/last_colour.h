@@ -13,14 +13,15 @@ inline constexpr std::uint32_t kMostSolves = 2;
 class LastColour {
   public:
     virtual ~LastColour() = default;
-    // Once a tick, before the colours' own, and when poses have moved, before they relax. These, too, see what inertia it leaves bodies with:
+    // Once a tick, before the colours' own, and when poses have moved, before they relax; refresh may move its own bodies on (poses, velocities,
+    // displacements). These, too, see what inertia it leaves bodies with:
     // contacts that of the tick's start, joints the last.
     virtual void prepare(const StepContext& context) = 0;
     virtual void refresh(const StepContext& context) = 0;
     virtual void warm_start(const StepContext& context) = 0;
     virtual void solve(const StepContext& context) = 0;
     virtual void solve_coupled(const StepContext& context) = 0;  // of rigs that are solved more often
-    virtual void relax(const StepContext& context) = 0;          // no pass here moves poses
+    virtual void relax(const StepContext& context) = 0;          // no pass from here on moves poses
     // In the same substep, after the constraints that meet it.
     virtual void relax_again(const StepContext& context) = 0;
     virtual void relax_coupled(const StepContext& context) = 0;

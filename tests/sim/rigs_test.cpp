@@ -83,6 +83,10 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(rigs_of(def).faults.first_idle == 1);
     def.rigs[1].bodies.push_back(small.bodies[1]);
     CHECK(rigs_of(def).faults == RigFaults{});
+    def.rigs[1].compliance = 0.02f;
+    CHECK(rigs_of(def).faults.unheeded == 1);
+    CHECK(rigs_of(def).faults.first_unheeded == 1);
+    CHECK(rigs_of(def).rigs[1].compliance == 0.01f);
     def.rigs.pop_back();
     def.rigs[0].solver = RigSolver::coloured;
     CHECK(rigs_of(def).rigs.size() == 2);
@@ -97,6 +101,11 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(loopy.rigs[0].links == 11);
     def.solver.rig_solver = RigSolver::direct;
     CHECK(rigs_of(def).rigs.size() == 1);  // the tree; the ring is the coloured solver's
+    CHECK(rigs_of(def).faults == RigFaults{});
+    def.rigs.push_back({"ring", {3}, RigSolver::direct});
+    CHECK(rigs_of(def).faults.looped == 1);
+    CHECK(rigs_of(def).faults.first_looped == 1);
+    def.rigs.pop_back();
     def.solver.rig_solver = RigSolver::jacobi;
     CHECK(rigs_of(def).rigs.size() == 2);
     CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
@@ -276,7 +285,7 @@ TEST_CASE("a swinging chain of 40 keeps its joints within 4 mm at two substeps a
     }
 }
 
-TEST_CASE("a chain with an end a hundred times heavier keeps its joints within 1 mm on average, 60 Hz and two substeps") {
+TEST_CASE("a chain with an end a hundred times heavier keeps its joints within a millimetre, 60 Hz and two substeps") {
     WorldDef def = rope_world();
     const Rope rope = add_rope(def, 40, {}, 0);
     for (const std::uint32_t bead : rope.bodies) def.bodies[bead].mass_kg = bead == rope.bodies.back() ? 100.0f : 1.0f;
@@ -289,7 +298,8 @@ TEST_CASE("a chain with an end a hundred times heavier keeps its joints within 1
         peak = std::max(peak, apart);
     }
     MESSAGE("mean of the largest separation " << sum / 600 * 1e3 << " mm, peak " << peak * 1e3 << " mm");
-    CHECK(sum / 600 < 0.001);
+    CHECK(sum / 600 < 0.0003);
+    CHECK(peak < 0.003);  // whips and all
 }
 
 // The bounds are what a study of the method found with four substeps.

@@ -29,7 +29,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
-inline constexpr std::uint32_t kEngineVersion = 30;
+inline constexpr std::uint32_t kEngineVersion = 31;
 
 // ---------------------------------------------------------------- limits
 
@@ -556,6 +556,10 @@ struct RigFaults {
     std::string_view limit;           // that the first of those would pass, by its name in sim/jacobi/rigs.h: "kMaxGraphSides"
     std::uint32_t idle = 0;           // named ones, of whose living bodies no ball socket or rod holds any
     std::uint32_t first_idle = kNone; // of WorldDef::rigs
+    std::uint32_t unheeded = 0;       // named ones whose settings differ from those of one before them that names bodies of the same rig
+    std::uint32_t first_unheeded = kNone;
+    std::uint32_t looped = 0;         // named RigSolver::direct, but with loops: the coloured solver has them
+    std::uint32_t first_looped = kNone;
     bool operator==(const RigFaults&) const = default;
 };
 

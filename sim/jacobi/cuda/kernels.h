@@ -1,5 +1,5 @@
 // What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
-// substeps: a body is a thread's, but for the two sweeps along a chain, which are one's. Their work lies on chip, or in the device's
+// substeps: a body is a thread's, but for the sweeps along a chain, which are one's. Their work lies on chip, or in the device's
 // memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a
 // block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
 // What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
@@ -23,7 +23,8 @@ ORRERY_LANES_BEGIN
 struct alignas(64) ChainState {
     Vec3Rows position;
     QuatRows orientation;
-    Vec3Rows linear, total;
+    Vec3Rows linear, total, goal;
+    Sym3Rows refined;  // seldom used
 };
 struct ChainMotion {
     Vec3Rows angular, force;
@@ -47,7 +48,9 @@ struct ChainWork {
         Vec3Rows &linear, &total, &angular, &turned, &force, &in_arm, &out_arm;
         Row &inertia, &alpha;
         Sym3Rows& inverse;
-        Vec3Rows& reduced;
+        Vec3Rows &reduced, &goal;
+        Sym3Rows& inverse_refined;
+        ORRERY_FN Sym3Rows& refined() const { return inverse_refined; }
     };
     ChainState* state;
     ChainRows* rows;
@@ -55,7 +58,7 @@ struct ChainWork {
         ChainState& a = state[s];
         ChainRows& b = rows[s];
         return {a.position, a.orientation, a.linear,  a.total, b.motion.angular, b.turned, b.motion.force,
-                b.in_arm,   b.out_arm,     b.inertia, b.alpha, b.inverse,        b.reduced};
+                b.in_arm,   b.out_arm,     b.inertia, b.alpha, b.inverse,        b.reduced, a.goal,  a.refined};
     }
 };
 
@@ -108,8 +111,11 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 constexpr std::uint32_t kChainThreads = 352, kChainBlocks = 3;  // of a block at most, and of them on a processor: for 40 links (RESULTS.md)
 constexpr std::uint32_t kWholeChainBlocks = 2;                  // with all of their work on chip, where there are no more of them
 
-// What of a bundle's work lies on chip.
+// What of a bundle's work lies on chip, behind a ChainHead.
 enum class OnChip { nothing, rows, all };
+struct alignas(64) ChainHead {
+    std::uint32_t turn_far, miss;  // bits of the lanes in which something turns far, and of those to be refined
+};
 
 // A block is a bundle's.
 template <OnChip kOnChip>
@@ -127,24 +133,57 @@ class BlockOfChains {
             bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
                 if (s > 0) begin_joint_alone<float>(step, chains, work, s, lane);
             });
-            each_in_block(kBundleLanes, [&](std::uint32_t lane) {
-                with_lane(lane, [&](const ChainView& chains, ChainWork work) { sweep_alone<float>(chains, work, lane); });
-            });
+            if (threadIdx.x == 0) head() = {};
+            sweep<Solve::velocities>();
             bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
                 const Vec3T<float> none{0.0f, 0.0f, 0.0f};
                 const Vec3T<float> impulse = s > 0 ? get<float>(work[s].reduced, lane) : none;
                 const Vec3T<float> after = s < bundle_.links ? get<float>(work[s + 1].reduced, lane) : none;
-                if (left > 1) {
-                    push_alone<Turning::apart, false, float>(step, chains, work, s, lane, impulse, after);
-                } else {
-                    push_alone<Turning::apart, true, float>(step, chains, work, s, lane, impulse, after);
-                    store_alone<float>(launch_.context, chains, work, s, lane);
-                }
+                const float fast = left > 1 ? push_alone<Turning::apart, false, float>(step, chains, work, s, lane, impulse, after)
+                                            : push_alone<Turning::apart, true, float>(step, chains, work, s, lane, impulse, after);
+                if (turns_far(step, fast) > 0.0f) atomicOr(&head().turn_far, 1u << lane);
             });
+            refine();
         }
+        bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+            store_alone<float>(launch_.context, chains, work, s, lane);
+        });
     }
 
   private:
+    // What all threads share: all meet between a change of it, or some atomic ones, and whatever reads it.
+    __device__ static ChainHead& head() { return *reinterpret_cast<ChainHead*>(on_chip); }
+    __device__ static bool has(std::uint32_t bits, std::uint32_t lane) { return ((bits >> lane) & 1u) != 0; }
+    template <Solve kSolve>
+    __device__ void sweep() const {
+        each_in_block(kBundleLanes, [&](std::uint32_t lane) {
+            with_lane(lane, [&](const ChainView& chains, ChainWork work) {
+                if (kSolve == Solve::velocities || has(head().miss, lane)) sweep_alone<kSolve, float>(chains, work, lane);
+            });
+        });
+    }
+    __device__ void refine() const {
+        const StepConstants& step = launch_.context.step;
+        for (std::uint32_t k = 0; k < kMostRefinements && head().turn_far != 0; ++k) {
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+                if (has(head().turn_far, lane)) place_alone<float>(chains, work, s, lane);
+            });
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+                if (s > 0 && has(head().turn_far, lane) && missed_alone<float>(step, chains, work, s, lane) > 0.0f) atomicOr(&head().miss, 1u << lane);
+            });
+            if (head().miss == 0) return;
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+                if (has(head().miss, lane)) begin_refining_alone<float>(step, chains, work, s, lane);
+            });
+            sweep<Solve::poses>();
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+                if (has(head().miss, lane)) refine_alone<float>(step, chains, work, s, lane, true);
+            });
+            if (threadIdx.x == 0) head().miss = 0;
+            __syncthreads();
+        }
+    }
+
     // If it is solved here.
     template <class Work>
     __device__ void with_lane(std::uint32_t lane, const Work& work) const {
@@ -153,7 +192,7 @@ class BlockOfChains {
         forces.breakable = bundle_.breakable;
         const ChainView chains{&bundle_, launch_.slots + bundle_.slot, launch_.extras + bundle_.slot, forces, nullptr};
         ChainState* const state = launch_.state + bundle_.slot;
-        ChainRows* const rows = reinterpret_cast<ChainRows*>(on_chip);
+        ChainRows* const rows = reinterpret_cast<ChainRows*>(on_chip + sizeof(ChainHead));
         if constexpr (kOnChip == OnChip::nothing) work(chains, ChainWork{state, launch_.rows + bundle_.slot});
         else if constexpr (kOnChip == OnChip::rows) work(chains, ChainWork{state, rows});
         else work(chains, ChainWork{reinterpret_cast<ChainState*>(rows + (bundle_.links + 1)), rows});
@@ -223,9 +262,9 @@ __global__ void tree_kernel(RigLaunch launch) {
     } else if constexpr (kPass == TreePass::substep) {
         each_member([&](OneBody body) { body.integrate_velocity(context); });
         warm_start_tree<float>(context, trees, lane);
-        for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, false);
+        for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, TreeSolve::velocities, 1);
         each_member([&](OneBody body) { body.move<true>(context, true); });
-        refresh_tree<float>(context, trees, lane);
+        refine_tree<float>(context, trees, lane);
         relax_tree<float>(context, trees, lane);
     } else {
         finish_tree<float>(context, trees, lane);

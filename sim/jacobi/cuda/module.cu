@@ -397,7 +397,7 @@ class Session {
     }
 
     bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
-        const auto bytes = [&](std::uint32_t b) { return (std::size_t(tick.bundles[b].links) + 1) * sizeof(ChainRows); };
+        const auto bytes = [&](std::uint32_t b) { return sizeof(ChainHead) + (std::size_t(tick.bundles[b].links) + 1) * sizeof(ChainRows); };
         const std::size_t most[] = {~std::size_t(0), on_chip_bytes_, (on_chip_bytes_ - std::min(on_chip_bytes_, kChainBlocks * kBlockOverhead)) / kChainBlocks};
         std::uint32_t begin[4] = {0, 0, 0, tick.bundle_count};  // the longest come first
         for (std::uint32_t k = 1; k < 3; ++k) {
@@ -412,8 +412,8 @@ class Session {
             const std::size_t slots = std::size_t(tick.bundles[begin[k]].links) + 1;
             chains.threads = threads_for(slots * kBundleLanes, chain_threads_);
             chains.on_chip = k == 0 ? OnChip::nothing : OnChip::rows;
-            chains.shared = k == 0 ? 0 : bytes(begin[k]);
-            const std::size_t all = slots * (sizeof(ChainRows) + sizeof(ChainState));
+            chains.shared = k == 0 ? sizeof(ChainHead) : bytes(begin[k]);
+            const std::size_t all = sizeof(ChainHead) + slots * (sizeof(ChainRows) + sizeof(ChainState));
             if (k > 0 && chains.blocks <= kWholeChainBlocks * processors_ && kWholeChainBlocks * (all + kBlockOverhead) <= on_chip_bytes_) {
                 chains.on_chip = OnChip::all;
                 chains.shared = all;

@@ -43,7 +43,7 @@ using cudaEvent_t = std::size_t*;  // when: calls since the program began
 
 namespace cuda_emulation {
 
-constexpr std::size_t kMostOnChipBytes = 256 * 1024;
+constexpr std::size_t kMostOnChipBytes = 256 * 1024, kFewOnChipBytes = 64;  // that a block without its work on chip may have there, too
 
 struct Device {
     unsigned calls_left = ~0u;                             // after which the device is lost; ~0: never
@@ -76,6 +76,11 @@ constexpr std::size_t kHead = 256;
 inline thread_local dim3 blockIdx(0), blockDim(0), threadIdx(0);
 inline void __syncthreads() {
     if (blockDim.x != 1) std::abort();
+}
+inline unsigned atomicOr(unsigned* at, unsigned bits) {
+    const unsigned had = *at;
+    *at |= bits;
+    return had;
 }
 
 inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error"; }
@@ -196,7 +201,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, vo
         CUDA_EMULATION_CALL;
         if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes)) return cudaErrorMemoryAllocation;
         ++cuda_emulation::device.launches;
-        if (shared_bytes > 0) ++cuda_emulation::device.on_chip_launches;
+        if (shared_bytes > cuda_emulation::kFewOnChipBytes) ++cuda_emulation::device.on_chip_launches;
         blockDim = block;
         const bool backwards = cuda_emulation::device.backwards;
         for (unsigned b = 0; b < grid.x; ++b) {
