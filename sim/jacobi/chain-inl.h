@@ -423,7 +423,7 @@ ORRERY_FN void sweep_alone(const ChainView& chains, Work work, std::size_t lane)
 // ---- refinement (rig-inl.h), of lanes in which some body turns far: place_alone of all bodies; missed_alone of all joints; where some lane's
 // misses, begin_refining_alone of all bodies, sweep_alone and refine_alone of all bodies of that lane; and again.
 
-// m^2 / s^2; above 0 where a body that turns this fast may make a joint miss.
+// rad^2 / s^2; above 0 where a body that turns this fast may make a joint miss.
 template <class F>
 ORRERY_FN F turns_far(const StepConstants& step, F fast) {
     return fast - F((kFarTurn * kFarTurn) * (step.inverse_h * step.inverse_h));
