@@ -54,7 +54,7 @@ struct alignas(64) AloneSlot {
     Vec3Rows position;
     QuatRows orientation;
     Vec3Rows linear, angular;
-    Vec3Rows turned;            // see Turning (chain-inl.h)
+    Vec3Rows turned;            // see Turning (chain_alone-inl.h)
     Vec3Rows force;             // of the joint before the body, on the body
     Vec3Rows in_arm, out_arm;   // world
     Row inertia;                // inverse, with the geometric stiffness

@@ -7,7 +7,8 @@
 #define ORRERY_JACOBI_CPU_KERNELS_INL_H_
 #endif
 
-#include "sim/jacobi/chain-inl.h"
+#include "sim/jacobi/chain_alone-inl.h"
+#include "sim/jacobi/chain_coupled-inl.h"
 #include "sim/jacobi/graph-inl.h"
 #include "sim/jacobi/tree-inl.h"
 

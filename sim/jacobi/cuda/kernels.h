@@ -1,4 +1,4 @@
-// What a GPU's threads do for rigs, by the code of chain-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
+// What a GPU's threads do for rigs, by the code of chain_alone-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
 // substeps: a body is a thread's, but for the sweeps along a chain, which are one's. Their work lies on chip, or in the device's
 // memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a
 // block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
@@ -7,7 +7,7 @@
 
 #include "sim/lanes/cuda_pass.h"
 
-#include "sim/jacobi/chain-inl.h"
+#include "sim/jacobi/chain_alone-inl.h"
 #include "sim/jacobi/graph-inl.h"
 #include "sim/jacobi/tree-inl.h"
 
