@@ -49,9 +49,9 @@
 // by more than kMiss of the joint's arms, the same equation is solved again there for what is left, Newton's method: impulses, velocities and poses go
 // on by it, until no joint of the chain or tree misses or kMostRefinements are done. Most substeps need none: where no body turns by kFarTurn none
 // misses, so that chains by themselves are not even looked at. A user's spring misses nothing either: how hard it is depends on where its bodies'
-// arms point (as D), so that following these within a substep would pump energy from one direction into another. Contacts and other joints do not follow, so that what they act on may miss kMissActedOn. What refines is an
-// implicit step: poses become the nearest that joints allow to where bodies flew to, in the measure of their masses, and energy goes where a linear
-// step would gain some.
+// arms point (as D), so that following these within a substep would pump energy from one direction into another. Contacts and other joints do not
+// follow, so that what they act on may miss kMissActedOn. What refines is an implicit step: poses become the nearest that joints allow to where bodies
+// flew to, in the measure of their masses, and energy goes where a linear step would gain some.
 // Lanes that miss nothing keep their bits, whatever those beside them miss. max has the new number first, so that it passes a NaN over.
 
 #if defined(ORRERY_JACOBI_RIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
