@@ -2,10 +2,9 @@
 
 #include <xxhash.h>
 
-#include <bit>
+#include <cstring>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "protocol/scene/schema.h"
 
@@ -13,7 +12,7 @@ namespace orrery::protocol::scene {
 
 namespace {
 
-constexpr std::size_t kFlushBytes = 1u << 16;  // large enough that calls of the hash cost nothing, small enough for the cache
+constexpr std::size_t kBlockBytes = 4096;  // large enough that calls of the hash cost little, small enough for the stack
 
 // Calls `use` with a number of the type; none of another kind is in the schema.
 template <class Use>
@@ -44,10 +43,7 @@ auto with_number(reflection::BaseType type, const Use& use) {
 
 class HashWalk {
   public:
-    HashWalk() : state_(XXH3_createState()) {
-        XXH3_64bits_reset(state_);
-        buffer_.reserve(2 * kFlushBytes);
-    }
+    HashWalk() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
     ~HashWalk() { XXH3_freeState(state_); }
     HashWalk(const HashWalk&) = delete;
     HashWalk& operator=(const HashWalk&) = delete;
@@ -99,13 +95,12 @@ class HashWalk {
     }
 
     void vector(const SchemaField& field, const flatbuffers::VectorOfAny& from) {
-        put(from.size());
+        count(from.size());
         if (field.element == reflection::String) {
             for (const flatbuffers::String* one : reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>&>(from))
                 text(*one);
         } else if (field.element != reflection::Obj) {
-            const std::size_t bytes = with_number(field.element, []<class T>(T) { return sizeof(T); });
-            for (std::size_t i = 0; i < from.size(); ++i) number(field.element, from.Data() + i * bytes);
+            write(from.Data(), from.size() * with_number(field.element, []<class T>(T) { return sizeof(T); }));
         } else if (field.table->is_struct) {
             for (std::size_t i = 0; i < from.size(); ++i) structure(*field.table, from.Data() + i * field.table->bytes);
         } else {
@@ -122,33 +117,35 @@ class HashWalk {
     }
 
     void number(reflection::BaseType type, const std::uint8_t* from) {
-        with_number(type, [&]<class T>(T) {
-            const T value = flatbuffers::ReadScalar<T>(from);
-            if constexpr (sizeof(T) == 8) put(std::bit_cast<std::uint64_t>(value));
-            else if constexpr (sizeof(T) == 4) put(std::bit_cast<std::uint32_t>(value));
-            else put(static_cast<std::make_unsigned_t<T>>(value));
-        });
+        with_number(type, [&]<class T>(T) { write(from, sizeof(T)); });  // a buffer's numbers are little endian, too
     }
     void text(const flatbuffers::String& value) { text(std::string_view{value.data(), value.size()}); }
     void text(std::string_view value) {
-        put(static_cast<std::uint32_t>(value.size()));
-        buffer_.insert(buffer_.end(), value.begin(), value.end());
+        count(static_cast<std::uint32_t>(value.size()));
+        write(value.data(), value.size());
     }
-    template <class T>
-    void put(T value) requires std::is_unsigned_v<T> {
-        if (buffer_.size() >= kFlushBytes) flush();
-        std::uint8_t bytes[sizeof(T)];
-        for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i));
-        buffer_.insert(buffer_.end(), bytes, bytes + sizeof(T));
+    void count(std::uint32_t value) {
+        const std::uint32_t bytes = flatbuffers::EndianScalar(value);
+        write(&bytes, sizeof bytes);
+    }
+    void write(const void* bytes, std::size_t size) {
+        if (size > kBlockBytes - filled_) flush();
+        if (size > kBlockBytes) {
+            XXH3_64bits_update(state_, bytes, size);
+            return;
+        }
+        std::memcpy(block_ + filled_, bytes, size);
+        filled_ += size;
     }
 
     void flush() {
-        XXH3_64bits_update(state_, buffer_.data(), buffer_.size());
-        buffer_.clear();
+        XXH3_64bits_update(state_, block_, filled_);
+        filled_ = 0;
     }
 
     XXH3_state_t* state_;
-    std::vector<std::uint8_t> buffer_;  // canonical bytes, fed to the hash a block at a time
+    std::uint8_t block_[kBlockBytes];  // canonical bytes, fed to the hash a block at a time
+    std::size_t filled_ = 0;
 };
 
 }  // namespace
