@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 
@@ -42,7 +42,7 @@ struct Manifold {
                                                // room for them (there is where Seams may turn the contact, may_be_turned, and of
                                                // compounds, whose contacts are joined: patches.h)
     // m, world axes, from each centre to the points' middle, of three and four points, of others there may be no room for it, either: where the
-    // tick before held it, or kNoArm, until the solver has run; then where it is held (constraints/contact.h).
+    // tick before held it, or kNoArm, until the solver has run; then where it is held (constraints/contact-inl.h).
     Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
 };
 constexpr bool may_hold(const Manifold& m) { return m.count > 2; }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 namespace {

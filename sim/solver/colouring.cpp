@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/growth.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 
@@ -62,7 +62,7 @@ void BundleLayout::take_room(TickArena& arena) {
         store.size = bundles;
         const std::size_t bytes = kBundleBytes[kind];
         // Those that end early are read as whole ones: a compiler may read behind what is used.
-        const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? sizeof(ContactBundle) - bytes : 0;
+        const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? kMostContactBytes - bytes : 0;
         store.bundles = bundles == 0 ? nullptr : arena.allocate<std::byte>(bundles * bytes + behind);
     }
 }

@@ -7,15 +7,25 @@
 #include <cstring>
 #include <numeric>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 #include "sim/lanes/fp_environment.h"
+#include "sim/solver/bundles.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
 #include "sim/solver/phases.h"
-#include "sim/stage_scope.h"
+#include "sim/base/stage_scope.h"
 
 namespace orrery::sim {
+
+#define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
+constinit const std::array<std::uint32_t, kKindCount> kBundleBytes{
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
+    static_cast<std::uint32_t>(contact_bundle_bytes(1)), static_cast<std::uint32_t>(contact_bundle_bytes(2)),
+    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
+    static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
+#undef ORRERY_CONSTRAINT
+constinit const std::uint32_t kMostContactBytes = sizeof(ContactBundle);
 namespace {
 
 constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "sim/shapes/compound.h"
-#include "sim/growth.h"
+#include "sim/base/growth.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
+#include "sim/world/contact_numbers.h"
 
 namespace orrery::sim {
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <map>
 
-#include "sim/jacobi/stars.h"
+#include "sim/rigs/graph/stars.h"
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
