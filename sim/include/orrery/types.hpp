@@ -12,7 +12,7 @@
 
 namespace orrery::sim {
 
-// Raised with every change that may alter a bit of any state; golden hashes live under tests/golden/<version>.
+// Raised with every change that may alter a bit of any state; golden hashes (tests/golden) name it.
 inline constexpr std::uint32_t kEngineVersion = 31;
 
 struct Vec3 {
