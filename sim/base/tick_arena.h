@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/assert.h"
 #include "sim/base/growth.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -96,9 +97,11 @@ class TickArena {
         spoil(blocks_.back());
     }
     void* allocate_bytes(std::size_t bytes) {
+        ORRERY_ASSERT(bytes <= ~std::size_t{0} - kAlignment);
         if (bytes == 0) return nullptr;
         if (blocks_.empty() || blocks_.back().size - used_ < rounded(bytes)) add_block(bytes);
         std::byte* const at = blocks_.back().data.get() + used_;
+        ORRERY_ASSERT(used_ + rounded(bytes) <= blocks_.back().size && used_ % kAlignment == 0);
         open(at, bytes);
         used_ += rounded(bytes);
         allocated_ += rounded(bytes);
@@ -146,7 +149,10 @@ class TickList {
     T* data() const { return data_; }
     T* begin() const { return data_; }
     T* end() const { return data_ + size_; }
-    T& operator[](std::size_t i) const { return data_[i]; }
+    T& operator[](std::size_t i) const {
+        ORRERY_DEBUG_ASSERT(i < size_);
+        return data_[i];
+    }
     std::size_t size() const { return size_; }
     void clear() { size_ = 0; }
     // What is new is not initialised.

@@ -47,6 +47,12 @@ struct Manifold {
 };
 constexpr bool may_hold(const Manifold& m) { return m.count > 2; }
 
+// What the narrow phase promises of each of them.
+inline bool is_well_formed(const Manifold& m, std::uint32_t bodies) {
+    const float length2 = m.normal.x * m.normal.x + m.normal.y * m.normal.y + m.normal.z * m.normal.z;
+    return m.a < m.b && m.b < bodies && m.count >= 1 && m.count <= kMaxManifoldPoints && length2 > 0.999f && length2 < 1.001f;
+}
+
 // Manifolds in their order, wherever each lies.
 class Manifolds {
   public:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sim/base/assert.h"
 #include "sim/base/parallel.h"
 #include "sim/base/growth.h"
 #include "sim/lanes/fp_environment.h"
@@ -367,6 +368,9 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
 
 SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, Manifolds manifolds) {
     const FpEnvironment environment;
+    ORRERY_ASSERT(input.executor != nullptr && input.impulses.size() == joints.size());
+    ORRERY_ASSERT(input.surfaces.empty() || input.surfaces.size() == manifolds.size());
+    ORRERY_ASSERT(input.near.size() <= bodies.size() && input.substeps > 0 && input.substeps <= kMaxSubsteps);
     Impl& s = *impl_;
     s.kernels = &solver_kernels(input.target);
     s.joints = joints;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/assert.h"
 #include "sim/base/radix_sort.h"
 
 namespace orrery::sim {
@@ -63,6 +64,7 @@ void BoxTree::set(std::uint32_t row, const BoundsRecord& box, const TreeKernels&
         }
     }
     const std::uint32_t slot = slot_of_[row];
+    ORRERY_ASSERT(slot < slots() && row_of_[slot] == row && slot / 16 < nodes_[0].size());
     kernels.set_lane(nodes_[0][slot / 16], slot % 16, &box);
     grow(slot, box, kernels);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sim/base/assert.h"
 #include "sim/rigs/coupled_groups.h"
 
 namespace orrery::sim {
@@ -101,6 +102,7 @@ void GraphGroups::place_bodies(Graph& graph, const Rigs& rigs, std::span<const J
             outer.push_back(body);
         }
         if (place_[body] >= first_outer) return kNone;
+        ORRERY_ASSERT(place_[body] - kFirstPlace < members.size());
         ++held_by_[place_[body] - kFirstPlace];
         return place_[body] - kFirstPlace;
     };

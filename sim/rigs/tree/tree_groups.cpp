@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/base/assert.h"
 #include "sim/rigs/coupled_groups.h"
 
 namespace orrery::sim {
@@ -44,6 +45,7 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
         }
         TreeBundle& bundle = bundles_.back();
         const std::uint32_t lane = bundle.lanes++;
+        ORRERY_ASSERT(lane < kBundleLanes && rig.members == rig.links + 1);
         bundle.rig[lane] = order[k];
         bundle.compliance.lane[lane] = rig.compliance;
         if (rig.locked) bundle.locked |= 1u << lane;
