@@ -10,7 +10,7 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/scene/script_made.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::protocol::scene {
 

@@ -13,7 +13,7 @@
 
 #include "protocol/scene/geometry.h"
 #include "protocol/scene/scene_generated.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol::scene {
 

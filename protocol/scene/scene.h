@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

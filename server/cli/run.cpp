@@ -12,7 +12,7 @@
 #include "protocol/scene/command_script.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/recorder.h"

@@ -14,13 +14,13 @@
 
 #include "protocol/session/handshake.h"
 #include "server/cli/command_line.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
 #include "server/room/thread_pool.h"
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 
 namespace orrery::server {
 

@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "protocol/session/handshake.h"
-#include "server/cli/json_line.h"
-#include "server/cli/rig_backend.h"
+#include "server/base/json_line.h"
+#include "server/room/rig_faults.h"
 #include "server/net/line_output.h"
 
 namespace orrery::server {

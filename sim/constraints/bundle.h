@@ -8,7 +8,7 @@
 
 #include "sim/constraints/settings.h"
 #include "sim/lanes/record_place.h"
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 
@@ -126,7 +126,7 @@ struct StepConstants {
     SoftConstants joint;                     // default rigidity
     float joint_recovery_speed;              // and how fast it brings back at most, m/s or rad/s
     SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
-    SoftConstants slender, slender_fixed;    // of those that are slender (contact.h)
+    SoftConstants slender, slender_fixed;    // of those that are slender (contact-inl.h)
     float slop_m, inverse_margin, max_recovery_speed_mps, restitution_threshold_mps;
 };
 

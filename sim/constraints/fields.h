@@ -39,7 +39,7 @@
 #include <cstdint>
 
 #include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 

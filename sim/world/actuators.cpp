@@ -1,7 +1,7 @@
 // Actuators: what the players' control vectors do, every tick. They act in list order.
 
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
@@ -85,7 +85,7 @@ void walk(Core& core) {
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
         Walker& walker = core.walkers[k];
         if (bodies.asleep(walker.body)) continue;
-        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *broad_kernels_for(core.target), core.walk_snapshot);
+        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *tree_kernels_for(core.target), core.walk_snapshot);
         taken = true;
         if (!core.force.empty()) walker.lift_n = ref::upward(core.force[walker.body], core.def.gravity);
         const WalkScene scene{bodies, core.shapes, core.def.materials, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s, core.def.substeps};

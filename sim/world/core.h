@@ -8,9 +8,9 @@
 #include "sim/collision/collision.h"
 #include "sim/collision/queries/query_tree.h"
 #include "sim/shapes/shape.h"
-#include "sim/jacobi/rig_worker.h"
+#include "sim/rigs/rig_worker.h"
 #include "sim/solver/solver.h"
-#include "sim/tick_arena.h"
+#include "sim/base/tick_arena.h"
 #include "sim/world/state.h"
 #include "sim/world/walk.h"
 
@@ -21,7 +21,7 @@ struct ContactBefore {
     static constexpr std::uint32_t kNoIndex = 0x3fff'ffffu;
     std::uint32_t index : 30 = kNoIndex;   // among the contacts of the last tick; kNoIndex: it continues none
     bool touching : 1 = false;
-    bool holds : 1 = false;                // the manifold: its arms are held (constraints/contact.h)
+    bool holds : 1 = false;                // the manifold: its arms are held (constraints/contact-inl.h)
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
 static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sim/world/form.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 

@@ -10,10 +10,10 @@
 
 #include "orrery/sim.hpp"
 #include "sim/collision/manifold.h"
-#include "sim/growth.h"
-#include "sim/jacobi/rigs.h"
+#include "sim/base/growth.h"
+#include "sim/rigs/rigs.h"
 #include "sim/solver/joint.h"
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <new>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
-#include "sim/stage_scope.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
+#include "sim/base/stage_scope.h"
 #include "sim/world/executor.h"
 #include "sim/world/impl.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 

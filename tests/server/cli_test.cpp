@@ -13,7 +13,7 @@
 #include "server/cli/bench.h"
 #include "server/cli/bench_scenes.h"
 #include "server/cli/doctor.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
 #include "server/cli/simulate.h"
