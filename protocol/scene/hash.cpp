@@ -90,7 +90,7 @@ class HashWalk {
                 if (field.table->is_struct) return structure(*field.table, from.GetStruct<const std::uint8_t*>(field.offset));
                 return table(*field.table, *from.GetPointer<const flatbuffers::Table*>(field.offset));
             default:
-                return number(field.type, from.GetAddressOf(field.offset));
+                return write(from.GetAddressOf(field.offset), field.bytes);  // a buffer's numbers are little endian, too
         }
     }
 
@@ -100,7 +100,7 @@ class HashWalk {
             for (const flatbuffers::String* one : reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>&>(from))
                 text(*one);
         } else if (field.element != reflection::Obj) {
-            write(from.Data(), from.size() * with_number(field.element, []<class T>(T) { return sizeof(T); }));
+            write(from.Data(), from.size() * static_cast<std::size_t>(field.bytes));
         } else if (field.table->is_struct) {
             for (std::size_t i = 0; i < from.size(); ++i) structure(*field.table, from.Data() + i * field.table->bytes);
         } else {
@@ -112,13 +112,10 @@ class HashWalk {
     void structure(const SchemaTable& schema, const std::uint8_t* from) {
         for (const SchemaField& field : schema.fields) {
             if (field.type == reflection::Obj) structure(*field.table, from + field.offset);
-            else number(field.type, from + field.offset);
+            else write(from + field.offset, field.bytes);
         }
     }
 
-    void number(reflection::BaseType type, const std::uint8_t* from) {
-        with_number(type, [&]<class T>(T) { write(from, sizeof(T)); });  // a buffer's numbers are little endian, too
-    }
     void text(const flatbuffers::String& value) { text(std::string_view{value.data(), value.size()}); }
     void text(std::string_view value) {
         count(static_cast<std::uint32_t>(value.size()));

@@ -42,6 +42,7 @@ class Schema {
         to.type = field.type()->base_type();
         to.element = field.type()->element();
         if (to.type == reflection::Obj || to.element == reflection::Obj) to.table = &tables_[static_cast<std::size_t>(field.type()->index())];
+        to.bytes = to.type == reflection::Vector ? field.type()->element_size() : field.type()->base_size();
         to.default_real = field.default_real();
         to.default_integer = field.default_integer();
         to.optional = field.optional();

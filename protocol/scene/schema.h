@@ -20,6 +20,7 @@ struct SchemaField {
     flatbuffers::voffset_t offset = 0;            // in a table's vtable; bytes from the beginning of a struct
     reflection::BaseType type = reflection::None;
     reflection::BaseType element = reflection::None;  // where `type` is Vector
+    std::uint32_t bytes = 0;                      // of a number, and of each in a vector of numbers
     const SchemaTable* table = nullptr;           // of an object, and of a vector of objects
     double default_real = 0.0;                    // the default of a number with a point, and of all others
     std::int64_t default_integer = 0;

@@ -187,12 +187,19 @@ TEST_CASE("the scene's hash is that of the canonical bytes, on any machine") {
     text("grid"), text("origin");
     for (const double value : {0.1, 0.0, 0.0}) number(std::bit_cast<std::uint64_t>(value), 8);
     text(""), text("");
+    text("gravity"), real(0.0f), real(-1.0f), real(0.0f);
     text("joints"), number(1, 4);
     text("b"), text("one"), text("break_force_n"), real(0.0f), text("weld"), text("spring"), text("frequency_hz"), real(3.0f), text(""), text(""), text("");
     text("scene_version"), number(1, 4);
+    text("shapes"), number(1, 4);
+    text("mesh"), text("indices"), number(3, 4), number(0, 4), number(1, 4), number(70000, 4);
+    text("vertices"), number(2, 4);
+    for (const float value : {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}) real(value);
+    text(""), text("");
     text("");
     const std::uint64_t wanted = XXH3_64bits(bytes.data(), bytes.size());
-    CHECK(Hasher()(R"({"scene_version": 1,
+    CHECK(Hasher()(R"({"scene_version": 1, "gravity": [0, -1, 0],
+        "shapes": [{"mesh": {"vertices": [[1, 2, 3], [4, 5, 6]], "indices": [0, 1, 70000]}}],
         "bodies": [{"name": "one", "type": "static", "mass_kg": 2.5, "position": [1, -2, 0], "user_data": 78187493520}, {}],
         "joints": [{"b": "one", "weld": {"spring": {"frequency_hz": 3}}, "break_force_n": 0}],
         "generators": [{"grid": {"origin": [0.1, 0, 0]}}], "bounds": [{"body": "one", "least": 3}]})") == wanted);
