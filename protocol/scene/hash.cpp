@@ -12,7 +12,8 @@ namespace orrery::protocol::scene {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 4096;  // large enough that calls of the hash cost little, small enough for the stack
+constexpr std::size_t kBlockBytes =
+    4096;  // large enough that calls of the hash cost little, small enough for the stack
 
 // Calls `use` with a number of the type; none of another kind is in the schema.
 template <class Use>
@@ -74,7 +75,8 @@ class HashWalk {
             default:
                 if (field.optional) return false;
                 return with_number(field.type, [&]<class T>(T) {
-                    const T absent = std::is_floating_point_v<T> ? static_cast<T>(field.default_real) : static_cast<T>(field.default_integer);
+                    const T absent = std::is_floating_point_v<T> ? static_cast<T>(field.default_real)
+                                                                 : static_cast<T>(field.default_integer);
                     return from.GetField<T>(field.offset, absent) == absent;
                 });
         }
@@ -87,32 +89,38 @@ class HashWalk {
             case reflection::Vector:
                 return vector(field, *from.GetPointer<const flatbuffers::VectorOfAny*>(field.offset));
             case reflection::Obj:
-                if (field.table->is_struct) return structure(*field.table, from.GetStruct<const std::uint8_t*>(field.offset));
+                if (field.table->is_struct)
+                    return structure(*field.table, from.GetStruct<const std::uint8_t*>(field.offset));
                 return table(*field.table, *from.GetPointer<const flatbuffers::Table*>(field.offset));
             default:
-                return write(from.GetAddressOf(field.offset), field.bytes);  // a buffer's numbers are little endian, too
+                return write(from.GetAddressOf(field.offset),
+                             field.bytes);  // a buffer's numbers are little endian, too
         }
     }
 
     void vector(const SchemaField& field, const flatbuffers::VectorOfAny& from) {
         count(from.size());
         if (field.element == reflection::String) {
-            for (const flatbuffers::String* one : reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>&>(from))
+            for (const flatbuffers::String* one :
+                 reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>&>(from))
                 text(*one);
         } else if (field.element != reflection::Obj) {
             write(from.Data(), from.size() * static_cast<std::size_t>(field.bytes));
         } else if (field.table->is_struct) {
             for (std::size_t i = 0; i < from.size(); ++i) structure(*field.table, from.Data() + i * field.table->bytes);
         } else {
-            for (const flatbuffers::Table* one : reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::Table>>&>(from))
+            for (const flatbuffers::Table* one :
+                 reinterpret_cast<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::Table>>&>(from))
                 table(*field.table, *one);
         }
     }
 
     void structure(const SchemaTable& schema, const std::uint8_t* from) {
         for (const SchemaField& field : schema.fields) {
-            if (field.type == reflection::Obj) structure(*field.table, from + field.offset);
-            else write(from + field.offset, field.bytes);
+            if (field.type == reflection::Obj)
+                structure(*field.table, from + field.offset);
+            else
+                write(from + field.offset, field.bytes);
         }
     }
 

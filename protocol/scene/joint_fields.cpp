@@ -10,14 +10,17 @@ namespace {
 
 constexpr double kPerpendicular = 1e-3;  // the cosine up to which directions written by hand are taken as perpendicular
 
-std::string_view limit_name(float speed) { return speed == sim::kMaxAngularSpeed_radps ? "kMaxAngularSpeed_radps" : "kMaxLinearSpeed_mps"; }
+std::string_view limit_name(float speed) {
+    return speed == sim::kMaxAngularSpeed_radps ? "kMaxAngularSpeed_radps" : "kMaxLinearSpeed_mps";
+}
 
 std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
 
 // "`a`, `b` and `c`"
 std::string listed(const std::vector<std::string_view>& names) {
     std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + quoted(names[i]);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + quoted(names[i]);
     return text;
 }
 
@@ -25,9 +28,11 @@ std::string listed(const std::vector<std::string_view>& names) {
 
 const SchemaField* JointFields::find(std::string_view name, std::string_view type) {
     const SchemaField* const field = schema_.find(name);
-    const bool fits = field && (type == "float" ? field->type == reflection::Float : field->table && field->table->name == type);
+    const bool fits =
+        field && (type == "float" ? field->type == reflection::Float : field->table && field->table->name == type);
     if (fits) return field;
-    reader_.fail(where_ / name, "is no " + std::string(type) + " of table " + std::string(schema_.name) + " in scene.fbs; its constraint has it");
+    reader_.fail(where_ / name, "is no " + std::string(type) + " of table " + std::string(schema_.name) +
+                                    " in scene.fbs; its constraint has it");
     return nullptr;
 }
 
@@ -71,8 +76,10 @@ void JointFields::point(sim::Side side, const char* name, sim::Vec3& to) {
 
 void JointFields::world_point(const char* name, sim::Vec3& to) {
     const Vec3* const own = given<Vec3>(name, "Vec3");
-    if (own) to = to_float(reader_.vector(*own, where_ / name, kMaxLength_m, "kMaxCoordinate_m"));
-    else reader_.fail(where_ / name, "is missing; give the point in the scene's frame");
+    if (own)
+        to = to_float(reader_.vector(*own, where_ / name, kMaxLength_m, "kMaxCoordinate_m"));
+    else
+        reader_.fail(where_ / name, "is missing; give the point in the scene's frame");
 }
 
 // ---- directions
@@ -101,7 +108,8 @@ std::string JointFields::ways() const {
     std::vector<std::string_view> scene, local;
     for (const Direction& one : directions_) {
         local.push_back(one.local->name);
-        if (one.in_scene && std::ranges::find(scene, one.in_scene->name) == scene.end()) scene.push_back(one.in_scene->name);
+        if (one.in_scene && std::ranges::find(scene, one.in_scene->name) == scene.end())
+            scene.push_back(one.in_scene->name);
     }
     return "give either " + listed(scene) + " (in the scene's frame), or " + listed(local) + " (local)";
 }
@@ -118,7 +126,10 @@ bool JointFields::directions_in_scene() {
     }
     if (scene_any ? scene_all && !local_any : local_all) return scene_any;
     const bool none = !scene_any && !local_any;
-    reader_.fail(where_, std::string(none ? "has no axis; " : scene_any && local_any ? "gives its axes twice; " : "lacks an axis; ") + ways());
+    reader_.fail(where_, std::string(none                     ? "has no axis; "
+                                     : scene_any && local_any ? "gives its axes twice; "
+                                                              : "lacks an axis; ") +
+                             ways());
     return scene_any;
 }
 
@@ -126,12 +137,17 @@ void JointFields::finish() {
     if (directions_.empty()) return;
     const bool in_scene = directions_in_scene();
     if (!reader_.ok()) return;
-    const auto read = [&](const SchemaField* field) { return reader_.direction(*given<Vec3>(field), where_ / field->name); };
+    const auto read = [&](const SchemaField* field) {
+        return reader_.direction(*given<Vec3>(field), where_ / field->name);
+    };
     const auto first = std::ranges::find_if(directions_, [](const Direction& one) { return one.in_scene != nullptr; });
     for (Direction& one : directions_) {
-        if (!in_scene) one.source = read(one.local);
-        else if (one.in_scene) one.source = read(one.in_scene);
-        else one.source = any_perpendicular(read(first->in_scene));
+        if (!in_scene)
+            one.source = read(one.local);
+        else if (one.in_scene)
+            one.source = read(one.in_scene);
+        else
+            one.source = any_perpendicular(read(first->in_scene));
     }
     for (const Relation& relation : perpendicular_) {
         Direction* const one = direction(relation.name);
@@ -144,16 +160,21 @@ void JointFields::finish() {
         const DVec across = one->source - along * other->source;
         one->source = (1.0 / length(across)) * across;
     }
-    for (const Direction& one : directions_) *one.to = to_float(in_scene ? frame(one.side).axis_to_local(one.source) : one.source);
+    for (const Direction& one : directions_)
+        *one.to = to_float(in_scene ? frame(one.side).axis_to_local(one.source) : one.source);
 }
 
 void JointFields::velocity(sim::Side, const char* name, sim::Vec3& to, float limit) {
-    if (const Vec3* own = given<Vec3>(name, "Vec3")) to = to_float(reader_.vector(*own, where_ / name, limit, limit_name(limit)));
+    if (const Vec3* own = given<Vec3>(name, "Vec3"))
+        to = to_float(reader_.vector(*own, where_ / name, limit, limit_name(limit)));
 }
 
 void JointFields::turn(const char* name, sim::Quat& to) {
-    if (const Quat* own = given<Quat>(name, "Quat")) to = to_float(reader_.orientation(*own, where_ / name));
-    else to = to_float(one_body_ ? ends_.b.orientation : normalized(conjugate(ends_.a.orientation) * ends_.b.orientation));
+    if (const Quat* own = given<Quat>(name, "Quat"))
+        to = to_float(reader_.orientation(*own, where_ / name));
+    else
+        to = to_float(one_body_ ? ends_.b.orientation
+                                : normalized(conjugate(ends_.a.orientation) * ends_.b.orientation));
 }
 
 // ---- numbers
@@ -168,8 +189,9 @@ void JointFields::read_number(const char* name, float& to, double low, double hi
     if (given || !field->optional) {
         const float read = from_.GetField(field->offset, static_cast<float>(field->default_real));
         if (angle) {
-            const double degrees = reader_.number(static_cast<double>(read), where_ / field->name, std::round(low / kRadiansADegree),
-                                                  std::round(high / kRadiansADegree));
+            const double degrees =
+                reader_.number(static_cast<double>(read), where_ / field->name, std::round(low / kRadiansADegree),
+                               std::round(high / kRadiansADegree));
             to = static_cast<float>(degrees * kRadiansADegree);
         } else {
             to = reader_.number(read, where_ / field->name, low, high, limit);
@@ -178,14 +200,18 @@ void JointFields::read_number(const char* name, float& to, double low, double hi
         return;
     }
     if (at_start_) to = static_cast<float>(at_start_());
-    numbers_.push_back({name, field, angle ? static_cast<double>(to) / kRadiansADegree : static_cast<double>(to), false});
+    numbers_.push_back(
+        {name, field, angle ? static_cast<double>(to) / kRadiansADegree : static_cast<double>(to), false});
 }
 
 void JointFields::number(const char* name, float& to, float low, float high) {
     const bool wide = static_cast<double>(high) > kMaxForce;
-    read_number(name, to, std::max(static_cast<double>(low), -kMaxForce), std::min(static_cast<double>(high), kMaxForce), wide ? "kMaxForce" : "");
+    read_number(name, to, std::max(static_cast<double>(low), -kMaxForce),
+                std::min(static_cast<double>(high), kMaxForce), wide ? "kMaxForce" : "");
 }
-void JointFields::speed(const char* name, float& to, float limit) { read_number(name, to, -limit, limit, limit_name(limit)); }
+void JointFields::speed(const char* name, float& to, float limit) {
+    read_number(name, to, -limit, limit, limit_name(limit));
+}
 void JointFields::amount(const char* name, float& to) { read_number(name, to, 0.0, kMaxForce, "kMaxForce"); }
 
 const JointFields::Number* JointFields::number(std::string_view name) const {
@@ -200,13 +226,16 @@ void JointFields::ordered(const char* low_name, float, const char* high_name, fl
     if (flag_ && low->field->optional && high->field->optional) {
         *flag_ = low->given && high->given;
         if (low->given != high->given)
-            reader_.fail(where_, "has one end of its limit; give both " + quoted(low->field->name) + " and " + quoted(high->field->name) + ", or neither");
+            reader_.fail(where_, "has one end of its limit; give both " + quoted(low->field->name) + " and " +
+                                     quoted(high->field->name) + ", or neither");
         if (!*flag_) return;
     }
     if (low->written > high->written) {
         const bool at_start = high->field->optional && !high->given;
-        reader_.fail(where_ / low->field->name, "is " + spell_number(low->written) + ", above " + quoted(high->field->name) + ", which is " +
-                                                    spell_number(high->written) + (at_start ? " at the start" : "") + "; lower it, or raise the other");
+        reader_.fail(where_ / low->field->name, "is " + spell_number(low->written) + ", above " +
+                                                    quoted(high->field->name) + ", which is " +
+                                                    spell_number(high->written) + (at_start ? " at the start" : "") +
+                                                    "; lower it, or raise the other");
     }
 }
 

@@ -1,17 +1,21 @@
-// A constraint's description out of its table in a scene, by the fields that it visits (sim/constraints/fields.h) and the names that
-// the schema has. No constraint has code of its own here.
+// A constraint's description out of its table in a scene, by the fields that it visits (sim/constraints/fields.h) and
+// the names that the schema has. No constraint has code of its own here.
 //
-// A visited field is read from the scene's field of its name; where it is an angle, `x_rad`, from `x_deg`. A scene may say, instead:
+// A visited field is read from the scene's field of its name; where it is an angle, `x_rad`, from `x_deg`. A scene may
+// say, instead:
 //
 //   `at`      in place of the points `anchor_a` and `anchor_b`
-//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute `in_scene` names
+//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute
+//   `in_scene` names
 //
-// both in the frame of the scene as the bodies stand at the start. All directions of a constraint are given in one of the two ways. A
-// direction without a field in the scene's frame (`normal_a`) is then perpendicular to the first of the others.
+// both in the frame of the scene as the bodies stand at the start. All directions of a constraint are given in one of
+// the two ways. A direction without a field in the scene's frame (`normal_a`) is then perpendicular to the first of the
+// others.
 //
-// What is absent: a point is the body's centre, and one of the world where B's point is at the start; a turn is as at the start; a
-// number that has no default in the schema is what the description's `at_start` measures, and without that stays as the description
-// has it; settings and velocities stay as the description has them. A flag is set where both ends of the range after it are given.
+// What is absent: a point is the body's centre, and one of the world where B's point is at the start; a turn is as at
+// the start; a number that has no default in the schema is what the description's `at_start` measures, and without that
+// stays as the description has it; settings and velocities stay as the description has them. A flag is set where both
+// ends of the range after it are given.
 #pragma once
 
 #include <functional>
@@ -41,7 +45,8 @@ struct Ends {
     Frame a, b, c, d;
 };
 
-// Where the bodies of a joint are at the start, for a description's `at_start`: m, double precision, in the frame of the scene.
+// Where the bodies of a joint are at the start, for a description's `at_start`: m, double precision, in the frame of
+// the scene.
 struct Start {
     const Ends& ends;
 
@@ -55,9 +60,15 @@ struct Start {
 class JointFields : public sim::FieldVisitor<JointFields> {
   public:
     // `one_body`: A is the world. `at_start` may be empty.
-    JointFields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends, bool one_body,
-                std::function<double()> at_start, const Path& where)
-        : reader_(reader), schema_(schema), from_(from), ends_(ends), one_body_(one_body), at_start_(std::move(at_start)), where_(where) {}
+    JointFields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends,
+                bool one_body, std::function<double()> at_start, const Path& where)
+        : reader_(reader),
+          schema_(schema),
+          from_(from),
+          ends_(ends),
+          one_body_(one_body),
+          at_start_(std::move(at_start)),
+          where_(where) {}
 
     void point(sim::Side side, const char* name, sim::Vec3& to);
     void world_point(const char* name, sim::Vec3& to);
@@ -80,7 +91,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     struct Number {
         std::string_view name;  // in the description
         const SchemaField* field;
-        double written;         // in the unit of the scene
+        double written;  // in the unit of the scene
         bool given;
     };
     struct Direction {
@@ -100,7 +111,8 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     template <class T>
     const T* given(const SchemaField* field) const {
         if (!field) return nullptr;
-        return field->table->is_struct ? from_.GetStruct<const T*>(field->offset) : from_.GetPointer<const T*>(field->offset);
+        return field->table->is_struct ? from_.GetStruct<const T*>(field->offset)
+                                       : from_.GetPointer<const T*>(field->offset);
     }
     template <class T>
     const T* given(const char* name, std::string_view type) {
@@ -121,7 +133,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     bool one_body_;
     std::function<double()> at_start_;
     const Path& where_;
-    DVec point_of_b_;         // in the frame of the scene
+    DVec point_of_b_;  // in the frame of the scene
     bool* flag_ = nullptr;
     std::vector<Number> numbers_;
     std::vector<Direction> directions_;
@@ -129,7 +141,8 @@ class JointFields : public sim::FieldVisitor<JointFields> {
 };
 
 template <class T>
-T convert_fields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends, const Path& where) {
+T convert_fields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends,
+                 const Path& where) {
     T to;
     std::function<double()> at_start;
     if constexpr (requires { T::at_start(to, Start{ends}); }) at_start = [&] { return T::at_start(to, Start{ends}); };

@@ -15,7 +15,8 @@ std::string_view view(const flatbuffers::String* text) { return {text->data(), t
 class Schema {
   public:
     Schema() : bytes_(new std::uint64_t[(SceneBinarySchema::size() + 7) / 8]) {
-        std::memcpy(bytes_.get(), SceneBinarySchema::data(), SceneBinarySchema::size());  // aligned as the accessors want it
+        std::memcpy(bytes_.get(), SceneBinarySchema::data(),
+                    SceneBinarySchema::size());  // aligned as the accessors want it
         const reflection::Schema& schema = *reflection::GetSchema(bytes_.get());
         tables_.resize(schema.objects()->size());
         for (flatbuffers::uoffset_t i = 0; i < schema.objects()->size(); ++i) {
@@ -41,7 +42,8 @@ class Schema {
         to.offset = field.offset();
         to.type = field.type()->base_type();
         to.element = field.type()->element();
-        if (to.type == reflection::Obj || to.element == reflection::Obj) to.table = &tables_[static_cast<std::size_t>(field.type()->index())];
+        if (to.type == reflection::Obj || to.element == reflection::Obj)
+            to.table = &tables_[static_cast<std::size_t>(field.type()->index())];
         to.bytes = to.type == reflection::Vector ? field.type()->element_size() : field.type()->base_size();
         to.default_real = field.default_real();
         to.default_integer = field.default_integer();
@@ -49,7 +51,8 @@ class Schema {
         if (field.attributes()) {
             to.hashed = field.attributes()->LookupByKey("not_hashed") == nullptr;
             to.centre_of_b = field.attributes()->LookupByKey("centre_of_b") != nullptr;
-            if (const reflection::KeyValue* scene = field.attributes()->LookupByKey("in_scene")) to.in_scene = view(scene->value());
+            if (const reflection::KeyValue* scene = field.attributes()->LookupByKey("in_scene"))
+                to.in_scene = view(scene->value());
         }
         return to;
     }

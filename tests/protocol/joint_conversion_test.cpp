@@ -1,5 +1,6 @@
-// Contract: every constraint of the list is read from a scene by its fields, without code of its own: in the frames of the bodies as it is
-// written, in the frame of the scene by the poses at the start; and its table in scene.fbs has those fields and no others.
+// Contract: every constraint of the list is read from a scene by its fields, without code of its own: in the frames of
+// the bodies as it is written, in the frame of the scene by the poses at the start; and its table in scene.fbs has
+// those fields and no others.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -44,9 +45,12 @@ template <class T>
 std::string json(T v) {
     std::ostringstream text;
     text.precision(17);
-    if constexpr (std::is_same_v<T, sim::Quat>) text << "[" << v.x << ", " << v.y << ", " << v.z << ", " << v.w << "]";
-    else if constexpr (std::is_arithmetic_v<T>) text << v;
-    else text << "[" << v.x << ", " << v.y << ", " << v.z << "]";
+    if constexpr (std::is_same_v<T, sim::Quat>)
+        text << "[" << v.x << ", " << v.y << ", " << v.z << ", " << v.w << "]";
+    else if constexpr (std::is_arithmetic_v<T>)
+        text << v;
+    else
+        text << "[" << v.x << ", " << v.y << ", " << v.z << "]";
     return text.str();
 }
 
@@ -103,18 +107,21 @@ class Written : public sim::FieldVisitor<Written> {
     void amount(const char* name, const float& x) { add(name, json(x)); }
     void flag(const bool& b) { limited_ = b ? 1 : 0; }
     void spring(const char* name, const sim::Spring& s) {
-        add(name, "{\"frequency_hz\": " + json(s.frequency_hz) + ", \"damping_ratio\": " + json(s.damping_ratio) + ", \"max_recovery_speed\": " +
-                      json(s.max_recovery_speed) + "}");
+        add(name, "{\"frequency_hz\": " + json(s.frequency_hz) + ", \"damping_ratio\": " + json(s.damping_ratio) +
+                      ", \"max_recovery_speed\": " + json(s.max_recovery_speed) + "}");
     }
     void servo(const char* name, const sim::Servo& s) {
-        add(name, "{\"max_speed\": " + json(s.max_speed) + ", \"base_speed\": " + json(s.base_speed) + ", \"max_force\": " + json(s.max_force) + "}");
+        add(name, "{\"max_speed\": " + json(s.max_speed) + ", \"base_speed\": " + json(s.base_speed) +
+                      ", \"max_force\": " + json(s.max_force) + "}");
     }
     void motor(const char* name, const sim::Motor& m) {
         add(name, "{\"max_force\": " + json(m.max_force) + ", \"damping\": " + json(m.damping) + "}");
     }
 
   private:
-    void add(std::string_view name, const std::string& value) { text += (text.empty() ? "\"" : ", \"") + std::string(name) + "\": " + value; }
+    void add(std::string_view name, const std::string& value) {
+        text += (text.empty() ? "\"" : ", \"") + std::string(name) + "\": " + value;
+    }
     const SchemaTable& table_;
     int limited_ = -1;  // no flag so far
 };
@@ -164,8 +171,10 @@ class Names : public sim::FieldVisitor<Names> {
         CAPTURE(name);
         const SchemaField* field = table_.find(name);
         REQUIRE(field != nullptr);
-        if (type.empty()) CHECK(field->type == reflection::Float);
-        else CHECK((field->table && field->table->name == type));
+        if (type.empty())
+            CHECK(field->type == reflection::Float);
+        else
+            CHECK((field->table && field->table->name == type));
         all.insert(name);
     }
     const SchemaTable& table_;
@@ -179,7 +188,9 @@ class InScene : public sim::FieldVisitor<InScene> {
     void point(sim::Side side, const char* name, sim::Vec3& v) {
         CAPTURE(name);
         const sim::Pose pose = pose_of(side);
-        if (table_.find("at")) same(scene::to_double(pose.position) + rotate(scene::to_double(pose.orientation), scene::to_double(v)), at_);
+        if (table_.find("at"))
+            same(scene::to_double(pose.position) + rotate(scene::to_double(pose.orientation), scene::to_double(v)),
+                 at_);
     }
     void direction(sim::Side side, const char* name, sim::Vec3& v) {
         CAPTURE(name);
@@ -192,21 +203,28 @@ class InScene : public sim::FieldVisitor<InScene> {
         }
         CHECK(std::fabs(dot(is, first_)) < 1e-6);
         CHECK(length(is) == doctest::Approx(1.0));
-        if (side == sim::Side::a) across_ = is;
-        else same(is, across_);
+        if (side == sim::Side::a)
+            across_ = is;
+        else
+            same(is, across_);
     }
 
     // Of the scene's directions each has an axis of its own, so that any two are perpendicular.
     static std::vector<std::string_view> names(const SchemaTable& table) {
         std::vector<std::string_view> all;
         for (const SchemaField& field : table.fields) {
-            const bool local = field.table && field.table->name == "Vec3" && (field.name.ends_with("_a") || field.name.ends_with("_b"));
+            const bool local = field.table && field.table->name == "Vec3" &&
+                               (field.name.ends_with("_a") || field.name.ends_with("_b"));
             const SchemaField* scene = local ? in_scene(table, field.name) : nullptr;
             if (scene && std::find(all.begin(), all.end(), scene->name) == all.end()) all.push_back(scene->name);
         }
         return all;
     }
-    static DVec axis(std::size_t k) { return scene::rotate(scene::from_rotation_deg({15, 25, 35}), k == 0 ? DVec{1, 0, 0} : k == 1 ? DVec{0, 1, 0} : DVec{0, 0, 1}); }
+    static DVec axis(std::size_t k) {
+        return scene::rotate(scene::from_rotation_deg({15, 25, 35}), k == 0   ? DVec{1, 0, 0}
+                                                                     : k == 1 ? DVec{0, 1, 0}
+                                                                              : DVec{0, 0, 1});
+    }
 
   private:
     DVec given(std::string_view name) const {
@@ -262,7 +280,9 @@ void check_scene_frame(const char* name) {
     const SchemaTable& table = table_of(name);
     const DVec at{1.5, 2.25, 3.0};
     std::string fields;
-    const auto add = [&](std::string_view field, DVec v) { fields += (fields.empty() ? "\"" : ", \"") + std::string(field) + "\": " + json(v); };
+    const auto add = [&](std::string_view field, DVec v) {
+        fields += (fields.empty() ? "\"" : ", \"") + std::string(field) + "\": " + json(v);
+    };
     if (table.find("at")) add("at", at);
     const std::vector<std::string_view> names = InScene::names(table);
     REQUIRE(names.size() <= 3);
@@ -279,7 +299,9 @@ void check_scene_frame(const char* name) {
 
 }  // namespace
 
-TEST_CASE("the table of every constraint in scene.fbs has what its description visits, and what says the same in the scene's frame, alone") {
+TEST_CASE(
+    "the table of every constraint in scene.fbs has what its description visits, and what says the same in the scene's "
+    "frame, alone") {
 #define ORRERY_CONSTRAINT(T, name) check_names<sim::T>(#name);
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT
@@ -292,7 +314,9 @@ TEST_CASE("every constraint is read from a scene as it is written in the frames 
 #undef ORRERY_CONSTRAINT
 }
 
-TEST_CASE("points and directions of every constraint in the frame of the scene come to be where the bodies are at the start") {
+TEST_CASE(
+    "points and directions of every constraint in the frame of the scene come to be where the bodies are at the "
+    "start") {
 #define ORRERY_CONSTRAINT(T, name) check_scene_frame<sim::T>(#name);
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT
@@ -304,9 +328,11 @@ TEST_CASE("what a constraint leaves out is as at the start") {
     CHECK(constraint_in<sim::CenterDistanceLimit>("center_distance_limit", "").max_m == doctest::Approx(apart));
     CHECK(constraint_in<sim::DistanceServo>("distance_servo", "").target_m == doctest::Approx(apart));
     CHECK(constraint_in<sim::DistanceLimit>("distance_limit", "\"min_m\": 0.5").max_m == doctest::Approx(apart));
-    CHECK(constraint_in<sim::Pulley>("pulley", R"("wheel_a": [1, 9, 3], "wheel_b": [2.5, 6, 3.5], "ratio": 2)").max_m == doctest::Approx(7 + 2 * 4));
+    CHECK(constraint_in<sim::Pulley>("pulley", R"("wheel_a": [1, 9, 3], "wheel_b": [2.5, 6, 3.5], "ratio": 2)").max_m ==
+          doctest::Approx(7 + 2 * 4));
     // The triangle of (1, 2, 3), (2.5, 2, 3.5) and (1, 3.5, 2), and the tetrahedron with (0, 2, 5.5).
-    CHECK(constraint_in<sim::Area>("area", "").target_m2 == doctest::Approx(0.5 * std::sqrt(0.75 * 0.75 + 1.5 * 1.5 + 2.25 * 2.25)));
+    CHECK(constraint_in<sim::Area>("area", "").target_m2 ==
+          doctest::Approx(0.5 * std::sqrt(0.75 * 0.75 + 1.5 * 1.5 + 2.25 * 2.25)));
     CHECK(constraint_in<sim::Volume>("volume", "").target_m3 == doctest::Approx((0.75 + 2.25 * 2.5) / 6.0));
     const auto grab = constraint_in<sim::OneBodyLinearServo>("one_body_linear_servo", "");
     CHECK(grab.target == sim::Vec3{2.5f, 2.0f, 3.5f});
@@ -314,35 +340,52 @@ TEST_CASE("what a constraint leaves out is as at the start") {
     const auto weld = constraint_in<sim::Weld>("weld", "");
     CHECK(weld.anchor_b == sim::Vec3{});
     CHECK(constraint_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 0, 1])").anchor_b == sim::Vec3{});
-    CHECK(constraint_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 0, 1])").max_suspension_n == sim::kNoLimit);
+    CHECK(constraint_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 0, 1])").max_suspension_n ==
+          sim::kNoLimit);
     CHECK_FALSE(constraint_in<sim::Hinge>("hinge", R"("at": [0, 0, 0], "axis": [0, 1, 0])").limited);
-    CHECK(constraint_in<sim::Hinge>("hinge", R"("at": [0, 0, 0], "axis": [0, 1, 0], "min_angle_deg": 0, "max_angle_deg": 0)").limited);
+    CHECK(constraint_in<sim::Hinge>("hinge",
+                                    R"("at": [0, 0, 0], "axis": [0, 1, 0], "min_angle_deg": 0, "max_angle_deg": 0)")
+              .limited);
 }
 
 TEST_CASE("an error of a constraint names its field and the ways to give it") {
-    const auto says = [](const std::string& error, const std::string& part) { CHECK_MESSAGE(error.find(part) != std::string::npos, error); };
+    const auto says = [](const std::string& error, const std::string& part) {
+        CHECK_MESSAGE(error.find(part) != std::string::npos, error);
+    };
     const std::string at = R"("at": [0, 0, 0], )";
     says(error_in<sim::Hinge>("hinge", at + R"("anchor_a": [0, 0, 0], "axis": [0, 1, 0])"),
-         "joints[0].hinge: says twice where it is; give either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
-    says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"), "joints[0].weld: does not say where it is; give either `at`");
+         "joints[0].hinge: says twice where it is; give either `at` (in the scene's frame), or `anchor_a` and "
+         "`anchor_b` (local)");
+    says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"),
+         "joints[0].weld: does not say where it is; give either `at`");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "axis_a": [0, 1, 0])"),
-         "joints[0].hinge: gives its axes twice; give either `axis` (in the scene's frame), or `axis_a`, `axis_b`, `normal_a` and `normal_b` (local)");
-    says(error_in<sim::Hinge>("hinge", at + R"("axis_a": [0, 1, 0])"), "joints[0].hinge: lacks an axis; give either `axis`");
+         "joints[0].hinge: gives its axes twice; give either `axis` (in the scene's frame), or `axis_a`, `axis_b`, "
+         "`normal_a` and `normal_b` (local)");
+    says(error_in<sim::Hinge>("hinge", at + R"("axis_a": [0, 1, 0])"),
+         "joints[0].hinge: lacks an axis; give either `axis`");
     says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0])"),
-         "joints[0].wheel: lacks an axis; give either `up` and `axle` (in the scene's frame), or `suspension_a`, `axle_a` and `axle_b` (local)");
-    says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 1, 1])"), "joints[0].wheel.axle: is not perpendicular to `up`");
-    says(error_in<sim::TwistLimit>("twist_limit", R"("axis_a": [0, 1, 0], "axis_b": [0, 1, 0], "normal_a": [1, 0, 0], "normal_b": [1, 1, 0])"),
-         "joints[0].twist_limit.normal_b: is not perpendicular to `axis_b`");
-    says(error_in<sim::Pulley>("pulley", R"("wheel_a": [0, 9, 0])"), "joints[0].pulley.wheel_b: is missing; give the point");
+         "joints[0].wheel: lacks an axis; give either `up` and `axle` (in the scene's frame), or `suspension_a`, "
+         "`axle_a` and `axle_b` (local)");
+    says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 1, 1])"),
+         "joints[0].wheel.axle: is not perpendicular to `up`");
+    says(
+        error_in<sim::TwistLimit>(
+            "twist_limit", R"("axis_a": [0, 1, 0], "axis_b": [0, 1, 0], "normal_a": [1, 0, 0], "normal_b": [1, 1, 0])"),
+        "joints[0].twist_limit.normal_b: is not perpendicular to `axis_b`");
+    says(error_in<sim::Pulley>("pulley", R"("wheel_a": [0, 9, 0])"),
+         "joints[0].pulley.wheel_b: is missing; give the point");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "min_angle_deg": 0)"),
          "joints[0].hinge: has one end of its limit; give both `min_angle_deg` and `max_angle_deg`, or neither");
     says(error_in<sim::TwistLimit>("twist_limit", R"("axis": [0, 1, 0], "min_angle_deg": 20, "max_angle_deg": 10)"),
          "joints[0].twist_limit.min_angle_deg: is 20, above `max_angle_deg`, which is 10");
-    says(error_in<sim::DistanceLimit>("distance_limit", R"("min_m": 5)"), "joints[0].distance_limit.min_m: is 5, above `max_m`, which is 1.58");
+    says(error_in<sim::DistanceLimit>("distance_limit", R"("min_m": 5)"),
+         "joints[0].distance_limit.min_m: is 5, above `max_m`, which is 1.58");
     says(error_in<sim::SwingLimit>("swing_limit", R"("axis": [0, 1, 0], "max_angle_deg": 181)"),
          "joints[0].swing_limit.max_angle_deg: is 181; give a number from 0 to 180");
-    says(error_in<sim::DistanceLimit>("distance_limit", R"("max_m": -1)"), "joints[0].distance_limit.max_m: is -1; give a number from 0 to");
+    says(error_in<sim::DistanceLimit>("distance_limit", R"("max_m": -1)"),
+         "joints[0].distance_limit.max_m: is -1; give a number from 0 to");
     says(error_in<sim::AngularAxisMotor>("angular_axis_motor", R"("axis": [0, 1, 0], "target_radps": 501)"),
          "joints[0].angular_axis_motor.target_radps: is 501; give a number from -500 to 500 (kMaxAngularSpeed_radps)");
-    says(error_in<sim::BallSocket>("ball_socket", at + R"("spring": {"frequency_hz": -1})"), "joints[0].ball_socket.spring.frequency_hz: is -1");
+    says(error_in<sim::BallSocket>("ball_socket", at + R"("spring": {"frequency_hz": -1})"),
+         "joints[0].ball_socket.spring.frequency_hz: is -1");
 }

@@ -1,5 +1,5 @@
-// Contract: the scene's hash is that of the canonical bytes which protocol/scene/hash.h describes. Every field of the schema counts, with
-// its name and its value; what says the same gives one hash.
+// Contract: the scene's hash is that of the canonical bytes which protocol/scene/hash.h describes. Every field of the
+// schema counts, with its name and its value; what says the same gives one hash.
 #include <doctest/doctest.h>
 #include <flatbuffers/idl.h>
 #include <xxhash.h>
@@ -23,7 +23,9 @@ namespace {
 // Hashes scenes as they are written, whether they would load or not.
 class Hasher {
   public:
-    explicit Hasher(bool keep_defaults = false) : parser_(options(keep_defaults)) { REQUIRE(parser_.Parse(scene_schema_text())); }
+    explicit Hasher(bool keep_defaults = false) : parser_(options(keep_defaults)) {
+        REQUIRE(parser_.Parse(scene_schema_text()));
+    }
 
     std::uint64_t operator()(const std::string& json) {
         REQUIRE_MESSAGE(parser_.Parse(json.c_str()), (json + ": " + parser_.error_));
@@ -79,7 +81,8 @@ struct Leaf {
     bool hashed;
 };
 
-void each_field(const SchemaTable& table, const std::string& open, const std::string& close, bool hashed, const std::function<void(const Leaf&)>& use) {
+void each_field(const SchemaTable& table, const std::string& open, const std::string& close, bool hashed,
+                const std::function<void(const Leaf&)>& use) {
     for (const SchemaField& field : table.fields) {
         const Leaf leaf{&field, open + "\"" + std::string(field.name) + "\": ", close, hashed && field.hashed};
         use(leaf);
@@ -99,7 +102,8 @@ std::vector<std::string> values_of(const SchemaField& field) {
             if (field.element == reflection::String) return {"[\"s\"]", "[\"\", \"s\"]", "[\"s\", \"\"]"};
             if (field.element != reflection::Obj) return {"[0]", "[1]", "[1, 0]"};
             std::vector<std::string> lists;
-            for (const std::string& one : field.table->is_struct ? structs(*field.table) : std::vector<std::string>{"{}", "{}, {}"})
+            for (const std::string& one :
+                 field.table->is_struct ? structs(*field.table) : std::vector<std::string>{"{}", "{}, {}"})
                 lists.push_back("[" + one + "]");
             return lists;
         }
@@ -112,13 +116,15 @@ std::vector<std::string> values_of(const SchemaField& field) {
 // What each_field(root) wraps a field in, without the field itself.
 std::string around(const Leaf& leaf) {
     std::string open = leaf.open;
-    open.resize(open.size() - leaf.field->name.size() - 4);  // "name": 
+    open.resize(open.size() - leaf.field->name.size() - 4);  // "name":
     return open + leaf.close;
 }
 
 }  // namespace
 
-TEST_CASE("every field of the schema is in the scene's hash by itself, with its name and value, but for those marked not_hashed") {
+TEST_CASE(
+    "every field of the schema is in the scene's hash by itself, with its name and value, but for those marked "
+    "not_hashed") {
     Hasher hash;
     std::map<std::uint64_t, std::string> seen{{hash("{}"), "{}"}};
     int without = 0;
@@ -189,7 +195,8 @@ TEST_CASE("the scene's hash is that of the canonical bytes, on any machine") {
     text(""), text("");
     text("gravity"), real(0.0f), real(-1.0f), real(0.0f);
     text("joints"), number(1, 4);
-    text("b"), text("one"), text("break_force_n"), real(0.0f), text("weld"), text("spring"), text("frequency_hz"), real(3.0f), text(""), text(""), text("");
+    text("b"), text("one"), text("break_force_n"), real(0.0f), text("weld"), text("spring"), text("frequency_hz"),
+        real(3.0f), text(""), text(""), text("");
     text("scene_version"), number(1, 4);
     text("shapes"), number(1, 4);
     text("mesh"), text("indices"), number(3, 4), number(0, 4), number(1, 4), number(70000, 4);
