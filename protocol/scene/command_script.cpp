@@ -10,6 +10,7 @@
 #include "protocol/scene/command_script_generated.h"
 #include "protocol/scene/convert.h"
 #include "protocol/scene/json.h"
+#include "protocol/scene/json_text.h"
 #include "protocol/scene/schema_text.h"
 
 namespace orrery::protocol {
@@ -461,7 +462,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
         if (reader.ok()) made.subjects_.push_back(Resolver::subject(from));
     });
     if (reader.ok()) resolver.check_resets();
-    if (!reader.ok()) return reader.error();
+    if (!reader.ok()) return scene::with_line(reader.error(), text, file_name);
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint32_t> place(entries.size());
     for (auto& [tick, command] : entries) {
