@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
 
+#include "protocol/scene/json_schema.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
 #include "server/cli/scene_warnings.h"
@@ -15,6 +17,7 @@ namespace {
 
 struct CheckOptions {
     std::vector<std::string> scenes;
+    std::string json_schema;
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;
     bool json = false, strict = false;
 };
@@ -83,6 +86,19 @@ int check_scene(const CheckOptions& options, const std::string& file) {
     return options.strict && total > 0 ? kExitFalse : kExitGood;
 }
 
+int write_schema(const std::string& path) {
+    const Result<std::string> text = protocol::scene_json_schema();
+    if (!text) return complain(text.error(), kExitInternal);
+    if (path == "-") {
+        std::fputs(text->c_str(), stdout);
+        return kExitGood;
+    }
+    std::ofstream file(path, std::ios::binary);
+    file << *text;
+    file.close();
+    return file ? kExitGood : complain(path + ": cannot be written; name a file in an existing folder", kExitMachine);
+}
+
 }  // namespace
 
 int check_command(const std::vector<std::string>& arguments) {
@@ -93,14 +109,20 @@ int check_command(const std::vector<std::string>& arguments) {
                  "of a ratio beyond 1,000. Warnings are told on stdout with file, line, place and mend; the exit code is 0, or 1 with --strict. To "
                  "see what touches, a world of the scene is stepped for up to a second with every slot taken.",
                  "orrery check");
-    app.add_option("SCENE", options.scenes, "scene files, JSON or binary")->required();
+    app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
     app.add_flag("--strict", options.strict, "warnings end with exit code 1");
     app.add_flag("--json", options.json,
                  "one JSON object a line: each error and warning with severity, kind, file, line, path and message, and each scene that loads");
+    app.add_option("--json-schema", options.json_schema,
+                   "write the JSON Schema of scenes, by which an editor completes and checks them, to this file (- for stdout)");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
+    if (options.scenes.empty() && options.json_schema.empty()) return complain("check: name a SCENE to check (see orrery check --help)", kExitUsage);
+    if (!options.json_schema.empty()) {
+        if (const int code = write_schema(options.json_schema); code != kExitGood) return code;
+    }
     int worst = kExitGood;
     for (const std::string& file : options.scenes) worst = std::max(worst, check_scene(options, file));
     return worst;

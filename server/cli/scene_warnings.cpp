@@ -48,6 +48,7 @@ sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
 struct Called {
     std::string path, name;  // bodies[3]; "crate"
     std::uint32_t prefab = sim::kNone, of_prefab = 0, slot = sim::kNone;
+    bool generated = false;    // the path is the generator's
 };
 
 // The scene's bodies and joints, and those that slots' templates make where every slot is taken.
@@ -128,6 +129,13 @@ class Warnings {
         for (std::size_t i = 0; i < made_.bodies.size(); ++i) {
             const std::string path = scene_path("bodies", i), &name = made_.bodies[i].name;
             all.bodies.push_back({path, name.empty() ? path : "\"" + name + "\""});
+        }
+        for (const protocol::GeneratedRange& range : scene_.generated) {
+            for (std::uint32_t i = 0; i < range.count; ++i) {
+                Called& made = all.bodies[range.first + i];
+                if (made_.bodies[range.first + i].name.empty()) made.name = "body " + std::to_string(i) + " of " + made.path;
+                made.generated = true;
+            }
         }
         for (std::size_t i = 0; i < made_.joints.size(); ++i) all.joint_paths.push_back(scene_path("joints", i));
         for (std::uint32_t i = 0; i < made_.slots.size(); ++i) {
@@ -424,8 +432,8 @@ class Warnings {
             const Called &is = all.bodies[mover], &in = all.bodies[other];
             if (!out || (is.slot != sim::kNone && is.slot == in.slot && !told_.insert({is.prefab, is.of_prefab, in.of_prefab}).second)) continue;
             if (!count(WarningKind::overlap)) continue;
-            tell(WarningKind::overlap, is.path + ".position",
-                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep in " + in.name + (in.name == in.path ? "" : " (" + in.path + ")") +
+            tell(WarningKind::overlap, is.path + (is.generated ? "" : ".position"),
+                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep in " + in.name + (in.name == in.path || in.name.ends_with(in.path) ? "" : " (" + in.path + ")") +
                      "; move it by " + spell(*out) + " m, or keep the two from colliding by \"category\" and \"mask\"");
         }
     }
