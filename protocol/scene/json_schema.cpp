@@ -62,7 +62,8 @@ class Comments {
         if (code.empty() || code[0] == '}') {
             if (!code.empty()) table_.clear();
         } else if (!table_.empty() && enum_) {
-            if (!behind.empty()) append(comments_[table_], std::string(code) + ": " + std::string(behind), "; ");
+            std::string& comment = comments_[table_];
+            if (!behind.empty()) append(comment, std::string(code) + ": " + std::string(behind), comment.ends_with('.') ? " " : "; ");
         } else if (!table_.empty()) {
             append(above_, behind, " ");
             constexpr std::string_view kElsewhere = "see above";  // of fields that many generators share
@@ -120,13 +121,13 @@ std::string default_of(const flatbuffers::FieldDef& field) {
     return word ? quote(word->name) : "";
 }
 
-std::string of_field(const flatbuffers::FieldDef& field, const std::string& comment) {
+std::string of_field(const flatbuffers::FieldDef& field, const std::string& comment, bool of_vector) {
     std::string text = type_of(field.value.type, field.IsScalarOptional());
     // Draft 07 leaves out what stands beside a reference.
     if (text.starts_with("\"$ref\"")) text = "\"allOf\": [{" + text + "}]";
     if (!comment.empty()) text = "\"description\": " + quote(comment) + ", " + text;
     const std::string value = default_of(field);
-    if (!value.empty()) text += ", \"default\": " + value;
+    if (!value.empty() && !of_vector) text += ", \"default\": " + value;
     return "{" + text + "}";
 }
 
@@ -136,7 +137,7 @@ std::string of_table(const flatbuffers::StructDef& table, const Comments& commen
     for (const flatbuffers::FieldDef* field : table.fields.vec) {
         if (scene::is_removed(*field)) continue;
         const std::string comment = comments.of(table.name + "." + field->name);
-        fields += (fields.empty() ? "\n      " : ",\n      ") + quote(field->name) + ": " + of_field(*field, comment);
+        fields += (fields.empty() ? "\n      " : ",\n      ") + quote(field->name) + ": " + of_field(*field, comment, table.fixed);
         if (table.fixed || required(comment)) needed += (needed.empty() ? "" : ", ") + quote(field->name);
     }
     return "\"type\": \"object\", \"additionalProperties\": false, \"required\": [" + needed + "], \"properties\": {" + fields + "}";
