@@ -48,7 +48,7 @@ TEST_CASE("a string is refused where a number, a boolean or a word of the schema
                             {R"("position": [0, "1", 0])", "bodies[0].position[1]: is the string \"1\"; write a number"},
                             {R"("position": {"x": 0, "y": "1", "z": 0})", "bodies[0].position.y: is the string \"1\""},
                             {R"("locks": "linear_x linear_w")", "bodies[0].locks: unknown word \"linear_w\"; did you mean \"linear_x\"? AxisLock has the words linear_x, "},
-                            {R"("collision_mode": "static")", "unknown word \"static\"; did you mean \"passive\"? CollisionMode has the words discrete, passive, continuous"}}) {
+                            {R"("collision_mode": "static")", "unknown word \"static\"; CollisionMode has the words discrete, passive, continuous"}}) {
         says(body(one.field), one.says);
     }
     says(R"({"scene_version": "1"})", "s.json:1: scene_version: is the string \"1\"");
@@ -59,7 +59,7 @@ TEST_CASE("a string is refused where a number, a boolean or a word of the schema
 TEST_CASE("what is not strict JSON but was always taken, still is") {
     for (const char* field : {"mass_kg: 3", "'mass_kg': 3", R"("mass_kg": 3, /* so */ // and
         "sensor": true,)",
-                              R"("type": dynamic)", R"("locks": "linear_x AxisLock.angular_y")", R"("locks": 3)", R"("type": 0)", R"("mass_kg": 0x10)",
+                              R"("type": dynamic)", R"("locks": AxisLock.angular_y")", R"("locks": 3)", R"("type": 0)", R"("category": 0x10)",
                               R"("mass_kg": +3e0)", R"("position": null)", R"("$schema": "scene.schema.json")", R"("position": {x: 1, "y": 2, z: 3})",
                               R"("name": "it \"is\" // no comment")", R"("sensor": 1)"})
         CHECK_MESSAGE(error_of(body(field)) == "no error", field << ": " << error_of(body(field)));
