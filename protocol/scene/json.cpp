@@ -120,12 +120,11 @@ class SchemaCheck {
         return fault(word.at + 1, is + (flatbuffers::IsBool(type.base_type) ? "true or false" : "a number") + ", without quotes");
     }
 
-    // One, or of flags several with blanks between; each may have the name of its enumeration before it and a dot.
+    // One, or of flags several with blanks between.
     bool words(const flatbuffers::EnumDef& of, const JsonCursor::Word& all) {
         for (std::size_t i = 0; i < all.text.size();) {
             const std::size_t end = std::min(all.text.find(' ', i), all.text.size());
-            std::string_view word = all.text.substr(i, end - i);
-            word.remove_prefix(word.rfind('.') + 1);  // of npos: 0
+            const std::string_view word = all.text.substr(i, end - i);
             if (!word.empty() && !of.Lookup(std::string(word))) return fault(all.at + 1, unknown_word(of, word));
             i = end + 1;
         }
