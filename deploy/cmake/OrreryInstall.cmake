@@ -38,6 +38,16 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/scenes")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 endif()
 
+# What a scene may say: the schema, and that for editors, which the program makes of it.
+install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+if(TARGET orrery AND NOT CMAKE_CROSSCOMPILING)
+  set(scene_schema "${PROJECT_BINARY_DIR}/share/orrery/scene.schema.json")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/orrery")
+  add_custom_command(OUTPUT "${scene_schema}" COMMAND orrery check --json-schema "${scene_schema}" DEPENDS orrery VERBATIM)
+  add_custom_target(orrery_scene_schema ALL DEPENDS "${scene_schema}")
+  install(FILES "${scene_schema}" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+endif()
+
 set(ORRERY_PACKAGE_HAS_SERVER OFF)
 if(TARGET orrery_server)
   set(ORRERY_PACKAGE_HAS_SERVER ON)

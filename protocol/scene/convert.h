@@ -22,11 +22,6 @@ inline constexpr double kMaxFrequency_hz = 1e4;
 inline constexpr double kMaxRatio = 1e4;
 inline constexpr std::size_t kMaxRainShapes = 16;  // that a rain generator draws from
 
-// Bodies that a generator made, which answer to name[i].
-struct GeneratedRange {
-    std::uint32_t first = 0, count = 0;
-};
-
 // What a joint or an actuator may refer to: the scene's own bodies and joints, or those of one template.
 struct Scope {
     std::vector<sim::BodyDef>* bodies = nullptr;
@@ -72,6 +67,7 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope);
 
 // Counts have been checked against the caps before.
-Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds);
+Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds,
+                                   std::vector<GeneratedRange>& generated);
 
 }  // namespace orrery::protocol::scene
