@@ -49,6 +49,8 @@ inline sim::Quat to_float(DQuat q) {
     return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)};
 }
 
+inline constexpr double kRadiansADegree = 3.14159265358979323846 / 180.0;
+
 struct SinCos {
     double sine = 0.0, cosine = 1.0;
 };

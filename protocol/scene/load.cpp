@@ -71,11 +71,12 @@ Result<LoadedScene> load(std::span<const std::uint8_t> bytes, std::string_view f
     if (const Result<Ok> named = check_name(tree.name, file_name); !named) return named.error();
     apply(overrides, tree);
     LoadedScene loaded;
-    Result<sim::WorldDef> world = scene::convert_scene(tree, file_name, caps, loaded.bounds, loaded.generated);
+    loaded.binary = to_binary(tree);
+    const scene::Scene& flat = *scene::GetScene(loaded.binary.data());
+    Result<sim::WorldDef> world = scene::convert_scene(tree, flat, file_name, caps, loaded.bounds, loaded.generated);
     if (!world) return world.error();
     loaded.name = tree.name.empty() ? stem(file_name) : tree.name;
-    loaded.binary = to_binary(tree);
-    loaded.scene_hash = scene::hash_scene(tree);
+    loaded.scene_hash = scene::hash_scene(flat);
     loaded.world = std::move(*world);
     return loaded;
 }

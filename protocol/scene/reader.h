@@ -79,6 +79,9 @@ class Names {
     std::map<std::string, std::uint32_t, std::less<>> index_;
 };
 
+// As short as tells it from its neighbours; of what is a single-precision number, from those.
+std::string spell_number(double value);
+
 // The candidate nearest to `name` by edit distance, or empty if none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
 

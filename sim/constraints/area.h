@@ -12,6 +12,11 @@ struct Area {
     static constexpr int kBodies = 3;
     static constexpr auto kTarget = &Area::target_m2;
 
+    template <class Start>
+    static double at_start(const Area&, const Start& start) {
+        return 0.5 * length(cross(start.b() - start.a(), start.c() - start.a()));
+    }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.amount("target_m2", s.target_m2);

@@ -9,6 +9,9 @@ struct CenterDistanceLimit {
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;
 
+    template <class Start>
+    static double at_start(const CenterDistanceLimit&, const Start& start) { return length(start.b() - start.a()); }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.amount("min_m", s.min_m), v.amount("max_m", s.max_m);

@@ -10,6 +10,9 @@ struct DistanceLimit {
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;
 
+    template <class Start>
+    static double at_start(const DistanceLimit& s, const Start& start) { return length(start.b(s.anchor_b) - start.a(s.anchor_a)); }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);

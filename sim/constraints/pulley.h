@@ -13,6 +13,12 @@ struct Pulley {
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;
 
+    template <class Start>
+    static double at_start(const Pulley& s, const Start& start) {
+        return length(start.a(s.anchor_a) - start.point(s.wheel_a)) +
+               static_cast<double>(s.ratio) * length(start.b(s.anchor_b) - start.point(s.wheel_b));
+    }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);

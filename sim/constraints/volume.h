@@ -14,6 +14,11 @@ struct Volume {
     static constexpr int kBodies = 4;
     static constexpr auto kTarget = &Volume::target_m3;
 
+    template <class Start>
+    static double at_start(const Volume&, const Start& start) {
+        return dot(cross(start.b() - start.a(), start.c() - start.a()), start.d() - start.a()) / 6.0;
+    }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.number("target_m3", s.target_m3, -kNoLimit, kNoLimit);
