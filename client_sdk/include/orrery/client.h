@@ -160,7 +160,7 @@ typedef struct orrery_event {
     const char *text;
 } orrery_event;
 
-/* ORRERY_EMPTY when none is waiting. */
+/* ORRERY_EMPTY when none is waiting. ORRERY_INVALID_ARGUMENT when struct_size is not set: the event goes on waiting. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client *client, orrery_event *event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
