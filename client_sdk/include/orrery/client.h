@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32)
 #define ORRERY_API __attribute__((visibility("default")))
 #else
 #define ORRERY_API
