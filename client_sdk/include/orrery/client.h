@@ -34,7 +34,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(_WIN32) && defined(ORRERY_CLIENT_DLL) /* set by who builds the DLL, not by who uses it */
+#define ORRERY_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define ORRERY_API __attribute__((visibility("default")))
 #else
 #define ORRERY_API
