@@ -10,7 +10,8 @@ CORES = len(os.sched_getaffinity(0))
 
 
 def build(source_dir, folder, target):
-    run = subprocess.run([os.path.join(source_dir, "deploy", "build_progress"), folder, target], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([os.path.join(source_dir, "deploy", "build_progress"), folder, target], capture_output=True, text=True, timeout=60,
+                         env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
     minutes = [0 if "less than" in line else int(re.search(r"about (\d+) min", line).group(1))
                for line in run.stdout.splitlines() if line.startswith("deploy/run: ")]
     return run.returncode, run.stdout, minutes
@@ -34,10 +35,10 @@ def main(source_dir):
             for output in dear + cheap:
                 file.write(f"build {output}: cc source\n")
             file.write(f"build dear: phony {' '.join(dear)}\nbuild cheap: phony {' '.join(cheap)}\nbuild bad.o: fail source\n")
-        def touch():
-            with open(os.path.join(folder, "source"), "w"):
-                pass
-        touch()
+        for name, text in (("source", ""), ("c++", "#!/bin/sh\nexit 1\n")):  # the compiler by which the machine is measured
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+        os.chmod(os.path.join(folder, "c++"), 0o755)
 
         code, text, minutes = build(source_dir, folder, "cheap")
         check(code == 0 and minutes == [0], f"20 s of work are told as: {text}")
@@ -50,6 +51,14 @@ def main(source_dir):
         os.utime(os.path.join(folder, "source"))
         code, text, minutes = build(source_dir, folder, "dear")
         check(code == 0 and minutes == [0], f"what took 2 s the last time is told as: {text}")
+
+        # A machine on which a small file takes 5 s.
+        with open(os.path.join(folder, "c++"), "w") as file:
+            file.write("#!/bin/sh\nsleep 5\n")
+        for name in [".ninja_log"] + dear:
+            os.remove(os.path.join(folder, name))
+        code, text, minutes = build(source_dir, folder, "dear")
+        check(code == 0 and minutes[0] >= 5, f"140 s of work on a slow machine are told as: {text}")
 
         code, text, _ = build(source_dir, folder, "bad.o")
         check(code != 0 and "this is why" in text, f"a fault is not shown ({code}): {text}")
