@@ -27,7 +27,7 @@ namespace {
 // Room for a burst of snapshots while the caller draws a frame.
 constexpr int kReceiveBufferBytes = 1 << 20;
 
-// ---------------------------------------------------------------- where the systems differ: a socket is an intptr_t, or -1
+// ---------------------------------------------------------------- where systems differ: a socket is an intptr_t or -1
 
 #if defined(_WIN32)
 

@@ -1,6 +1,6 @@
-# Install rules, the exported package and pkg-config files: find_package(orrery) gives orrery::sim, orrery::protocol and,
-# if they were built, orrery::client, orrery::client_shared and orrery::server. All but orrery::client_shared are static;
-# no compile flag of ours reaches a user.
+# Install rules, the exported package and pkg-config files: find_package(orrery) gives orrery::sim, orrery::protocol
+# and, if they were built, orrery::client, orrery::client_shared and orrery::server. All but orrery::client_shared are
+# static; no compile flag of ours reaches a user.
 
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/orrery")
@@ -47,7 +47,8 @@ install(FILES "${PROJECT_BINARY_DIR}/orrery-config.cmake" "${PROJECT_BINARY_DIR}
   "${CMAKE_CURRENT_LIST_DIR}/OrreryDependencies.cmake" DESTINATION "${package_dir}")
 
 # pkg-config: one file a library. The prefix is found from where the file lies, so that an installed tree may be moved.
-# A library without a file of its own in Debian is named by -l, since pkg-config refuses what requires a file that is not there.
+# A library without a file of its own in Debian is named by -l, since pkg-config refuses what requires a file that is
+# not there.
 set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "${pc_dir}" "${CMAKE_INSTALL_PREFIX}")
 file(RELATIVE_PATH pc_include "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")

@@ -11,16 +11,16 @@
 namespace orrery::server {
 
 inline constexpr protocol::TimeNs kLateTickLogEvery = 5 * protocol::kNsPerSecond;
-// Late ticks in one line from which on the machine is called too slow: at 60 Hz, ticks that need 1 % more than their time
-// make three in five seconds, while a machine that was busy elsewhere makes one or two.
+// Late ticks in one line from which on the machine is called too slow: at 60 Hz, ticks that need 1 % more than their
+// time make three in five seconds, while a machine that was busy elsewhere makes one or two.
 inline constexpr std::uint64_t kLateTicksOfSlowMachine = 3;
 
 class LateTickLog {
   public:
     void late(std::uint64_t tick, std::uint64_t late_ns);
 
-    // What is to be said of the late ticks since the last line, if anything; at most every kLateTickLogEvery. Cheap, for
-    // every tick.
+    // What is to be said of the late ticks since the last line, if anything; at most every kLateTickLogEvery. Cheap,
+    // for every tick.
     std::optional<std::string> line(protocol::TimeNs now);
 
   private:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deploy/build_progress: its estimate goes by what steps cost, what is left shrinks, and a fault is shown. Builds of `sleep`."""
+"""deploy/build_progress: its estimate goes by what steps cost, what is left shrinks, a fault is shown. Builds of `sleep`."""
 import os
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ORRERY_CUDA: AUTO builds the GPU's module where nvcc is and a device answers, ON says what is missing, OFF builds none. A project
-of the module's folder alone is configured, with an nvidia-smi and an nvcc that are scripts."""
+"""ORRERY_CUDA: AUTO builds the GPU's module where nvcc is and a device answers, ON says what is missing, OFF builds none.
+A project of the module's folder alone is configured, with a script for nvidia-smi."""
 import glob
 import os
 import subprocess
