@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

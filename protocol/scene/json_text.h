@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol::scene {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 
 namespace orrery::server {
 
