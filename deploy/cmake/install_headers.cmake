@@ -5,8 +5,8 @@
 #   sim/constraints/hinge.h       ->  include/orrery/sim/constraints/hinge.h     (reached from sim.hpp)
 #   generated schema headers      ->  include/orrery/protocol/**.h
 #
-# Inside the tree headers include each other from the source root ("sim/result.h"); installed they say
-# "orrery/sim/result.h", so that one include folder is enough for every user, with CMake or without.
+# Inside the tree headers include each other from the source root ("sim/base/result.h"); installed they say
+# "orrery/sim/base/result.h", so that one include folder is enough for every user, with CMake or without.
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

@@ -8,7 +8,7 @@
 
 #include "protocol/netcode/address.h"
 #include "protocol/netcode/crypto.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

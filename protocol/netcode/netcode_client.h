@@ -11,7 +11,7 @@
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/datagram_sink.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

@@ -15,7 +15,7 @@
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/datagram_sink.h"
 #include "protocol/netcode/rate_limit.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol {
 

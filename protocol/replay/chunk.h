@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "protocol/replay/format.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;

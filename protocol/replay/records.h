@@ -17,7 +17,7 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/replay/format.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol::replay {
 

@@ -10,6 +10,7 @@
 #include "protocol/scene/command_script_generated.h"
 #include "protocol/scene/convert.h"
 #include "protocol/scene/json.h"
+#include "protocol/scene/json_text.h"
 #include "protocol/scene/schema_text.h"
 
 namespace orrery::protocol {
@@ -86,7 +87,8 @@ class Resolver {
         scope_.joint_names.add(reader_, name, joint_thing(made_.add(maker, {}).first_joint), ordered ? where / "order" : where);
     }
 
-    sim::Command resolve(const script::CommandT& from, std::uint32_t sequence, const Path& where) {
+    // `joint`: the order of `from`, as the script's buffer has it; null: none.
+    sim::Command resolve(const script::CommandT& from, const scene::Joint* joint, std::uint32_t sequence, const Path& where) {
         sequence_ = sequence;
         tick_ = from.tick;
         sim::Command to;
@@ -97,7 +99,7 @@ class Resolver {
         to.tag = tag(from, sequence);
         to.value = reader_.number(from.value, where / "value", -scene::kMaxForce, scene::kMaxForce, "kMaxForce");
         convert_frame(from, where, to);
-        needs(from, where, to);
+        needs(from, joint, where, to);
         return to;
     }
 
@@ -228,8 +230,10 @@ class Resolver {
         maker.bodies = static_cast<std::uint32_t>(group.bodies.size());
         maker.joints = static_cast<std::uint32_t>(group.joints.size());
         const ScriptMade::Maker& made = made_.add(maker, names);
-        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where);
-        name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where);
+        const auto no_more = [](const std::string&, std::uint32_t) {};
+        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where,
+                   [&](const std::string& name, std::uint32_t thing) { made_.add_body_name(name, thing - body_thing(0)); });
+        name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where, no_more);
         for (std::uint32_t i = 0; i < group.joints.size(); ++i) {
             const sim::JointDef& joint = group.joints[i];
             JointBodies held{joint.body_a, joint.body_b, joint.body_c, joint.body_d};
@@ -243,13 +247,17 @@ class Resolver {
         }
     }
 
-    template <class Definition>
+    template <class Definition, class Note>
     void name_group(scene::Names& names, const std::vector<Definition>& parts, const std::string& name, std::uint32_t first,
-                    const Path& where) {
+                    const Path& where, const Note& note) {
+        const auto add = [&](const std::string& one, std::uint32_t thing) {
+            names.add(reader_, one, thing, where);
+            note(one, thing);
+        };
         for (std::uint32_t i = 0; i < parts.size() && reader_.ok(); ++i) {
-            names.add(reader_, name + "[" + std::to_string(i) + "]", first + i, where);
-            if (!parts[i].name.empty()) names.add(reader_, name + "." + parts[i].name, first + i, where);
-            if (parts.size() == 1) names.add(reader_, name, first + i, where);
+            add(name + "[" + std::to_string(i) + "]", first + i);
+            if (!parts[i].name.empty()) add(name + "." + parts[i].name, first + i);
+            if (parts.size() == 1) add(name, first + i);
         }
     }
 
@@ -287,7 +295,7 @@ class Resolver {
         }
     }
 
-    void needs(const script::CommandT& from, const Path& where, sim::Command& to) {
+    void needs(const script::CommandT& from, const scene::Joint* ordered, const Path& where, sim::Command& to) {
         switch (from.kind) {
             case script::Kind::join:
             case script::Kind::leave:
@@ -322,11 +330,11 @@ class Resolver {
                 break;
             case script::Kind::set_joint:
                 to.joint = joint(from.joint, where / "joint");
-                to.order = order(from.order.get(), where / "order");
+                to.order = order(ordered, where / "order");
                 if (reader_.ok()) resets_.push_back({*scope_.joint_names.get(from.joint), ordered_bodies(), sequence_});
                 break;
             case script::Kind::create_joint:
-                to.order = order(from.order.get(), where / "order");
+                to.order = order(ordered, where / "order");
                 if (reader_.ok() && !from.order->name.empty()) held_by_[*scope_.joint_names.get(from.order->name)] = ordered_bodies();
                 break;
         }
@@ -341,7 +349,7 @@ class Resolver {
         return bodies_[thing].name.empty() ? "bodies[" + std::to_string(thing) + "]" : "\"" + bodies_[thing].name + "\"";
     }
 
-    sim::JointOrder order(const scene::JointT* from, const Path& where) {
+    sim::JointOrder order(const scene::Joint* from, const Path& where) {
         sim::JointOrder to;
         if (!from) {
             reader_.fail(where, "is missing; give the joint as a scene does");
@@ -351,10 +359,10 @@ class Resolver {
         scene::convert_joint(reader_, *from, where, scope_);
         if (!reader_.ok() || ordered_.empty()) return to;
         const sim::JointDef& joint = ordered_.front();
-        to.a = body_id(joint.body_a, from->a, Field::a, where / "a");
-        to.b = body_id(joint.body_b, from->b, Field::b, where / "b");
-        to.c = body_id(joint.body_c, from->c, Field::c, where / "c");
-        to.d = body_id(joint.body_d, from->d, Field::d, where / "d");
+        to.a = body_id(joint.body_a, scene::view_of(from->a()), Field::a, where / "a");
+        to.b = body_id(joint.body_b, scene::view_of(from->b()), Field::b, where / "b");
+        to.c = body_id(joint.body_c, scene::view_of(from->c()), Field::c, where / "c");
+        to.d = body_id(joint.body_d, scene::view_of(from->d()), Field::d, where / "d");
         to.constraint = joint.constraint;
         to.collide_connected = joint.collide_connected;
         to.break_force_n = joint.break_force_n;
@@ -378,7 +386,7 @@ class Resolver {
         return thing ? body_id(*thing, name, Field::body, where) : sim::BodyId{};
     }
     // Of what is made later the id comes later, too.
-    sim::BodyId body_id(std::uint32_t thing, const std::string& name, Field field, const Path& where) {
+    sim::BodyId body_id(std::uint32_t thing, std::string_view name, Field field, const Path& where) {
         if (thing == sim::kNone) return {};
         if (thing < def_.bodies.size()) return {thing + 1, 0};
         const std::uint32_t made = thing - body_thing(0);
@@ -393,9 +401,9 @@ class Resolver {
         use(made_.maker_of_joint(made), {.thing = made, .command = sequence_, .field = Field::joint}, name, where);
         return {};
     }
-    void use(const ScriptMade::Maker& maker, const ScriptMade::Use& use, const std::string& name, const Path& where) {
+    void use(const ScriptMade::Maker& maker, const ScriptMade::Use& use, std::string_view name, const Path& where) {
         if (tick_ <= maker.tick) {
-            reader_.fail(where, "\"" + name + "\" is made by commands[" + std::to_string(maker.sequence) + "] in tick " +
+            reader_.fail(where, "\"" + std::string(name) + "\" is made by commands[" + std::to_string(maker.sequence) + "] in tick " +
                                     std::to_string(maker.tick) + "; name it from tick " + std::to_string(maker.tick + 1) + " on");
         }
         made_.add(use);
@@ -442,7 +450,8 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (const Result<Ok> parsed = scene::parse_json_text(parser, scene::script_schema_text(), text, file_name); !parsed)
         return parsed.error();
-    const std::unique_ptr<script::ScriptT> tree(script::GetScript(parser.builder_.GetBufferPointer())->UnPack());
+    const script::Script& flat = *script::GetScript(parser.builder_.GetBufferPointer());
+    const std::unique_ptr<script::ScriptT> tree(flat.UnPack());
 
     Reader reader(file_name);
     Resolver resolver(reader, world);
@@ -457,11 +466,11 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
     });
     std::vector<std::pair<std::uint64_t, sim::Command>> entries;
     each([&](std::uint32_t i, const script::CommandT& from, const Path& where) {
-        entries.emplace_back(from.tick, resolver.resolve(from, i, where));
+        entries.emplace_back(from.tick, resolver.resolve(from, flat.commands()->Get(i)->order(), i, where));
         if (reader.ok()) made.subjects_.push_back(Resolver::subject(from));
     });
     if (reader.ok()) resolver.check_resets();
-    if (!reader.ok()) return reader.error();
+    if (!reader.ok()) return scene::with_line(reader.error(), text, file_name);
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint32_t> place(entries.size());
     for (auto& [tick, command] : entries) {

@@ -290,11 +290,12 @@ void convert_bodies(Reader& reader, const std::vector<std::unique_ptr<BodyT>>& f
     }
 }
 
-void convert_joints(Reader& reader, const std::vector<std::unique_ptr<JointT>>& from, const Path& root, Scope& scope) {
-    for (std::size_t i = 0; i < from.size() && reader.ok(); ++i) {
+void convert_joints(Reader& reader, const flatbuffers::Vector<flatbuffers::Offset<Joint>>* from, const Path& root, Scope& scope) {
+    for (flatbuffers::uoffset_t i = 0; from && i < from->size() && reader.ok(); ++i) {
+        const Joint& joint = *from->Get(i);
         const Path where = root.element("joints", i);
-        scope.joint_names.add(reader, from[i]->name, static_cast<std::uint32_t>(scope.joints->size()), where);
-        convert_joint(reader, *from[i], where, scope);
+        scope.joint_names.add(reader, view_of(joint.name()), static_cast<std::uint32_t>(scope.joints->size()), where);
+        convert_joint(reader, joint, where, scope);
     }
 }
 
@@ -308,7 +309,7 @@ void convert_actuators(Reader& reader, const std::vector<std::unique_ptr<Actuato
     }
 }
 
-void convert_templates(Reader& reader, const SceneT& from, const Path& root, Library& library) {
+void convert_templates(Reader& reader, const SceneT& from, const Scene& flat, const Path& root, Library& library) {
     for (std::size_t i = 0; i < from.templates.size() && reader.ok(); ++i) {
         const Path where = root.element("templates", i);
         const TemplateT& group = *from.templates[i];
@@ -321,7 +322,7 @@ void convert_templates(Reader& reader, const SceneT& from, const Path& root, Lib
         scope.joints = &to.joints;
         scope.in_template = true;
         convert_bodies(reader, group.bodies, where, library, scope);
-        convert_joints(reader, group.joints, where, scope);
+        convert_joints(reader, flat.templates()->Get(static_cast<flatbuffers::uoffset_t>(i))->joints(), where, scope);
         convert_actuators(reader, group.actuators, where, scope, library, to.actuators);
         library.world->prefabs.push_back(std::move(to));
     }
@@ -346,9 +347,10 @@ void expand_generators(Reader& reader, const SceneT& from, const Path& root, con
         const Path where = root.element("generators", i);
         scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()),
                                   where);
-        const auto first = static_cast<std::uint32_t>(scope.bodies->size());
+        const auto first = static_cast<std::uint32_t>(scope.bodies->size()), first_joint = static_cast<std::uint32_t>(scope.joints->size());
         expand_generator(reader, *from.generators[i], where, library, scope);
-        scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first});
+        scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first, first_joint,
+                                   static_cast<std::uint32_t>(scope.joints->size()) - first_joint});
     }
 }
 
@@ -432,7 +434,8 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
     return generated[range].first + static_cast<std::uint32_t>(index);
 }
 
-Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds) {
+Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
+                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated) {
     Reader reader(file_name);
     const Path root;
     check_counts(reader, scene, root, caps);
@@ -446,14 +449,15 @@ Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_n
     if (reader.ok()) convert_materials(reader, scene, root, library);
     if (reader.ok()) convert_shapes(reader, scene, root, library);
     if (reader.ok()) convert_bodies(reader, scene.bodies, root, library, scope);
-    if (reader.ok()) convert_templates(reader, scene, root, library);
+    if (reader.ok()) convert_templates(reader, scene, flat, root, library);
     if (reader.ok()) expand_generators(reader, scene, root, library, scope);
-    if (reader.ok()) convert_joints(reader, scene.joints, root, scope);
+    if (reader.ok()) convert_joints(reader, flat.joints(), root, scope);
     if (reader.ok()) convert_slots(reader, scene, root, library);
     if (reader.ok()) convert_actuators(reader, scene.actuators, root, scope, library, world.actuators);
     if (reader.ok()) convert_rigs(reader, scene, root, scope, world);
     if (reader.ok()) convert_bounds(reader, scene, root, scope, bounds);
     if (!reader.ok()) return reader.error();
+    generated = std::move(scope.generated);
     return world;
 }
 

@@ -22,11 +22,6 @@ inline constexpr double kMaxFrequency_hz = 1e4;
 inline constexpr double kMaxRatio = 1e4;
 inline constexpr std::size_t kMaxRainShapes = 16;  // that a rain generator draws from
 
-// Bodies that a generator made, which answer to name[i].
-struct GeneratedRange {
-    std::uint32_t first = 0, count = 0;
-};
-
 // What a joint or an actuator may refer to: the scene's own bodies and joints, or those of one template.
 struct Scope {
     std::vector<sim::BodyDef>* bodies = nullptr;
@@ -66,12 +61,18 @@ void convert_mass(Reader& reader, const From& from, const Path& where, sim::Body
     to.angular_damping = reader.number(from.angular_damping, where / "angular_damping", 0.0f, 1e6f);
 }
 
-void convert_joint(Reader& reader, const JointT& from, const Path& where, Scope& scope);
+// The text of a field; empty: absent.
+inline std::string_view view_of(const flatbuffers::String* text) {
+    return text ? std::string_view(text->data(), text->size()) : std::string_view();
+}
+// Of a verified buffer.
+void convert_joint(Reader& reader, const Joint& from, const Path& where, Scope& scope);
 void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
                       const Library& library, std::vector<sim::ActuatorDef>& out);
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope);
 
-// Counts have been checked against the caps before.
-Result<sim::WorldDef> convert_scene(const SceneT& scene, std::string_view file_name, const SceneCaps& caps, std::vector<SceneBound>& bounds);
+// `flat` is the same scene, packed: its joints are read by their schema. Counts have been checked against the caps before.
+Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
+                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated);
 
 }  // namespace orrery::protocol::scene

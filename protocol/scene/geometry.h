@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::protocol::scene {
 
@@ -48,6 +48,8 @@ inline sim::Vec3 to_float(DVec v) {
 inline sim::Quat to_float(DQuat q) {
     return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)};
 }
+
+inline constexpr double kRadiansADegree = 3.14159265358979323846 / 180.0;
 
 struct SinCos {
     double sine = 0.0, cosine = 1.0;

@@ -1,15 +1,26 @@
-// The scene hash: XXH3-64 of a canonical little-endian walk over the object tree, never over a FlatBuffers buffer.
+// The scene hash: XXH3-64 of a canonical little-endian walk over the effective scene.
+//
+// One walk serves all tables: it goes by the schema, so that each field counts with its name. What is hashed of a table is, by name, each
+// of its fields that differs from its default: the name, then the value; then an empty name. Names, strings and vectors begin
+// with a u32 count; numbers have their own width, floats by their bits, enums by their number; a struct is its numbers as they lie.
+//
+// Hence
+// * a field that is added to the schema leaves the hashes of scenes that do not use it as they were;
+// * absent and explicitly default are the same, and so are an absent and an empty string or vector, but a table that is there
+//   differs from one that is absent, however empty;
+// * -0 is 0 in a field whose default is 0 and differs from 0 elsewhere;
+// * how a buffer is laid out has no effect: values are read through its tables, and no byte of the buffer itself is hashed.
+//
+// Fields marked `not_hashed` in scene.fbs, and deprecated ones, do not count.
 #pragma once
 
 #include <cstdint>
 
-#include "protocol/scene/scene_generated.h"
-
 namespace orrery::protocol::scene {
 
-// Each table is its fields in schema order, those that differ from their defaults alone, as (u16 field number, value),
-// then 0xffff. Numbers are fixed-width little endian (floats by their bits), strings and vectors begin with a u32
-// count. So a field that is appended to the schema leaves the hashes of scenes that do not use it as they were.
-std::uint64_t hash_scene(const SceneT& scene);
+struct Scene;
+
+// Of a verified buffer's root.
+std::uint64_t hash_scene(const Scene& scene);
 
 }  // namespace orrery::protocol::scene

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol::scene {
 

@@ -14,15 +14,6 @@ constexpr std::size_t kMaxListedNames = 6;    // that an error spells out
 constexpr double kMinDirection = 1e-6;        // shorter vectors do not point anywhere
 constexpr double kUnitTolerance = 1e-3;       // of a quaternion's length as written by hand
 
-// As short as tells it from its neighbours; of what is a single-precision number, from those: limits are.
-std::string spell_number(double value) {
-    char text[40];
-    const auto single = static_cast<float>(value);
-    const std::to_chars_result end = static_cast<double>(single) == value ? std::to_chars(text, text + sizeof text, single)
-                                                                          : std::to_chars(text, text + sizeof text, value);
-    return std::string(text, end.ptr);
-}
-
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -39,6 +30,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string spell_number(double value) {
+    char text[40];
+    const auto single = static_cast<float>(value);
+    const std::to_chars_result end = static_cast<double>(single) == value ? std::to_chars(text, text + sizeof text, single)
+                                                                          : std::to_chars(text, text + sizeof text, value);
+    return std::string(text, end.ptr);
+}
 
 std::string Path::spell() const {
     std::string text = up ? up->spell() : std::string();

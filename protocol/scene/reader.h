@@ -13,7 +13,7 @@
 
 #include "protocol/scene/geometry.h"
 #include "protocol/scene/scene_generated.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::protocol::scene {
 
@@ -78,6 +78,9 @@ class Names {
     const char* kind_;
     std::map<std::string, std::uint32_t, std::less<>> index_;
 };
+
+// As short as tells it from its neighbours; of what is a single-precision number, from those.
+std::string spell_number(double value);
 
 // The candidate nearest to `name` by edit distance, or empty if none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);

@@ -2,11 +2,12 @@
 // reads beyond its end: both remember that they were asked to, and their users ask once at the end.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "sim/base/assert.h"
 
 namespace orrery::protocol {
 
@@ -16,7 +17,7 @@ class BitWriter {
         : out_(out), limit_bits_(limit_bytes * 8) {}
 
     void write(std::uint32_t value, std::uint32_t bits) {
-        assert(bits <= 32 && (bits == 32 || (value >> bits) == 0));
+        ORRERY_DEBUG_ASSERT(bits <= 32 && (bits == 32 || (value >> bits) == 0));
         if (bit_count_ + bits > limit_bits_) {
             overflowed_ = true;
             return;

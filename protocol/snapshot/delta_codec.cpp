@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/base/assert.h"
 #include "protocol/snapshot/bit_stream.h"
 
 namespace orrery::protocol {
@@ -206,7 +207,7 @@ void DeltaCodec::encode(std::span<const EncodeItem> items, std::size_t budget_by
         previous_plus_one = items[i].current->index + 1;
     }
     writer.finish();
-    assert(!writer.overflowed());
+    ORRERY_ASSERT(!writer.overflowed());
 }
 
 DecodeStatus DeltaCodec::decode(std::span<const std::uint8_t> coded, const BaselineSource& baselines,

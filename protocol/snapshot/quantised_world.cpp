@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "sim/base/assert.h"
+
 namespace orrery::protocol {
 namespace {
 constexpr std::uint32_t kReadAtOnce = 128;  // bodies: they stay in the first cache
@@ -25,6 +27,7 @@ void QuantisedWorld::begin(std::uint64_t tick) {
 template <class Describe>
 void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
     if (body.id.index >= bodies_.size()) bodies_.resize(body.id.index + 1u);
+    ORRERY_ASSERT(next_ <= body.id.index);  // bodies come in ascending order
     ++living_;
     while (next_ < body.id.index) remove(bodies_[next_++]);
     Body& entry = bodies_[next_++];

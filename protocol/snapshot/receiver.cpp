@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/assert.h"
+
 namespace orrery::protocol {
 
 SnapshotReceiver::SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t body_capacity)
@@ -64,6 +66,7 @@ void SnapshotReceiver::insert(const BodySample& sample) {
     const auto place = std::find_if(history.rbegin(), history.rend(), [&sample](const BodySample& held) {
                            return held.sequence < sample.sequence;
                        }).base();
+    ORRERY_ASSERT(place == history.end() || place->sequence >= sample.sequence);
     history.insert(place, sample);
 }
 

@@ -1,8 +1,9 @@
 #include "protocol/snapshot/sender.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
+
+#include "sim/base/assert.h"
 
 namespace orrery::protocol {
 namespace {
@@ -89,9 +90,11 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
     items_.clear();
     for (const std::uint64_t key : candidates_) {
         const auto index = static_cast<std::uint32_t>(key);
+        ORRERY_ASSERT(index < baselines_.size() && index < world.bodies().size() && world.bodies()[index].state.index == index);
         const Baseline& baseline = baselines_[index];
         EncodeItem item{&world.bodies()[index].state, nullptr, {}};
         if (baseline.valid && baseline.state.generation == item.current->generation) {
+            ORRERY_ASSERT(baseline.sequence < sequence);
             const std::uint32_t age = sequence - baseline.sequence;
             item.baseline = &baseline.state;
             item.reference = age < kBaselineWindow
@@ -102,6 +105,7 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
     }
     codec_.encode(items_, budget_bytes, out, chosen_);
 
+    ORRERY_ASSERT(chosen_.size() <= items_.size() && record.bodies.empty());
     record.sequence = sequence;
     record.tick = world.tick();
     record.acknowledged = false;

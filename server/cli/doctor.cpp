@@ -16,7 +16,7 @@
 
 #include "protocol/session/key_frame.h"
 #include "server/cli/command_line.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/room/rig_module.h"
 
 namespace orrery::server {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 
 namespace orrery::server {
 

@@ -24,9 +24,6 @@ struct RigBackend {
 // As it is said when the device is lost, on whichever thread steps.
 using RigWarning = std::function<void(const std::string&)>;
 
-// What to say of them.
-std::vector<std::string> rig_fault_texts(const sim::RigFaults& faults, const sim::WorldDef& def);
-
 // "auto", "cpu" or "cuda" into `name`.
 void add_jacobi_option(CLI::App& app, std::string& name);
 // What `name` asks for, for a world of this definition: with `auto` a GPU where one answers and there may be rigs, else the CPU.

@@ -14,13 +14,13 @@
 
 #include "protocol/session/handshake.h"
 #include "server/cli/command_line.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
 #include "server/room/thread_pool.h"
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 
 namespace orrery::server {
 
@@ -180,9 +180,8 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     caps.max_bodies = options.max_bodies;
     Result<protocol::LoadedScene> loaded = load_scene_file(options.scene, overrides, caps);
     if (!loaded) return complain(loaded.error(), exit_code_of(loaded.error()));
-    const std::string name = loaded->name;
-    const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
-    if (!scene) return complain(name + ": " + scene.error().to_string(), exit_code_of(scene.error()));
+    const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
+    if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
     const sim::WorldDef& def = scene->definition->def();
 
     int exit = kExitGood;

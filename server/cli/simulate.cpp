@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "server/cli/command_line.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/rig_backend.h"
+#include "server/room/rig_faults.h"
 #include "server/room/rejections.h"
 #include "server/room/thread_pool.h"
 

@@ -9,7 +9,7 @@
 
 #include "orrery/sim.hpp"
 #include "server/cli/quality.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "server/cli/command_line.h"
-#include "server/cli/json_line.h"
+#include "server/base/json_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/room/replay_source.h"
 #include "server/room/thread_pool.h"

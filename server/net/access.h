@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/netcode/connect_token.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

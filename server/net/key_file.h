@@ -5,7 +5,7 @@
 #include <string>
 
 #include "protocol/netcode/crypto.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

@@ -8,7 +8,7 @@
 #include "protocol/netcode/address.h"
 #include "protocol/netcode/datagram_sink.h"
 #include "server/room/datagram_queue.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

@@ -13,7 +13,7 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/replay/writer.h"
-#include "sim/result.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

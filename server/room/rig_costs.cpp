@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/jacobi/graph_passes.h"
+#include "sim/rigs/graph/graph_passes.h"
 
 namespace orrery::server {
 namespace {

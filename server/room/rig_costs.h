@@ -1,7 +1,7 @@
 // What is worth a GPU.
 #pragma once
 
-#include "sim/jacobi/device.h"
+#include "sim/rigs/device/device.h"
 
 namespace orrery::server {
 

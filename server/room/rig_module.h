@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "sim/jacobi/cuda/module.h"
-#include "sim/result.h"
+#include "sim/rigs/cuda/module.h"
+#include "sim/base/result.h"
 
 namespace orrery::server {
 

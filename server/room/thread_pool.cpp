@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/pause.h"
+#include "sim/base/pause.h"
 
 namespace orrery::server {
 

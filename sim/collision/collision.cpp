@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "sim/collision/broad_phase.h"
+#include "sim/collision/broad/broad_phase.h"
 #include "sim/collision/narrow_phase.h"
 
 namespace orrery::sim {

@@ -1,7 +1,8 @@
 // What touches of a pair of any shapes: the children that meet, and their contacts.
 #include <algorithm>
 
-#include "sim/collision/convex_support.h"
+#include "sim/collision/convex/convex.h"
+#include "sim/shapes/convex_support.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/general_scratch.h"
 #include "sim/collision/pair_view.h"

@@ -5,7 +5,7 @@
 
 #include "sim/collision/general_scratch.h"
 #include "sim/collision/held_pairs.h"
-#include "sim/collision/parallel.h"
+#include "sim/base/parallel.h"
 
 namespace orrery::sim {
 namespace {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "sim/collision/broad_kernels.h"
+#include "sim/collision/broad/broad_kernels.h"
 #include "sim/collision/manifold.h"
-#include "sim/collision/narrow_kernels.h"
-#include "sim/collision/polytope_kernels.h"
+#include "sim/collision/lanes/narrow_kernels.h"
+#include "sim/collision/lanes/polytope_kernels.h"
 #include "sim/shapes/shape.h"
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/collision/child_pairs.h"
-#include "sim/collision/mesh_pairs.h"
+#include "sim/collision/mesh/child_pairs.h"
+#include "sim/collision/mesh/mesh_pairs.h"
 
 namespace orrery::sim::ref {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 
@@ -28,7 +28,7 @@ struct ManifoldPoint {
 };
 
 // One convex contact: at most four points that share a normal, friction at the depth-weighted centre. Of several of one point
-// between the same bodies the solver makes nonconvex contacts (sim/constraints/nonconvex_contact.h).
+// between the same bodies the solver makes nonconvex contacts (sim/constraints/nonconvex_contact-inl.h).
 struct Manifold {
     std::uint32_t a = 0, b = 0;  // body indices, a < b
     std::uint32_t child_a = 0, child_b = 0;
@@ -42,10 +42,16 @@ struct Manifold {
                                                // room for them (there is where Seams may turn the contact, may_be_turned, and of
                                                // compounds, whose contacts are joined: patches.h)
     // m, world axes, from each centre to the points' middle, of three and four points, of others there may be no room for it, either: where the
-    // tick before held it, or kNoArm, until the solver has run; then where it is held (constraints/contact.h).
+    // tick before held it, or kNoArm, until the solver has run; then where it is held (constraints/contact-inl.h).
     Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
 };
 constexpr bool may_hold(const Manifold& m) { return m.count > 2; }
+
+// What the narrow phase promises of each of them.
+inline bool is_well_formed(const Manifold& m, std::uint32_t bodies) {
+    const float length2 = m.normal.x * m.normal.x + m.normal.y * m.normal.y + m.normal.z * m.normal.z;
+    return m.a < m.b && m.b < bodies && m.count >= 1 && m.count <= kMaxManifoldPoints && length2 > 0.999f && length2 < 1.001f;
+}
 
 // Manifolds in their order, wherever each lies.
 class Manifolds {

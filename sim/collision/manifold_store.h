@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/collision/manifold.h"
-#include "sim/growth.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/assert.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 namespace {
@@ -29,6 +30,7 @@ void keep(const ContactBatch& from, std::span<const Pair> pairs, const std::uint
         m.child_a = m.child_b = 0;
         m.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
         m.count = points;
+        ORRERY_ASSERT(points >= 1 && points <= kMaxManifoldPoints);
         m.friction_impulse = {};
         m.twist_impulse = m.friction = m.restitution = m.total_normal_impulse = 0.0f;
         ManifoldPoint* next = m.points;
@@ -99,6 +101,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels, Executor& executor,
                           TickArena& arena, bool more, ManifoldStore& manifolds) {
     manifolds.order.clear();
+    ORRERY_DEBUG_ASSERT(std::is_sorted(pairs.begin(), pairs.end()));
     if (pairs.empty()) {
         if (!more) general_.forget();
         return true;
@@ -140,6 +143,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
             else for (Manifold& manifold : general_.of(next_general++, manifolds.general)) *next++ = &manifold;
         }
     });
+    ORRERY_DEBUG_ASSERT(std::ranges::all_of(manifolds.order, [&](const Manifold* m) { return is_well_formed(*m, bodies.size()); }));
     if (broad.any_seams()) seams_.drop_ghosts({bodies, shapes, dt_s, margin_m}, broad.type_of(), executor, manifolds.order);
     return true;
 }

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/broad_phase.h"
+#include "sim/collision/broad/broad_phase.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/manifold_store.h"
-#include "sim/collision/narrow_kernels.h"
-#include "sim/collision/seams.h"
+#include "sim/collision/lanes/narrow_kernels.h"
+#include "sim/collision/mesh/seams.h"
 
 namespace orrery::sim {
 

@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_CENTER_DISTANCE_H_
-#define ORRERY_CONSTRAINTS_CENTER_DISTANCE_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -12,6 +11,9 @@ struct CenterDistance {
 
     static constexpr auto kTarget = &CenterDistance::target_m;
 
+    template <class Start>
+    static double at_start(const CenterDistance&, const Start& start) { return length(start.b() - start.a()); }
+
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {
         v.amount("target_m", s.target_m);
@@ -20,53 +22,3 @@ struct CenterDistance {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_CENTER_DISTANCE_DATA_)
-#define ORRERY_CONSTRAINTS_CENTER_DISTANCE_DATA_
-
-#include "sim/constraints/row_form.h"
-
-namespace orrery::sim {
-
-struct CenterDistanceBundle : CentreRow {};
-
-inline void load_lane(CenterDistanceBundle& bundle, std::uint32_t lane, const CenterDistance& joint, const float* impulse) {
-    set_servo(bundle.drive, lane, joint.target_m, joint.spring, {});
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_CENTER_DISTANCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_CENTER_DISTANCE_INL_H_
-#undef ORRERY_CONSTRAINTS_CENTER_DISTANCE_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_CENTER_DISTANCE_INL_H_
-#endif
-
-#include "sim/constraints/row_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// With d = xb - xa and n = d / |d|, linear alone, so that it costs half of a DistanceServo:
-//
-//   value = |d|,  value' = n . (vb - va)
-struct CenterDistanceFunctions : RowFunctions<CenterDistanceFunctions, CentreRow> {
-    template <class F>
-    ORRERY_FN static RowT<F> measure(const CenterDistanceBundle&, std::size_t, const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
-        const F zero(0.0f), one(1.0f);
-        const Vec3T<F> d = pose_b.position - pose_a.position;
-        RowT<F> row;
-        row.linear_a = row.linear_b = normalize_or(d, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
-        row.value = length(d);
-        return row;
-    }
-};
-
-ORRERY_LANES_END
-
-#endif
-#endif

@@ -1,5 +1,5 @@
-// What a constraint's description says about each of its fields, so that checking, saving, hashing and placing are written
-// once for all. A description has
+// What a constraint's description says about each of its fields, so that checking, saving, hashing, placing and reading from a scene are
+// written once for all. A description has
 //
 //   template <class Self, class Visitor> static void fields(Self& s, Visitor& v);
 //
@@ -13,7 +13,7 @@
 //   number(name, float, low, high)
 //   speed(name, float, limit)     that a motor is to give, within the limit
 //   amount(name, float)           of at least 0
-//   flag(bool)
+//   flag(bool)                    whether the range that follows, the two of the next ordered(), holds
 //   spring, servo, motor          (name, settings)
 //
 // and then the relations between them:
@@ -27,12 +27,19 @@
 //   auto kTarget        a pointer to the field that a motor command or actuator sets
 //   auto kSteer, kBrake the same of a steering angle and a brake
 //   int kFirstState     the first of Joint::impulse that is no impulse but remembered
+//
+// and, where a scene may leave out a number that is then as at the start:
+//
+//   template <class Start> static double at_start(const T& s, const Start& start);
+//
+// s: the fields before it. start: a(local), b(local), a(), b(), c(), d() are points and centres of the bodies, point(world) one of the world,
+// as vectors of doubles (m), which have -, length, dot and cross.
 #pragma once
 
 #include <cstdint>
 
 #include "sim/constraints/settings.h"
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 

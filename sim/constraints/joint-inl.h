@@ -1,4 +1,4 @@
-// What the functions of all joints share: see ball_socket.h for their shape.
+// What the functions of all joints share: see ball_socket-inl.h for their shape.
 //
 //   prepare     once a tick: springs and limits to coefficients
 //   refresh     at the tick's start and after each substep's poses: arms, effective masses, bias

@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_H_
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -23,42 +22,3 @@ struct LinearAxisLimit {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_DATA_)
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_DATA_
-
-#include "sim/constraints/line_form.h"
-
-namespace orrery::sim {
-
-struct LinearAxisLimitBundle : LineRow {};
-
-inline void load_lane(LinearAxisLimitBundle& bundle, std::uint32_t lane, const LinearAxisLimit& joint, const float* impulse) {
-    load_line(bundle, lane, joint);
-    set_limit(bundle.drive, lane, joint.min_m, joint.max_m, joint.spring);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_INL_H_
-#undef ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_LIMIT_INL_H_
-#endif
-
-#include "sim/constraints/line_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of line_form-inl.h.
-struct LinearAxisLimitFunctions : LineFunctions<> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

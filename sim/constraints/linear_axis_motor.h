@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_H_
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -24,42 +23,3 @@ struct LinearAxisMotor {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_DATA_)
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_DATA_
-
-#include "sim/constraints/line_form.h"
-
-namespace orrery::sim {
-
-struct LinearAxisMotorBundle : LineRow {};
-
-inline void load_lane(LinearAxisMotorBundle& bundle, std::uint32_t lane, const LinearAxisMotor& joint, const float* impulse) {
-    load_line(bundle, lane, joint);
-    set_motor(bundle.drive, lane, joint.target_mps, joint.motor);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_INL_H_
-#undef ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_MOTOR_INL_H_
-#endif
-
-#include "sim/constraints/line_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of line_form-inl.h.
-struct LinearAxisMotorFunctions : LineFunctions<Drive::motor> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_H_
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -25,42 +24,3 @@ struct LinearAxisServo {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_DATA_)
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_DATA_
-
-#include "sim/constraints/line_form.h"
-
-namespace orrery::sim {
-
-struct LinearAxisServoBundle : LineRow {};
-
-inline void load_lane(LinearAxisServoBundle& bundle, std::uint32_t lane, const LinearAxisServo& joint, const float* impulse) {
-    load_line(bundle, lane, joint);
-    set_servo(bundle.drive, lane, joint.target_m, joint.spring, joint.servo);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_INL_H_
-#undef ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_LINEAR_AXIS_SERVO_INL_H_
-#endif
-
-#include "sim/constraints/line_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of line_form-inl.h.
-struct LinearAxisServoFunctions : LineFunctions<Drive::servo> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

@@ -1,8 +1,10 @@
-// Every constraint that two or more bodies can be joined by: an #include and a line of ORRERY_CONSTRAINTS each, with the
-// name that scenes use. The order is that of the variant Constraint and of what is saved: append only.
-//
-// Each header has three sections (see ball_socket.h): the description always, the data under ORRERY_CONSTRAINT_DATA, the
-// functions under ORRERY_CONSTRAINT_FUNCTIONS, once a lane namespace. So this file has no include guard.
+// Every constraint that bodies can be joined by: an #include here and in list-inl.h, and a line of ORRERY_CONSTRAINTS with the
+// name that scenes use. The order is that of the variant Constraint and of saved states: append only.
+#pragma once
+
+#include <cstddef>
+#include <variant>
+
 #include "sim/constraints/angular_axis_gear_motor.h"
 #include "sim/constraints/angular_axis_motor.h"
 #include "sim/constraints/angular_hinge.h"
@@ -38,12 +40,6 @@
 #include "sim/constraints/volume.h"
 #include "sim/constraints/weld.h"
 #include "sim/constraints/wheel.h"
-
-#ifndef ORRERY_CONSTRAINTS_LIST_H_
-#define ORRERY_CONSTRAINTS_LIST_H_
-
-#include <cstddef>
-#include <variant>
 
 // Parts of the list are compiled side by side: solver/joints_<part>.cpp. In the first are those that scenes have thousands of.
 #define ORRERY_CONSTRAINTS_1(X)                     \
@@ -115,4 +111,3 @@ inline int body_count(const Constraint& constraint) {
 }
 
 }  // namespace orrery::sim
-#endif

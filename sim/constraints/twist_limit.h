@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_TWIST_LIMIT_H_
-#define ORRERY_CONSTRAINTS_TWIST_LIMIT_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -28,42 +27,3 @@ struct TwistLimit {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_TWIST_LIMIT_DATA_)
-#define ORRERY_CONSTRAINTS_TWIST_LIMIT_DATA_
-
-#include "sim/constraints/twist_form.h"
-
-namespace orrery::sim {
-
-struct TwistLimitBundle : TwistRow {};
-
-inline void load_lane(TwistLimitBundle& bundle, std::uint32_t lane, const TwistLimit& joint, const float* impulse) {
-    load_twist(bundle, lane, joint);
-    set_limit(bundle.drive, lane, joint.min_angle_rad, joint.max_angle_rad, joint.spring);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
-#undef ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_TWIST_LIMIT_INL_H_
-#endif
-
-#include "sim/constraints/twist_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of twist_form-inl.h.
-struct TwistLimitFunctions : TwistFunctions<> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

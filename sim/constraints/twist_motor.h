@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_TWIST_MOTOR_H_
-#define ORRERY_CONSTRAINTS_TWIST_MOTOR_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -26,42 +25,3 @@ struct TwistMotor {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_TWIST_MOTOR_DATA_)
-#define ORRERY_CONSTRAINTS_TWIST_MOTOR_DATA_
-
-#include "sim/constraints/twist_form.h"
-
-namespace orrery::sim {
-
-struct TwistMotorBundle : TwistRow {};
-
-inline void load_lane(TwistMotorBundle& bundle, std::uint32_t lane, const TwistMotor& joint, const float* impulse) {
-    load_twist(bundle, lane, joint);
-    set_motor(bundle.drive, lane, joint.target_radps, joint.motor);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_TWIST_MOTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_TWIST_MOTOR_INL_H_
-#undef ORRERY_CONSTRAINTS_TWIST_MOTOR_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_TWIST_MOTOR_INL_H_
-#endif
-
-#include "sim/constraints/twist_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of twist_form-inl.h.
-struct TwistMotorFunctions : TwistFunctions<Drive::motor> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

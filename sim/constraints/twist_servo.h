@@ -1,5 +1,4 @@
-#ifndef ORRERY_CONSTRAINTS_TWIST_SERVO_H_
-#define ORRERY_CONSTRAINTS_TWIST_SERVO_H_
+#pragma once
 
 #include "sim/constraints/fields.h"
 
@@ -27,42 +26,3 @@ struct TwistServo {
 };
 
 }  // namespace orrery::sim
-#endif
-
-#if defined(ORRERY_CONSTRAINT_DATA) && !defined(ORRERY_CONSTRAINTS_TWIST_SERVO_DATA_)
-#define ORRERY_CONSTRAINTS_TWIST_SERVO_DATA_
-
-#include "sim/constraints/twist_form.h"
-
-namespace orrery::sim {
-
-struct TwistServoBundle : TwistRow {};
-
-inline void load_lane(TwistServoBundle& bundle, std::uint32_t lane, const TwistServo& joint, const float* impulse) {
-    load_twist(bundle, lane, joint);
-    set_servo(bundle.drive, lane, joint.target_rad, joint.spring, joint.servo);
-    load_impulses(bundle, lane, impulse);
-}
-
-}  // namespace orrery::sim
-#endif
-
-#ifdef ORRERY_CONSTRAINT_FUNCTIONS
-#if defined(ORRERY_CONSTRAINTS_TWIST_SERVO_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ORRERY_CONSTRAINTS_TWIST_SERVO_INL_H_
-#undef ORRERY_CONSTRAINTS_TWIST_SERVO_INL_H_
-#else
-#define ORRERY_CONSTRAINTS_TWIST_SERVO_INL_H_
-#endif
-
-#include "sim/constraints/twist_form-inl.h"
-
-ORRERY_LANES_BEGIN
-
-// Value and Jacobian are those of twist_form-inl.h.
-struct TwistServoFunctions : TwistFunctions<Drive::servo> {};
-
-ORRERY_LANES_END
-
-#endif
-#endif

@@ -8,7 +8,7 @@
 #endif
 
 #include "sim/lanes/number-inl.h"
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 ORRERY_LANES_BEGIN
 

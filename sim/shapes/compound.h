@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/collision/box_tree.h"
+#include "sim/trees/box_tree.h"
 #include "sim/shapes/double3.h"
 #include "sim/shapes/shape.h"
 

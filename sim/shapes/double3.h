@@ -2,7 +2,7 @@
 // mass properties, distances of general convex shapes. Plain IEEE arithmetic and square roots only, in a fixed order.
 #pragma once
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim::ref {
 

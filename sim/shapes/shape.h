@@ -5,6 +5,7 @@
 #include <span>
 
 #include "orrery/sim.hpp"
+#include "sim/bodies/mass_properties.h"
 
 namespace orrery::sim {
 
@@ -15,11 +16,6 @@ struct Compound;
 // Radii and half extents: below, a contact's depth is lost in the slop; above, single precision is coarser than the slop.
 inline constexpr float kMinShapeSize_m = 0.0005f;
 inline constexpr float kMaxShapeSize_m = kMaxCoordinate_m;
-
-struct MassProperties {  // for a density of 1 kg/m^3, about the centre of mass
-    float mass = 0.0f;
-    float inertia[6] = {};  // xx, xy, xz, yy, yz, zz in the shape's frame
-};
 
 // For bounds every shape but the plane is the sum of a box, a segment along local y, a disc across it and a ball: fields that a type
 // does not use are zero, and so drop out of formulas that serve all types at once (extents-inl.h). A plane has all of them zero.

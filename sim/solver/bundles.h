@@ -1,45 +1,12 @@
-// The bundles of a tick: every kind of constraint, in the order in which kinds stand in a colour.
+// The bundles of a tick: every kind of constraint (kinds.h).
 #pragma once
 
-#include <array>
-
-#define ORRERY_CONSTRAINT_DATA
-#include "sim/constraints/contact.h"
-#include "sim/constraints/list.h"
-#include "sim/constraints/nonconvex_contact.h"
-#include "sim/solver/joint.h"
+#include "sim/constraints/contact-inl.h"
+#include "sim/constraints/list-inl.h"
+#include "sim/constraints/nonconvex_contact-inl.h"
+#include "sim/solver/kinds.h"
 
 namespace orrery::sim {
-
-// Joints as in the variant Constraint, then contacts: plain ones, whole bundles of one and of two points each, those with
-// restitution, those with a ContactSurface, and nonconvex ones.
-enum class Kind : std::uint8_t { contact = kConstraintTypes, contact_1, contact_2, bouncing_contact, surface_contact, nonconvex_contact };
-inline constexpr std::size_t kContactKinds = 6, kKindCount = kConstraintTypes + kContactKinds;
-static_assert(kKindCount < 256);
-
-constexpr bool is_plain(Kind kind) { return kind == Kind::contact || kind == Kind::contact_1 || kind == Kind::contact_2; }
-constexpr std::size_t index_of(Kind kind) { return static_cast<std::size_t>(kind); }
-inline Kind kind_of(const Joint& joint) { return static_cast<Kind>(joint.constraint.index()); }
-
-#define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
-inline constexpr std::array<std::uint32_t, kKindCount> kBundleBytes{
-    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
-    static_cast<std::uint32_t>(contact_bundle_bytes(1)), static_cast<std::uint32_t>(contact_bundle_bytes(2)),
-    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
-    static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
-#undef ORRERY_CONSTRAINT
-
-// Bodies of a constraint of each kind, two at least: A of a one-body constraint is the world.
-#define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? body_count<T>() : 2,
-inline constexpr std::array<std::uint8_t, kKindCount> kBundleBodies{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) 2, 2, 2, 2, 2, 2};
-#undef ORRERY_CONSTRAINT
-
-// What the layout fills and nobody else clears.
-#define ORRERY_CONSTRAINT(T, name) body_count<T>() > 2 ? sizeof(ManyHead) : sizeof(BundleHead),
-inline constexpr std::array<std::size_t, kKindCount> kHeadBytes{ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) sizeof(BundleHead),
-                                                                sizeof(BundleHead), sizeof(BundleHead), sizeof(BundleHead),
-                                                                sizeof(BundleHead), sizeof(BundleHead)};
-#undef ORRERY_CONSTRAINT
 
 template <class Description>
 struct BundleFor;

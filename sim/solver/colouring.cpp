@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/growth.h"
+#include "sim/base/assert.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 namespace {
@@ -29,6 +30,8 @@ void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::spa
     colouring.bodies = bodies.size();
     colouring.joints.resize(taken.size());
     colouring.joint_colours = 0;
+    ORRERY_DEBUG_ASSERT(std::is_sorted(taken.begin(), taken.end()));
+    ORRERY_ASSERT(taken.empty() || taken.back() < joints.size());
     for (std::size_t k = 0; k < taken.size(); ++k) {
         const Joint& joint = joints[taken[k]];
         colouring.joints[k] = kNoColour;
@@ -45,6 +48,7 @@ void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::spa
         if (any_asleep || !any_dynamic) continue;
         const std::uint8_t colour = colouring.joints[k] = lowest_free(there, 0, colouring.joint_colours);
         if (colour == kOverflowColour) continue;
+        ORRERY_DEBUG_ASSERT((there >> colour & 1u) == 0);
         for (const std::uint32_t body : joined) {
             if (bodies.dynamic(body)) used[body] |= std::uint64_t{1} << colour;
         }
@@ -65,6 +69,8 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     for (std::uint32_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
+        ORRERY_ASSERT(c.a < c.b && c.b < colouring.bodies);
+        ORRERY_DEBUG_ASSERT(i == 0 || contacts[i - 1].a < c.a || (contacts[i - 1].a == c.a && contacts[i - 1].b <= c.b));
         touched[c.a] = touched[c.b] = 1;
         colouring.any_thin |= c.thin;
         if (c.points == 0) continue;

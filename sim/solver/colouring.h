@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/solver/joint.h"
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

@@ -2,8 +2,8 @@
 // run at the same time share no dynamic body.
 #pragma once
 
-#include "sim/solver/bundles.h"
-#include "sim/world/bodies.h"
+#include "sim/solver/kinds.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

@@ -10,7 +10,7 @@ constinit const SolverKernels kSolverKernels = make_solver_kernels();
 
 namespace {
 constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved
-constexpr float kContactRateShare = 0.22f, kSlenderRateShare = 0.175f;  // of the same, of contacts: of slender ones (contact.h)
+constexpr float kContactRateShare = 0.22f, kSlenderRateShare = 0.175f;  // of the same, of contacts: of slender ones (contact-inl.h)
 
 SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
     const SoftT<float> soft = soften(frequency_hz, damping_ratio, h);

@@ -8,8 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/assert.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 
 namespace orrery::sim {
 
@@ -32,6 +33,18 @@ std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - co
 constexpr std::uint32_t kNear = 0, kFar = 1, kThinNear = 2;  // in this order, then what is thin and far
 std::uint32_t part_of(const Contact& contact) { return (contact.near ? kNear : kFar) + (contact.thin ? kThinNear : 0u); }
 bool is_near(std::uint32_t part) { return part == kNear || part == kThinNear; }
+
+// Constraints of a bundle are solved at once: no two of its lanes may write one body.
+[[maybe_unused]] bool shares_no_dynamic_body(const BundleHead& head, std::uint32_t lane, const std::uint32_t (&body)[4], const Bodies& bodies) {
+    for (std::uint32_t other = 0; other < lane; ++other) {
+        for (const std::uint32_t mine : {body[0], body[1]}) {
+            if (!bodies.dynamic(mine)) continue;
+            if (head.body_a[other] == place_of(mine) && (head.write_a >> other & 1u) != 0) return false;
+            if (head.body_b[other] == place_of(mine) && (head.write_b >> other & 1u) != 0) return false;
+        }
+    }
+    return true;
+}
 
 }  // namespace
 
@@ -62,7 +75,7 @@ void BundleLayout::take_room(TickArena& arena) {
         store.size = bundles;
         const std::size_t bytes = kBundleBytes[kind];
         // Those that end early are read as whole ones: a compiler may read behind what is used.
-        const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? sizeof(ContactBundle) - bytes : 0;
+        const std::size_t behind = is_plain(static_cast<Kind>(kind)) ? kMostContactBytes - bytes : 0;
         store.bundles = bundles == 0 ? nullptr : arena.allocate<std::byte>(bundles * bytes + behind);
     }
 }
@@ -91,6 +104,7 @@ BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
                          std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor, TickArena& arena) {
     colours_ = colouring.colours;
+    ORRERY_ASSERT(colours_ <= kMaxColours && colouring.joints.size() == taken.size() && colouring.contacts.size() == contacts.size());
     overflow_.clear();
     overflow_blocks_.clear();
     forget_plans(keep_joints);
@@ -256,6 +270,7 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
             if (colour >= kMaxColours) continue;
             const std::uint32_t key = key_of(colour, contacts[i]), rank = ranks[key]++;
             const Target& target = targets_[key];
+            ORRERY_DEBUG_ASSERT(key < keys);
             if (rank < target.whole) source(target.whole_kind, target.whole_first + rank) = i;
             else source(target.rest_kind, target.rest_first + rank) = i;
         }
@@ -264,6 +279,8 @@ void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colou
 
 void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts) {
     const auto& body = constraint.body;
+    ORRERY_ASSERT(lane < kBundleLanes && to.count < kBundleLanes);
+    ORRERY_DEBUG_ASSERT(shares_no_dynamic_body(to, lane, body, bodies));
     ++to.count;
     const auto bit = [&](std::uint32_t k) { return (bodies.dynamic(body[k]) ? 1u : 0u) << lane; };
     to.source[lane] = constraint.source;
@@ -292,6 +309,7 @@ void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<cons
         std::uint32_t sources[kBundleLanes];
         std::copy(to.source, to.source + kBundleLanes, sources);
         std::memset(&to, 0, kHeadBytes[index_of(block.kind)]);
+        ORRERY_ASSERT(block.first + k < stores_[index_of(block.kind)].size && k * kBundleLanes < block.lanes);
         const std::uint32_t lanes = std::min(kBundleLanes, block.lanes - k * kBundleLanes);
         for (std::uint32_t lane = 0; lane < lanes; ++lane) put(to, lane, member(block.kind, sources[lane], joints, contacts), bodies, contacts);
     }
@@ -324,6 +342,7 @@ void BundleLayout::place_overflow(const Bodies& bodies) {
                 open = static_cast<std::uint32_t>(overflow_blocks_.size());
                 overflow_blocks_.push_back({o.kind, store.size + store.overflow++, 1, 0, 0, false});
             }
+            ORRERY_ASSERT(overflow_blocks_[open].lanes < kBundleLanes);
             ++overflow_blocks_[open].lanes;
             placed_.push_back({o, open});
         }
@@ -368,6 +387,7 @@ void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Co
         });
     }
     colour_begin_[colours_] = static_cast<std::uint32_t>(blocks_.size());
+    ORRERY_DEBUG_ASSERT(std::is_sorted(colour_begin_.begin(), colour_begin_.begin() + colours_ + 1));
 }
 
 }  // namespace orrery::sim

@@ -12,9 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "sim/solver/bundles.h"
+#include "sim/collision/manifold.h"
+#include "sim/solver/kinds.h"
 #include "sim/solver/colouring.h"
-#include "sim/tick_arena.h"
+#include "sim/base/tick_arena.h"
 
 namespace orrery::sim {
 

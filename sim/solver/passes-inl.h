@@ -8,13 +8,11 @@
 #endif
 
 #include "sim/constraints/bundle-inl.h"
+#include "sim/constraints/contact-inl.h"
+#include "sim/constraints/list-inl.h"
+#include "sim/constraints/nonconvex_contact-inl.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/thin-inl.h"
-#define ORRERY_CONSTRAINT_FUNCTIONS
-#include "sim/constraints/contact.h"
-#include "sim/constraints/list.h"
-#include "sim/constraints/nonconvex_contact.h"
-#undef ORRERY_CONSTRAINT_FUNCTIONS
 
 ORRERY_LANES_BEGIN
 

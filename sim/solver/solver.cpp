@@ -7,15 +7,26 @@
 #include <cstring>
 #include <numeric>
 
-#include "sim/collision/parallel.h"
-#include "sim/growth.h"
+#include "sim/base/assert.h"
+#include "sim/base/parallel.h"
+#include "sim/base/growth.h"
 #include "sim/lanes/fp_environment.h"
+#include "sim/solver/bundles.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
 #include "sim/solver/phases.h"
-#include "sim/stage_scope.h"
+#include "sim/base/stage_scope.h"
 
 namespace orrery::sim {
+
+#define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
+constinit const std::array<std::uint32_t, kKindCount> kBundleBytes{
+    ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
+    static_cast<std::uint32_t>(contact_bundle_bytes(1)), static_cast<std::uint32_t>(contact_bundle_bytes(2)),
+    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
+    static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
+#undef ORRERY_CONSTRAINT
+constinit const std::uint32_t kMostContactBytes = sizeof(ContactBundle);
 namespace {
 
 constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
@@ -357,6 +368,9 @@ StepContext make_step_context(const StepInput& input, Bodies& bodies) {
 
 SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint> joints, Manifolds manifolds) {
     const FpEnvironment environment;
+    ORRERY_ASSERT(input.executor != nullptr && input.impulses.size() == joints.size());
+    ORRERY_ASSERT(input.surfaces.empty() || input.surfaces.size() == manifolds.size());
+    ORRERY_ASSERT(input.near.size() <= bodies.size() && input.substeps > 0 && input.substeps <= kMaxSubsteps);
     Impl& s = *impl_;
     s.kernels = &solver_kernels(input.target);
     s.joints = joints;

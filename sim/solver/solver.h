@@ -9,8 +9,8 @@
 #include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
 #include "sim/solver/last_colour.h"
-#include "sim/tick_arena.h"
-#include "sim/world/bodies.h"
+#include "sim/base/tick_arena.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

@@ -1,7 +1,7 @@
 // Actuators: what the players' control vectors do, every tick. They act in list order.
 
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
@@ -60,12 +60,12 @@ void note_wish(Core& core, ActuatorState& actuator, const ActuatorDef& def, floa
     value = ref::clamp_between(value, -kMaxLinearSpeed_mps, kMaxLinearSpeed_mps);
     if (def.kind == ActuatorKind::jump) {
         if (value > walker.jump_mps) walker.jump_mps = value;
-        if (walker.jumping == nullptr) walker.jumping = &actuator.base.position.x;
+        if (walker.jumping == nullptr) walker.jumping = &actuator.walker.jumping;
         return;
     }
     if (walker.settings == nullptr) {
         walker.settings = &def;
-        walker.stood = &actuator.base.position.x;
+        walker.stood = &actuator.walker.stood;
     }
     const Quat orientation = pose_of(core.state.bodies.pose[actuator.body]).orientation;
     const Vec3 axis = def.direction_local ? ref::rotated(orientation, def.direction) : def.direction;
@@ -85,7 +85,7 @@ void walk(Core& core) {
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
         Walker& walker = core.walkers[k];
         if (bodies.asleep(walker.body)) continue;
-        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *broad_kernels_for(core.target), core.walk_snapshot);
+        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *tree_kernels_for(core.target), core.walk_snapshot);
         taken = true;
         if (!core.force.empty()) walker.lift_n = ref::upward(core.force[walker.body], core.def.gravity);
         const WalkScene scene{bodies, core.shapes, core.def.materials, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s, core.def.substeps};

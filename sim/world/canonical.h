@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sim/lanes/types.h"
+#include "orrery/types.hpp"
 
 namespace orrery::sim {
 

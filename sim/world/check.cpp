@@ -6,7 +6,7 @@
 
 #include "sim/constraints/fields.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/assert.h"
 #include "sim/shapes/compound.h"
-#include "sim/growth.h"
+#include "sim/base/growth.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
+#include "sim/world/contact_numbers.h"
 
 namespace orrery::sim {
 
@@ -110,6 +112,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
                                     [](const KeptContact& x, const Manifold& y) { return comes_before(x, y); });
     for (std::uint32_t i = first; i < last; ++i) {
         Manifold& manifold = core.manifolds[i];
+        ORRERY_DEBUG_ASSERT(i == 0 || comes_before(core.manifolds[i - 1], manifold) || !comes_before(manifold, core.manifolds[i - 1]));
+        ORRERY_ASSERT(manifold.count >= 1 && manifold.count <= kMaxManifoldPoints && manifold.a < manifold.b);
         const MaterialDef& a = core.def.materials[bodies.info(manifold.a).material];
         const MaterialDef& b = core.def.materials[bodies.info(manifold.b).material];
         manifold.friction = ref::mixed_friction(a.friction, b.friction);
@@ -195,7 +199,7 @@ void list_ended(Core& core) {
 
 }  // namespace
 
-void warm_start_contacts(Core& core, Executor& executor) {
+void match_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     resize_sparingly(core.before, count);
     core.bearings = {core.arena.allocate<Bearing>(count), count};

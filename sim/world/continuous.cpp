@@ -1,8 +1,8 @@
 // Continuous bodies at the end of a tick: none has passed a fixed body.
 
-#include "sim/collision/sweep.h"
+#include "sim/collision/sweep/sweep.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 

@@ -8,9 +8,9 @@
 #include "sim/collision/collision.h"
 #include "sim/collision/queries/query_tree.h"
 #include "sim/shapes/shape.h"
-#include "sim/jacobi/rig_worker.h"
+#include "sim/rigs/rig_worker.h"
 #include "sim/solver/solver.h"
-#include "sim/tick_arena.h"
+#include "sim/base/tick_arena.h"
 #include "sim/world/state.h"
 #include "sim/world/walk.h"
 
@@ -21,7 +21,7 @@ struct ContactBefore {
     static constexpr std::uint32_t kNoIndex = 0x3fff'ffffu;
     std::uint32_t index : 30 = kNoIndex;   // among the contacts of the last tick; kNoIndex: it continues none
     bool touching : 1 = false;
-    bool holds : 1 = false;                // the manifold: its arms are held (constraints/contact.h)
+    bool holds : 1 = false;                // the manifold: its arms are held (constraints/contact-inl.h)
     float total_normal_impulse = 0.0f;     // N s, of the last tick
 };
 static_assert(sizeof(ContactBefore) == 8 && kMaxPairs < ContactBefore::kNoIndex);  // contacts may be more, by the sleepers that woke, but not so many
@@ -99,7 +99,7 @@ struct Core {
     Collision collision;
     Solver solver;
     RigWorker rigs;
-    // Holds the state's contacts, from keep_contacts to warm_start_contacts; pairs, what finds them and manifolds, and who stands; the solver's bundles.
+    // Holds the state's contacts, from keep_contacts to match_contacts; pairs, what finds them and manifolds, and who stands; the solver's bundles.
     TickArena arena;
     std::span<const Pair> pairs;                   // until the solver begins
     ManifoldStore found;                           // by the narrow phase
@@ -232,7 +232,7 @@ void hold_back_continuous(Core& core, const BodyTree& fixed);
 // ---- contacts.cpp, upkeep.cpp
 
 // Gives the tick's new manifolds the impulses of the contacts they continue, their materials and surfaces.
-void warm_start_contacts(Core& core, Executor& executor);
+void match_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
 void keep_contacts(Core& core, Executor& executor);
 void zero_contact_impulses(Core& core, std::uint32_t manifold);

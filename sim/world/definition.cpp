@@ -5,7 +5,7 @@
 
 #include "sim/lanes/fp_environment.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 

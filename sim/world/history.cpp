@@ -17,7 +17,7 @@ void History::restart(const Core& core) {
 }
 
 const BodyTree& History::fixed(const Core& core) {
-    return taker_.take_fixed(core.state.bodies, core.shapes, *broad_kernels_for(core.target));
+    return taker_.take_fixed(core.state.bodies, core.shapes, *tree_kernels_for(core.target));
 }
 
 std::uint64_t History::oldest_tick(std::uint64_t now) const {
@@ -38,7 +38,7 @@ const Snapshot* History::at(std::uint64_t tick, const Core& core) const {
 
 void History::take(const Core& core) const {
     const std::uint64_t now = core.state.tick;
-    taker_.take(now, core.state.bodies, core.shapes, *broad_kernels_for(core.target), slot(now));
+    taker_.take(now, core.state.bodies, core.shapes, *tree_kernels_for(core.target), slot(now));
     present_taken_.store(true, std::memory_order_release);
 }
 

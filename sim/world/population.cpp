@@ -6,11 +6,12 @@
 #include <cstring>
 #include <map>
 
-#include "sim/jacobi/stars.h"
+#include "sim/base/assert.h"
+#include "sim/rigs/graph/stars.h"
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
@@ -65,6 +66,7 @@ std::uint32_t take_body_index(Core& core) {
     }
     const std::uint32_t index = core.free_bodies.back();
     core.free_bodies.pop_back();
+    ORRERY_ASSERT(index < core.state.bodies.size() && !body_alive(core.state, index));
     return index;
 }
 
@@ -317,6 +319,7 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     } else {
         index = core.free_joints.back();
         core.free_joints.pop_back();
+        ORRERY_ASSERT(index < core.state.joints.size() && !core.state.joints[index].alive);
     }
     const std::uint32_t generation = state.joints[index].generation;
     state.joints[index] = joint;

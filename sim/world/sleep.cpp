@@ -22,7 +22,8 @@
 #include "sim/constraints/fields.h"
 #include "sim/world/canonical.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
+#include "sim/world/contact_numbers.h"
 
 namespace orrery::sim {
 

@@ -8,9 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/collision/parallel.h"
+#include "sim/base/parallel.h"
 #include "sim/world/core.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
+#include "sim/world/contact_numbers.h"
 
 namespace orrery::sim {
 

@@ -9,7 +9,7 @@
 #include "sim/collision/queries/query_tree.h"
 #include "sim/collision/manifold.h"
 #include "sim/shapes/shape.h"
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

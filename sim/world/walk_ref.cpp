@@ -8,7 +8,7 @@
 #include "sim/lanes/quat-inl.h"
 #include "sim/lanes/trig-inl.h"
 #include "sim/lanes/vec3-inl.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 #include "sim/world/state.h"
 
 namespace orrery::sim::ref {

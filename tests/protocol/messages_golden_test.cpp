@@ -15,7 +15,7 @@ using namespace orrery::protocol;
 namespace {
 
 using Buffer = std::vector<std::uint8_t>;
-const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages/1.bin";
+const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages_1.bin";
 
 // Messages one after the other, each after its size in 4 bytes.
 std::vector<Buffer> read_golden() {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/collision/broad_phase.h"
+#include "sim/collision/broad/broad_phase.h"
 #include "sim/shapes/compound.h"
 #include "sim/shapes/hull.h"
 #include "sim/shapes/mesh.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/collision/collision.h"
-#include "sim/collision/convex.h"
+#include "sim/collision/convex/convex.h"
 #include "sim/shapes/hull.h"
 #include "tests/support/about.h"
 #include "tests/support/executors.h"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sim/jacobi/graph_layout.h"
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/graph/graph_layout.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/courses.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/collision/broad_phase.h"
+#include "sim/collision/broad/broad_phase.h"
 #include "tests/support/seed.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/collision/broad_phase.h"
+#include "sim/collision/broad/broad_phase.h"
 #include "sim/collision/collision.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"

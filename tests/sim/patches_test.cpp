@@ -1,6 +1,6 @@
 // Guards: that two bodies which touch in one plane by several of their parts have one contact there, of the outermost points and
 // the deepest, and stand on each other as bodies of one piece do; and that what lies in no plane with it keeps its own.
-#include "sim/collision/patches.h"
+#include "sim/collision/mesh/patches.h"
 
 #include <doctest/doctest.h>
 

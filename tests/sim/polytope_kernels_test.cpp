@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
-#include "sim/collision/broad_kernels.h"
-#include "sim/collision/mesh_pairs.h"
-#include "sim/collision/polytope_kernels.h"
+#include "sim/collision/broad/broad_kernels.h"
+#include "sim/collision/mesh/mesh_pairs.h"
+#include "sim/collision/lanes/polytope_kernels.h"
 #include "sim/shapes/mesh.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/seed.h"

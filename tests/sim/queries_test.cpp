@@ -193,7 +193,7 @@ TEST_CASE("the tree finds what brute force over all bodies finds, in every mode"
             for (PoseRecord& pose : world.bodies.pose) pose.position[0] += far, pose.position[2] -= far;
             SnapshotTaker taker;
             Snapshot snapshot;
-            taker.take(9, world.bodies, world.shapes, *broad_kernels_for(best_target()), snapshot);
+            taker.take(9, world.bodies, world.shapes, *tree_kernels_for(best_target()), snapshot);
             Questions q(77 + count, count > 1000 ? 400 : 200, 1.2f * extent);
             int found = 0;
             for (RayCast& query : q.rays)
@@ -219,12 +219,12 @@ TEST_CASE("a kept tick takes no more memory than stated") {
     const TestBodies world = crowd(1600, 10.0f, 3);
     SnapshotTaker taker;
     Snapshot snapshot;
-    taker.take(0, world.bodies, world.shapes, *broad_kernels_for(best_target()), snapshot);
+    taker.take(0, world.bodies, world.shapes, *tree_kernels_for(best_target()), snapshot);
     const std::size_t bytes =
         snapshot.moving.bodies.capacity() * sizeof(QueryBody) + snapshot.moving.nodes.capacity() * sizeof(TreeNode);
     CHECK(bytes <= (snapshot.moving.bodies.size() + 15) / 16 * 16 * kHistoryBytesPerBody + sizeof(TreeNode));
     Snapshot next;
-    taker.take(1, world.bodies, world.shapes, *broad_kernels_for(best_target()), next);
+    taker.take(1, world.bodies, world.shapes, *tree_kernels_for(best_target()), next);
     CHECK(next.fixed == snapshot.fixed);
 }
 

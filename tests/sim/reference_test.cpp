@@ -3,7 +3,7 @@
 // 10,000 random inputs. The tolerance is relative to the larger of the terms that the result is a sum of.
 #include "tests/support/written_out.h"
 
-#include "sim/collision/bounds-inl.h"
+#include "sim/collision/broad/bounds-inl.h"
 
 #include <doctest/doctest.h>
 

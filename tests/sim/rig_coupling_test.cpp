@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/rigs.h"

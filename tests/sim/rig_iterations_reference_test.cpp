@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
-#include "sim/jacobi/coupled_groups.h"
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/coupled_groups.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/bodies.h"
 #include "tests/support/rigs.h"
 #include "tests/support/seed.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/bodies.h"
 #include "tests/support/rigs.h"
 #include "tests/support/seed.h"

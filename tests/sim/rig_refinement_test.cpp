@@ -1,4 +1,4 @@
-// Guards: what refines a rig's poses (sim/jacobi/rig-inl.h) leaves other rigs' bits alone, and springs as they were.
+// Guards: what refines a rig's poses (sim/rigs/rig-inl.h) leaves other rigs' bits alone, and springs as they were.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// Guards: that members of rigs whose joints are far from their centres are as hard to turn as jacobi/stars.h says, for all that touches them,
+// Guards: that members of rigs whose joints are far from their centres are as hard to turn as rigs/graph/stars.h says, for all that touches them,
 // for as long as their joints stand, and alike on every way through breaks, commands, save, restore and checkpoints.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "sim/jacobi/stars.h"
+#include "sim/rigs/graph/stars.h"
 #include "tests/support/bodies.h"
 #include "tests/support/courses.h"
 #include "tests/support/rigs.h"

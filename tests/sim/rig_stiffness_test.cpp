@@ -1,4 +1,4 @@
-// Guards: rigs whose links are far lighter to turn than what they bear (geometric stiffness, sim/jacobi/rig-inl.h): they stay whole and gain
+// Guards: rigs whose links are far lighter to turn than what they bear (geometric stiffness, sim/rigs/rig-inl.h): they stay whole and gain
 // no energy, what turns as a whole does so freely, and chains, trees, sockets and spans agree about it.
 #include <doctest/doctest.h>
 

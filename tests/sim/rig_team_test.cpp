@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "server/room/thread_pool.h"
-#include "sim/jacobi/coupled_groups.h"
-#include "sim/jacobi/graph_passes.h"
+#include "sim/rigs/coupled_groups.h"
+#include "sim/rigs/graph/graph_passes.h"
 #include "tests/support/bodies.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/bodies.h"
 #include "tests/support/courses.h"
 #include "tests/support/rigs.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/courses.h"
 #include "tests/support/rigs.h"

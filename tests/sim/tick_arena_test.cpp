@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sim/tick_arena.h"
+#include "sim/base/tick_arena.h"
 #include "sim/world/state.h"
 #include "tests/support/body_worlds.h"
 

@@ -264,7 +264,7 @@ TEST_CASE("golden hashes of this engine version hold on every target and thread 
                 CHECK(course_of(scene, target, threads, Way::restored) == reference);
             }
         }
-        check_golden(std::string("world_") + scene.name, reference);
+        check_golden(std::string("world_") + scene.name, "tests/sim/world_golden_test.cpp", reference);
     }
 }
 

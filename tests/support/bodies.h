@@ -9,8 +9,8 @@
 
 #include "sim/collision/manifold.h"
 #include "sim/solver/solver.h"
-#include "sim/world/bodies.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/bodies.h"
+#include "sim/bodies/numbers.h"
 #include "tests/support/body_store.h"
 
 namespace orrery::sim::test {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {  // where calls find it by their arguments
 

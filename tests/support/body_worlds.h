@@ -9,8 +9,8 @@
 
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
-#include "sim/tick_arena.h"
-#include "sim/world/bodies.h"
+#include "sim/base/tick_arena.h"
+#include "sim/bodies/bodies.h"
 #include "tests/support/body_store.h"
 
 namespace orrery::test {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/jacobi/rigs.h"
+#include "sim/rigs/rigs.h"
 #include "tests/support/worlds.h"
 
 namespace orrery::test {
@@ -35,7 +35,7 @@ inline M3 inverted(const M3& a) {
     return transposed({times(x, 1.0 / along(a[0], x)), times(y, 1.0 / along(a[0], x)), times(z, 1.0 / along(a[0], x))});
 }
 
-// The inverse inertia of a body that iterations hold by joints at these arms, far from its centre (jacobi/stars.h); none: its own.
+// The inverse inertia of a body that iterations hold by joints at these arms, far from its centre (rigs/graph/stars.h); none: its own.
 inline std::optional<M3> star_of(const M3& inverse, double inverse_mass, const std::vector<D3>& arms) {
     M3 star{};
     double held = 0.0, much = 0.0;

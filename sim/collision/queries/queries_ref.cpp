@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "sim/collision/queries/search-inl.h"
-#include "sim/world/numbers.h"
+#include "sim/bodies/numbers.h"
 
 namespace orrery::sim::ref {
 

@@ -1,6 +1,6 @@
 #include "sim/collision/queries/query_tree.h"
 
-#include "sim/collision/radix_sort.h"
+#include "sim/base/radix_sort.h"
 
 namespace orrery::sim {
 
@@ -35,7 +35,7 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
 
 }  // namespace
 
-const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels) {
+const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels) {
     fixed_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive || bodies.info(i).shape == kNone)
@@ -51,7 +51,7 @@ const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const 
     return *fixed_tree_;
 }
 
-void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
+void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
                          Snapshot& out) {
     take_fixed(bodies, shapes, kernels);
     moving_.clear();
@@ -64,7 +64,7 @@ void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<con
     pack(moving_, shapes, kernels, out.moving);
 }
 
-void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
+void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
                          BodyTree& out) {
     const auto all = static_cast<std::uint32_t>(bodies.size());
     bounds_.resize(all);

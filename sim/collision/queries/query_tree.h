@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "sim/collision/broad_kernels.h"
+#include "sim/trees/tree_kernels.h"
 #include "sim/shapes/shape.h"
-#include "sim/world/bodies.h"
+#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 
@@ -44,12 +44,12 @@ struct Snapshot {
 class SnapshotTaker {
   public:
     // Those of the fixed bodies alone; stays good until the next call of either.
-    const BodyTree& take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels);
-    void take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const BroadKernels& kernels,
+    const BodyTree& take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels);
+    void take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
               Snapshot& out);
 
   private:
-    void pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const BroadKernels& kernels, BodyTree& out);
+    void pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels, BodyTree& out);
 
     std::shared_ptr<const BodyTree> fixed_tree_;
     std::vector<QueryBody> fixed_, fixed_before_, moving_;  // in index order

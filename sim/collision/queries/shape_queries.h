@@ -63,7 +63,7 @@ struct ShapeQueries {
     bool (*cast)(const Shape&, const Probe&, Point direction, double length, SurfacePoint& hit) = nullptr;
     // Null for convex shapes. False: no box holds the shape.
     bool (*bounds)(const Shape&, const Frame&, Box3& box) = nullptr;
-    // Convex shapes: makes it smaller by so much on all sides, about, less than its inner radius (sim/collision/sweep.h).
+    // Convex shapes: makes it smaller by so much on all sides, about, less than its inner radius (sim/collision/sweep/sweep.h).
     void (*shrink)(Shape&, float by) = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // The walk through the tree of a mesh's triangles or a compound's children. For the reference pass.
 #pragma once
 
-#include "sim/collision/box_tree.h"
+#include "sim/trees/box_tree.h"
 #include "sim/collision/queries/shape_queries.h"
 
 namespace orrery::sim::ref {

@@ -1,4 +1,4 @@
-// As much of CUDA's runtime as sim/jacobi/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
+// As much of CUDA's runtime as sim/rigs/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
 // one after the other, forwards or backwards, the device's memory of the heap. A block whose threads wait for each other has one. Every
 // call can be made to fail, as it does once a device is lost.
 #pragma once

@@ -1,5 +1,5 @@
 // The GPU module, on the CPU.
-#include "sim/jacobi/cuda/module.cu"
+#include "sim/rigs/cuda/module.cu"
 
 namespace orrery::sim::cuda {
 alignas(64) unsigned char on_chip[cuda_emulation::kMostOnChipBytes];

@@ -1,0 +1,142 @@
+// A constraint's description out of its table in a scene, by the fields that it visits (sim/constraints/fields.h) and the names that
+// the schema has. No constraint has code of its own here.
+//
+// A visited field is read from the scene's field of its name; where it is an angle, `x_rad`, from `x_deg`. A scene may say, instead:
+//
+//   `at`      in place of the points `anchor_a` and `anchor_b`
+//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute `in_scene` names
+//
+// both in the frame of the scene as the bodies stand at the start. All directions of a constraint are given in one of the two ways. A
+// direction without a field in the scene's frame (`normal_a`) is then perpendicular to the first of the others.
+//
+// What is absent: a point is the body's centre, and one of the world where B's point is at the start; a turn is as at the start; a
+// number that has no default in the schema is what the description's `at_start` measures, and without that stays as the description
+// has it; settings and velocities stay as the description has them. A flag is set where both ends of the range after it are given.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/scene/geometry.h"
+#include "protocol/scene/reader.h"
+#include "protocol/scene/schema.h"
+#include "sim/constraints/fields.h"
+
+namespace orrery::protocol::scene {
+
+// A body's frame at the start; the world's for no body.
+struct Frame {
+    DVec position;
+    DQuat orientation;
+
+    DVec to_local(DVec point) const { return rotate(conjugate(orientation), point - position); }
+    DVec axis_to_local(DVec axis) const { return rotate(conjugate(orientation), axis); }
+    DVec to_scene(DVec point) const { return position + rotate(orientation, point); }
+};
+
+struct Ends {
+    Frame a, b, c, d;
+};
+
+// Where the bodies of a joint are at the start, for a description's `at_start`: m, double precision, in the frame of the scene.
+struct Start {
+    const Ends& ends;
+
+    DVec a(sim::Vec3 local = {}) const { return ends.a.to_scene(to_double(local)); }
+    DVec b(sim::Vec3 local = {}) const { return ends.b.to_scene(to_double(local)); }
+    DVec c() const { return ends.c.position; }
+    DVec d() const { return ends.d.position; }
+    DVec point(sim::Vec3 in_scene) const { return to_double(in_scene); }
+};
+
+class JointFields : public sim::FieldVisitor<JointFields> {
+  public:
+    // `one_body`: A is the world. `at_start` may be empty.
+    JointFields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends, bool one_body,
+                std::function<double()> at_start, const Path& where)
+        : reader_(reader), schema_(schema), from_(from), ends_(ends), one_body_(one_body), at_start_(std::move(at_start)), where_(where) {}
+
+    void point(sim::Side side, const char* name, sim::Vec3& to);
+    void world_point(const char* name, sim::Vec3& to);
+    void direction(sim::Side side, const char* name, sim::Vec3& to);
+    void velocity(sim::Side side, const char* name, sim::Vec3& to, float limit);
+    void turn(const char* name, sim::Quat& to);
+    void number(const char* name, float& to, float low, float high);
+    void speed(const char* name, float& to, float limit);
+    void amount(const char* name, float& to);
+    void flag(bool& to) { flag_ = &to; }
+    void spring(const char* name, sim::Spring& to);
+    void servo(const char* name, sim::Servo& to);
+    void motor(const char* name, sim::Motor& to);
+    void ordered(const char* low_name, float, const char* high_name, float);
+    void perpendicular(const char* name, const sim::Vec3&, const char* to_name, const sim::Vec3&);
+    // After all fields: directions, which are known together.
+    void finish();
+
+  private:
+    struct Number {
+        std::string_view name;  // in the description
+        const SchemaField* field;
+        double written;         // in the unit of the scene
+        bool given;
+    };
+    struct Direction {
+        std::string_view name;
+        sim::Side side;
+        sim::Vec3* to;
+        const SchemaField* local;
+        const SchemaField* in_scene;  // null: perpendicular to the first of the others
+        DVec source;                  // unit, in the frame in which it is given
+    };
+    struct Relation {
+        std::string_view name, to_name;
+    };
+
+    const SchemaField* find(std::string_view name, std::string_view type);
+    // Of a struct or a table; null: absent.
+    template <class T>
+    const T* given(const SchemaField* field) const {
+        if (!field) return nullptr;
+        return field->table->is_struct ? from_.GetStruct<const T*>(field->offset) : from_.GetPointer<const T*>(field->offset);
+    }
+    template <class T>
+    const T* given(const char* name, std::string_view type) {
+        return given<T>(find(name, type));
+    }
+    const Frame& frame(sim::Side side) const { return side == sim::Side::a ? ends_.a : ends_.b; }
+    void read_number(const char* name, float& to, double low, double high, std::string_view limit);
+    bool place_is_clear();
+    std::string ways() const;  // to give the directions
+    bool directions_in_scene();
+    Direction* direction(std::string_view name);
+    const Number* number(std::string_view name) const;
+
+    Reader& reader_;
+    const SchemaTable& schema_;
+    const flatbuffers::Table& from_;
+    const Ends& ends_;
+    bool one_body_;
+    std::function<double()> at_start_;
+    const Path& where_;
+    DVec point_of_b_;         // in the frame of the scene
+    bool* flag_ = nullptr;
+    std::vector<Number> numbers_;
+    std::vector<Direction> directions_;
+    std::vector<Relation> perpendicular_;
+};
+
+template <class T>
+T convert_fields(Reader& reader, const SchemaTable& schema, const flatbuffers::Table& from, const Ends& ends, const Path& where) {
+    T to;
+    std::function<double()> at_start;
+    if constexpr (requires { T::at_start(to, Start{ends}); }) at_start = [&] { return T::at_start(to, Start{ends}); };
+    JointFields fields(reader, schema, from, ends, sim::body_count<T>() == 1, std::move(at_start), where);
+    T::fields(to, fields);
+    fields.finish();
+    return to;
+}
+
+}  // namespace orrery::protocol::scene

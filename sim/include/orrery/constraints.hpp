@@ -1,0 +1,5 @@
+// The constraints that bodies can be joined by: a description for each, and the variant that holds any of them.
+#pragma once
+
+#include "sim/constraints/list.h"
+#include "sim/constraints/settings.h"

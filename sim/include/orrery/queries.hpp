@@ -1,0 +1,126 @@
+// Queries: what is where. Rays, shape casts, overlaps and closest points, now or some ticks ago.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/definition.hpp"
+#include "orrery/types.hpp"
+
+namespace orrery::sim {
+
+// ---------------------------------------------------------------- queries: what is where
+
+//
+// An answer is a function of the query and of the state at the tick that it names: the same bits on every target and thread
+// count, and on a restored world. Queries change nothing and may be asked by several threads at once, as long as no other
+// thread steps, restores or destroys the world meanwhile. They are computed in double precision; what comes back is rounded to
+// single.
+//
+// Bodies are solid: a query that begins inside one hits it there. Bodies without a shape are never found.
+
+inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);
+
+enum class QueryStatus : std::uint8_t {
+    miss, hit,
+    // Nothing was looked up: a number is not finite, a position beyond kMaxQueryCoordinate_m, an orientation not unit, a
+    // maximum distance negative, or a shape unbounded, out of its range or not there.
+    invalid_query,
+    tick_not_kept,       // not within [oldest_tick(), tick()]
+};
+
+enum class HitMode : std::uint8_t {
+    closest,   // one hit: the least distance, of equal ones the lowest body index
+    any,       // one hit, whichever the search meets first: the cheapest; a function of the state, too
+    all,       // one hit a body, by (distance, body index)
+};
+
+enum QueryTypes : std::uint8_t {
+    kQueryFixed = 1, kQueryKinematic = 2, kQueryDynamic = 4, kQueryAllTypes = 7,
+    kQuerySensors = 8,   // bodies of the types given beside that are sensors, too
+};
+
+struct QueryFilter {
+    // As between two bodies: found if its category meets this mask and this category its mask.
+    std::uint32_t category = 0xffff'ffffu, mask = 0xffff'ffffu;
+    std::uint8_t types = kQueryAllTypes;          // QueryTypes bits
+    BodyId ignore;                                // never found
+};
+
+// What a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own, in the ranges of ShapeDef.
+// It has to be convex and bounded.
+struct QueryShape {
+    std::uint32_t index = kNone;                  // into WorldDef::shapes; kNone: the fields below
+    ShapeType type = ShapeType::sphere;
+    float radius = 0.5f, half_height = 0.5f;
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};
+};
+
+// From origin to origin + translation. Without length only bodies around the origin are hit.
+struct RayCast {
+    Vec3 origin, translation;                     // world, m
+    QueryFilter filter;
+    HitMode mode = HitMode::closest;
+    std::uint64_t tick = kPresentTick;
+};
+
+// The shape goes from `pose` by `translation` without turning. It stops where it touches: never beyond that point by more than
+// rounding, and before it by at most 0.1 um along the normal; it passes nothing, however thin and however far the way. A body
+// that it touches at the start and moves away from is no hit.
+struct ShapeCast {
+    QueryShape shape;
+    Pose pose;
+    Vec3 translation;                             // world, m
+    QueryFilter filter;
+    HitMode mode = HitMode::closest;
+    std::uint64_t tick = kPresentTick;
+};
+
+// Bodies that the shape at `pose` overlaps; what touches within 0.1 um does. All distances are 0: `closest` is the lowest
+// index.
+struct Overlap {
+    QueryShape shape;
+    Pose pose;
+    QueryFilter filter;
+    HitMode mode = HitMode::all;
+    std::uint64_t tick = kPresentTick;
+};
+
+// Points of bodies' surfaces nearest to a point.
+struct ClosestPoint {
+    Vec3 point;                                   // world, m
+    float max_distance = kNoLimit;                // m; farther bodies are not found
+    QueryFilter filter;
+    HitMode mode = HitMode::closest;
+    std::uint64_t tick = kPresentTick;
+};
+
+struct QueryHit {
+    BodyId body;
+    std::uint32_t child = 0;                      // the part of a shape of many; else 0
+    // The point was inside, or the cast began inside (strictly; a ray that begins on a surface and goes in hits it at 0).
+    bool inside = false;
+    bool despawned = false;                       // lived at the asked tick, and does so no more
+    // Of a cast the way gone in m, and as a part of the translation; 0 if it began inside. Of a closest point the distance to
+    // the surface, negative inside.
+    float distance = 0.0f, fraction = 0.0f;
+    // World. The point of the body's surface and the normal that points out of it. Of a cast that began inside: where it began,
+    // and zero. Of an overlap zero.
+    Vec3 point, normal;
+};
+
+struct QueryAnswer {
+    QueryStatus status = QueryStatus::miss;
+    std::size_t first = 0, count = 0;             // of QueryAnswers::hits
+};
+struct QueryAnswers {                             // of a batch: an answer a query, in order
+    std::vector<QueryAnswer> answers;
+    std::vector<QueryHit> hits;
+    std::span<const QueryHit> of(std::size_t query) const {
+        return std::span(hits).subspan(answers[query].first, answers[query].count);
+    }
+};
+
+}  // namespace orrery::sim

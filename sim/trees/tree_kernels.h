@@ -1,0 +1,49 @@
+// The table of kernels for box trees: one table for each SIMD target. They work on plain arrays, which box_tree.cpp owns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "orrery/sim.hpp"
+
+namespace orrery::sim {
+
+struct alignas(32) BoundsRecord {
+    float min[3] = {};
+    float zero = 0.0f;
+    float max[3] = {};
+    float growth = 0.0f;  // of tight bounds: by turning, and at least half the margin, on all sides, m; never below `zero`
+};
+static_assert(sizeof(BoundsRecord) == 32);
+
+// Sixteen boxes side by side. A lane without a box has min > max and overlaps nothing.
+struct alignas(64) TreeNode {
+    float min[3][16], max[3][16];
+};
+
+inline constexpr std::uint32_t kMaxTreeLevels = 8;  // 16^8 boxes
+
+// Level 0 holds the boxes, 16 a node: slot s is lane s % 16 of node s / 16. Lane k of node n on level l bounds node 16 n + k on
+// level l - 1. The last level has one node.
+struct TreeView {
+    const TreeNode* level[kMaxTreeLevels] = {};
+    std::uint32_t levels = 0;
+};
+
+struct TreeKernels {
+    // keys[i] = the Morton code of the centre of boxes[rows[i]], within the bounds of all centres, above rows[i].
+    void (*morton)(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, std::uint64_t* keys);
+    // Nodes over boxes[rows[i]], 16 each; and nodes over nodes.
+    void (*build_leaves)(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, TreeNode* nodes);
+    void (*build_parents)(const TreeNode* children, std::uint32_t count, TreeNode* nodes);
+    // Puts a box into a lane, or none; and enlarges a lane to hold a box too.
+    void (*set_lane)(TreeNode&, std::uint32_t lane, const BoundsRecord* box);
+    void (*grow_lane)(TreeNode&, std::uint32_t lane, const BoundsRecord& box);
+    // Slots from first_slot on whose boxes overlap `box`; returns how many there are and writes as many as fit.
+    std::uint32_t (*query)(const TreeView&, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out, std::uint32_t capacity);
+};
+
+// The table of a target, or null if this build lacks it.
+const TreeKernels* tree_kernels_for(Target target);
+
+}  // namespace orrery::sim
