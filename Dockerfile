@@ -19,7 +19,8 @@ WORKDIR /src
 COPY deploy/deps deploy/deps
 RUN deploy/deps build && apt-get clean && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cmake --preset release -DORRERY_BUILD_TESTS=OFF \
+RUN cuda=OFF; { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && cuda=ON; \
+    cmake --preset release -DORRERY_BUILD_TESTS=OFF -DORRERY_CUDA=$cuda \
  && cmake --build --preset release \
  && cmake --install build/release --prefix /opt/orrery --strip \
  && mkdir /opt/orrery/modules && { [ ! -e /opt/orrery/lib/liborrery_jacobi_cuda.so ] || mv /opt/orrery/lib/liborrery_jacobi_cuda.so /opt/orrery/modules/; }

@@ -45,10 +45,15 @@ class CallbackTransport final : public Transport {
     orrery_transport hooks_;
 };
 
+template <class Struct>
+bool takes(const Struct* out) {
+    return out && out->struct_size >= sizeof out->struct_size;
+}
+
 // Copies as many bytes as both sides know; the size field stays the caller's.
 template <class Struct>
 orrery_status give(Struct& mine, Struct* out) {
-    if (!out || out->struct_size < sizeof out->struct_size) return ORRERY_INVALID_ARGUMENT;
+    if (!takes(out)) return ORRERY_INVALID_ARGUMENT;
     mine.struct_size = out->struct_size;
     std::memcpy(out, &mine, out->struct_size < sizeof mine ? out->struct_size : sizeof mine);
     return ORRERY_OK;
@@ -267,7 +272,7 @@ orrery_client_state orrery_client_get_state(const orrery_client* client) {
 
 orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event) {
     return guarded([&]() -> orrery_status {
-        if (!client || !event) return ORRERY_INVALID_ARGUMENT;
+        if (!client || !takes(event)) return ORRERY_INVALID_ARGUMENT;  // before the event is taken from the queue
         ConnectionEvent next;
         if (!client->connection.next_event(next)) return ORRERY_EMPTY;
         client->event_text = std::move(next.text);

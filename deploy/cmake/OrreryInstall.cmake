@@ -1,18 +1,20 @@
-# Install rules and the exported package: find_package(orrery) gives orrery::sim, orrery::protocol and, if they were
-# built, orrery::server and orrery::client. The libraries are static; no compile flag of ours reaches a user.
+# Install rules, the exported package and pkg-config files: find_package(orrery) gives orrery::sim, orrery::protocol
+# and, if they were built, orrery::client, orrery::client_shared and orrery::server. All but orrery::client_shared are
+# static; no compile flag of ours reaches a user.
 
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/orrery")
 
+# Each library is a component with an export file of its own, so that a user of one needs nothing of the others.
 set(libraries)
-foreach(library IN ITEMS sim protocol client server)
+foreach(library IN ITEMS sim protocol client client_shared server)  # each after those that it links
   if(TARGET orrery_${library})
     list(APPEND libraries ${library})
+    set_target_properties(orrery_${library} PROPERTIES EXPORT_NAME ${library})
+    install(TARGETS orrery_${library} EXPORT orrery-${library}-targets
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(EXPORT orrery-${library}-targets NAMESPACE orrery:: DESTINATION "${package_dir}")
   endif()
-endforeach()
-foreach(library IN LISTS libraries)
-  set_target_properties(orrery_${library} PROPERTIES EXPORT_NAME ${library})
-  install(TARGETS orrery_${library} EXPORT orrery-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endforeach()
 foreach(program IN ITEMS orrery orrery_drive)
   if(TARGET ${program})
@@ -38,13 +40,38 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/scenes")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 endif()
 
-set(ORRERY_PACKAGE_HAS_SERVER OFF)
-if(TARGET orrery_server)
-  set(ORRERY_PACKAGE_HAS_SERVER ON)
+# What a scene may say: the schema, and that for editors, which the program makes of it.
+install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+if(TARGET orrery AND NOT CMAKE_CROSSCOMPILING)
+  set(scene_schema "${PROJECT_BINARY_DIR}/share/orrery/scene.schema.json")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/orrery")
+  add_custom_command(OUTPUT "${scene_schema}" COMMAND orrery check --json-schema "${scene_schema}" DEPENDS orrery VERBATIM)
+  add_custom_target(orrery_scene_schema ALL DEPENDS "${scene_schema}")
+  install(FILES "${scene_schema}" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 endif()
-install(EXPORT orrery-targets NAMESPACE orrery:: DESTINATION "${package_dir}")
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/orrery-config.cmake.in"
   "${PROJECT_BINARY_DIR}/orrery-config.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/orrery-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/orrery-config.cmake" "${PROJECT_BINARY_DIR}/orrery-config-version.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/OrreryDependencies.cmake" DESTINATION "${package_dir}")
+
+# pkg-config: one file a library. The prefix is found from where the file lies, so that an installed tree may be moved.
+# A library without a file of its own in Debian is named by -l, since pkg-config refuses what requires a file that is
+# not there.
+set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH pc_prefix "${pc_dir}" "${CMAKE_INSTALL_PREFIX}")
+file(RELATIVE_PATH pc_include "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+# orrery_pkg_config(library description requires libs libs_private)
+function(orrery_pkg_config library description requires libs libs_private)
+  if(library IN_LIST libraries)
+    configure_file("${PROJECT_SOURCE_DIR}/deploy/cmake/orrery.pc.in" "${PROJECT_BINARY_DIR}/orrery-${library}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/orrery-${library}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  endif()
+endfunction()
+orrery_pkg_config(sim "Deterministic rigid-body simulation (C++20, static)" "" "-lorrery_sim -lhwy -lxxhash" "")
+orrery_pkg_config(protocol "Scenes, recordings and the network protocol (C++20, static)" "orrery-sim"
+  "-lorrery_protocol -lflatbuffers -lsodium -lzstd -lxxhash" "")
+orrery_pkg_config(server "A room and its host (C++20, static)" "orrery-protocol, spdlog" "-lorrery_server -ldl -pthread" "")
+orrery_pkg_config(client "The client SDK (C; shared, or static with --static)" "" "-lorrery_client"
+  "-lorrery_protocol -lorrery_sim -lhwy -lflatbuffers -lsodium -lzstd -lxxhash -lstdc++ -lm")

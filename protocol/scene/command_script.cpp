@@ -10,6 +10,7 @@
 #include "protocol/scene/command_script_generated.h"
 #include "protocol/scene/convert.h"
 #include "protocol/scene/json.h"
+#include "protocol/scene/json_text.h"
 #include "protocol/scene/schema_text.h"
 
 namespace orrery::protocol {
@@ -229,8 +230,10 @@ class Resolver {
         maker.bodies = static_cast<std::uint32_t>(group.bodies.size());
         maker.joints = static_cast<std::uint32_t>(group.joints.size());
         const ScriptMade::Maker& made = made_.add(maker, names);
-        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where);
-        name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where);
+        const auto no_more = [](const std::string&, std::uint32_t) {};
+        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where,
+                   [&](const std::string& name, std::uint32_t thing) { made_.add_body_name(name, thing - body_thing(0)); });
+        name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where, no_more);
         for (std::uint32_t i = 0; i < group.joints.size(); ++i) {
             const sim::JointDef& joint = group.joints[i];
             JointBodies held{joint.body_a, joint.body_b, joint.body_c, joint.body_d};
@@ -244,13 +247,17 @@ class Resolver {
         }
     }
 
-    template <class Definition>
+    template <class Definition, class Note>
     void name_group(scene::Names& names, const std::vector<Definition>& parts, const std::string& name, std::uint32_t first,
-                    const Path& where) {
+                    const Path& where, const Note& note) {
+        const auto add = [&](const std::string& one, std::uint32_t thing) {
+            names.add(reader_, one, thing, where);
+            note(one, thing);
+        };
         for (std::uint32_t i = 0; i < parts.size() && reader_.ok(); ++i) {
-            names.add(reader_, name + "[" + std::to_string(i) + "]", first + i, where);
-            if (!parts[i].name.empty()) names.add(reader_, name + "." + parts[i].name, first + i, where);
-            if (parts.size() == 1) names.add(reader_, name, first + i, where);
+            add(name + "[" + std::to_string(i) + "]", first + i);
+            if (!parts[i].name.empty()) add(name + "." + parts[i].name, first + i);
+            if (parts.size() == 1) add(name, first + i);
         }
     }
 
@@ -463,7 +470,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
         if (reader.ok()) made.subjects_.push_back(Resolver::subject(from));
     });
     if (reader.ok()) resolver.check_resets();
-    if (!reader.ok()) return reader.error();
+    if (!reader.ok()) return scene::with_line(reader.error(), text, file_name);
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint32_t> place(entries.size());
     for (auto& [tick, command] : entries) {

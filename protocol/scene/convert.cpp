@@ -347,9 +347,10 @@ void expand_generators(Reader& reader, const SceneT& from, const Path& root, con
         const Path where = root.element("generators", i);
         scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()),
                                   where);
-        const auto first = static_cast<std::uint32_t>(scope.bodies->size());
+        const auto first = static_cast<std::uint32_t>(scope.bodies->size()), first_joint = static_cast<std::uint32_t>(scope.joints->size());
         expand_generator(reader, *from.generators[i], where, library, scope);
-        scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first});
+        scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first, first_joint,
+                                   static_cast<std::uint32_t>(scope.joints->size()) - first_joint});
     }
 }
 
@@ -434,7 +435,7 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
 }
 
 Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
-                                    std::vector<SceneBound>& bounds) {
+                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated) {
     Reader reader(file_name);
     const Path root;
     check_counts(reader, scene, root, caps);
@@ -456,6 +457,7 @@ Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std:
     if (reader.ok()) convert_rigs(reader, scene, root, scope, world);
     if (reader.ok()) convert_bounds(reader, scene, root, scope, bounds);
     if (!reader.ok()) return reader.error();
+    generated = std::move(scope.generated);
     return world;
 }
 

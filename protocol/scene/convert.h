@@ -22,11 +22,6 @@ inline constexpr double kMaxFrequency_hz = 1e4;
 inline constexpr double kMaxRatio = 1e4;
 inline constexpr std::size_t kMaxRainShapes = 16;  // that a rain generator draws from
 
-// Bodies that a generator made, which answer to name[i].
-struct GeneratedRange {
-    std::uint32_t first = 0, count = 0;
-};
-
 // What a joint or an actuator may refer to: the scene's own bodies and joints, or those of one template.
 struct Scope {
     std::vector<sim::BodyDef>* bodies = nullptr;
@@ -78,6 +73,6 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
 
 // `flat` is the same scene, packed: its joints are read by their schema. Counts have been checked against the caps before.
 Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
-                                    std::vector<SceneBound>& bounds);
+                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated);
 
 }  // namespace orrery::protocol::scene

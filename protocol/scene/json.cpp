@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/scene/reader.h"
+#include "protocol/scene/field_names.h"
+#include "protocol/scene/json_text.h"
 #include "protocol/scene/scene.h"
 
 namespace orrery::protocol::scene {
@@ -14,19 +15,6 @@ namespace {
 
 std::string at_line(std::string_view file_name, std::size_t line) {
     return std::string(file_name) + ":" + std::to_string(line);
-}
-
-// The last character of the string or comment that begins at i; i itself where none does, npos where it does not end.
-std::size_t end_of_string_or_comment(std::string_view text, std::size_t i) {
-    const char c = text[i];
-    if (c == '"' || c == '\'') {
-        for (++i; i < text.size() && text[i] != c && text[i] != '\n'; ++i) i += text[i] == '\\' ? 1 : 0;
-        return i < text.size() && text[i] == c ? i : std::string_view::npos;
-    }
-    if (text.substr(i, 2) == "//") return std::min(text.find('\n', i), text.size()) - 1;
-    if (text.substr(i, 2) != "/*") return i;
-    const std::size_t end = text.find("*/", i + 2);
-    return end == std::string_view::npos ? end : end + 1;
 }
 
 std::size_t lines_in(std::string_view text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
@@ -59,6 +47,101 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     }
     return Ok{};
 }
+
+// What the parser would take, or would say without a place: fields and words that the schema does not have, and strings where numbers or
+// booleans belong. It reads along the schema, and leaves other faults to the parser. Recursion ends at kMaxJsonDepth, which check_text holds.
+class SchemaCheck {
+  public:
+    explicit SchemaCheck(std::string_view text) : cursor_(text) {}
+
+    // The offset of the first such fault, and what is wrong there; npos: none.
+    std::size_t run(const flatbuffers::StructDef& root, std::string& message) {
+        static_cast<void>(value(flatbuffers::Type(flatbuffers::BASE_TYPE_STRUCT, const_cast<flatbuffers::StructDef*>(&root))));
+        message = std::move(message_);
+        return fault_;
+    }
+
+  private:
+    using Type = flatbuffers::Type;
+
+    // Each is false where reading ends: at a fault, or where the text is malformed.
+    bool value(const Type& type) {
+        const char c = cursor_.peek();
+        const bool of_fields = type.base_type == flatbuffers::BASE_TYPE_STRUCT;
+        if (c == '{') return of_fields ? table(*type.struct_def) : cursor_.skip_value();
+        if (c == '[') return of_fields ? unnamed(*type.struct_def) : type.base_type == flatbuffers::BASE_TYPE_VECTOR ? list(type) : cursor_.skip_value();
+        const JsonCursor::Word word = cursor_.word();
+        return !word.empty() && scalar(type, word);
+    }
+
+    bool table(const flatbuffers::StructDef& def) {
+        cursor_.take('{');
+        while (!cursor_.take('}')) {
+            const JsonCursor::Word key = cursor_.word();
+            if (key.empty() || !cursor_.take(':')) return false;
+            if (key.text == kSchemaKey) {
+                if (!cursor_.skip_value()) return false;
+            } else if (const flatbuffers::FieldDef* field = def.fields.Lookup(std::string(key.text)); !field) {
+                return fault(cursor_.offset(), unknown_field(def, key.text));
+            } else if (!value(field->value.type)) {
+                return false;
+            }
+            if (!cursor_.take(',') && cursor_.peek() != '}') return false;
+        }
+        return true;
+    }
+
+    // A table as the list of its fields, such as [x, y, z].
+    bool unnamed(const flatbuffers::StructDef& def) {
+        cursor_.take('[');
+        for (const flatbuffers::FieldDef* field : def.fields.vec) {
+            if (cursor_.peek() == ']' || !value(field->value.type)) return false;
+            cursor_.take(',');
+        }
+        return cursor_.take(']');
+    }
+
+    bool list(const Type& type) {
+        cursor_.take('[');
+        const Type element = type.VectorType();
+        while (!cursor_.take(']')) {
+            if (!value(element) || (!cursor_.take(',') && cursor_.peek() != ']')) return false;
+        }
+        return true;
+    }
+
+    bool scalar(const Type& type, const JsonCursor::Word& word) {
+        if (!flatbuffers::IsScalar(type.base_type)) return true;
+        const bool letters = !word.text.empty() && (std::isalpha(static_cast<unsigned char>(word.text[0])) != 0 || word.text[0] == '_');
+        if (type.enum_def && letters && word.text != "null") return words(*type.enum_def, word);
+        if (!word.quoted) return true;
+        const std::string is = "is the string \"" + std::string(word.text.substr(0, kMaxNameBytes)) + "\"; write ";
+        if (type.enum_def) return fault(word.at + 1, is + "a word of " + type.enum_def->name);
+        return fault(word.at + 1, is + (flatbuffers::IsBool(type.base_type) ? "true or false" : "a number") + ", without quotes");
+    }
+
+    // One, or of flags several with blanks between.
+    bool words(const flatbuffers::EnumDef& of, const JsonCursor::Word& all) {
+        for (std::size_t i = 0; i < all.text.size();) {
+            const std::size_t end = std::min(all.text.find(' ', i), all.text.size());
+            const std::string_view word = all.text.substr(i, end - i);
+            if (!word.empty() && !of.Lookup(std::string(word))) return fault(all.at + 1, unknown_word(of, word));
+            i = end + 1;
+        }
+        return true;
+    }
+
+    bool fault(std::size_t place, std::string message) {
+        fault_ = place;
+        message_ = std::move(message);
+        return false;
+    }
+
+    static constexpr std::string_view kSchemaKey = "$schema";  // names a JSON Schema to editors; the parser leaves it out, too
+    JsonCursor cursor_;
+    std::size_t fault_ = std::string_view::npos;
+    std::string message_;
+};
 
 // Where a line and column of the parser's are; the end of the text where it has no such line.
 std::size_t place_of(std::string_view text, std::size_t line, std::size_t column) {
@@ -158,8 +241,12 @@ std::string of_kinds(const std::string& message) {
                                  : wanted == "[" ? "a list belongs; write [...]" : wanted + " belongs");
 }
 
-// The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it. An unknown field gets the nearest
-// known.
+Error error_at(std::string_view text, std::string_view file_name, std::size_t place, std::string message) {
+    const std::string path = path_at(text, place);
+    return Error{ErrorCode::parse, at_line(file_name, line_at(text, place)) + (path.empty() ? "" : ": " + path), std::move(message)};
+}
+
+// The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it.
 Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name, std::string_view scene) {
     const std::string& text = parser.error_;
     std::size_t line = 0, at = text.find_first_of("0123456789");
@@ -170,46 +257,21 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
         column = column * 10 + static_cast<std::size_t>(text[at] - '0');
     const std::size_t begin = text.find("error: ");
     std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
-    const std::size_t unknown = message.find("unknown field: ");
-    if (unknown != std::string::npos) {
-        std::string name = message.substr(unknown + 15);
-        name = name.substr(0, name.find(','));
-        std::vector<std::string_view> fields;
-        for (const flatbuffers::StructDef* table : parser.structs_.vec)
-            for (const flatbuffers::FieldDef* field : table->fields.vec) fields.push_back(field->name);
-        const std::string near = nearest_name(name, fields);
-        message = "unknown field \"" + name + "\"" +
-                  (near.empty() || near == name ? " here; the schema (protocol/scene) lists the fields"
-                                                : "; did you mean \"" + near + "\"?");
-    }
     const std::size_t place = place_of_number(scene, place_of(scene, line, column), message);
-    constexpr std::string_view kUnknownWord = "unknown enum value: ";
-    if (message.starts_with(kUnknownWord)) {
-        const std::string word = message.substr(kUnknownWord.size());
-        std::vector<std::string_view> words;
-        for (const flatbuffers::EnumDef* of : parser.enums_.vec) {
-            for (const flatbuffers::EnumVal* value : of->Vals()) words.push_back(value->name);
-        }
-        const std::string near = nearest_name(word, words);
-        message = "unknown word \"" + word + "\"" +
-                  (near.empty() || near == word ? "; the schema (protocol/scene) lists the words" : "; did you mean \"" + near + "\"");
-    } else if (message.starts_with("enum values need to be qualified")) {
-        message = "a word stands where a number belongs";
-    } else {
-        message = of_kinds(message);
-    }
-    if (unknown == std::string::npos) message += excerpt(scene, place);
-    const std::string path = path_at(scene, place);
-    return Error{ErrorCode::parse, at_line(file_name, lines_in(scene.substr(0, place)) + 1) + (path.empty() ? "" : ": " + path), message};
+    message = message.starts_with("enum values need to be qualified") ? "a word stands where a number belongs" : of_kinds(message);
+    return error_at(scene, file_name, place, message + excerpt(scene, place));
 }
 
 }  // namespace
 
 Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text,
                            std::string_view file_name) {
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    text = without_byte_order_mark(text);
     if (const Result<Ok> checked = check_text(text, file_name); !checked) return checked.error();
     if (!parser.Parse(schema)) return Error{ErrorCode::parse, "schema", parser.error_};
+    std::string message;
+    if (const std::size_t fault = SchemaCheck(text).run(*parser.root_struct_def_, message); fault != std::string_view::npos)
+        return error_at(text, file_name, fault, std::move(message));
     const std::string terminated(text);
     if (!parser.ParseJson(terminated.c_str())) return parser_error(parser, file_name, text);
     return Ok{};

@@ -1,7 +1,9 @@
+#include <charconv>
 #include <string>
 
 #include "protocol/scene/convert.h"
 #include "protocol/scene/hash.h"
+#include "protocol/scene/json_text.h"
 #include "protocol/scene/parse.h"
 #include "protocol/scene/scene.h"
 
@@ -61,10 +63,8 @@ Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes
     return scene::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, caps);
 }
 
-}  // namespace
-
-Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
-                               const SceneOverrides& overrides, const SceneCaps& caps) {
+Result<LoadedScene> load(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneOverrides& overrides,
+                         const SceneCaps& caps) {
     Result<std::unique_ptr<scene::SceneT>> parsed = parse(bytes, file_name, caps);
     if (!parsed) return parsed.error();
     scene::SceneT& tree = **parsed;
@@ -73,7 +73,7 @@ Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_
     LoadedScene loaded;
     loaded.binary = to_binary(tree);
     const scene::Scene& flat = *scene::GetScene(loaded.binary.data());
-    Result<sim::WorldDef> world = scene::convert_scene(tree, flat, file_name, caps, loaded.bounds);
+    Result<sim::WorldDef> world = scene::convert_scene(tree, flat, file_name, caps, loaded.bounds, loaded.generated);
     if (!world) return world.error();
     loaded.name = tree.name.empty() ? stem(file_name) : tree.name;
     loaded.scene_hash = scene::hash_scene(flat);
@@ -81,9 +81,44 @@ Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_
     return loaded;
 }
 
+}  // namespace
+
+Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                               const SceneOverrides& overrides, const SceneCaps& caps) {
+    Result<LoadedScene> loaded = load(bytes, file_name, overrides, caps);
+    return loaded ? std::move(loaded) : with_scene_line(loaded.error(), bytes, file_name);
+}
+
+Error with_scene_line(Error error, std::span<const std::uint8_t> bytes, std::string_view file_name) {
+    if (scene::is_binary(bytes)) return error;
+    return scene::with_line(std::move(error), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name);
+}
+
+std::string scene_path(std::string_view path, std::span<const GeneratedRange> generated) {
+    const std::size_t bracket = path.find('['), end = path.find(']');
+    const std::string_view list = path.substr(0, bracket);
+    if (list == "prefabs") return "templates" + std::string(path.substr(list.size()));
+    std::uint32_t index = 0;
+    if (end == std::string_view::npos || (list != "bodies" && list != "joints") ||
+        std::from_chars(path.data() + bracket + 1, path.data() + end, index).ec != std::errc())
+        return std::string(path);
+    std::uint32_t made = 0;  // before it: generators follow the listed bodies, and precede the listed joints
+    for (std::size_t i = 0; i < generated.size(); ++i) {
+        const GeneratedRange& range = generated[i];
+        const std::uint32_t first = list == "bodies" ? range.first : range.first_joint, count = list == "bodies" ? range.count : range.joints;
+        if (index >= first && index - first < count) return "generators[" + std::to_string(i) + "]";
+        made += index >= first ? count : 0;
+    }
+    return std::string(list) + "[" + std::to_string(index - made) + std::string(path.substr(end));
+}
+
 Result<SharedScene> share_scene(LoadedScene scene) {
     auto definition = sim::Definition::create(std::move(scene.world));
-    if (!definition) return definition.error();
+    if (!definition) {
+        Error error = definition.error();
+        error.place = scene_path(error.place, scene.generated);
+        return error;
+    }
     return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value(), std::move(scene.bounds)};
 }
 

@@ -52,12 +52,19 @@ struct SceneBound {
     double axis[3] = {}, to[3] = {};  // of length 1; of the body, of the world
 };
 
+// What a generator made, as ranges of WorldDef's bodies and joints.
+struct GeneratedRange {
+    std::uint32_t first = 0, count = 0;  // bodies; named ones answer to name[i]
+    std::uint32_t first_joint = 0, joints = 0;
+};
+
 struct LoadedScene {
     std::string name;                  // the scene's own, or else the stem of the file's name
     std::vector<std::uint8_t> binary;  // the effective scene in binary form
     std::uint64_t scene_hash = 0;      // XXH3-64 of the canonical walk over the effective scene
     sim::WorldDef world;
     std::vector<SceneBound> bounds;
+    std::vector<GeneratedRange> generated;  // by each of the scene's generators
 };
 
 // A scene whose definition is made: any number of rooms, worlds and recordings of it share what is here.
@@ -69,12 +76,19 @@ struct SharedScene {
     std::vector<SceneBound> bounds;
 };
 
-// JSON and binary are told apart by content. An error names the file, the line (where the JSON itself is wrong) and the path inside
-// (bodies[3].shape), what is wrong and how to mend it.
+// JSON and binary are told apart by content. An error names the file, the line (of JSON) and the path inside (bodies[3].shape), what is
+// wrong and how to mend it.
 Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
                                const SceneOverrides& overrides = {}, const SceneCaps& caps = {});
 
-// An error is that of sim::Definition::create.
+// An error is that of sim::Definition::create, at a place of the scene: see scene_path.
 Result<SharedScene> share_scene(LoadedScene scene);
+
+// The path inside a scene of what a path inside its WorldDef names: joints[9].body_a is joints[2].body_a, or generators[0], whose joint it is.
+std::string scene_path(std::string_view path, std::span<const GeneratedRange> generated);
+
+// `error` with the line in its place: "FILE: bodies[3].shape" becomes "FILE:12: bodies[3].shape", where `bytes` are the JSON of the file.
+// Another place, and that in a binary scene, stays.
+Error with_scene_line(Error error, std::span<const std::uint8_t> bytes, std::string_view file_name);
 
 }  // namespace orrery::protocol

@@ -144,4 +144,9 @@ std::string_view ScriptMade::name_of(sim::BodyId id) const {
     return {};
 }
 
+std::optional<sim::BodyId> ScriptMade::body_named(std::string_view name) const {
+    const auto named = body_names_.find(name);
+    return named == body_names_.end() ? std::nullopt : std::optional(bodies_[named->second].id);
+}
+
 }  // namespace orrery::protocol

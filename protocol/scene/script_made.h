@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "orrery/sim.hpp"
@@ -43,6 +47,10 @@ class ScriptMade {
     void note(const sim::World& world, std::span<sim::Command> commands);
     std::string_view name_of(sim::BodyId id) const;          // empty: not of these
 
+    // A name by which scripts may call a body; what it names, once it is made, and until then an id that never lives. Nothing: no name.
+    void add_body_name(std::string name, std::uint32_t thing) { body_names_.emplace(std::move(name), thing); }
+    std::optional<sim::BodyId> body_named(std::string_view name) const;
+
   private:
     static constexpr sim::BodyId kNever{sim::kNone - 1, 0};  // names a body, but none that ever lives: an order without one names the world
     struct Body {
@@ -56,6 +64,7 @@ class ScriptMade {
     std::vector<Body> bodies_;
     std::vector<sim::JointId> joints_;
     std::vector<Use> body_uses_, joint_uses_;         // after finish() by thing
+    std::map<std::string, std::uint32_t, std::less<>> body_names_;
 };
 
 }  // namespace orrery::protocol

@@ -89,6 +89,15 @@ Result<protocol::LoadedScene> load_scene_file(const std::string& path, const pro
     return protocol::load_scene(*bytes, path, overrides, caps);
 }
 
+Result<protocol::SharedScene> share_scene_file(protocol::LoadedScene scene, const std::string& path) {
+    Result<protocol::SharedScene> shared = protocol::share_scene(std::move(scene));
+    if (shared) return shared;
+    Error error = shared.error();
+    error.place = path + ": " + error.place;
+    const Result<std::vector<std::uint8_t>> bytes = read_file(path, protocol::kMaxSceneBytes, "kMaxSceneBytes");
+    return bytes ? protocol::with_scene_line(std::move(error), *bytes, path) : error;
+}
+
 std::string cpu_name() {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "server/cli/bench.h"
+#include "server/cli/check.h"
 #include "server/cli/command_line.h"
 #include "server/cli/doctor.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
 #include "server/cli/token.h"
 #include "server/cli/verify.h"
+#include "server/cli/version.h"
 
 namespace {
 
@@ -26,6 +28,7 @@ constexpr Subcommand kSubcommands[] = {
     {"serve", orrery::server::serve_command, "serve a scene to players and record it", false},
     {"token", orrery::server::token_command, "mint one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
+    {"check", orrery::server::check_command, "say what is wrong with a scene, and what may be"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "say what this build and this machine can do"},
@@ -41,7 +44,7 @@ int check_stdout(int code) {
 void print_help(std::FILE* to) {
     std::fprintf(to, "orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
     for (const Subcommand& subcommand : kSubcommands) std::fprintf(to, "  %-8s %s\n", subcommand.name, subcommand.summary);
-    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints the engine version.\n%s",
+    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints version, engine version and commit.\n%s",
                 orrery::server::exit_code_help());
 }
 
@@ -59,7 +62,7 @@ int main(int argc, char** argv) {
         return check_stdout(orrery::server::kExitGood);
     }
     if (arguments[0] == "--version") {
-        std::printf("orrery engine_version %u\n", orrery::sim::kEngineVersion);
+        std::printf("%s\n", orrery::server::version_text().c_str());
         return check_stdout(orrery::server::kExitGood);
     }
     for (const Subcommand& subcommand : kSubcommands) {

@@ -63,8 +63,8 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("--hash-tree", options.hash_tree,
                    "write the hash of every subsystem after every tick to this file, a JSON object a line");
     app.add_option("--bodies", options.bodies,
-                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies of the scene, by their "
-                   "names with commas between, after every tick");
+                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies, by their names with "
+                   "commas between, after every tick: of the scene's, and of those that commands make from when they are made");
     app.add_option("--bodies-every", options.bodies_every, "and not after every tick, but once in so many")
         ->check(whole_number(1, kMaxRunTicks))
         ->capture_default_str();
@@ -94,13 +94,19 @@ class TickWriter {
         return Ok{};
     }
 
-    Result<Ok> find_bodies(const sim::World& world) {
+    // `script` may be null, and outlives this.
+    Result<Ok> find_bodies(const sim::World& world, const protocol::CommandScript* script) {
+        script_ = script;
         for (std::size_t begin = 0; begin < options_.bodies.size();) {
             const std::size_t end = std::min(options_.bodies.find(',', begin), options_.bodies.size());
             const std::string name = options_.bodies.substr(begin, end - begin);
             const sim::BodyId id = world.find_body(name);
-            if (!id.valid()) return Error{ErrorCode::not_found, "--bodies", "no body of the scene is called \"" + name + "\""};
-            bodies_.emplace_back(name, id);
+            const bool made = !id.valid() && script && script->body_named(name);
+            if (!id.valid() && !made) {
+                return Error{ErrorCode::not_found, "--bodies",
+                             "no body of the scene is called \"" + name + "\"" + (script ? ", and no command makes one" : "")};
+            }
+            bodies_.push_back({name, id, made});
             begin = end + 1;
         }
         return Ok{};
@@ -137,9 +143,10 @@ class TickWriter {
     std::string replay_path() const { return recorder_ ? recorder_->path() : ""; }
 
   private:
-    // A body that is gone has no line.
+    // A body that is gone, or not made yet, has no line.
     void print_bodies(const sim::World& world) const {
-        for (const auto& [name, id] : bodies_) {
+        for (const auto& [name, defined, made] : bodies_) {
+            const sim::BodyId id = made ? *script_->body_named(name) : defined;
             if (!world.alive(id)) continue;
             const sim::BodyState body = world.body(id);
             const sim::Vec3 p = body.pose.position, v = body.linear_velocity, w = body.angular_velocity;
@@ -179,7 +186,13 @@ class TickWriter {
     std::unique_ptr<std::FILE, Close> tree_file_;
     std::unique_ptr<Recorder> recorder_;
     std::vector<std::uint8_t> state_;
-    std::vector<std::pair<std::string, sim::BodyId>> bodies_;  // to print
+    const protocol::CommandScript* script_ = nullptr;
+    struct Watched {
+        std::string name;
+        sim::BodyId defined;
+        bool made = false;  // by a command
+    };
+    std::vector<Watched> bodies_;  // to print
 };
 
 int run_scene(const RunOptions& options, sim::Target target, const protocol::SharedScene& scene) {
@@ -204,7 +217,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     }
     TickWriter writer(options, scene);
     Incidents incidents(options.scene, script ? &*script : nullptr, options.commands);
-    if (const Result<Ok> found = writer.find_bodies(**world); !found) return complain(found.error(), kExitInput);
+    if (const Result<Ok> found = writer.find_bodies(**world, script ? &*script : nullptr); !found) return complain(found.error(), kExitInput);
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
     protocol::BoundsWatch bounds(scene.bounds, **world);
@@ -258,8 +271,8 @@ int run_command(const std::vector<std::string>& arguments) {
     caps.max_bodies = options.max_bodies;
     Result<protocol::LoadedScene> loaded = load_scene_file(options.scene, overrides, caps);
     if (!loaded) return complain(loaded.error(), kExitInput);
-    const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
-    if (!scene) return complain(options.scene + ": " + scene.error().to_string(), exit_code_of(scene.error()));
+    const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
+    if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }

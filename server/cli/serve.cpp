@@ -180,9 +180,8 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     caps.max_bodies = options.max_bodies;
     Result<protocol::LoadedScene> loaded = load_scene_file(options.scene, overrides, caps);
     if (!loaded) return complain(loaded.error(), exit_code_of(loaded.error()));
-    const std::string name = loaded->name;
-    const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
-    if (!scene) return complain(name + ": " + scene.error().to_string(), exit_code_of(scene.error()));
+    const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
+    if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
     const sim::WorldDef& def = scene->definition->def();
 
     int exit = kExitGood;

@@ -1,5 +1,9 @@
 #include "server/net/ignored_log.h"
 
+#include <algorithm>
+
+#include "protocol/netcode/netcode_timing.h"
+
 namespace orrery::server {
 
 using protocol::Ignored;
@@ -34,10 +38,15 @@ void append(std::string& text, std::string_view name, std::uint64_t count, std::
 
 std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
                                             protocol::TimeNs now) {
+    // A client that leaves says so kDisconnectRepeats times, of which the first alone is from a known address.
+    const std::uint64_t left = (netcode.disconnections - netcode.timeouts) - (netcode_.disconnections - netcode_.timeouts);
+    const std::uint64_t goodbyes = left * static_cast<std::uint64_t>(protocol::kDisconnectRepeats - 1);
     std::string text;
     for (std::size_t i = 0; i < netcode.ignored.size(); ++i) {
         const auto reason = static_cast<Ignored>(i);
-        append(text, ignored_name(reason), netcode[reason] - netcode_[reason], mend(reason));
+        std::uint64_t count = netcode[reason] - netcode_[reason];
+        if (reason == Ignored::unknown_address) count -= std::min(count, goodbyes);
+        append(text, ignored_name(reason), count, mend(reason));
     }
     append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "all places are taken");
     append(text, "oversized", network.oversized - network_.oversized, {});

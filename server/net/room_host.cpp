@@ -7,9 +7,9 @@
 #include <ctime>
 
 #include "protocol/session/handshake.h"
-#include "server/base/json_line.h"
 #include "server/room/rig_faults.h"
 #include "server/net/line_output.h"
+#include "server/net/status_line.h"
 
 namespace orrery::server {
 
@@ -17,8 +17,6 @@ using protocol::kNsPerSecond;
 using protocol::TimeNs;
 
 namespace {
-
-constexpr TimeNs kSlipLogEvery = 5 * kNsPerSecond;
 
 std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
 
@@ -63,6 +61,7 @@ Result<Ok> RoomHost::run() {
         if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
         const TimeNs now = NetworkThread::now();
         if (ignored_.due(now)) log_ignored(now);
+        if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
     }
     spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
@@ -100,7 +99,7 @@ void RoomHost::log_rigs() {
 
 void RoomHost::log_ignored(TimeNs now) {
     const std::optional<std::string> line = ignored_.line(room_.stats().netcode, network_.stats(), now);
-    if (line) spdlog::info(*line);  // a client that leaves repeats itself: no warning
+    if (line) spdlog::info(*line);
 }
 
 void RoomHost::begin(sim::Stage stage) {
@@ -124,38 +123,23 @@ double Durations::percentile_ms(double fraction) const {
 void RoomHost::print_status(TimeNs now) {
     const RoomStats stats = room_.stats();
     const double seconds = std::max(1e-3, static_cast<double>(now - last_status_) * 1e-9);
-    const double sent = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
-    const double received =
+    Status status;
+    status.tick = stats.tick;
+    status.clients = stats.clients;
+    status.players = stats.playing;
+    status.tick_p50_ms = tick_times_.percentile_ms(0.5), status.tick_p99_ms = tick_times_.percentile_ms(0.99);
+    status.rigs_p50_ms = rig_times_.percentile_ms(0.5), status.rigs_p99_ms = rig_times_.percentile_ms(0.99);
+    status.budget_ms = 1e3 / static_cast<double>(room_.world().definition().tick_rate_hz);
+    status.late_ticks = stats.slips;
+    status.sent_bytes_per_s = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
+    status.received_bytes_per_s =
         static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
-    const double p50 = tick_times_.percentile_ms(0.5), p99 = tick_times_.percentile_ms(0.99);
-    const double rigs_p50 = rig_times_.percentile_ms(0.5), rigs_p99 = rig_times_.percentile_ms(0.99);
-    const char* recording = stats.recording_failed ? "failed" : "on";
-    const std::uint64_t dropped = lines_dropped_ + log_lines_dropped();
-    std::string line;
-    if (settings_.json) {
-        line = JsonLine()
-                   .number("tick", stats.tick)
-                   .number("recorded_tick", stats.last_recorded_tick)
-                   .text("recording", recording)
-                   .number("clients", stats.clients)
-                   .number("tick_p50_ms", std::optional(p50))
-                   .number("tick_p99_ms", std::optional(p99))
-                   .number("rigs_p50_ms", std::optional(rigs_p50))
-                   .number("rigs_p99_ms", std::optional(rigs_p99))
-                   .number("sent_bytes_per_s", std::optional(sent))
-                   .number("received_bytes_per_s", std::optional(received))
-                   .number("late_inputs", stats.inputs_late)
-                   .number("rejected_commands", stats.rejected_commands)
-                   .number("slips", stats.slips)
-                   .number("lines_dropped", dropped)
-                   .str();
-    } else {
-        line = fmt::format(
-            "status tick={} recorded_tick={} recording={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} rigs_p50_ms={:.3f} rigs_p99_ms={:.3f} "
-            "sent_bytes_per_s={:.0f} received_bytes_per_s={:.0f} late_inputs={} rejected_commands={} slips={} lines_dropped={}",
-            stats.tick, stats.last_recorded_tick, recording, stats.clients, p50, p99, rigs_p50, rigs_p99, sent, received, stats.inputs_late,
-            stats.rejected_commands, stats.slips, dropped);
-    }
+    status.recording_failed = stats.recording_failed;
+    status.recorded_tick = stats.last_recorded_tick;
+    status.late_inputs = stats.inputs_late;
+    status.rejected_commands = stats.rejected_commands;
+    status.lines_dropped = lines_dropped_ + log_lines_dropped();
+    std::string line = settings_.json ? status_json(status) : status_text(status);
     line += '\n';
     if (!write_if_ready(STDOUT_FILENO, line)) ++lines_dropped_;
     last_status_ = now;
@@ -175,16 +159,7 @@ void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, proto
     spdlog::info("client {} (id {:016x}) disconnected: {}", client, client_id, reason_name(why));
 }
 
-void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) {
-    ++slips_unlogged_;
-    const TimeNs now = NetworkThread::now();
-    if (now - last_slip_log_ < kSlipLogEvery) return;
-    spdlog::warn(
-        "tick {} comes {:.1f} ms late ({} slips since the last such line): this machine is too slow for the scene",
-        tick, static_cast<double>(late_ns) * 1e-6, slips_unlogged_);
-    last_slip_log_ = now;
-    slips_unlogged_ = 0;
-}
+void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
 
 void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording ends here: {}", error.to_string()); }
 

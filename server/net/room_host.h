@@ -9,6 +9,7 @@
 
 #include "server/net/access.h"
 #include "server/net/ignored_log.h"
+#include "server/net/late_tick_log.h"
 #include "server/net/network_thread.h"
 #include "server/room/room.h"
 
@@ -64,11 +65,11 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     DatagramQueue arrived_;
     Durations tick_times_, rig_times_;  // of a tick with all that belongs to it, and of its rigs
     protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
-    protocol::TimeNs last_status_ = 0, last_slip_log_ = 0;
+    protocol::TimeNs last_status_ = 0;
     sim::RigFaults rig_faults_;  // that were told of
-    std::uint64_t slips_unlogged_ = 0;
     RoomStats last_stats_;
     IgnoredLog ignored_;
+    LateTickLog late_ticks_;
     std::uint64_t lines_dropped_ = 0;  // of status, that stdout did not take at once
     bool token_used_ = false;
 };

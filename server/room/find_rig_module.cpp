@@ -98,7 +98,8 @@ RigModuleFound find_rig_module() {
         if (why.empty() && error != nullptr) why = error;  // of a file that is there, if any is
     }
     if (library == nullptr)
-        return {nullptr, "no CUDA module: " + why + " (it is built where nvcc 12 or newer is; ORRERY_JACOBI_MODULE names one elsewhere)"};
+        return {nullptr, "no CUDA module: " + why +
+                             " (it is built where nvcc 12 or newer is and a GPU answers, or with -DORRERY_CUDA=ON; ORRERY_JACOBI_MODULE names one elsewhere)"};
     const auto entry = reinterpret_cast<sim::RigModuleEntry>(dlsym(library, sim::kRigModuleSymbol));
     const sim::RigModule* const module = entry != nullptr ? entry() : nullptr;
     if (module == nullptr || module->layout != sim::rig_module_layout() || module->engine_version != sim::kEngineVersion)

@@ -28,7 +28,7 @@ struct ManifoldPoint {
 };
 
 // One convex contact: at most four points that share a normal, friction at the depth-weighted centre. Of several of one point
-// between the same bodies the solver makes nonconvex contacts (sim/constraints/nonconvex_contact.h).
+// between the same bodies the solver makes nonconvex contacts (sim/constraints/nonconvex_contact-inl.h).
 struct Manifold {
     std::uint32_t a = 0, b = 0;  // body indices, a < b
     std::uint32_t child_a = 0, child_b = 0;

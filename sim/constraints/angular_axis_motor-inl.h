@@ -12,8 +12,10 @@ struct AngularAxisMotorBundle {
     BundleHead head;
     Vec3Rows axis_a;        // local
     Row target;             // rad/s
-    Row damping;            // N m s until prepare, then 1 / (damping h) or 0
-    Row max_impulse;        // a torque (N m) until prepare
+    Row damping;            // N m s
+    Row max_torque;         // N m
+    Row softness;           // 1 / (damping h) or 0, and
+    Row max_impulse;        // N m s of a substep, from prepare on
     Row impulse;            // N m s of one substep
     JointForceRows force;
     // Of the current poses:
@@ -26,7 +28,7 @@ inline void load_lane(AngularAxisMotorBundle& bundle, std::uint32_t lane, const 
     set_lane(bundle.axis_a, lane, joint.axis_a);
     set_lane(bundle.target, lane, joint.target_radps);
     set_lane(bundle.damping, lane, joint.motor.damping);
-    set_lane(bundle.max_impulse, lane, joint.motor.max_force);
+    set_lane(bundle.max_torque, lane, joint.motor.max_force);
     set_lane(bundle.impulse, lane, impulse[0]);
 }
 inline void store_lane(const AngularAxisMotorBundle& bundle, std::uint32_t lane, float* impulse) {
@@ -69,8 +71,8 @@ struct AngularAxisMotorFunctions {
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
         const F h(step.h_s);
-        put(bundle.damping, lane, inverse_or_zero(get<F>(bundle.damping, lane) * h));
-        put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * h);
+        put(bundle.softness, lane, inverse_or_zero(get<F>(bundle.damping, lane) * h));
+        put(bundle.max_impulse, lane, get<F>(bundle.max_torque, lane) * h);
     }
 
     template <class F>
@@ -83,7 +85,7 @@ struct AngularAxisMotorFunctions {
         put(bundle.inertia_b, lane, b.inverse_inertia);
         put(bundle.axis, lane, axis);
         put(bundle.mass, lane,
-            select(response > zero, inverse_or_zero(response + get<F>(bundle.damping, lane)), zero));
+            select(response > zero, inverse_or_zero(response + get<F>(bundle.softness, lane)), zero));
     }
 
     template <class F>
@@ -103,7 +105,7 @@ struct AngularAxisMotorFunctions {
                                 VelocityT<F>& vb) {
         const F speed = dot(get<F>(bundle.axis, lane), vb.angular - va.angular) - get<F>(bundle.target, lane);
         const F old = get<F>(bundle.impulse, lane), limit = get<F>(bundle.max_impulse, lane);
-        const F change = (speed + get<F>(bundle.damping, lane) * old) * get<F>(bundle.mass, lane);
+        const F change = (speed + get<F>(bundle.softness, lane) * old) * get<F>(bundle.mass, lane);
         const F now = clamp(old - change, -limit, limit);
         put(bundle.impulse, lane, now);
         apply(bundle, lane, now - old, va, vb);

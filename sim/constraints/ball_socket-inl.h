@@ -100,7 +100,7 @@ struct BallSocketFunctions {
         const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane);
         const Vec3T<F> speed = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> change = -((get<F>(bundle.mass, lane) * (speed + bias * spring.keep)) * spring.mass_scale +
+        const Vec3T<F> change = -((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
                                   old * spring.impulse_scale);
         put(bundle.impulse, lane, old + change);
         apply(bundle, lane, change, va, vb);

@@ -46,11 +46,11 @@ ORRERY_FN void put(LdltRows<N>& rows, std::size_t lane, const LdltT<N, F>& k) {
     for (std::size_t i = 0; i < N; ++i) put(rows.inverse_d[i], lane, k.inverse_d[i]);
 }
 
-// The impulse change of a block for velocities v and bias: -mass_scale K^-1 (J v + keep bias) - impulse_scale old.
+// The impulse change of a block for velocities v and bias: -mass_scale K^-1 (J v + bias_scale bias) - impulse_scale old.
 template <std::size_t N, bool kRelax, class F>
 ORRERY_FN void soft_change(const LdltT<N, F>& k, const PassSpring<kRelax, F>& spring, const F (&speed)[N], const F (&bias)[N],
                            const F (&old)[N], F (&change)[N]) {
-    for (std::size_t i = 0; i < N; ++i) change[i] = speed[i] + bias[i] * spring.keep;
+    for (std::size_t i = 0; i < N; ++i) change[i] = speed[i] + bias[i] * spring.bias_scale;
     solve_ldlt(k, change);
     for (std::size_t i = 0; i < N; ++i) change[i] = -(change[i] * spring.mass_scale + old[i] * spring.impulse_scale);
 }

@@ -89,10 +89,10 @@ struct BlockFormFunctions {
     };
     template <class F>
     ORRERY_FN static Bias<F> bias(const Rows& bundle, std::size_t lane) {
-        Bias<F> held;
-        for (std::size_t i = 0; i < N; ++i) held.row[i] = get<F>(bundle.bias[i], lane);
-        for (std::size_t i = 0; i < D; ++i) held.drive[i] = limit_bias<F>(bundle.drive[i].hold, lane);
-        return held;
+        Bias<F> all;
+        for (std::size_t i = 0; i < N; ++i) all.row[i] = get<F>(bundle.bias[i], lane);
+        for (std::size_t i = 0; i < D; ++i) all.drive[i] = limit_bias<F>(bundle.drive[i].hold, lane);
+        return all;
     }
 
     template <class F>
@@ -145,12 +145,12 @@ struct BlockFormFunctions {
         const LineT<F>& line = block.drive[i];
         if (i < DL) put(bundle.drive_line[i], lane, line);
         else put(bundle.drive_turn[i - DL], lane, line.arm_a);
-        F coupling[N], give[N];
-        for (std::size_t k = 0; k < N; ++k) coupling[k] = give[k] = response(block.row[k], line, a, b);
-        solve_ldlt(get<F>(bundle.mass, lane), give);
-        F relief = coupling[0] * give[0];
-        for (std::size_t k = 1; k < N; ++k) relief = relief + coupling[k] * give[k];
-        for (std::size_t k = 0; k < N; ++k) put(bundle.give[i][k], lane, give[k]);
+        F coupling[N], k_inv_c[N];
+        for (std::size_t k = 0; k < N; ++k) coupling[k] = k_inv_c[k] = response(block.row[k], line, a, b);
+        solve_ldlt(get<F>(bundle.mass, lane), k_inv_c);
+        F relief = coupling[0] * k_inv_c[0];
+        for (std::size_t k = 1; k < N; ++k) relief = relief + coupling[k] * k_inv_c[k];
+        for (std::size_t k = 0; k < N; ++k) put(bundle.k_inv_c[i][k], lane, k_inv_c[k]);
         const F own = response(line, line, a, b);
         put(bundle.response[i], lane, own);
         put(bundle.relief[i], lane, relief);
@@ -191,7 +191,7 @@ struct BlockFormFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         F speed[N], old[N], change[N];
@@ -199,7 +199,7 @@ struct BlockFormFunctions {
             speed[i] = line_speed(row<F>(bundle, lane, i), va, vb);
             old[i] = get<F>(bundle.impulse[i], lane);
         }
-        soft_change(get<F>(bundle.mass, lane), spring, speed, held.row, old, change);
+        soft_change(get<F>(bundle.mass, lane), spring, speed, bias.row, old, change);
         if constexpr (kServo) {
             const F zero(0.0f), one(1.0f), most = get<F>(bundle.max_impulse, lane);
             F squared = zero;
@@ -211,10 +211,10 @@ struct BlockFormFunctions {
         }
         for (std::size_t i = 0; i < N; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
         apply(bundle, lane, change, va, vb);
-        for (std::size_t i = 0; i < D; ++i) solve_drive<kRelax>(bundle, lane, i, held.drive[i], spring.mass_scale, va, vb);
+        for (std::size_t i = 0; i < D; ++i) solve_drive<kRelax>(bundle, lane, i, bias.drive[i], spring.mass_scale, va, vb);
     }
     template <bool kRelax, class F>
-    ORRERY_FN static void solve_drive(Rows& bundle, std::size_t lane, std::size_t i, const LimitBias<F>& held, F share, VelocityT<F>& va,
+    ORRERY_FN static void solve_drive(Rows& bundle, std::size_t lane, std::size_t i, const LimitBias<F>& bias, F share, VelocityT<F>& va,
                                       VelocityT<F>& vb) {
         LimitRows& rows = bundle.drive[i].hold;
         const F zero(0.0f), own = get<F>(bundle.response[i], lane), softness = get<F>(bundle.softness[i], lane);
@@ -222,10 +222,10 @@ struct BlockFormFunctions {
         const F mass = select(own > zero, inverse_or_zero(left + softness), zero);
         const F impulse_scale = select(softness > zero, softness * mass, get<F>(rows.spring.impulse_scale, lane));
         const LineT<F> n = drive<F>(bundle, lane, i);
-        const F change = limit_change<kRelax>(rows, lane, held, line_speed(n, va, vb), mass, impulse_scale);
+        const F change = limit_change<kRelax>(rows, lane, bias, line_speed(n, va, vb), mass, impulse_scale);
         Vec3T<F> push = n.line * change, turn_a = n.arm_a * change, turn_b = n.arm_b * change;
         for (std::size_t k = 0; k < N; ++k) {
-            const F answer = get<F>(bundle.give[i][k], lane) * (change * share);
+            const F answer = get<F>(bundle.k_inv_c[i][k], lane) * (change * share);
             put(bundle.impulse[k], lane, get<F>(bundle.impulse[k], lane) - answer);
             const LineT<F> held_row = row<F>(bundle, lane, k);
             if (k < L) push = push - held_row.line * answer;
@@ -268,8 +268,8 @@ struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
     ORRERY_FN static void prepare(Rows& bundle, std::size_t lane, const StepConstants& step) {
         prepare_spring<F>(bundle.spring, lane, step);
         if constexpr (kServo) {
-            put(bundle.spring.keep, lane, F(1.0f));  // as all servos
-            put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * F(step.h_s));
+            put(bundle.spring.is_user_spring, lane, F(1.0f));  // as all servos
+            put(bundle.max_impulse, lane, get<F>(bundle.max_force, lane) * F(step.h_s));
         }
         if constexpr (Form::D > 0) {
             for (std::size_t i = 0; i < Form::D; ++i) {
@@ -290,7 +290,7 @@ struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
                 const bool motor = Constraint::kDrives[i] == Drive::motor;
                 if (motor) refresh_motor(bundle.drive[i], lane, response);
                 else refresh_hold(bundle.drive[i], lane, step, block.drive[i].value, response);
-                put(bundle.softness[i], lane, motor ? get<F>(bundle.drive[i].hold.spring.rate, lane) : F(0.0f));
+                put(bundle.softness[i], lane, motor ? get<F>(bundle.drive[i].softness, lane) : F(0.0f));
             }
         }
     }

@@ -18,7 +18,8 @@ struct BlockForm {
     static constexpr std::size_t kLines = L, kTurns = R, kRows = L + R, kLineDrives = DL, kDrives = DL + DR;
     BundleHead head;
     SpringRows spring;                       // of the block
-    Row max_speed, base_speed, max_impulse;  // of blocks that are servos
+    Row max_speed, base_speed, max_force;    // of blocks that are servos
+    Row max_impulse;                         // of a substep, from prepare on
     Row impulse[L + R];                      // N s, N m s of one substep
     DriveRows drive[at_least_one(DL + DR)];
     JointForceRows force;
@@ -32,7 +33,7 @@ struct BlockForm {
     Vec3Rows drive_turn[at_least_one(DR)];
     Row response[at_least_one(DL + DR)];     // J M^-1 J^T of a single row,
     Row relief[at_least_one(DL + DR)];       // how much less it is while the block holds,
-    Row give[at_least_one(DL + DR)][L + R];  // and what the block takes of a unit of its impulse
+    Row k_inv_c[at_least_one(DL + DR)][L + R];  // and what the block takes of a unit of its impulse
     Row softness[at_least_one(DL + DR)];     // 1 / (c h) of a motor of damping c, beside its response; else 0
 };
 

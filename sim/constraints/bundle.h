@@ -36,13 +36,14 @@ struct InertiaRows {
     Sym3Rows inverse_inertia;  // 1/(kg m^2), world axes
     Row inverse_mass;          // 1/kg
 };
-// The description's fields until prepare, which turns them into what the passes use (spring-inl.h).
 struct SpringRows {
-    Row rate;           // 1/s: position error to velocity
-    Row mass_scale;     // of the effective mass
-    Row impulse_scale;  // of the accumulated impulse
-    Row keep;           // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
-    Row most;           // m/s, rad/s: an error is brought back at most this fast
+    Row frequency_hz, damping_ratio, max_recovery_speed;  // the description's; 0 of the first and the last: the default
+    // What prepare makes of them for the passes (spring-inl.h):
+    Row rate;            // 1/s: position error to velocity
+    Row mass_scale;      // of the effective mass
+    Row impulse_scale;   // of the accumulated impulse
+    Row is_user_spring;  // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
+    Row recovery_speed;  // m/s, rad/s: an error is brought back at most this fast
 };
 
 // The factors of an N x N effective mass (ldlt-inl.h).
@@ -110,8 +111,8 @@ inline Vec3 get_lane(const Vec3Rows& rows, std::uint32_t lane) {
 inline float lower_end(float min_m, float max_m) { return min_m > 0.0f || !(max_m > min_m) ? min_m : -kNeverBeyond_m; }
 
 inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
-    rows.rate.lane[lane] = spring.frequency_hz, rows.mass_scale.lane[lane] = spring.damping_ratio;
-    rows.most.lane[lane] = spring.max_recovery_speed;
+    rows.frequency_hz.lane[lane] = spring.frequency_hz, rows.damping_ratio.lane[lane] = spring.damping_ratio;
+    rows.max_recovery_speed.lane[lane] = spring.max_recovery_speed;
 }
 
 // What a spring, a servo or a contact becomes for one substep.

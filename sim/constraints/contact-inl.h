@@ -41,20 +41,21 @@ struct ContactBundle {
         Vec3Rows first_offset;    // until prepare: m, from A's centre to the first point; those of the others lie in their `angular`
     };
     Row friction_least;           // the lesser eigenvalue of friction_mass
-    Row twist_mass;               // kg m^2; its sign is set where the contact is slender
+    Row twist_mass;               // kg m^2
     Row friction;
     Vec2Rows friction_impulse;    // along the tangents, N s
     Row twist_impulse;            // N m s
     // Last: memory ends where the bundle's kind has no more points.
     ContactPointRows one, two;
     Row coupling_of_two;          // 1/kg: what a unit of one point's impulse does to the speed at another
+    Row slender;                  // 1 where the contact is, else 0
     Vec3Rows held_a, held_b;      // m, from each centre to the points' middle, as far as it is held; until prepare the tick before's
     ContactPointRows three, four;
     Row coupling_of_more[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2 - 1];
 };
 constexpr std::size_t contact_bundle_bytes(std::size_t points) {
     return points == 1 ? offsetof(ContactBundle, one) + offsetof(ContactPointRows, angular)
-                       : points == 2 ? offsetof(ContactBundle, held_a) : sizeof(ContactBundle);
+                       : points == 2 ? offsetof(ContactBundle, slender) : sizeof(ContactBundle);
 }
 
 // Contacts with restitution lie in bundles of their own, and so do those with a ContactSurface that is not plain: others neither hold nor
@@ -293,7 +294,7 @@ struct ContactFunctions {
                 select(which, F(yes.impulse_scale), F(no.impulse_scale))};
     }
     template <class F>
-    ORRERY_FN static MaskOf<F> is_slender(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.twist_mass, lane) < F(0.0f); }
+    ORRERY_FN static MaskOf<F> is_slender(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.slender, lane) > F(0.0f); }
 
     // The mean of the points, from A's centre; until their `angular` is made.
     template <class F>
@@ -402,7 +403,8 @@ struct ContactFunctions {
         put(bundle.friction_mass, lane, friction_mass);
         const F least = least_of(friction_mass), twist_mass = inverse_or_zero(dot(n, spin * n));
         put(bundle.friction_least, lane, least);
-        put(bundle.twist_mass, lane, select((count > F(2.0f)) & (least * hardest < F(1.0f / kSlender)), zero - twist_mass, twist_mass));
+        put(bundle.twist_mass, lane, twist_mass);
+        if (points > 2) put(bundle.slender, lane, select((count > F(2.0f)) & (least * hardest < F(1.0f / kSlender)), F(1.0f), zero));
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
@@ -466,7 +468,7 @@ struct ContactFunctions {
 
         const F twist = get<F>(bundle.twist_impulse, lane), twist_limit = mu * levered;
         const F spin = dot(f.n, vb.angular - va.angular);
-        const F new_twist = clamp(twist - abs(get<F>(bundle.twist_mass, lane)) * spin, -twist_limit, twist_limit);
+        const F new_twist = clamp(twist - get<F>(bundle.twist_mass, lane) * spin, -twist_limit, twist_limit);
         const Vec3T<F> turn = f.n * (new_twist - twist);
         put(bundle.twist_impulse, lane, new_twist);
         va.angular = va.angular - f.a.inverse_inertia * turn;
@@ -748,7 +750,8 @@ struct SurfaceContactFunctions : ContactFunctions {
         const F frequency = get<F>(bundle.frequency_hz, lane), recovery = get<F>(bundle.recovery, lane);
         const MaskOf<F> own = frequency > F(0.0f);
         const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)), get<F>(bundle.damping_ratio, lane), F(step.h_s));
-        const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane), is_slender<F>(bundle, lane));
+        const MaskOf<F> slender = bundle.head.points > 2 ? is_slender<F>(bundle, lane) : F(0.0f) > F(0.0f);
+        const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane), slender);
         put(bundle.rate, lane, select(own, soft.rate, solvers.rate));
         put(bundle.mass_scale, lane, select(own, soft.mass_scale, solvers.mass_scale));
         put(bundle.impulse_scale, lane, select(own, soft.impulse_scale, solvers.impulse_scale));

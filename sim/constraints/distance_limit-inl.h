@@ -98,12 +98,12 @@ struct DistanceLimitFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         const F speed = (dot(get<F>(bundle.axis, lane), vb.linear - va.linear) +
                          dot(get<F>(bundle.angular_b, lane), vb.angular)) -
                         dot(get<F>(bundle.angular_a, lane), va.angular);
-        apply(bundle, lane, limit_change<kRelax>(bundle.limit, lane, held, speed), va, vb);
+        apply(bundle, lane, limit_change<kRelax>(bundle.limit, lane, bias, speed), va, vb);
     }
 
     template <class F>

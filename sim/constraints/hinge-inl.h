@@ -23,7 +23,7 @@ struct HingeBundle {
     LdltRows<5> mass;
     Row bias[5];             // m/s, rad/s
     Row coupling[5];         // what an impulse of one of the five does to the limit's speed: c
-    Row give[5];             // what the five give way to an impulse of the limit: K^-1 c
+    Row k_inv_c[5];             // what the five give way to an impulse of the limit: K^-1 c
     Row response, relief;    // of the limit's speed to its own impulse, and what of that the five take back: c . K^-1 c
 };
 
@@ -97,10 +97,10 @@ struct HingeFunctions {
     };
     template <class F>
     ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) {
-        Bias<F> held;
-        for (int i = 0; i < 5; ++i) held.row[i] = get<F>(bundle.bias[i], lane);
-        held.limit = limit_bias<F>(bundle.limit, lane);
-        return held;
+        Bias<F> all;
+        for (int i = 0; i < 5; ++i) all.row[i] = get<F>(bundle.bias[i], lane);
+        all.limit = limit_bias<F>(bundle.limit, lane);
+        return all;
     }
 
     template <class F>
@@ -138,11 +138,11 @@ struct HingeFunctions {
             const Vec3T<F> of_a = a.inverse_inertia * axis, of_b = b.inverse_inertia * axis, turn = of_a + of_b;
             const Vec3T<F> lever = cross(of_a, ra) + cross(of_b, rb);
             const F coupling[5] = {lever.x, lever.y, lever.z, dot(turn, rows[0]), dot(turn, rows[1])};
-            F give[5] = {coupling[0], coupling[1], coupling[2], coupling[3], coupling[4]};
-            solve_ldlt(mass, give);
-            F relief = coupling[0] * give[0];
-            for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * give[i];
-            for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.give[i], lane, give[i]);
+            F k_inv_c[5] = {coupling[0], coupling[1], coupling[2], coupling[3], coupling[4]};
+            solve_ldlt(mass, k_inv_c);
+            F relief = coupling[0] * k_inv_c[0];
+            for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * k_inv_c[i];
+            for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.k_inv_c[i], lane, k_inv_c[i]);
             put(bundle.response, lane, dot(axis, turn));
             put(bundle.relief, lane, relief);
         }
@@ -172,7 +172,7 @@ struct HingeFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane), axis = get<F>(bundle.axis, lane);
@@ -182,7 +182,7 @@ struct HingeFunctions {
                             dot(spin, get<F>(bundle.row_v, lane))};
         F old[5], change[5];
         for (int i = 0; i < 5; ++i) old[i] = get<F>(bundle.impulse[i], lane);
-        soft_change(get<F>(bundle.mass, lane), spring, speed, held.row, old, change);
+        soft_change(get<F>(bundle.mass, lane), spring, speed, bias.row, old, change);
         const MaskOf<F> limited = get<F>(bundle.limited, lane) > F(0.0f);
         if (any(limited)) {
             F turning = dot(axis, spin);
@@ -191,9 +191,9 @@ struct HingeFunctions {
             const F response = get<F>(bundle.response, lane);
             const F left = max(response - get<F>(bundle.relief, lane) * spring.mass_scale, response * F(kLeastLeft));
             const F mass = select(limited, inverse_or_zero(left), F(0.0f));
-            const F turn = limit_change<kRelax>(bundle.limit, lane, held.limit, turning, mass), share = turn * spring.mass_scale;
+            const F turn = limit_change<kRelax>(bundle.limit, lane, bias.limit, turning, mass), share = turn * spring.mass_scale;
             // Others keep their bits, the sign of a zero too: whether they come this way depends on their neighbours.
-            for (int i = 0; i < 5; ++i) change[i] = select(limited, change[i] - get<F>(bundle.give[i], lane) * share, change[i]);
+            for (int i = 0; i < 5; ++i) change[i] = select(limited, change[i] - get<F>(bundle.k_inv_c[i], lane) * share, change[i]);
             VelocityT<F> a = va, b = vb;
             apply_limit(bundle, lane, turn, a, b);
             va.angular = select<F>(limited, a.angular, va.angular);

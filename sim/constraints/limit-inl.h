@@ -50,34 +50,34 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
 // The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the solve
 // pass for a user's, at the end that was the nearer one then.
 template <bool kRelax, class F>
-ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass, F own_impulse_scale) {
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> bias, F speed, F mass, F own_impulse_scale) {
     const F zero(0.0f), one(1.0f);
-    LimitBias<F> now = held;
-    F keep = one;
+    LimitBias<F> now = bias;
+    F bias_scale = one;
     if constexpr (kRelax) {
-        keep = get<F>(rows.spring.keep, lane);
-        const MaskOf<F> user = keep > zero;
+        bias_scale = get<F>(rows.spring.is_user_spring, lane);
+        const MaskOf<F> user = bias_scale > zero;
         const LimitBias<F> fresh = limit_bias<F>(rows, lane);
-        now = {select(user, held.bias, fresh.bias), select(user, held.beyond, fresh.beyond),
-               select(user, held.min_impulse, fresh.min_impulse), select(user, held.max_impulse, fresh.max_impulse)};
+        now = {select(user, bias.bias, fresh.bias), select(user, bias.beyond, fresh.beyond),
+               select(user, bias.min_impulse, fresh.min_impulse), select(user, bias.max_impulse, fresh.max_impulse)};
     }
-    const MaskOf<F> beyond = now.beyond > zero, soft = beyond & (keep > zero);
+    const MaskOf<F> beyond = now.beyond > zero, soft = beyond & (bias_scale > zero);
     const F mass_scale = select(soft, get<F>(rows.spring.mass_scale, lane), one);
     const F impulse_scale = select(soft, own_impulse_scale, zero);
-    const F bias = select(beyond, now.bias * keep, now.bias);
+    const F wanted = select(beyond, now.bias * bias_scale, now.bias);
     const F old = get<F>(rows.impulse, lane);
-    const F change = mass * mass_scale * (speed + bias) + impulse_scale * old;
+    const F change = mass * mass_scale * (speed + wanted) + impulse_scale * old;
     const F total = clamp(old - change, now.min_impulse, now.max_impulse);
     put(rows.impulse, lane, total);
     return total - old;
 }
 template <bool kRelax, class F>
-ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed, F mass) {
-    return limit_change<kRelax>(rows, lane, held, speed, mass, get<F>(rows.spring.impulse_scale, lane));
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> bias, F speed, F mass) {
+    return limit_change<kRelax>(rows, lane, bias, speed, mass, get<F>(rows.spring.impulse_scale, lane));
 }
 template <bool kRelax, class F>
-ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> held, F speed) {
-    return limit_change<kRelax>(rows, lane, held, speed, get<F>(rows.mass, lane));
+ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> bias, F speed) {
+    return limit_change<kRelax>(rows, lane, bias, speed, get<F>(rows.mass, lane));
 }
 
 ORRERY_LANES_END

@@ -34,7 +34,7 @@ struct ManyFormFunctions {
     template <class F>
     ORRERY_FN static void prepare(ManyForm& bundle, std::size_t lane, const StepConstants& step) {
         prepare_hold<F>(bundle.drive, lane, step);
-        put(bundle.recovery, lane, get<F>(bundle.drive.hold.spring.most, lane));
+        put(bundle.recovery, lane, get<F>(bundle.drive.hold.spring.recovery_speed, lane));
     }
 
     template <class F>
@@ -49,10 +49,10 @@ struct ManyFormFunctions {
         apply(bundle, lane, get<F>(bundle.drive.hold.impulse, lane), v);
     }
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(ManyForm& bundle, std::size_t lane, const Bias<F>& held, VelocityT<F> (&v)[4]) {
+    ORRERY_FN static void solve(ManyForm& bundle, std::size_t lane, const Bias<F>& bias, VelocityT<F> (&v)[4]) {
         F speed(0.0f);
         for (std::size_t i = 0; i < 4; ++i) speed = speed + dot(get<F>(bundle.direction[i], lane), v[i].linear);
-        apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, held, speed), v);
+        apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, bias, speed), v);
     }
     template <class F>
     ORRERY_FN static void accumulate(ManyForm& bundle, std::size_t lane) {
@@ -78,8 +78,8 @@ struct ManyFunctions : ManyFormFunctions {
             response = response + squared * inverse_mass[i];
             fastest = max(fastest, sqrt(squared) * inverse_mass[i]);
         }
-        const F most = get<F>(bundle.recovery, lane) * (response * inverse_or_zero(fastest));
-        put(bundle.drive.hold.spring.most, lane, min(most, F(kNoLimit)));
+        const F limit = get<F>(bundle.recovery, lane) * (response * inverse_or_zero(fastest));
+        put(bundle.drive.hold.spring.recovery_speed, lane, min(limit, F(kNoLimit)));
         refresh_hold(bundle.drive, lane, step, row.value, response);
     }
 };

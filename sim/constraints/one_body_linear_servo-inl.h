@@ -13,7 +13,8 @@ struct OneBodyLinearServoBundle {
     Vec3Rows anchor_b;                       // local
     Vec3Rows target;                         // m, world
     SpringRows spring;
-    Row max_speed, base_speed, max_impulse;  // the last a force (N) until prepare
+    Row max_speed, base_speed, max_force;    // m/s, m/s, N
+    Row max_impulse;                         // N s of a substep, from prepare on
     Vec3Rows impulse;                        // N s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
@@ -29,7 +30,7 @@ inline void load_lane(OneBodyLinearServoBundle& bundle, std::uint32_t lane, cons
     set_lane(bundle.spring, lane, joint.spring);
     set_lane(bundle.max_speed, lane, joint.servo.max_speed);
     set_lane(bundle.base_speed, lane, joint.servo.base_speed);
-    set_lane(bundle.max_impulse, lane, joint.servo.max_force);
+    set_lane(bundle.max_force, lane, joint.servo.max_force);
     set_lane(bundle.impulse, lane, impulse);
 }
 inline void store_lane(const OneBodyLinearServoBundle& bundle, std::uint32_t lane, float* impulse) {
@@ -71,8 +72,8 @@ struct OneBodyLinearServoFunctions {
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
         prepare_spring<F>(bundle.spring, lane, step);
-        put(bundle.spring.keep, lane, F(1.0f));  // what a servo wants is a speed, whatever its spring
-        put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * F(step.h_s));
+        put(bundle.spring.is_user_spring, lane, F(1.0f));  // what a servo wants is a speed, whatever its spring
+        put(bundle.max_impulse, lane, get<F>(bundle.max_force, lane) * F(step.h_s));
     }
 
     template <class F>
@@ -104,12 +105,12 @@ struct OneBodyLinearServoFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>&,
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>&,
                                 VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         const Vec3T<F> speed = vb.linear + cross(vb.angular, get<F>(bundle.arm_b, lane));
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + held * spring.keep)) * spring.mass_scale +
+        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
                                        old * spring.impulse_scale);
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);

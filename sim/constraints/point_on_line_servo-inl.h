@@ -19,7 +19,7 @@ inline void load_lane(PointOnLineServoBundle& bundle, std::uint32_t lane, const 
     set_lane(bundle.spring, lane, joint.spring);
     set_lane(bundle.max_speed, lane, joint.servo.max_speed);
     set_lane(bundle.base_speed, lane, joint.servo.base_speed);
-    set_lane(bundle.max_impulse, lane, joint.servo.max_force);
+    set_lane(bundle.max_force, lane, joint.servo.max_force);
     load_impulses(bundle, lane, impulse);
 }
 

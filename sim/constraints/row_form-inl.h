@@ -29,21 +29,21 @@ enum class Drive { hold, servo, motor };
 template <class F>
 ORRERY_FN void prepare_hold(DriveRows& rows, std::size_t lane, const StepConstants& step) {
     prepare_spring<F>(rows.hold.spring, lane, step);
-    put(rows.max_impulse, lane, get<F>(rows.max_impulse, lane) * F(step.h_s));
+    put(rows.max_impulse, lane, get<F>(rows.max_force, lane) * F(step.h_s));
 }
 template <class F>
 ORRERY_FN void prepare_servo(DriveRows& rows, std::size_t lane, const StepConstants& step) {
     prepare_hold<F>(rows, lane, step);
-    put(rows.hold.spring.keep, lane, F(1.0f));
-    put(rows.hold.spring.most, lane, get<F>(rows.max_speed, lane));
+    put(rows.hold.spring.is_user_spring, lane, F(1.0f));
+    put(rows.hold.spring.recovery_speed, lane, get<F>(rows.max_speed, lane));
 }
 template <class F>
 ORRERY_FN void prepare_motor(DriveRows& rows, std::size_t lane, const StepConstants& step) {
     const F h(step.h_s), one(1.0f);
-    put(rows.hold.spring.rate, lane, min(inverse_or_zero(get<F>(rows.hold.spring.rate, lane) * h), F(1.0e30f)));
+    put(rows.softness, lane, min(inverse_or_zero(get<F>(rows.damping, lane) * h), F(1.0e30f)));
     put(rows.hold.spring.mass_scale, lane, one);
-    put(rows.hold.spring.keep, lane, one);
-    put(rows.max_impulse, lane, get<F>(rows.max_impulse, lane) * h);
+    put(rows.hold.spring.is_user_spring, lane, one);
+    put(rows.max_impulse, lane, get<F>(rows.max_force, lane) * h);
 }
 
 template <Drive kDrive, class F>
@@ -69,7 +69,7 @@ ORRERY_FN void refresh_hold(DriveRows& rows, std::size_t lane, const StepConstan
     const F above_low = value - low, above_high = value - high;
     const F error = select(above_low < -above_high, above_low, above_high);
     const F speed = servo_speed(abs(error), get<F>(hold.spring.rate, lane), get<F>(rows.base_speed, lane),
-                                get<F>(hold.spring.most, lane), inverse_h);
+                                get<F>(hold.spring.recovery_speed, lane), inverse_h);
     const MaskOf<F> beyond = get<F>(hold.beyond, lane) > zero;
     put(hold.bias, lane, select(beyond, speed * copy_sign(one, error), error * inverse_h));
     put(hold.min_impulse, lane, max(get<F>(hold.min_impulse, lane), -most));
@@ -78,7 +78,7 @@ ORRERY_FN void refresh_hold(DriveRows& rows, std::size_t lane, const StepConstan
 template <class F>
 ORRERY_FN void refresh_motor(DriveRows& rows, std::size_t lane, F response) {
     LimitRows& hold = rows.hold;
-    const F zero(0.0f), g = get<F>(hold.spring.rate, lane), most = get<F>(rows.max_impulse, lane);
+    const F zero(0.0f), g = get<F>(rows.softness, lane), most = get<F>(rows.max_impulse, lane);
     const F mass = select(response > zero, inverse_or_zero(response + g), zero);
     put(hold.mass, lane, mass);
     put(hold.spring.impulse_scale, lane, g * mass);
@@ -155,7 +155,7 @@ struct RowFormFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         F speed(0.0f);
         if constexpr (kLinear) speed = dot(get<F>(bundle.linear.b, lane), vb.linear) - dot(get<F>(bundle.linear.a, lane), va.linear);
@@ -163,7 +163,7 @@ struct RowFormFunctions {
             const F turning = dot(get<F>(bundle.angular.b, lane), vb.angular) - dot(get<F>(bundle.angular.a, lane), va.angular);
             speed = speed + turning;
         }
-        apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, held, speed), va, vb);
+        apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, bias, speed), va, vb);
     }
 
     template <class F>

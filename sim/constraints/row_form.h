@@ -8,8 +8,13 @@
 namespace orrery::sim {
 
 struct DriveRows {
-    LimitRows hold;                          // a motor has its target speed in `low` and its damping in `spring.rate`
-    Row max_speed, base_speed, max_impulse;  // of servos; the last a force until prepare
+    LimitRows hold;             // a motor's target speed is its `low`
+    Row max_speed, base_speed;  // of servos
+    Row max_force;
+    Row damping;                // of motors
+    // What prepare makes of them:
+    Row max_impulse;            // of a substep
+    Row softness;               // of motors: 1 / (damping h)
 };
 
 inline void set_servo(DriveRows& rows, std::uint32_t lane, float target, Spring spring, Servo servo) {
@@ -18,7 +23,7 @@ inline void set_servo(DriveRows& rows, std::uint32_t lane, float target, Spring 
     set_lane(rows.hold.spring, lane, spring);
     set_lane(rows.max_speed, lane, servo.max_speed);
     set_lane(rows.base_speed, lane, servo.base_speed);
-    set_lane(rows.max_impulse, lane, servo.max_force);
+    set_lane(rows.max_force, lane, servo.max_force);
 }
 inline void set_limit(DriveRows& rows, std::uint32_t lane, float low, float high, Spring spring) {
     set_servo(rows, lane, low, spring, {});
@@ -26,8 +31,8 @@ inline void set_limit(DriveRows& rows, std::uint32_t lane, float low, float high
 }
 inline void set_motor(DriveRows& rows, std::uint32_t lane, float target, Motor motor) {
     set_lane(rows.hold.low, lane, target);
-    set_lane(rows.hold.spring.rate, lane, motor.damping);
-    set_lane(rows.max_impulse, lane, motor.max_force);
+    set_lane(rows.damping, lane, motor.damping);
+    set_lane(rows.max_force, lane, motor.max_force);
 }
 
 // C' = b . vb - a . va, and likewise for the angular velocities.

@@ -35,47 +35,48 @@ ORRERY_FN SoftT<F> soften(F frequency_hz, F damping_ratio, F h) {
     return {w / c, q * impulse_scale, impulse_scale};
 }
 
-// Turns frequency and ratio in the rows into coefficients; where the frequency is 0 the default rigidity takes their place.
+// Makes coefficients of frequency and ratio; where the frequency is 0 the default rigidity takes their place.
 template <class F>
 ORRERY_FN void prepare_spring(SpringRows& rows, std::size_t lane, const StepConstants& step) {
-    const F frequency = get<F>(rows.rate, lane), ratio = get<F>(rows.mass_scale, lane);
+    const F frequency = get<F>(rows.frequency_hz, lane), ratio = get<F>(rows.damping_ratio, lane);
     const MaskOf<F> user = frequency > F(0.0f);
     const SoftT<F> soft = soften(select(user, frequency, F(1.0f)), ratio, F(step.h_s));
     put(rows.rate, lane, select(user, soft.rate, F(step.joint.rate)));
     put(rows.mass_scale, lane, select(user, soft.mass_scale, F(step.joint.mass_scale)));
     put(rows.impulse_scale, lane, select(user, soft.impulse_scale, F(step.joint.impulse_scale)));
-    put(rows.keep, lane, select(user, F(1.0f), F(0.0f)));
-    const F most = get<F>(rows.most, lane);
-    put(rows.most, lane, select(most > F(0.0f), most, select(user, F(kNoLimit), F(step.joint_recovery_speed))));
+    put(rows.is_user_spring, lane, select(user, F(1.0f), F(0.0f)));
+    const F limit = get<F>(rows.max_recovery_speed, lane);
+    put(rows.recovery_speed, lane, select(limit > F(0.0f), limit, select(user, F(kNoLimit), F(step.joint_recovery_speed))));
 }
 
 // The speed at which a row's error is asked to shrink, and that of three rows along it.
 template <class F>
 ORRERY_FN F recovery(const SpringRows& rows, std::size_t lane, F error) {
-    const F most = get<F>(rows.most, lane);
-    return clamp(error * get<F>(rows.rate, lane), -most, most);
+    const F limit = get<F>(rows.recovery_speed, lane);
+    return clamp(error * get<F>(rows.rate, lane), -limit, limit);
 }
 template <class F>
 ORRERY_FN Vec3T<F> recovery(const SpringRows& rows, std::size_t lane, Vec3T<F> error) {
-    const F most = get<F>(rows.most, lane), one(1.0f);
+    const F limit = get<F>(rows.recovery_speed, lane), one(1.0f);
     const Vec3T<F> speed = error * get<F>(rows.rate, lane);
     const F squared = length_squared(speed);
-    const MaskOf<F> over = squared > most * most;
+    const MaskOf<F> over = squared > limit * limit;
     if (!any(over)) return speed;  // as good as always: the root is dear
-    return select<F>(over, speed * (most / sqrt(select(over, squared, one))), speed);
+    return select<F>(over, speed * (limit / sqrt(select(over, squared, one))), speed);
 }
 
 // In the solve pass all of it; in relax a user's spring only, where the default rigidity holds velocity alone.
-// `keep` of a user's spring repeats the solve pass, bias included, so that its oscillator is integrated once a substep.
+// Relax of a user's spring repeats the solve pass, bias included, so that its oscillator is integrated once a substep: bias_scale is 1
+// there, and 0 for the default rigidity.
 template <bool kRelax, class F>
 struct PassSpring {
-    F mass_scale, impulse_scale, keep;
+    F mass_scale, impulse_scale, bias_scale;
     ORRERY_FN static PassSpring of(const SpringRows& rows, std::size_t lane) {
         const F mass_scale = get<F>(rows.mass_scale, lane), impulse_scale = get<F>(rows.impulse_scale, lane);
         if constexpr (!kRelax) return {mass_scale, impulse_scale, F(1.0f)};
-        const F keep = get<F>(rows.keep, lane);
-        const MaskOf<F> user = keep > F(0.0f);
-        return {select(user, mass_scale, F(1.0f)), select(user, impulse_scale, F(0.0f)), keep};
+        const F is_user_spring = get<F>(rows.is_user_spring, lane);
+        const MaskOf<F> user = is_user_spring > F(0.0f);
+        return {select(user, mass_scale, F(1.0f)), select(user, impulse_scale, F(0.0f)), is_user_spring};
     }
 };
 

@@ -84,7 +84,7 @@ struct ThreeFormFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         Vec3T<F> speed = vb.angular - va.angular;
@@ -93,7 +93,7 @@ struct ThreeFormFunctions {
                     (va.linear + cross(va.angular, get<F>(bundle.arm_a, lane)));
         }
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + held * spring.keep)) * spring.mass_scale +
+        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
                                        old * spring.impulse_scale);
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);
@@ -114,7 +114,7 @@ template <class Rows>
 struct ThreeMotorFormFunctions : ThreeFormFunctions<Rows> {
     using Base = ThreeFormFunctions<Rows>;
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Vec3T<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Vec3T<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         Vec3T<F> speed = vb.angular - va.angular;
         if constexpr (Base::kPoint) {
@@ -122,7 +122,7 @@ struct ThreeMotorFormFunctions : ThreeFormFunctions<Rows> {
                     (va.linear + cross(va.angular, get<F>(bundle.arm_a, lane)));
         }
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - get<F>(bundle.mass, lane) * ((speed + held) + old * get<F>(bundle.spring.rate, lane));
+        const Vec3T<F> wanted = old - get<F>(bundle.mass, lane) * ((speed + bias) + old * get<F>(bundle.softness, lane));
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);
         Base::apply(bundle, lane, now - old, va, vb);
@@ -139,12 +139,12 @@ struct ThreeFunctions
     ORRERY_FN static void prepare(Rows& bundle, std::size_t lane, const StepConstants& step) {
         const F h(step.h_s);
         if constexpr (kDrive == Drive::motor) {
-            put(bundle.spring.rate, lane, inverse_or_zero(get<F>(bundle.spring.rate, lane) * h));
+            put(bundle.softness, lane, inverse_or_zero(get<F>(bundle.damping, lane) * h));
         } else {
             prepare_spring<F>(bundle.spring, lane, step);
-            put(bundle.spring.keep, lane, F(1.0f));  // as all servos
+            put(bundle.spring.is_user_spring, lane, F(1.0f));  // as all servos
         }
-        put(bundle.max_impulse, lane, get<F>(bundle.max_impulse, lane) * h);
+        put(bundle.max_impulse, lane, get<F>(bundle.max_force, lane) * h);
     }
     template <class F, class Bundle>
     ORRERY_FN static void refresh(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
@@ -154,7 +154,7 @@ struct ThreeFunctions
         const Sym3T<F> k = Form::put_rows(bundle, lane, rows, a, b);
         if constexpr (kDrive == Drive::motor) {
             const F movable = select((k.xx + k.yy) + k.zz > zero, one, zero);
-            const Sym3T<F> m = inverse_or_zero(add_diagonal(k, get<F>(bundle.spring.rate, lane)));
+            const Sym3T<F> m = inverse_or_zero(add_diagonal(k, get<F>(bundle.softness, lane)));
             put(bundle.mass, lane,
                 Sym3T<F>{m.xx * movable, m.xy * movable, m.xz * movable, m.yy * movable, m.yz * movable, m.zz * movable});
             put(bundle.bias, lane, -rows.error);

@@ -1,5 +1,4 @@
-// Three rows along the world's axes, of a common point (linear) or of a rotation (angular), solved as one 3x3 block: a servo
-// that
+// Three rows along the world's axes, of a common point (linear) or of a rotation (angular), solved as one 3x3 block: a servo that
 // drives an error to nothing or a motor that drives a velocity, with at most a force. The functions are in three_form-inl.h.
 #pragma once
 
@@ -9,8 +8,10 @@ namespace orrery::sim {
 
 struct ThreeForm {
     BundleHead head;
-    SpringRows spring;                       // a motor has its damping in `rate`
-    Row max_speed, base_speed, max_impulse;  // the last a force until prepare
+    SpringRows spring;                       // of servos
+    Row max_speed, base_speed;               // of servos
+    Row max_force, damping;                  // the latter of motors
+    Row max_impulse, softness;               // what prepare makes of them: of a substep, 1 / (damping h)
     Vec3Rows impulse;                        // N s or N m s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
@@ -29,11 +30,11 @@ inline void set_servo(ThreeForm& rows, std::uint32_t lane, Spring spring, Servo 
     set_lane(rows.spring, lane, spring);
     set_lane(rows.max_speed, lane, servo.max_speed);
     set_lane(rows.base_speed, lane, servo.base_speed);
-    set_lane(rows.max_impulse, lane, servo.max_force);
+    set_lane(rows.max_force, lane, servo.max_force);
 }
 inline void set_motor(ThreeForm& rows, std::uint32_t lane, Motor motor) {
-    set_lane(rows.spring.rate, lane, motor.damping);
-    set_lane(rows.max_impulse, lane, motor.max_force);
+    set_lane(rows.damping, lane, motor.damping);
+    set_lane(rows.max_force, lane, motor.max_force);
 }
 inline void load_impulses(ThreeForm& bundle, std::uint32_t lane, const float* impulse) {
     set_lane(bundle.impulse, lane, impulse);

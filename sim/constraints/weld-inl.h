@@ -108,7 +108,7 @@ struct WeldFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& held, VelocityT<F>& va,
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
                                 VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane);
@@ -116,10 +116,10 @@ struct WeldFunctions {
         const Vec3T<F> spin = vb.angular - va.angular;
         const Vec3T<F> p = get<F>(bundle.impulse, lane), t = get<F>(bundle.turn, lane);
         const F speed[6] = {slip.x, slip.y, slip.z, spin.x, spin.y, spin.z};
-        const F bias[6] = {held.linear.x, held.linear.y, held.linear.z, held.angular.x, held.angular.y, held.angular.z};
+        const F wanted[6] = {bias.linear.x, bias.linear.y, bias.linear.z, bias.angular.x, bias.angular.y, bias.angular.z};
         const F old[6] = {p.x, p.y, p.z, t.x, t.y, t.z};
         F change[6];
-        soft_change(get<F>(bundle.mass, lane), spring, speed, bias, old, change);
+        soft_change(get<F>(bundle.mass, lane), spring, speed, wanted, old, change);
         const Vec3T<F> dp{change[0], change[1], change[2]}, dt{change[3], change[4], change[5]};
         put(bundle.impulse, lane, p + dp);
         put(bundle.turn, lane, t + dt);

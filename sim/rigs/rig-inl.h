@@ -217,7 +217,7 @@ ORRERY_FN Vec3T<F> point_turn(Vec3T<F> angular, Vec3T<F> arm, F curve) {
 
 template <class F>
 struct JointSpring {
-    F softness, rate, keep;  // keep: 1 where the user set it, else 0
+    F softness, rate, is_user_spring;  // the last: 1 where the user set it, else 0
 };
 // frequency 0: rigid, with the rig's own softness.
 template <class F>
@@ -231,7 +231,7 @@ ORRERY_FN JointSpring<F> joint_spring(F frequency, F damping_ratio, F own, const
 template <class F>
 ORRERY_FN Vec3T<F> joint_bias(Vec3T<F> error, const JointSpring<F>& spring, const StepConstants& step) {
     const Vec3T<F> bias = error * spring.rate;
-    return select<F>(spring.keep > F(0.0f), bias, shortened(bias, F(step.joint_recovery_speed)));
+    return select<F>(spring.is_user_spring > F(0.0f), bias, shortened(bias, F(step.joint_recovery_speed)));
 }
 
 // What a joint is to be apart by when a substep ends, but for what its softness leaves.

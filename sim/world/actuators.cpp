@@ -60,12 +60,12 @@ void note_wish(Core& core, ActuatorState& actuator, const ActuatorDef& def, floa
     value = ref::clamp_between(value, -kMaxLinearSpeed_mps, kMaxLinearSpeed_mps);
     if (def.kind == ActuatorKind::jump) {
         if (value > walker.jump_mps) walker.jump_mps = value;
-        if (walker.jumping == nullptr) walker.jumping = &actuator.base.position.x;
+        if (walker.jumping == nullptr) walker.jumping = &actuator.walker.jumping;
         return;
     }
     if (walker.settings == nullptr) {
         walker.settings = &def;
-        walker.stood = &actuator.base.position.x;
+        walker.stood = &actuator.walker.stood;
     }
     const Quat orientation = pose_of(core.state.bodies.pose[actuator.body]).orientation;
     const Vec3 axis = def.direction_local ? ref::rotated(orientation, def.direction) : def.direction;

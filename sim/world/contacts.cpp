@@ -199,7 +199,7 @@ void list_ended(Core& core) {
 
 }  // namespace
 
-void warm_start_contacts(Core& core, Executor& executor) {
+void match_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     resize_sparingly(core.before, count);
     core.bearings = {core.arena.allocate<Bearing>(count), count};

@@ -99,7 +99,7 @@ struct Core {
     Collision collision;
     Solver solver;
     RigWorker rigs;
-    // Holds the state's contacts, from keep_contacts to warm_start_contacts; pairs, what finds them and manifolds, and who stands; the solver's bundles.
+    // Holds the state's contacts, from keep_contacts to match_contacts; pairs, what finds them and manifolds, and who stands; the solver's bundles.
     TickArena arena;
     std::span<const Pair> pairs;                   // until the solver begins
     ManifoldStore found;                           // by the narrow phase
@@ -232,7 +232,7 @@ void hold_back_continuous(Core& core, const BodyTree& fixed);
 // ---- contacts.cpp, upkeep.cpp
 
 // Gives the tick's new manifolds the impulses of the contacts they continue, their materials and surfaces.
-void warm_start_contacts(Core& core, Executor& executor);
+void match_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
 void keep_contacts(Core& core, Executor& executor);
 void zero_contact_impulses(Core& core, std::uint32_t manifold);

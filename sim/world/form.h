@@ -167,7 +167,10 @@ void put_control(Writer& out, const State& state) {
         out.put(actuator.body);
         out.put(actuator.joint);
         out.put(actuator.slot);
-        out.put(actuator.base);
+        // An actuator has a base or a walker's state: both are written as a pose, the latter as its x.
+        Pose written = actuator.base;
+        if (actuator.walker.stood > 0.0f || actuator.walker.jumping > 0.0f) written.position.x = 1.0f;
+        out.put(written);
     }
 }
 

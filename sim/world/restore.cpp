@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "sim/world/form.h"
 #include "sim/bodies/numbers.h"
@@ -363,10 +364,9 @@ class Restorer {
         if (a.prefab == kNone && a.slot != definition.slot) return false;
         if (!ref::within(a.base.position, kMaxCoordinate_m)) return false;
         if (definition.kind != ActuatorKind::kinematic) {
-            const bool may_remember = definition.kind == ActuatorKind::walk || definition.kind == ActuatorKind::jump;
-            Pose kept = a.base;
-            if (may_remember && kept.position.x == 1.0f) kept.position.x = 0.0f;
-            if (!(kept == Pose{})) return false;
+            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::walk) a.walker.stood = std::exchange(a.base.position.x, 0.0f);
+            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::jump) a.walker.jumping = std::exchange(a.base.position.x, 0.0f);
+            if (!(a.base == Pose{})) return false;
         }
         Quat turn = a.base.orientation;
         if (!ref::make_unit(turn)) return false;

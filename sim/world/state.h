@@ -74,11 +74,18 @@ struct ContactTotals {  // of some of a tick's manifolds
 };
 
 // An actuator at work: whose definition, on which body or joint.
+// What a walk or jump actuator remembers of its body; 0 or 1.
+struct WalkerState {
+    float stood = 0.0f;    // walk: in the tick before
+    float jumping = 0.0f;  // jump: it jumped and has not landed
+};
+
 struct ActuatorState {
     std::uint32_t prefab = kNone, index = kNone;    // WorldDef::actuators or a prefab's
     std::uint32_t body = kNone, joint = kNone;      // indices in the world
     std::uint16_t slot = kNoSlot;
-    Pose base;                                      // kinematic: the body's pose when it was made; walk, jump: Walker::stood, jumping as x
+    Pose base;                                      // kinematic: the body's pose when it was made
+    WalkerState walker;                             // walk, jump
 };
 
 struct SlotState {

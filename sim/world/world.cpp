@@ -50,7 +50,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena, core.found)) return false;
     core.manifolds = Manifolds(core.found.order);
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
-    warm_start_contacts(core, executor);
+    match_contacts(core, executor);
     core.stats.candidate_pairs = static_cast<std::uint32_t>(core.pairs.size());
     core.stats.manifolds = static_cast<std::uint32_t>(core.manifolds.size());
     return true;
@@ -112,7 +112,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     core.stats.device_rigs = rigs.empty() ? 0 : rigs.solved_elsewhere();
     core.stats.device_times = rigs.empty() ? DeviceTimes{} : rigs.device_times();
     core.pairs = {};
-    core.state.contacts.view({});  // warm_start_contacts has read them
+    core.state.contacts.view({});  // match_contacts has read them
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
     core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;

@@ -66,7 +66,7 @@ def a_spectator_has_the_key_frame_in_20_s_and_then_64_kib_a_second(programs, fol
     print(f"key frame: {key_frame['seconds']} s, {first - connecting_at} ticks, {key_frame['bodies']} bodies, {key_frame['bytes']} bytes")
     print(f"watched: {watched['wall_s']} s, {last - first} ticks, {watched['snapshots']} snapshots ({watched['snapshots_lost']} lost), "
           f"{watched['bytes_per_s']} bytes/s, at most {watched['bytes_per_s_max']}")
-    print(f"server: tick p50 {status['tick_p50_ms']} ms, p99 {status['tick_p99_ms']} ms, {status['slips']} slips", flush=True)
+    print(f"server: tick p50 {status['tick_p50_ms']} ms, p99 {status['tick_p99_ms']} ms, {status['late_ticks']} late ticks", flush=True)
 
     # From a tick before the client connected to the first snapshot, which follows the complete key frame.
     check(first - connecting_at <= KEY_FRAME_TICKS, f"the key frame took {first - connecting_at} ticks")

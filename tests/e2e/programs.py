@@ -61,10 +61,13 @@ class Server:
     def read_line(self):
         line = self.process.stdout.readline()
         if not line:
-            self.log.seek(0)
-            raise Failure("the server ended early: " + self.log.read())
+            raise Failure("the server ended early: " + self.log_text())
         self.lines.append(line.rstrip("\n"))
         return self.lines[-1]
+
+    def log_text(self):
+        with open(self.log.name) as log:
+            return log.read()
 
     def stop(self, number=signal.SIGTERM, timeout_s=5):
         self.process.send_signal(number)

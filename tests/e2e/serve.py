@@ -28,6 +28,7 @@ def a_driven_session_is_recorded_and_verifies(programs, folder):
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
         check(any(line.startswith("status ") and "clients=1" in line for line in server.lines), "no status line counts the client")
         announced = announced_tick(server.lines)
+        check("ignored" not in server.log_text(), "players who came and left cleanly are logged as ignored: " + server.log_text())
     check(announced > 900, f"only tick {announced} was announced")
     for target in ("scalar", "auto"):
         code, report = programs.verify(server.replay, "--require-complete", "--target", target)
@@ -90,8 +91,7 @@ def rigs_beyond_limits_and_idle_ones_are_told(programs, folder):
         while not any(line.startswith("status ") for line in server.lines):
             server.read_line()
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
-        server.log.seek(0)
-        log = server.log.read()
+        log = server.log_text()
         check(log.count("rigs beyond kMaxGraphSides: 1,") == 1, "the log does not tell once of the rig that is too large")
         check(log.count("rigs[1] 'nobody' holds nothing") == 1, "the log does not tell once of the rig that holds nothing")
 

@@ -181,7 +181,7 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         CHECK_MESSAGE(error.find(part) != std::string::npos, error << " lacks " << part);
     };
     for (const Kind& kind : kKinds) {
-        const std::string place = "test.json: generators[0]." + std::string(kind.name) + ".";
+        const std::string place = "test.json:2: generators[0]." + std::string(kind.name) + ".";
         has(scene_of(kind, "\"mass_kg\": -1"), place + "mass_kg: is -1; give a number from 0 to");
         has(scene_of(kind, "\"mass_kg\": nan"), place + "mass_kg: is nan");
         has(scene_of(kind, "\"linear_damping\": -0.5"), place + "linear_damping: is -0.5; give a number from 0 to");
@@ -197,11 +197,11 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         has(scene_of(kind, R"("collide": false, "mask": 2)"), chain ? "no error" : place + "mask: " + refused);
     }
     const auto ladder = [](const std::string& fields) { return scene_of("\"rope_ladder\": {" + fields + "}"); };
-    const std::string shapes = R"("rung_shape": "rung", "link_shape": "bead")", place = "test.json: generators[0].rope_ladder.";
+    const std::string shapes = R"("rung_shape": "rung", "link_shape": "bead")", place = "test.json:2: generators[0].rope_ladder.";
     has(ladder(shapes + ", \"rungs\": 0"), place + "rungs: is 0; give at least 1");
     has(ladder(shapes + ", \"step\": [0, 0, 0]"), place + "step: is 0; give the way from one rung to the next, m");
     has(ladder(shapes + ", \"across\": [0, 0, 0]"), place + "across: is 0; give the way from one rope to the other, m");
-    const std::string at = "test.json: generators[0].";
+    const std::string at = "test.json:2: generators[0].";
     has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"), at + "bridge.step: is 0; give the way from one plank to the next, m");
     has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"), at + "bridge.across: is 0; give the way from one row of joints to the other, m");
     has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"), at + "net.column_step: is 0; give the way from one column to the next, m");
@@ -209,7 +209,7 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
     has(ladder(shapes + ", \"step\": [0, nan, 0]"), place + "step.y: is nan");
     has(ladder(shapes + ", \"across\": [0, 0, 1e9]"), place + "across.z: is 1e+09");
     has(ladder(shapes + ", \"origin\": [0, inf, 0]"), place + "origin.y: is inf");
-    has(ladder(shapes + ", \"rungs\": 100000"), "test.json: generators[0]: puts body 13653 further than 4096 m from the origin");
+    has(ladder(shapes + ", \"rungs\": 100000"), "test.json:2: generators[0]: puts body 13653 further than 4096 m from the origin");
     has(ladder(R"("link_shape": "bead")"), place + "rung_shape: is missing");
     has(ladder(R"("rung_shape": "rung")"), place + "link_shape: is missing");
     has(ladder(R"("rung_shape": "rung", "links": 0)"), "no error");

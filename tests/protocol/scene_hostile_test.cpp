@@ -69,13 +69,13 @@ TEST_CASE("a small scene that asks for 10^12 bodies is refused before anything i
         const Result<LoadedScene> loaded = load_scene(text, "big.json");
         REQUIRE_FALSE(loaded.ok());
         CHECK(loaded.error().code == ErrorCode::limit_reached);
-        CHECK(loaded.error().place == "big.json: generators[0]");
+        CHECK(loaded.error().place == "big.json:2: generators[0]");
         CHECK(peak_kib() - before < 64 * 1024);
     }
     // Many generators whose sum is too much, each alone within the cap.
     std::string many = R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "generators": [)";
     for (int i = 0; i < 12; ++i) many += R"({"stack": {"count": 90000, "pitch": 0.001, "shape": "s"}},)";
-    CHECK(load_scene(bytes_of(many + "]}"), "big.json").error().place == "big.json: generators[11]");
+    CHECK(load_scene(bytes_of(many + "]}"), "big.json").error().place == "big.json:1: generators[11]");
     // The cap is the caller's to raise.
     protocol::SceneCaps caps;
     caps.max_bodies = 2'000'000;

@@ -336,12 +336,12 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has("", "test.json");
     has("hello", "test.json:1");
     has("{", "test.json");
-    has("{}", "test.json: scene_version: is missing");
-    has("{\"scene_version\": 2}", "test.json: scene_version: is 2; this program reads up to 1");
+    has("{}", "test.json:1: scene_version: is missing");
+    has("{\"scene_version\": 2}", "test.json:1: scene_version: is 2; this program reads up to 1");
     CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
     has(scene("\"boddies\": []"), "test.json:3: boddies: unknown field \"boddies\"; did you mean \"bodies\"?");
-    has(scene("\"substeps\": \"four\""), "substeps: a word stands where a number belongs, in: \"substeps\": \"four\"");
-    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\", in: \"bodies\": [{\"type\": \"dynamo\"}]");
+    has(scene("\"substeps\": \"four\""), "test.json:3: substeps: is the string \"four\"; write a number, without quotes");
+    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\"? BodyType has the words dynamic, static, kinematic");
     has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
     has(R"({"bodies": [{}, {"position": "up"}]})", "bodies[1].position: string constant where an object belongs; write {...}, for a vector [x, y, z]");
     has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", ":3: bodies[1].locks[0]: a list stands where one value belongs; write a number, true or false, or a word of the schema");
@@ -354,18 +354,18 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
     has(scene("\"bodies\": [{\"type\": \"fluid\"}]"), "test.json:3");
     has(scene("\"substeps\": -1, \"seed\": 0"), "test.json:3");
-    has(scene("\"substeps\": 65"), "test.json: substeps: is 65; give 1 to 64");
-    has(scene("\"tick_rate_hz\": nan"), "test.json: tick_rate_hz");
-    has(scene("\"gravity\": [0, -inf, 0]"), "test.json: gravity.y");
+    has(scene("\"substeps\": 65"), "test.json:3: substeps: is 65; give 1 to 64");
+    has(scene("\"tick_rate_hz\": nan"), "test.json:3: tick_rate_hz");
+    has(scene("\"gravity\": [0, -inf, 0]"), "test.json:3: gravity.y");
     has(scene("\"gravity\": [0, 1e39, 0]"), "test.json");
     has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: a function call");
-    has(scene("\"name\": \"../../etc\""), "test.json: name");
+    has(scene("\"name\": \"../../etc\""), "test.json:3: name");
     has(scene("\"name\": \"unfinished"), "test.json:3: a string does not end");
     has(scene("/* unfinished"), "test.json:3: a comment does not end");
     has(scene(shape + "\"bodies\": [{}, {\"shape\": \"crat\"}]"),
-        "test.json: bodies[0].mass_kg: a dynamic body without a shape");
+        "test.json:3: bodies[0].mass_kg: a dynamic body without a shape");
     has(scene(shape + "\"bodies\": [{\"mass_kg\": 1}, {\"shape\": \"crat\"}]"),
-        "test.json: bodies[1].shape: no shape is called \"crat\"; did you mean \"crate\"?");
+        "test.json:3: bodies[1].shape: no shape is called \"crat\"; did you mean \"crate\"?");
     has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"material\": \"wood\"}]"),
         "bodies[0].material: no material is called \"wood\"");
     has(scene(shape + "\"bodies\": [{\"name\": \"x\", \"shape\": \"crate\"}, {\"name\": \"x\", \"shape\": \"crate\"}]"),

@@ -9,6 +9,7 @@
 
 #include "protocol/scene/scene.h"
 #include "tests/support/about.h"
+#include "tests/support/double_math.h"
 
 using namespace orrery;
 
@@ -17,15 +18,9 @@ namespace {
 constexpr double kTravel_m = 0.15, kTolerance_m = 0.02;
 constexpr sim::Vec3 kHub[4] = {{-1.0f, -0.3f, -1.3f}, {1.0f, -0.3f, -1.3f}, {-1.0f, -0.3f, 1.3f}, {1.0f, -0.3f, 1.3f}};
 
-struct V {
-    double x, y, z;
-};
-V operator-(sim::Vec3 a, sim::Vec3 b) { return {double(a.x) - b.x, double(a.y) - b.y, double(a.z) - b.z}; }
-V turned(sim::Quat q, V v) {
-    const V t{2 * (q.y * v.z - q.z * v.y), 2 * (q.z * v.x - q.x * v.z), 2 * (q.x * v.y - q.y * v.x)};
-    return {v.x + q.w * t.x + q.y * t.z - q.z * t.y, v.y + q.w * t.y + q.z * t.x - q.x * t.z,
-            v.z + q.w * t.z + q.x * t.y - q.y * t.x};
-}
+using test::V;
+V difference(sim::Vec3 a, sim::Vec3 b) { return sim::ref::widened(a) - sim::ref::widened(b); }
+V turned(sim::Quat q, V v) { return sim::ref::turned(sim::ref::widened(q), v); }
 
 class Drive {
   public:
@@ -61,7 +56,7 @@ class Drive {
             const sim::Pose car = chassis().pose;
             const sim::Quat back{-car.orientation.x, -car.orientation.y, -car.orientation.z, car.orientation.w};
             for (std::size_t i = 0; i < 4; ++i) {
-                const V d = turned(back, world_->body(parts_[i + 1]).pose.position - car.position);
+                const V d = turned(back, difference(world_->body(parts_[i + 1]).pose.position, car.position));
                 lowest = std::min(lowest, d.y - kHub[i].y), highest = std::max(highest, d.y - kHub[i].y);
                 aside = std::max(aside, std::hypot(d.x - kHub[i].x, d.z - kHub[i].z));
             }
@@ -72,7 +67,7 @@ class Drive {
     sim::BodyState chassis() const { return world_->body(parts_[0]); }
     double speed() const {  // along its nose
         const sim::BodyState body = chassis();
-        const V nose = turned(body.pose.orientation, {0, 0, -1}), v = body.linear_velocity - sim::Vec3{};
+        const V nose = turned(body.pose.orientation, {0, 0, -1}), v = sim::ref::widened(body.linear_velocity);
         return nose.x * v.x + nose.y * v.y + nose.z * v.z;
     }
     double heading() const {  // rad, to the right of the world's -z

@@ -96,3 +96,35 @@ TEST_CASE(
     CHECK(std::fabs(tilt.x) > 0.05f);
     CHECK(std::fabs(tilt.x) < 0.12f);  // the limit of 12 degrees: sin 6 degrees = 0.105
 }
+
+TEST_CASE("the yard starts clean: with every seat taken nothing overlaps and no joint is apart at its first tick") {
+    const auto world = make_yard();
+    std::vector<sim::Command> joins(world->definition().slots.size());
+    for (std::size_t slot = 0; slot < joins.size(); ++slot) {
+        joins[slot].kind = sim::CommandKind::join;
+        joins[slot].slot = static_cast<std::uint16_t>(slot);
+    }
+    world->step(joins);
+    CHECK(world->stats().max_penetration_m < 0.001f);
+    std::vector<sim::JointState> joints;
+    world->read_joints(joints);
+    REQUIRE(joints.size() == 31 + 4 * 8);
+    for (const sim::JointState& joint : joints) {
+        const auto at = [&](sim::BodyId id, const sim::Vec3& anchor) {
+            if (!id.valid()) return anchor;
+            const sim::Pose pose = world->body(id).pose;
+            const sim::Quat q = pose.orientation;
+            const sim::Vec3 u{q.x, q.y, q.z};
+            const auto cross = [](sim::Vec3 a, sim::Vec3 b) { return sim::Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; };
+            const sim::Vec3 t = cross(u, anchor), tt = cross(u, t);
+            return sim::Vec3{pose.position.x + anchor.x + 2 * (q.w * t.x + tt.x), pose.position.y + anchor.y + 2 * (q.w * t.y + tt.y),
+                             pose.position.z + anchor.z + 2 * (q.w * t.z + tt.z)};
+        };
+        const auto apart = [&](const auto& of) {
+            const sim::Vec3 a = at(joint.a, of.anchor_a), b = at(joint.b, of.anchor_b);
+            return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z);
+        };
+        if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint)) CHECK(apart(*ball) < 0.001f);
+        if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint)) CHECK(apart(*hinge) < 0.001f);
+    }
+}

@@ -162,7 +162,7 @@ TEST_CASE("a recorded run with commands verifies, and the commands matter") {
              {scene_path("yard"), "--ticks", "3", "--commands",
               write_file(folder, "wrong.json", "{\"commands\": [\n{\"tick\": 1, \"slot\": \"player_9\"}]}")});
     CHECK(wrong.code == 2);
-    CHECK_MESSAGE(has(wrong.err, "wrong.json: commands[0].slot: no slot is called \"player_9\"; did you mean"),
+    CHECK_MESSAGE(has(wrong.err, "wrong.json:2: commands[0].slot: no slot is called \"player_9\"; did you mean"),
                   wrong.err);
 }
 
@@ -229,8 +229,8 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--record", "/proc/nowhere"}, 3, "/proc/nowhere"},
         {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
         {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: bodis: unknown field \"bodis\""},
-        {server::run_command, {lame, "--ticks", "1"}, 2, "lame.json: actuators[0].body: is no character"},
-        {server::serve_command, {lame, "--port", "0", "--record", folder / "lame"}, 2, "lame: actuators[0].body: is no character"},
+        {server::run_command, {lame, "--ticks", "1"}, 2, "lame.json:2: actuators[0].body: is no character"},
+        {server::serve_command, {lame, "--port", "0", "--record", folder / "lame"}, 2, "lame.json:2: actuators[0].body: is no character"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "-1"}, 64, "--max-bodies"},
         {server::run_command, {scene_path("chains"), "--ticks", "-18446744073709551615"}, 64, "--ticks"},

@@ -281,6 +281,28 @@ TEST_CASE("the C interface refuses what does not hold, and writes no more than t
     for (const unsigned char byte : after) CHECK(byte == 0xaa);
 }
 
+TEST_CASE("an event that a wrong struct_size refuses is given to the next call") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    const auto token = sim.mint(81);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(1.5);
+    orrery_event unset{};
+    for (int i = 0; i < 3; ++i) CHECK(orrery_client_next_event(player.client, &unset) == ORRERY_INVALID_ARGUMENT);
+    const std::vector<orrery_event> events = player.events();
+    REQUIRE(!events.empty());
+    int connected = 0, added = 0;
+    for (const orrery_event& event : events) {
+        connected += event.kind == ORRERY_EVENT_CONNECTED ? 1 : 0;
+        added += event.kind == ORRERY_EVENT_BODY_ADDED ? 1 : 0;
+    }
+    orrery_session session{};
+    session.struct_size = sizeof session;
+    REQUIRE(orrery_client_get_session(player.client, &session) == ORRERY_OK);
+    CHECK(connected == 1);
+    CHECK(added == static_cast<int>(session.body_count));
+}
+
 TEST_CASE("arrays that are too small are filled, and told so") {
     SimRoom sim(load_test_scene("yard"), {});
     Player player(sim);

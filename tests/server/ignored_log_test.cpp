@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "protocol/netcode/netcode_timing.h"
+
 using namespace orrery;
 using protocol::Ignored;
 using server::IgnoredLog;
@@ -37,4 +39,24 @@ TEST_CASE("what was ignored is logged with reasons, once, and at most every few 
     CHECK(next->find("request_other_server 1 (") != std::string::npos);
     CHECK(next->find("denied 1 (") != std::string::npos);
     CHECK(next->find("too_short") == std::string::npos);
+}
+
+TEST_CASE("a client's goodbyes are no ignored datagrams, and hide no others") {
+    IgnoredLog log;
+    protocol::NetcodeCounters netcode;
+    const server::NetworkStats network;
+    const protocol::TimeNs now = 7 * protocol::kNsPerSecond;
+    netcode.connections = netcode.disconnections = 2;
+    for (int i = 0; i < 2 * (protocol::kDisconnectRepeats - 1); ++i) netcode.count(Ignored::unknown_address);
+    CHECK_FALSE(log.line(netcode, network, now));
+    netcode.count(Ignored::unknown_address);
+    const auto line = log.line(netcode, network, now);
+    REQUIRE(line);
+    CHECK(line->find("unknown_address 1") != std::string::npos);
+
+    // Who fell silent says no goodbye.
+    ++netcode.disconnections;
+    ++netcode.timeouts;
+    netcode.count(Ignored::unknown_address);
+    CHECK(log.line(netcode, network, now + server::kIgnoredLogEvery));
 }

@@ -486,7 +486,7 @@ TEST_CASE("what tumbles by more than a radian a tick slows down, and never gains
 // Its body axes are not its principal ones, and what it weighs about its length is a thousandth to a ten-thousandth of the rest: single
 // precision leaves little of that.
 TEST_CASE("a thin pole that lies aslant in its own frame neither gains energy nor loses its spin") {
-    testing::TestRandom random(301);
+    testing::Random random(301);
     for (const double thinness : {1e2, 1e3, 1e4}) {
         for (const double speed : {2.0, 10.0, 25.0}) {
             for (int trial = 0; trial < 4; ++trial) {

@@ -7,6 +7,7 @@
 
 #include "sim/lanes/ref_pass.h"
 #include "sim/solver/kernels-inl.h"
+#include "tests/support/double_math.h"
 
 namespace orrery::sim::ref {
 namespace {
@@ -26,29 +27,13 @@ struct Random {
 };
 
 // Poses in double precision, so that a difference quotient is worth its name.
-struct V {
-    double x, y, z;
-};
-V operator+(V a, V b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-V operator-(V a, V b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-V operator*(V a, double s) { return {a.x * s, a.y * s, a.z * s}; }
-double dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-V cross(V a, V b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-V wide(Vec3 v) { return {v.x, v.y, v.z}; }
+using V = D3;
+using Q = DQuat;
+V wide(Vec3 v) { return widened(v); }
 V wide(Vec3T<float> v) { return {v.x, v.y, v.z}; }
 Vec3T<float> lane(Vec3 v) { return {v.x, v.y, v.z}; }
-struct Q {
-    double x, y, z, w;
-};
-Q wide(Quat q) { return {q.x, q.y, q.z, q.w}; }
-Q operator*(Q a, Q b) {
-    return {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-            a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-}
-V turn(Q q, V v) {
-    const V u{q.x, q.y, q.z}, t = cross(u, v) * 2;
-    return v + t * q.w + cross(u, t);
-}
+Q wide(Quat q) { return widened(q); }
+V turn(Q q, V v) { return turned(q, v); }
 struct DoublePose {
     V position;
     Q orientation;

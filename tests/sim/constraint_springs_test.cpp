@@ -26,6 +26,7 @@
 
 #include "sim/constraints/fields.h"
 #include "sim/solver/solver.h"
+#include "tests/support/double_math.h"
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
 
@@ -740,28 +741,12 @@ struct Random {
 };
 
 // Poses in double precision, so that a difference quotient is worth its name.
-struct V {
-    double x, y, z;
-};
-V operator+(V a, V b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-V operator-(V a, V b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-V operator*(V a, double s) { return {a.x * s, a.y * s, a.z * s}; }
-double dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-V cross(V a, V b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-V wide(Vec3 v) { return {v.x, v.y, v.z}; }
+using V = D3;
+using Q = DQuat;
+V wide(Vec3 v) { return widened(v); }
 double component(V v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
-struct Q {
-    double x, y, z, w;
-};
-Q operator*(Q a, Q b) {
-    return {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-            a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-}
-Q back(Q q) { return {-q.x, -q.y, -q.z, q.w}; }
-V turn(Q q, V v) {
-    const V u{q.x, q.y, q.z}, t = cross(u, v) * 2;
-    return v + t * q.w + cross(u, t);
-}
+Q back(Q q) { return conjugate(q); }
+V turn(Q q, V v) { return turned(q, v); }
 struct DoublePose {
     V position;
     Q orientation;

@@ -9,24 +9,14 @@
 #include <vector>
 
 #include "sim/shapes/shape.h"
+#include "tests/support/double_math.h"
 
 namespace orrery::test {
 
-struct V {
-    double x = 0, y = 0, z = 0;
-};
-inline V operator+(V a, V b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline V operator-(V a, V b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline V operator*(double s, V a) { return {s * a.x, s * a.y, s * a.z}; }
-inline double dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline V cross(V a, V b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-inline double length(V a) { return std::sqrt(dot(a, a)); }
+using sim::ref::cross, sim::ref::dot, sim::ref::length;
 inline V vec(sim::Vec3 v) { return {v.x, v.y, v.z}; }
 inline V rotate(sim::Quat q, V v) {
-    const double n = double(q.x) * q.x + double(q.y) * q.y + double(q.z) * q.z + double(q.w) * q.w;
-    const V u{q.x, q.y, q.z};
-    const V c = cross(u, v);
-    return v + (2.0 / n) * (double(q.w) * c + cross(u, c));
+    return turned(sim::ref::widened(q), v);
 }
 
 struct Core {

@@ -7,30 +7,11 @@
 
 #include "protocol/replay/reader.h"
 #include "protocol/replay/writer.h"
+#include "tests/support/seeded_random.h"
 
 namespace orrery::test {
 
-// SplitMix64: the same numbers on every machine.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-    std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-    float any_float() {
-        const auto bits = static_cast<std::uint32_t>(next());
-        float value;
-        std::memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-
-  private:
-    std::uint64_t state_;
-};
+using orrery::testing::Random;
 
 // Any kind, any subset of the fields, floats of every bit pattern.
 inline sim::Command random_command(Random& random) {

@@ -1,6 +1,7 @@
 // Reproducible randomness for tests: a small generator for decisions, and a RandomSource for the classes under test.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "protocol/netcode/crypto.h"
@@ -8,9 +9,9 @@
 namespace orrery::testing {
 
 // splitmix64: one seed, one stream, the same on every platform.
-class TestRandom {
+class Random {
   public:
-    explicit TestRandom(std::uint64_t seed) : state_(seed) {}
+    explicit Random(std::uint64_t seed) : state_(seed) {}
 
     std::uint64_t next() {
         std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
@@ -21,6 +22,8 @@ class TestRandom {
     std::uint64_t below(std::uint64_t bound) { return next() % bound; }
     double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
     bool chance(double probability) { return unit() < probability; }
+    // Of any bit pattern.
+    float any_float() { return std::bit_cast<float>(static_cast<std::uint32_t>(next())); }
 
   private:
     std::uint64_t state_;
@@ -34,7 +37,7 @@ class SeededRandom final : public protocol::RandomSource {
     }
 
   private:
-    TestRandom random_;
+    Random random_;
 };
 
 }  // namespace orrery::testing

@@ -128,7 +128,7 @@ class SimNetwork {
         in_flight_.emplace(std::pair{due, next_++}, std::move(datagram));
     }
 
-    TestRandom random_;
+    Random random_;
     protocol::TimeNs now_ = 0;
     std::uint64_t next_ = 0;  // ties in time are broken by the order of sending
     SimLink default_link_;

@@ -34,7 +34,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(ORRERY_CLIENT_DLL) /* set by who builds the DLL, not by who uses it */
+#define ORRERY_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define ORRERY_API __attribute__((visibility("default")))
 #else
 #define ORRERY_API
@@ -160,7 +162,7 @@ typedef struct orrery_event {
     const char *text;
 } orrery_event;
 
-/* ORRERY_EMPTY when none is waiting. */
+/* ORRERY_EMPTY when none is waiting. ORRERY_INVALID_ARGUMENT when struct_size is not set: the event goes on waiting. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client *client, orrery_event *event);
 
 /* ------------------------------------------------------------------------------------------------------- world */

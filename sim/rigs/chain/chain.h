@@ -73,7 +73,7 @@ struct alignas(64) CoupledSlot {
     Row stiffness;              // h^2 w^2, of what the joints hold it by
     Mat3Rows coupling;          // of the body's two joints
     Sym3Rows block, inverse;    // of the joint before the body: its own, and eliminated
-    Row softness, rate, keep;   // of its spring
+    Row softness, rate, is_user_spring;   // of its spring
     Vec3Rows error, goal;       // m; goal: joint_goal (rig-inl.h) of this substep
     Vec3Rows bias, held_bias;   // m/s; held: of the poses before the last move
     Vec3Rows bend;              // m/s; of the joint: by how much its points leave their tangents

@@ -421,7 +421,7 @@ ORRERY_FN F missed_alone(const StepConstants& step, const ChainView& chains, Wor
     if (!any(beyond > F(0.0f))) return beyond;
     const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
     const Vec3T<F> give = give_alone<F>(step, work, s, lane, block_alone<F>(chains, work, s, lane), spring.softness);
-    return rigid_only(spring.keep, min(beyond, beyond_miss(miss + give, levers, reach)));
+    return rigid_only(spring.is_user_spring, min(beyond, beyond_miss(miss + give, levers, reach)));
 }
 template <class F, class Work>
 ORRERY_FN void begin_refining_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane) {
@@ -432,7 +432,7 @@ ORRERY_FN void begin_refining_alone(const StepConstants& step, const ChainView& 
     const Sym3T<F> block = block_alone<F>(chains, work, s, lane);
     put(inverse_row<Solve::poses>(w), lane, block * (F(1.0f) + spring.softness));
     const Vec3T<F> miss = rigid_miss_alone<F>(work, s, lane) + give_alone<F>(step, work, s, lane, block, spring.softness);
-    put(w.reduced, lane, rigid_only(spring.keep, miss * F(-step.inverse_h)));
+    put(w.reduced, lane, rigid_only(spring.is_user_spring, miss * F(-step.inverse_h)));
 }
 template <class F, class Work>
 ORRERY_FN void refine_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane, MaskOf<F> misses) {

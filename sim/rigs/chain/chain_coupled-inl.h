@@ -67,7 +67,7 @@ template <class F>
 ORRERY_FN void aim_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
     for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
         CoupledSlot& w = work[s];
-        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
+        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.is_user_spring, lane)};
         const Vec3T<F> error = get<F>(w.error, lane), bias = joint_bias(error, spring, context.step);
         put(w.held_bias, lane, get<F>(w.bias, lane));
         put(w.bias, lane, bias);
@@ -131,7 +131,7 @@ ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains,
 template <class F>
 ORRERY_FN Vec3T<F> miss_coupled(const StepContext& context, const CoupledSlot& w, std::size_t lane) {
     const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-    return rigid_only(get<F>(w.keep, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+    return rigid_only(get<F>(w.is_user_spring, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
 }
 template <class F>
 ORRERY_FN F most_missed_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::size_t lane) {
@@ -201,7 +201,7 @@ ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chai
         const F curve = relax ? zero : curving(v.angular, F(context.step.h_s));
         const Vec3T<F> tangent = cross(v.angular, get<F>(w.in_arm, lane));
         if (s > 0) {
-            const F keep = relax ? get<F>(w.keep, lane) : one;
+            const F keep = relax ? get<F>(w.is_user_spring, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
             Vec3T<F> rest = (v.linear - linear_before) + (tangent - tangent_before);
@@ -246,7 +246,7 @@ void prepare_chains(const StepContext& context, const ChainView& chains, Coupled
             const JointSpring<F> spring = joint_spring<F>(chains, s, lane, context.step);
             put(w.softness, lane, spring.softness);
             put(w.rate, lane, spring.rate);
-            put(w.keep, lane, spring.keep);
+            put(w.is_user_spring, lane, spring.is_user_spring);
             put(w.impulse, lane, load_force<F>(chains, s, lane) * h);
             put(w.total, lane, Vec3T<F>{zero, zero, zero});
         }

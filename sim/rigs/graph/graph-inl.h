@@ -277,12 +277,12 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
         of_home = add_diagonal(lever_sandwich(rh, ih.inverse_inertia), ih.inverse_mass);
         of_other = add_diagonal(lever_sandwich(ro, io.inverse_inertia), io.inverse_mass);
     }
-    const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->keep, lane)};
+    const JointSpring<F> spring{get<F>(j->softness, lane), get<F>(j->rate, lane), get<F>(j->is_user_spring, lane)};
     const F split_home = get<F>(j->split_home, lane), split_other = get<F>(j->split_other, lane);
     if (j->form == GraphForm::axes) {
         const Sym3T<F> parts = (of_home * split_home + of_other * split_other) + (of_home + of_other) * spring.softness;
         const Vec3T<F> n = normalize_or(apart, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
-        put(j->held_bias.x, lane, (get<F>(j->bias.x, lane) * spring.keep) * dot(n, get_axis<F>(j, lane)));
+        put(j->held_bias.x, lane, (get<F>(j->bias.x, lane) * spring.is_user_spring) * dot(n, get_axis<F>(j, lane)));
         put(j->inverse.xx, lane, n.x), put(j->inverse.xy, lane, n.y), put(j->inverse.xz, lane, n.z);
         put(j->inverse.yy, lane, inverse_or_zero(dot(n, parts * n)));
         // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
@@ -308,7 +308,7 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
     } else {
         inverse = inverse_or_zero(split);
     }
-    put(j->held_bias, lane, get<F>(j->bias, lane) * spring.keep);
+    put(j->held_bias, lane, get<F>(j->bias, lane) * spring.is_user_spring);
     if (j->form == GraphForm::blocks) put(j->soft_block, lane, soft);
     put(j->inverse, lane, inverse);
     put(j->bias, lane, joint_bias(apart, spring, context.step));
@@ -333,7 +333,7 @@ ORRERY_FN GraphIteration iteration_of(GraphStep by) {
 // Of a joint without a user's spring nothing, where those alone count.
 template <GraphHold kHold, class F, class V>
 ORRERY_FN V held(const GraphJoints* j, std::size_t lane, V v) {
-    if constexpr (kHold == GraphHold::sprung) return v * get<F>(j->keep, lane);
+    if constexpr (kHold == GraphHold::sprung) return v * get<F>(j->is_user_spring, lane);
     return v;
 }
 // P^-1 (J v + bias + e D x)
@@ -450,7 +450,7 @@ ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, Gra
         joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane), F(g.graph->compliance), context.step);
     put(j->softness, lane, spring.softness);
     put(j->rate, lane, spring.rate);
-    put(j->keep, lane, spring.keep);
+    put(j->is_user_spring, lane, spring.is_user_spring);
     put(j->lost, lane, spring.softness * inverse_or_zero(get<F>(j->split_home, lane) + spring.softness));
     put(j->bias, lane, none);
     put(j->impulse, lane, load_force(g.forces, j->force + lane, get<F>(j->sign, lane)) * h);

@@ -49,7 +49,7 @@ struct alignas(64) GraphJoints {
     Sym3Rows inverse;                    // P^-1; axes: xx to xz the rod's direction, yy the inverse along it
     Row lost;                            // even, axes: e / (s + e)
     Sym3Rows soft_block;                 // blocks: e D
-    Row keep;
+    Row is_user_spring;
     Vec3Rows held_bias;                  // bias of the poses before the last move, where the user's spring keeps it
     Row softness, rate;
     Vec3Rows total;                      // N s of the tick

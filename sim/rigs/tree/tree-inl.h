@@ -168,7 +168,7 @@ ORRERY_ONCE void show_tree(const StepContext& context, const RigTreeView& trees,
 template <class F>
 ORRERY_FN Vec3T<F> miss_tree(const StepContext& context, const TreeWork& w, std::size_t lane) {
     const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-    return rigid_only(get<F>(w.keep, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+    return rigid_only(get<F>(w.is_user_spring, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
 }
 // What is asked of the next substep.
 template <class F>
@@ -183,7 +183,7 @@ template <class F>
 ORRERY_ONCE void aim_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
         TreeWork& w = trees.work[s];
-        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.keep, lane)};
+        const JointSpring<F> spring{get<F>(w.softness, lane), get<F>(w.rate, lane), get<F>(w.is_user_spring, lane)};
         aim<F>(context, spring, lane, w.error, w.goal, w.bias, w.held_bias);
         if (trees.slots[s].span == kNone) continue;
         TreeSpanWork& span = trees.span_work[trees.slots[s].span];
@@ -243,7 +243,7 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
         } else {
             const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                                parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
-            const F keep = relax ? get<F>(w.keep, lane) : one;
+            const F keep = relax ? get<F>(w.is_user_spring, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
             const F curve = relax ? zero : curving(v.angular, h), curve_above = relax ? zero : curving(parent.angular, h);
@@ -290,7 +290,7 @@ ORRERY_ONCE F missed_tree(const StepContext& context, const RigTreeView& trees, 
     const TreeSpanWork& span = trees.span_work[slot.span];
     F r[kSpanRows];
     span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)), (get<F>(span.goal, lane) - get<F>(span.error, lane)), h, r);
-    for (F& row : r) row = rigid_only(get<F>(w.keep, lane), row);
+    for (F& row : r) row = rigid_only(get<F>(w.is_user_spring, lane), row);
     return max(beyond_miss(Vec3T<F>{r[0], r[1], r[2]}, levers, reach, tolerated), beyond_miss(Vec3T<F>{r[3], r[4], F(0.0f)}, levers, reach, tolerated));
 }
 // The poses have moved: where they miss what was asked for.
@@ -322,7 +322,7 @@ ORRERY_ONCE void prepare_tree(const StepContext& context, const RigTreeView& tre
                                                    get<F>(trees.bundle->compliance, lane), context.step);
         put(w.softness, lane, spring.softness);
         put(w.rate, lane, spring.rate);
-        put(w.keep, lane, spring.keep);
+        put(w.is_user_spring, lane, spring.is_user_spring);
         put(w.bias, lane, none);
         put(w.impulse, lane, load_force(trees.forces, slot.force + lane, get<F>(slot.sign, lane)) * h);
         put(w.total, lane, none);

@@ -49,7 +49,7 @@ struct alignas(64) TreeWork {
     Vec3Rows in_arm, out_arm;   // world
     InertiaRows inertia;        // of the body, with the geometric stiffness
     Row stiffness;              // what its joints' impulses do to turn it back, 1/s
-    Row softness, rate, keep;   // of the joint's spring
+    Row softness, rate, is_user_spring;   // of the joint's spring
     Sym3Rows block, inverse;    // of the joint: its own, and eliminated
     Mat3Rows linear, angular;   // what an impulse at the parent's point does to the parent, its later children eliminated
     Vec3Rows error, goal;       // m; goal: joint_goal (rig-inl.h) of this substep

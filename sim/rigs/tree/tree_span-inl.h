@@ -236,12 +236,12 @@ ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& tree
     TreeSpanWork& span = trees.span_work[slot.span];
     TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
     const SpanSide<F> in = span_side<F>(w, span, lane), out = span_side_above<F>(w, span, lane);
-    const F keep = relax ? get<F>(w.keep, lane) : one;
+    const F keep = relax ? get<F>(w.is_user_spring, lane) : one;
     F r[kSpanRows];
     if (solve == TreeSolve::poses) {
         span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)) * inverse_h,
                      (get<F>(span.goal, lane) - get<F>(span.error, lane)) * inverse_h, keep, r);
-        for (F& row : r) row = rigid_only(get<F>(w.keep, lane), row);
+        for (F& row : r) row = rigid_only(get<F>(w.is_user_spring, lane), row);
     } else {
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                            parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);

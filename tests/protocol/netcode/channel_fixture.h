@@ -15,7 +15,7 @@ using namespace orrery::protocol;
 using Message = std::vector<std::uint8_t>;
 
 inline Message numbered_message(std::uint64_t number, std::size_t size) {
-    TestRandom random(number);
+    Random random(number);
     Message out(size);
     for (auto& byte : out) byte = static_cast<std::uint8_t>(random.next());
     return out;

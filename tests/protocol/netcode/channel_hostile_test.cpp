@@ -152,7 +152,7 @@ TEST_CASE("tens of thousands of damaged packets never crash a channel") {
         pair.step();
     }
     REQUIRE(recorded.size() > 100);
-    TestRandom random(orrery::test::seeded(5));
+    Random random(orrery::test::seeded(5));
     std::size_t cases = 0, failed = 0;
     ChannelConfig config = server_channel_config();
     config.receive = config.send;
@@ -190,7 +190,7 @@ TEST_CASE("tens of thousands of damaged packets never crash a channel") {
 }
 
 TEST_CASE("interval sets agree with a plain list of bytes") {
-    TestRandom random(orrery::test::seeded(2));
+    Random random(orrery::test::seeded(2));
     for (int round = 0; round < 200; ++round) {
         IntervalSet set;
         std::vector<bool> plain(64, false);

@@ -132,7 +132,7 @@ TEST_CASE("the replay window takes each of its last 256 sequence numbers once, o
     for (const std::uint64_t base : {std::uint64_t{0}, std::uint64_t{1} << 32, UINT64_MAX - 1000}) {
         CAPTURE(base);
         ReplayProtection replay;
-        TestRandom random(base + 5);
+        Random random(base + 5);
         std::vector<bool> seen(1001, false);
         std::uint64_t newest = 0;
         bool any = false;
@@ -177,7 +177,7 @@ TEST_CASE("thousands of flipped and truncated datagrams of a real connection nei
         client.client.disconnect(net.now);
         REQUIRE(recorded.size() > 15);
     }
-    TestRandom choose(1);
+    Random choose(1);
     std::size_t cases = 0;
     NetFixture net(seed);
     NetcodeServerConfig config = test_server_config();

@@ -27,7 +27,7 @@ TEST_CASE("reliable messages of every size arrive whole, once and in order, both
         CAPTURE(seed);
         ChannelPair pair(
             seed, {.loss = 0.2, .duplicate = 0.1, .reorder = 0.1, .delay = 30 * kNsPerMs, .jitter = 40 * kNsPerMs});
-        TestRandom random(seed);
+        Random random(seed);
         std::vector<Message> down, up;
         for (int i = 0; i < 300; ++i) {
             const std::size_t sizes[] = {0, 1, 127, 128, 300, 1'150, 1'200, 5'000, 16'383, 16'384};

@@ -157,7 +157,7 @@ TEST_CASE("one address, and one prefix, may ask only so often; others still get 
 TEST_CASE("tables of addresses stay bounded and strict under floods from ever new addresses") {
     SeededRandom random(3);
     BucketTable table({1.0, 2.0}, 64, random);
-    TestRandom choose(4);
+    Random choose(4);
     int admitted = 0;
     for (int i = 0; i < 100'000; ++i) {
         const auto bits = choose.next();

@@ -1,0 +1,154 @@
+#include "protocol/scene/field_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "protocol/scene/reader.h"
+#include "protocol/scene/scene.h"
+
+namespace orrery::protocol::scene {
+
+namespace {
+
+// What other engines and formats call a field. An entry holds for a table that has the field; `table` narrows it to one.
+struct OtherName {
+    std::string_view name, field;
+    std::string_view table = {};
+    std::string_view note = {};
+};
+constexpr OtherName kOtherNames[] = {
+    {"mass", "mass_kg"},
+    {"density", "density_kgpm3"},
+    {"size", "half_extents", {}, "half of each edge is given"},
+    {"extents", "half_extents"},
+    {"dimensions", "half_extents", {}, "half of each edge is given"},
+    {"size", "radius"},
+    {"diameter", "radius", {}, "half of it is given"},
+    {"height", "half_height", {}, "half of it is given"},
+    {"length", "half_height", {}, "half of it is given"},
+    {"size", "shape", "Body", "the size stands in the shape that a body names"},
+    {"radius", "shape", "Body", "the radius stands in the shape that a body names"},
+    {"half_extents", "shape", "Body", "the extents stand in the shape that a body names"},
+    {"geometry", "shape"},
+    {"collider", "shape"},
+    {"mesh", "shape", "Body", "the mesh stands in the shape that a body names"},
+    {"file", "vertices", {}, "the points stand in the scene itself, not in a file"},
+    {"file", "mesh", "Shape", "its points stand in the scene itself, not in a file"},
+    {"file", "shape", "Body", "a mesh stands in the shape that a body names, its points in the scene itself"},
+    {"filename", "vertices", {}, "the points stand in the scene itself, not in a file"},
+    {"faces", "indices"},
+    {"triangles", "indices"},
+    {"friction", "material", {}, "friction stands in the material that is named here"},
+    {"restitution", "material", {}, "restitution stands in the material that is named here"},
+    {"density", "material", {}, "the density stands in the material that is named here"},
+    {"density_kgpm3", "material", {}, "the density stands in the material that is named here"},
+    {"bounciness", "restitution"},
+    {"elasticity", "restitution"},
+    {"position", "origin"},
+    {"location", "position"},
+    {"translation", "position"},
+    {"pos", "position"},
+    {"rotation", "rotation_deg"},
+    {"euler", "rotation_deg"},
+    {"angles", "rotation_deg"},
+    {"quaternion", "orientation"},
+    {"velocity", "linear_velocity"},
+    {"spin", "angular_velocity"},
+    {"damping", "linear_damping"},
+    {"damping", "damping_ratio"},
+    {"stiffness", "frequency_hz", {}, "stiffness is given as a frequency, Hz"},
+    {"hertz", "frequency_hz"},
+    {"fixed", "type", "Body", "a body that never moves has \"type\": \"static\""},
+    {"static", "type", "Body", "a body that never moves has \"type\": \"static\""},
+    {"kinematic", "type", "Body", "write \"type\": \"kinematic\""},
+    {"dynamic", "type", "Body", "write \"type\": \"dynamic\", or leave it out"},
+    {"trigger", "sensor"},
+    {"ccd", "collision_mode"},
+    {"gravity", "gravity_scale"},
+    {"group", "category"},
+    {"layer", "category"},
+    {"parent", "a", "Joint"},
+    {"child", "b", "Joint"},
+    {"pivot", "at"},
+    {"anchor", "at"},
+    {"anchor", "anchor_b"},
+    {"min", "min_angle_deg"},
+    {"max", "max_angle_deg"},
+    {"force", "max_force"},
+    {"torque", "max_force"},
+    {"speed", "target_radps"},
+    {"speed", "target_mps"},
+    {"timestep", "tick_rate_hz", {}, "ticks a second are given"},
+    {"dt", "tick_rate_hz", {}, "ticks a second are given"},
+    {"fps", "tick_rate_hz"},
+    {"version", "scene_version"},
+    {"objects", "bodies"},
+    {"constraints", "joints"},
+    {"players", "slots"},
+    {"prefabs", "templates"},
+};
+
+// "halfExtents" and "half-extents" as the schema writes them: "half_extents".
+std::string snake_case(std::string_view name) {
+    std::string text;
+    for (const char c : name) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isupper(byte) != 0 && !text.empty() && text.back() != '_') text += '_';
+        text += c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(byte));
+    }
+    return text;
+}
+
+struct Suggestion {
+    std::string field;
+    std::string_view note = {};
+};
+
+// First what is the same but for its spelling, then the other names, then what the name begins ("min_angle"), then what is near.
+Suggestion suggest(std::string_view table, std::string_view name, const std::vector<std::string_view>& fields) {
+    const std::string spelled = snake_case(name);
+    const auto has = [&](std::string_view field) { return std::find(fields.begin(), fields.end(), field) != fields.end(); };
+    if (has(spelled)) return {spelled};
+    for (const OtherName& other : kOtherNames) {
+        if (other.name == spelled && has(other.field) && (other.table.empty() || other.table == table))
+            return {std::string(other.field), other.note};
+    }
+    for (const std::string_view field : fields) {
+        if (field.starts_with(spelled + "_")) return {std::string(field)};
+    }
+    return {nearest_name(spelled, fields)};
+}
+
+std::string list(const std::vector<std::string_view>& names) {
+    std::string text;
+    for (const std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
+    return text;
+}
+
+}  // namespace
+
+bool is_removed(const flatbuffers::FieldDef& field) { return field.attributes.Lookup("removed") != nullptr; }
+
+std::string unknown_field(const flatbuffers::StructDef& table, std::string_view name) {
+    std::vector<std::string_view> fields;
+    for (const flatbuffers::FieldDef* field : table.fields.vec) {
+        if (!is_removed(*field)) fields.push_back(field->name);
+    }
+    std::string text = "unknown field \"" + std::string(name.substr(0, kMaxNameBytes)) + "\"";
+    const Suggestion meant = suggest(table.name, name, fields);
+    if (!meant.field.empty()) text += "; did you mean \"" + meant.field + "\"?";
+    if (!meant.note.empty()) text.append(" (").append(meant.note).append(")");
+    return text + (meant.field.empty() ? "; " : " ") + table.name +
+           (fields.empty() ? " has no fields" : " has the fields " + list(fields));
+}
+
+std::string unknown_word(const flatbuffers::EnumDef& words, std::string_view word) {
+    std::vector<std::string_view> known;
+    for (const flatbuffers::EnumVal* value : words.Vals()) known.push_back(value->name);
+    const std::string near = nearest_name(word, known);
+    return "unknown word \"" + std::string(word.substr(0, kMaxNameBytes)) + "\"" + (near.empty() ? "; " : "; did you mean \"" + near + "\"? ") +
+           words.name + " has the words " + list(known);
+}
+
+}  // namespace orrery::protocol::scene
