@@ -206,6 +206,13 @@ TEST_CASE("check tells 20 warnings of a kind and counts the others") {
     CHECK_MESSAGE(has(printed.out, "25 warnings, of which 5 are not told"), printed.out);
 }
 
+TEST_CASE("check has nothing to say of the scenes that newcomers meet first") {
+    std::vector<std::string> arguments{"--strict"};
+    for (const char* name : {"yard", "chains", "pyramid", "rain", "vehicle"}) arguments.push_back(ORRERY_SOURCE_DIR "/deploy/scenes/" + std::string(name) + ".json");
+    const Printed printed = check(arguments);
+    CHECK_MESSAGE(printed.code == 0, printed.out << printed.err);
+}
+
 TEST_CASE("run --bodies prints bodies that commands make, from the tick in which they are made until they are gone") {
     const test::TempFolder folder;
     const std::string scene = write_file(folder, "s.json", R"({"scene_version": 1, "shapes": [{"name": "ball", "sphere": {}}], "bodies": [{"name": "one", "shape": "ball"}],
