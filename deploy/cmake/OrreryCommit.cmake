@@ -1,11 +1,12 @@
-# Run at every build (cmake -P): writes FILE, a header that holds the commit of the clone SOURCE, where the commit differs from the one that
-# FILE holds. Outside of a clone it is "unknown". GIVEN, if not empty, stands for it: of a container's build, which has no clone.
+# Run at every build (cmake -P): writes the header FILE with the commit of the clone SOURCE. The file stays untouched
+# while the commit is the same. Outside of a clone the commit is "unknown". A GIVEN commit, if not empty, takes its
+# place: the build of a container has no clone.
 set(commit "${GIVEN}")
 if(NOT commit)
   set(commit unknown)
   find_program(git git)
   if(git)
-    # A copy of the sources inside of another project's clone has no commit.
+    # Sources inside of another project's clone have no commit.
     execute_process(COMMAND "${git}" -C "${SOURCE}" rev-parse --show-prefix --short=12 HEAD
       OUTPUT_VARIABLE answer RESULT_VARIABLE failed ERROR_QUIET)
     if(NOT failed AND answer MATCHES "^\n([0-9a-f]+)\n$")

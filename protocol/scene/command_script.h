@@ -36,7 +36,8 @@ class CommandScript {
     // that a command made. Empty: nothing.
     std::string_view subject(std::uint32_t i) const { return i < subjects_.size() ? std::string_view(subjects_[i]) : std::string_view(); }
     std::string_view name_of(sim::BodyId id) const { return made_.name_of(id); }
-    // The body that a command made under this name; until it is made an id that never lives. Nothing: no command makes a body of this name.
+    // The id of the body that a command makes under this name; before it is made, an id that never lives.
+    // Nothing: no command makes a body of this name.
     std::optional<sim::BodyId> body_named(std::string_view name) const { return made_.body_named(name); }
 
   private:

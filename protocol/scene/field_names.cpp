@@ -11,7 +11,7 @@ namespace orrery::protocol::scene {
 
 namespace {
 
-// What other engines and formats call a field. An entry holds for a table that has the field; `table` narrows it to one.
+// Names of fields in other engines and formats. An entry applies to each table that has `field`, or to `table` alone.
 struct OtherName {
     std::string_view name, field;
     std::string_view table = {};
@@ -89,7 +89,7 @@ constexpr OtherName kOtherNames[] = {
     {"prefabs", "templates"},
 };
 
-// "halfExtents" and "half-extents" as the schema writes them: "half_extents".
+// "half_extents" for "halfExtents" and "half-extents".
 std::string snake_case(std::string_view name) {
     std::string text;
     for (const char c : name) {
@@ -105,7 +105,8 @@ struct Suggestion {
     std::string_view note = {};
 };
 
-// First what is the same but for its spelling, then the other names, then what the name begins ("min_angle"), then what is near.
+// In this order: another spelling of a field, another name of a field, the beginning of a field ("min_angle"), a field
+// of a small edit distance.
 Suggestion suggest(std::string_view table, std::string_view name, const std::vector<std::string_view>& fields) {
     const std::string spelled = snake_case(name);
     const auto has = [&](std::string_view field) { return std::find(fields.begin(), fields.end(), field) != fields.end(); };

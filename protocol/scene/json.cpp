@@ -48,13 +48,14 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
     return Ok{};
 }
 
-// What the parser would take, or would say without a place: fields and words that the schema does not have, and strings where numbers or
-// booleans belong. It reads along the schema, and leaves other faults to the parser. Recursion ends at kMaxJsonDepth, which check_text holds.
+// Finds unknown fields, unknown words, and strings where numbers or booleans belong. FlatBuffers' parser accepts such
+// strings, and does not know the table of an unknown field. The parser reports all other faults. check_text limits the
+// recursion to kMaxJsonDepth.
 class SchemaCheck {
   public:
     explicit SchemaCheck(std::string_view text) : cursor_(text) {}
 
-    // The offset of the first such fault, and what is wrong there; npos: none.
+    // The offset and the text of the first fault; npos: none.
     std::size_t run(const flatbuffers::StructDef& root, std::string& message) {
         static_cast<void>(value(flatbuffers::Type(flatbuffers::BASE_TYPE_STRUCT, const_cast<flatbuffers::StructDef*>(&root))));
         message = std::move(message_);
@@ -64,7 +65,7 @@ class SchemaCheck {
   private:
     using Type = flatbuffers::Type;
 
-    // Each is false where reading ends: at a fault, or where the text is malformed.
+    // Each returns false at a fault and at malformed text.
     bool value(const Type& type) {
         const char c = cursor_.peek();
         const bool of_fields = type.base_type == flatbuffers::BASE_TYPE_STRUCT;
@@ -137,7 +138,7 @@ class SchemaCheck {
         return false;
     }
 
-    static constexpr std::string_view kSchemaKey = "$schema";  // names a JSON Schema to editors; the parser leaves it out, too
+    static constexpr std::string_view kSchemaKey = "$schema";  // names a JSON Schema for editors; the parser skips it
     JsonCursor cursor_;
     std::size_t fault_ = std::string_view::npos;
     std::string message_;

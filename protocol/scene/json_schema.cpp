@@ -17,8 +17,8 @@ std::string_view trimmed(std::string_view text) {
     return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(" \t\r,") - begin + 1);
 }
 
-// The comments of scene.fbs, which FlatBuffers' parser leaves out: of "Body", and of "Body.mass_kg". What stands above a declaration or
-// behind it is its comment; a blank line ends one that belongs to neither.
+// The comments of scene.fbs by declaration: "Body", "Body.mass_kg". FlatBuffers' parser drops them. A comment stands
+// above its declaration or behind it; a blank line ends a comment without a declaration.
 class Comments {
   public:
     explicit Comments(std::string_view schema) {
@@ -66,7 +66,7 @@ class Comments {
             if (!behind.empty()) append(comment, std::string(code) + ": " + std::string(behind), comment.ends_with('.') ? " " : "; ");
         } else if (!table_.empty()) {
             append(above_, behind, " ");
-            constexpr std::string_view kElsewhere = "see above";  // of fields that many generators share
+            constexpr std::string_view kElsewhere = "see above";  // of fields that many generators have
             if (!above_.ends_with(kElsewhere)) comments_[table_ + "." + std::string(code.substr(0, code.find(':')))] = above_;
         }
         above_.clear();
@@ -88,7 +88,7 @@ std::string quote(std::string_view text) {
 
 std::string reference(const std::string& name) { return "\"$ref\": " + quote("#/definitions/" + name); }
 
-// As comments say it: "a body's name; required".
+// True for a comment such as "a body's name; required".
 bool required(std::string_view comment) {
     for (std::size_t begin = 0; begin < comment.size();) {
         const std::size_t end = std::min(comment.find(';', begin), comment.size());
@@ -99,7 +99,7 @@ bool required(std::string_view comment) {
     return false;
 }
 
-// The keywords that say what a value is.
+// The keywords for the type of a value.
 std::string type_of(const flatbuffers::Type& type, bool optional) {
     if (type.base_type == flatbuffers::BASE_TYPE_VECTOR) return R"("type": "array", "items": {)" + type_of(type.VectorType(), false) + "}";
     if (type.base_type == flatbuffers::BASE_TYPE_STRING) return R"("type": "string")";
@@ -123,7 +123,7 @@ std::string default_of(const flatbuffers::FieldDef& field) {
 
 std::string of_field(const flatbuffers::FieldDef& field, const std::string& comment, bool of_vector) {
     std::string text = type_of(field.value.type, field.IsScalarOptional());
-    // Draft 07 leaves out what stands beside a reference.
+    // Draft 07 ignores keywords beside a reference.
     if (text.starts_with("\"$ref\"")) text = "\"allOf\": [{" + text + "}]";
     if (!comment.empty()) text = "\"description\": " + quote(comment) + ", " + text;
     const std::string value = default_of(field);

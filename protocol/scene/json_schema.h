@@ -1,4 +1,4 @@
-// The JSON Schema of scenes, for editors: made of scene.fbs, so that it says what the loader takes.
+// The JSON Schema of scenes, for editors. It is made from scene.fbs.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace orrery::protocol {
 
-// JSON text, draft 07. Types, words, defaults and required fields are those of scene.fbs, descriptions its comments; unknown keys are
-// refused. It is stricter than the loader in what nobody writes by hand: null, a number for a word, a table as a list.
+// JSON text, draft 07. Types, words, defaults and required fields are those of scene.fbs; its comments are the
+// descriptions. Unknown keys are refused. The schema is stricter than the loader about null, numbers for words, and
+// tables as lists.
 Result<std::string> scene_json_schema();
 
 }  // namespace orrery::protocol

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBlank = " \t\r\n\f\v", kAfterWord = " \t\r\n\f\v,:[]{}()\"'/";
 constexpr std::string_view kComponents = "xyzw";  // of a vector or quaternion that is written as a list
 
-// The value of a key of the object, or the entry of the list, that comes next. False: it has none such.
+// Moves to the value of a key, or to an entry of a list. False: there is no such key or entry.
 bool go_to_key(JsonCursor& cursor, std::string_view name, std::size_t& place) {
     if (!cursor.take('{')) return false;
     while (true) {

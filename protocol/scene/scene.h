@@ -52,7 +52,7 @@ struct SceneBound {
     double axis[3] = {}, to[3] = {};  // of length 1; of the body, of the world
 };
 
-// What a generator made, as ranges of WorldDef's bodies and joints.
+// The bodies and joints of one generator, as ranges of WorldDef's lists.
 struct GeneratedRange {
     std::uint32_t first = 0, count = 0;  // bodies; named ones answer to name[i]
     std::uint32_t first_joint = 0, joints = 0;
@@ -76,19 +76,20 @@ struct SharedScene {
     std::vector<SceneBound> bounds;
 };
 
-// JSON and binary are told apart by content. An error names the file, the line (of JSON) and the path inside (bodies[3].shape), what is
-// wrong and how to mend it.
+// JSON and binary are told apart by content. An error names the file, the line (of JSON), the path inside
+// (bodies[3].shape), the fault and its mend.
 Result<LoadedScene> load_scene(std::span<const std::uint8_t> bytes, std::string_view file_name,
                                const SceneOverrides& overrides = {}, const SceneCaps& caps = {});
 
-// An error is that of sim::Definition::create, at a place of the scene: see scene_path.
+// Errors are those of sim::Definition::create; their places are paths in the scene (see scene_path).
 Result<SharedScene> share_scene(LoadedScene scene);
 
-// The path inside a scene of what a path inside its WorldDef names: joints[9].body_a is joints[2].body_a, or generators[0], whose joint it is.
+// The path in the scene for a path in its WorldDef. joints[9].body_a may be joints[2].body_a of the scene; for a joint
+// of a generator the path is generators[0].
 std::string scene_path(std::string_view path, std::span<const GeneratedRange> generated);
 
-// `error` with the line in its place: "FILE: bodies[3].shape" becomes "FILE:12: bodies[3].shape", where `bytes` are the JSON of the file.
-// Another place, and that in a binary scene, stays.
+// `error` with a line in its place: "FILE: bodies[3].shape" becomes "FILE:12: bodies[3].shape". `bytes` are the content
+// of FILE. Places of another form, and places in binary scenes, stay as they are.
 Error with_scene_line(Error error, std::span<const std::uint8_t> bytes, std::string_view file_name);
 
 }  // namespace orrery::protocol

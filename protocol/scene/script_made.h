@@ -47,7 +47,7 @@ class ScriptMade {
     void note(const sim::World& world, std::span<sim::Command> commands);
     std::string_view name_of(sim::BodyId id) const;          // empty: not of these
 
-    // A name by which scripts may call a body; what it names, once it is made, and until then an id that never lives. Nothing: no name.
+    // A name of a body in scripts, and the body's id: before it is made, an id that never lives. Nothing: no such name.
     void add_body_name(std::string name, std::uint32_t thing) { body_names_.emplace(std::move(name), thing); }
     std::optional<sim::BodyId> body_named(std::string_view name) const;
 

@@ -22,7 +22,7 @@ struct CheckOptions {
     bool json = false, strict = false;
 };
 
-// A line of --json for an error or a warning whose place is "FILE:LINE: PATH", with less where less is known.
+// A line of --json for an error or a warning. Its place is "FILE:LINE: PATH", or a part of that.
 std::string finding_json(const char* severity, std::string_view kind, const std::string& file, const Error& found) {
     std::string_view place = found.place;
     std::uint64_t line = 0;
@@ -79,7 +79,7 @@ int check_scene(const CheckOptions& options, const std::string& file) {
                                      .str();
         std::printf("%s\n", line.c_str());
     } else {
-        const std::string untold = total > warnings->told.size() ? ", of which " + std::to_string(total - warnings->told.size()) + " are not told" : "";
+        const std::string untold = total > warnings->told.size() ? ", of which " + std::to_string(total - warnings->told.size()) + " are not shown" : "";
         std::printf("%s: %zu bodies, %zu joints, %s%s\n", file.c_str(), bodies, joints,
                     total == 0 ? "no warnings" : total == 1 ? "1 warning" : (std::to_string(total) + " warnings").c_str(), untold.c_str());
     }
@@ -103,11 +103,11 @@ int write_schema(const std::string& path) {
 
 int check_command(const std::vector<std::string>& arguments) {
     CheckOptions options;
-    CLI::App app("Checks scenes. An error is what `run` and `serve` refuse: it is told on stderr, and the exit code is 2. A warning is what loads and "
-                 "hardly means what was meant: a mesh whose faces look down, bodies that start deep in others, two slots at one pose, a slot that "
-                 "steers nothing, a static body with a velocity, a joint that holds no dynamic body, bodies that touch or are jointed with masses "
-                 "of a ratio beyond 1,000. Warnings are told on stdout with file, line, place and mend; the exit code is 0, or 1 with --strict. To "
-                 "see what touches, a world of the scene is stepped for up to a second with every slot taken.",
+    CLI::App app("Checks scenes. Errors are those of `run` and `serve`; they are printed on stderr, and the exit code is 2. Warnings are probable "
+                 "mistakes in a scene that loads: a mesh whose faces look down or inward, bodies that start deep inside others, two slots at one "
+                 "pose, a slot that steers nothing, a static body with a velocity, a joint without a dynamic body, mass ratios beyond 1,000 of "
+                 "bodies that touch or are jointed. Warnings are printed on stdout with file, line, place and mend; the exit code is 0, or 1 with "
+                 "--strict. A world of the scene is stepped for at most one second with every slot taken, to find the bodies that touch.",
                  "orrery check");
     app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
     app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
@@ -117,7 +117,7 @@ int check_command(const std::vector<std::string>& arguments) {
     app.add_flag("--json", options.json,
                  "one JSON object a line: each error and warning with severity, kind, file, line, path and message, and each scene that loads");
     app.add_option("--json-schema", options.json_schema,
-                   "write the JSON Schema of scenes, by which an editor completes and checks them, to this file (- for stdout)");
+                   "write the JSON Schema of scenes to this file (- for stdout): editors complete and check scenes with it");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     if (options.scenes.empty() && options.json_schema.empty()) return complain("check: name a SCENE to check (see orrery check --help)", kExitUsage);
     if (!options.json_schema.empty()) {

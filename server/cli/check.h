@@ -1,4 +1,4 @@
-// `orrery check`: what is wrong with a scene, and what may be.
+// `orrery check`: the errors of a scene and its probable mistakes.
 #pragma once
 
 #include <string>

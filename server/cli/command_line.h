@@ -52,7 +52,7 @@ std::optional<sim::Target> parse_target(const std::string& name, int& exit);
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes, const char* limit);
 Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides = {},
                                               const protocol::SceneCaps& caps = {});
-// protocol::share_scene of what was loaded from the file; an error names the file and the line in it.
+// protocol::share_scene for a scene that was loaded from the file. An error names the file and the line in it.
 Result<protocol::SharedScene> share_scene_file(protocol::LoadedScene scene, const std::string& path);
 
 std::string cpu_name();  // of this machine, as the system calls it

@@ -28,7 +28,7 @@ constexpr Subcommand kSubcommands[] = {
     {"serve", orrery::server::serve_command, "serve a scene to players and record it", false},
     {"token", orrery::server::token_command, "mint one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
-    {"check", orrery::server::check_command, "say what is wrong with a scene, and what may be"},
+    {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "say what this build and this machine can do"},

@@ -63,8 +63,8 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("--hash-tree", options.hash_tree,
                    "write the hash of every subsystem after every tick to this file, a JSON object a line");
     app.add_option("--bodies", options.bodies,
-                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies, by their names with "
-                   "commas between, after every tick: of the scene's, and of those that commands make from when they are made");
+                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies after every "
+                   "tick: names of bodies of the scene, and of bodies that commands make, with commas between");
     app.add_option("--bodies-every", options.bodies_every, "and not after every tick, but once in so many")
         ->check(whole_number(1, kMaxRunTicks))
         ->capture_default_str();

@@ -20,14 +20,14 @@ using protocol::scene::DVec;
 using protocol::scene::to_double;
 using protocol::scene::to_float;
 
-// A body starts deep in another where it overlaps it by more than a tenth of the smaller one's least half extent, within these: what is less
-// is pushed out without a leap, and what is more is hardly meant.
+// An overlap is deep above a tenth of the least half extent of the smaller body, within these limits. The solver pushes
+// out a smaller overlap without a leap.
 constexpr double kDeepShare = 0.1, kLeastDeep_m = 0.0005, kMostDeep_m = 0.01;
-constexpr double kSamePose_m = 0.001;         // slots nearer than this have one pose
+constexpr double kSamePose_m = 0.001;         // slots that are nearer have one pose
 constexpr double kSteep = 0.3;                // the least part along "up" of the normal of a face that looks up
-constexpr double kLookingAnotherWay = 0.01;   // of the area of such faces: fewer than this share are no ground
-constexpr std::uint64_t kMaxTicks = 60;       // that a world is stepped
-constexpr std::uint64_t kBodyTicks = 600'000;  // and bodies times ticks: some seconds on one core
+constexpr double kLookingAnotherWay = 0.01;   // a smaller share of the faces' area is no ground
+constexpr std::uint64_t kMaxTicks = 60;        // of a world that is stepped: enough for bodies to settle
+constexpr std::uint64_t kBodyTicks = 600'000;  // bodies times ticks of it: some seconds on one core
 
 double norm(DVec v) { return std::sqrt(dot(v, v)); }
 
@@ -44,14 +44,14 @@ sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
     return {to_float(to_double(frame.position) + rotate(turn, to_double(local.position))), to_float(normalized(turn * to_double(local.orientation)))};
 }
 
-// A body of the world that is looked at, as the scene calls it.
+// The path and the name, in the scene, of a body of the world that is stepped.
 struct Called {
     std::string path, name;  // bodies[3]; "crate"
     std::uint32_t prefab = sim::kNone, of_prefab = 0, slot = sim::kNone;
     bool generated = false;    // the path is the generator's
 };
 
-// The scene's bodies and joints, and those that slots' templates make where every slot is taken.
+// The bodies and joints of a world with every slot taken.
 struct Populated {
     sim::WorldDef def;
     std::vector<Called> bodies;
@@ -65,7 +65,7 @@ class Warnings {
     Result<SceneWarnings> run() {
         const Populated all = populate();
         find_winding(all);
-        // The order of kinds: what touches is found once, for overlaps and mass ratios.
+        // In the order of kinds. The touching pairs are found once, for overlaps and mass ratios.
         std::vector<Populated> worlds;
         worlds.push_back(all);
         for (std::uint32_t i = 0; i < made_.prefabs.size(); ++i) {
@@ -87,7 +87,7 @@ class Warnings {
   private:
     using Pair = std::pair<std::uint32_t, std::uint32_t>;  // of bodies of a Populated
 
-    // False: enough of the kind have been told, and no message is needed.
+    // False: enough warnings of the kind have a message.
     bool count(WarningKind kind) { return ++warnings_.count[static_cast<std::size_t>(kind)] <= kMaxToldWarnings; }
     void tell(WarningKind kind, std::string path, std::string message) { warnings_.told.push_back({kind, std::move(path), std::move(message)}); }
     void add(WarningKind kind, std::string path, std::string message) {
@@ -97,7 +97,7 @@ class Warnings {
     static std::string element(const char* list, std::size_t i) { return list + ("[" + std::to_string(i) + "]"); }
     std::string scene_path(const char* list, std::size_t i) const { return protocol::scene_path(element(list, i), scene_.generated); }
 
-    // ---- worlds to look at
+    // ---- the worlds that are stepped
 
     void append(Populated& to, std::uint32_t prefab, std::uint32_t slot, const sim::Pose& pose) const {
         const sim::PrefabDef& group = made_.prefabs[prefab];
@@ -153,7 +153,7 @@ class Warnings {
         return one;
     }
 
-    // The first slot with a template before it at its pose.
+    // The first slot before this one with a template and the same pose.
     std::optional<std::uint32_t> earlier_slot(std::uint32_t slot) const {
         for (std::uint32_t i = 0; i < slot; ++i) {
             if (made_.slots[i].prefab == sim::kNone) continue;
@@ -162,14 +162,14 @@ class Warnings {
         return std::nullopt;
     }
 
-    // ---- what stands in the scene alone
+    // ---- warnings that need no world
 
     void find_slots() {
         for (std::uint32_t i = 0; i < made_.slots.size(); ++i) {
             if (made_.slots[i].prefab == sim::kNone) continue;
             if (const std::optional<std::uint32_t> first = earlier_slot(i)) {
                 add(WarningKind::slots_at_one_pose, element("slots", i) + ".position",
-                    "is that of slots[" + std::to_string(*first) + "], too, so that two players begin in each other; give each a place of its own");
+                    "is the position of slots[" + std::to_string(*first) + "], too: two players start inside each other; give each slot its own position");
             }
         }
         for (std::uint32_t i = 0; i < made_.slots.size(); ++i) {
@@ -178,8 +178,8 @@ class Warnings {
                                 std::ranges::any_of(made_.actuators, [&](const sim::ActuatorDef& actuator) { return actuator.slot == i; });
             if (!steers) {
                 add(WarningKind::idle_slot, element("slots", i),
-                    "steers nothing: no actuator names it, and it has no template with actuators; give \"actuators\" to its template, or to the scene "
-                    "one with this \"slot\"");
+                    "steers nothing: it has no template with actuators, and no actuator of the scene names it; add \"actuators\" to its template, or "
+                    "an actuator with this \"slot\"");
             }
         }
     }
@@ -190,7 +190,7 @@ class Warnings {
             for (const auto& [velocity, field] : {std::pair(body.linear_velocity, ".linear_velocity"), {body.angular_velocity, ".angular_velocity"}}) {
                 if (velocity == sim::Vec3{}) continue;
                 add(WarningKind::static_velocity, path + field,
-                    "is the velocity of a static body, which never moves; leave it out, or write \"type\": \"kinematic\"");
+                    "is the velocity of a static body, which never moves; remove it, or write \"type\": \"kinematic\"");
             }
         };
         for (std::size_t i = 0; i < scene_.world.bodies.size(); ++i) {
@@ -211,8 +211,8 @@ class Warnings {
             }
             if (dynamic) return;
             add(WarningKind::idle_joint, path,
-                std::string("holds static") + (kinematic ? " or kinematic" : "") +
-                    " bodies alone, which no joint moves; make one of them \"dynamic\", or leave the joint out");
+                std::string("connects only static") + (kinematic ? " or kinematic" : "") +
+                    " bodies, and joints move dynamic bodies alone; make one of them \"dynamic\", or remove the joint");
         };
         for (std::size_t i = 0; i < made_.joints.size(); ++i) look(made_.bodies, made_.joints[i], scene_path("joints", i));
         for (std::size_t t = 0; t < made_.prefabs.size(); ++t) {
@@ -229,13 +229,13 @@ class Warnings {
         return norm(gravity) > 0.0 ? (-1.0 / norm(gravity)) * gravity : DVec{0.0, 1.0, 0.0};
     }
 
-    // A triangle of a mesh by corners of one place each, so that neighbours meet in the same ones.
+    // An edge of a triangle. Vertices at one position count as one.
     struct Edge {
         std::uint32_t low = 0, high = 0, triangle = 0;
         bool rising = false;  // from low to high
     };
 
-    // Edges by their ends. Triangles with two corners in one place have none.
+    // Sorted by their ends. A triangle with two corners at one position has no edges.
     static std::vector<Edge> edges_of(const sim::ShapeDef& mesh) {
         std::vector<std::uint32_t> order(mesh.points.size()), place(mesh.points.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -255,10 +255,10 @@ class Warnings {
         return edges;
     }
 
-    // What the faces of a mesh are like as a body holds them.
+    // The faces of a mesh in the pose of a body.
     struct Faces {
         double looking_up_m2 = 0.0, looking_down_m2 = 0.0, volume_m3 = 0.0;
-        DVec low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};  // along x, y, z of a frame whose y is up
+        DVec low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};  // corners of the box around them, world
     };
 
     Faces faces_of(const sim::ShapeDef& mesh, const sim::Pose& pose) const {
@@ -299,16 +299,17 @@ class Warnings {
             }
             if (first) {
                 add(WarningKind::mesh_winding, path,
-                    "go round triangle " + std::to_string(first->second) + " the other way than round its neighbour, triangle " +
-                        std::to_string(first->first) + (against > 1 ? ", and so at " + std::to_string(against) + " edges in all" : "") +
-                        "; bodies fall through what is seen from behind: let the corners of each go round counter-clockwise, seen from the side that collides");
+                    "wind triangle " + std::to_string(first->second) + " against its neighbour, triangle " + std::to_string(first->first) +
+                        (against > 1 ? " (" + std::to_string(against) + " such edges in all)" : "") +
+                        ": bodies fall through the back of a face; list the corners of every triangle counter-clockwise, seen from the side that collides");
                 continue;
             }
             if (!edges.empty()) find_facing(all, s, closed, path);
         }
     }
 
-    // The first body that has the shape decides: as it turns the mesh, and where others are about it.
+    // In the pose of the first body with this shape. A closed mesh around a body is a room; a mesh above all bodies is a
+    // ceiling.
     void find_facing(const Populated& all, std::uint32_t shape, bool closed, const std::string& path) {
         const auto user = std::ranges::find_if(all.def.bodies, [&](const sim::BodyDef& body) { return body.shape == shape && !body.sensor; });
         const Faces faces = faces_of(made_.shapes[shape], user == all.def.bodies.end() ? sim::Pose{} : user->pose);
@@ -320,15 +321,15 @@ class Warnings {
             below = below || p.y < faces.low.y;
             inside = inside || (p.y >= faces.low.y && p.y <= faces.high.y);
         }
-        constexpr const char* kMend = "; swap two corners of every triangle, so that they go round counter-clockwise, seen from the side that collides";
+        constexpr const char* kMend = "; swap two corners of every triangle: they go round counter-clockwise, seen from the side that collides";
         if (closed && faces.volume_m3 < 0.0 && !inside) {
-            add(WarningKind::mesh_winding, path, "show their faces to the inside of a closed mesh, so that bodies fall into it" + std::string(kMend));
+            add(WarningKind::mesh_winding, path, "turn the faces of a closed mesh inward: bodies fall into it" + std::string(kMend));
         } else if (!closed && faces.looking_down_m2 > 0.0 && faces.looking_up_m2 <= kLookingAnotherWay * faces.looking_down_m2 && (above || inside || !below)) {
-            add(WarningKind::mesh_winding, path, "let the mesh's faces look down, so that what stands on it falls through" + std::string(kMend));
+            add(WarningKind::mesh_winding, path, "turn all faces of the mesh down: bodies that stand on it fall through" + std::string(kMend));
         }
     }
 
-    // ---- what touches
+    // ---- overlaps and mass ratios
 
     static double least_half_extent(const sim::ShapeDef& shape) {
         switch (shape.type) {
@@ -362,7 +363,7 @@ class Warnings {
         return parts;
     }
 
-    // Whether a body of the first tick overlaps another if it is moved by `shift`.
+    // Whether a body, moved by `shift` from its first pose, overlaps another.
     static bool overlaps(const sim::World& world, const sim::WorldDef& def, const std::vector<Part>& parts, std::uint32_t mover, std::uint32_t other, DVec shift) {
         std::vector<sim::QueryHit> hits;
         for (const Part& part : parts) {
@@ -378,7 +379,8 @@ class Warnings {
         return false;
     }
 
-    // The shortest of a few ways out of the other, found to within an eighth; none: no such way is deeper than `deep_m`.
+    // The shortest of several translations out of the other body, to within an eighth. None: the overlap is at most
+    // `deep_m`.
     std::optional<DVec> way_out(const sim::World& world, const sim::WorldDef& def, std::uint32_t mover, std::uint32_t other, DVec normal, double deep_m) const {
         const Result<std::vector<Part>> parts = parts_of(def.bodies[mover].shape);
         if (!parts) return std::nullopt;
@@ -434,7 +436,7 @@ class Warnings {
             if (!count(WarningKind::overlap)) continue;
             tell(WarningKind::overlap, is.path + (is.generated ? "" : ".position"),
                  is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep in " + in.name + (in.name == in.path || in.name.ends_with(in.path) ? "" : " (" + in.path + ")") +
-                     "; move it by " + spell(*out) + " m, or keep the two from colliding by \"category\" and \"mask\"");
+                     "; move it by " + spell(*out) + " m, or set \"category\" and \"mask\" so that the two do not collide");
         }
     }
 
@@ -454,8 +456,8 @@ class Warnings {
             if (mass(heavy) <= kMaxMassRatio * mass(light) || !told.insert({light, heavy}).second || !count(WarningKind::mass_ratio)) return;
             tell(WarningKind::mass_ratio, path.empty() ? all.bodies[light].path : path,
                  all.bodies[light].name + " (" + number(mass(light)) + " kg) " + how + " " + all.bodies[heavy].name + " (" + number(mass(heavy)) + " kg), which is " +
-                     number(mass(heavy) / mass(light)) + " times as heavy; ratios of up to " + number(kMaxMassRatio) +
-                     " hold well: change \"mass_kg\" or the materials' \"density_kgpm3\"");
+                     number(mass(heavy) / mass(light)) + " times as heavy; the solver holds ratios of up to " + number(kMaxMassRatio) +
+                     ": change \"mass_kg\" or the material's \"density_kgpm3\"");
         };
         for (std::size_t i = 0; i < all.def.joints.size(); ++i) {
             const sim::JointDef& joint = all.def.joints[i];
@@ -471,7 +473,7 @@ class Warnings {
     const protocol::LoadedScene& scene_;
     const sim::WorldDef& made_;
     SceneWarnings warnings_;
-    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> told_;  // overlaps within a template: it, and two of its bodies
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> told_;  // overlaps in a template: it and two of its bodies
 };
 
 }  // namespace

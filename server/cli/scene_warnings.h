@@ -1,4 +1,4 @@
-// What a scene says that loads, but hardly means what its author meant.
+// Probable mistakes in a scene that loads.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace orrery::server {
 
-inline constexpr double kMaxMassRatio = 1000.0;          // of bodies that touch or are jointed; the solver's tests go up to it
-inline constexpr std::uint32_t kMaxToldWarnings = 20;    // of a kind; more are counted
+inline constexpr double kMaxMassRatio = 1000.0;        // of bodies that touch or are jointed; the solver is tested up to it
+inline constexpr std::uint32_t kMaxToldWarnings = 20;  // of a kind, so that a person reads them; others are counted
 
 enum class WarningKind : std::uint8_t { mesh_winding, overlap, slots_at_one_pose, idle_slot, static_velocity, idle_joint, mass_ratio };
 inline constexpr std::size_t kWarningKinds = 7;
@@ -23,17 +23,17 @@ std::string_view warning_name(WarningKind kind);  // "mesh_winding", "overlap", 
 struct SceneWarning {
     WarningKind kind = WarningKind::overlap;
     std::string path;     // inside the scene: bodies[3].position
-    std::string message;  // what it is, and the mend
+    std::string message;  // the mistake and its mend
 };
 
 struct SceneWarnings {
-    std::vector<SceneWarning> told;                          // in the order of kinds, the first kMaxToldWarnings of each
-    std::array<std::uint64_t, kWarningKinds> count{};        // by kind, of all
+    std::vector<SceneWarning> told;                    // in the order of kinds; at most kMaxToldWarnings of a kind
+    std::array<std::uint64_t, kWarningKinds> count{};  // of all, by kind
     std::uint64_t total() const;
 };
 
-// `definition` is made of the scene. Steps a world of it for at most a second, with every slot taken, to see which bodies touch. An error is
-// that of the world or of a step.
+// `definition` is that of the scene. A world of it is stepped for at most one second with every slot taken, to find the
+// bodies that touch. Errors are those of World::create and World::step.
 Result<SceneWarnings> scene_warnings(const protocol::LoadedScene& scene, const sim::Definition& definition);
 
 }  // namespace orrery::server

@@ -1,11 +1,11 @@
-// What `orrery --version` says.
+// The text of `orrery --version`.
 #pragma once
 
 #include <string>
 
 namespace orrery::server {
 
-// "orrery 0.1.0, engine version 31, commit 0123456789ab"; the commit is "unknown" where the program was not built in a clone.
+// "orrery 0.1.0, engine version 31, commit 0123456789ab". The commit is "unknown" in a build outside of a clone.
 std::string version_text();
 
 }  // namespace orrery::server

@@ -1,5 +1,5 @@
-"""The JSON Schema of scenes holds what the loader holds: every scene that ships is valid by it, and what the loader refuses of these scenes with
-an unknown key, or a value of another type, it refuses, too. scene_schema.py ORRERY SCENES"""
+"""The JSON Schema of scenes agrees with the loader: every shipped scene is valid, and the schema refuses the unknown keys
+and the values of wrong type that the loader refuses. scene_schema.py ORRERY SCENES"""
 import copy
 import json
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 import jsonschema  # python3-jsonschema: deploy/deps test
 
 orrery, scenes = sys.argv[1:3]
-LEAST_CHANGED = 400  # scenes with one change: as many places as the shipped scenes have kinds of
+LEAST_CHANGED = 400  # scenes with one change that have to be refused: the shipped scenes have more kinds of places
 
 
 def plain(text):

@@ -1,5 +1,5 @@
-"""`orrery --version` says version, engine version and commit; the commit is that of the clone, "unknown" outside of one, and its file is written
-only where the commit is another. version.py ORRERY CMAKE SOURCE"""
+"""`orrery --version` says version, engine version and commit. The commit is that of the clone, or "unknown" outside of a
+clone; its file is written only when the commit changes. version.py ORRERY CMAKE SOURCE"""
 import os
 import pathlib
 import re

@@ -1,5 +1,4 @@
-// Contract: an error of a scene says on which line it is, whenever it is found, and what its author may have meant; text is not taken
-// where numbers belong.
+// Contract: every error of a scene has a line, unknown names come with a proposal, and a string is no number.
 #include <doctest/doctest.h>
 
 #include <string>
