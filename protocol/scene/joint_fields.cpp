@@ -45,7 +45,7 @@ bool JointFields::place_is_clear() {
     if (!at) return false;
     const bool here = given<Vec3>(at) != nullptr;
     if (here ? anchors == 0 : anchors == 2 || (anchors == 0 && at->centre_of_b)) return true;
-    reader_.fail(where_, std::string(here ? "says twice where it is" : "does not say where it is") +
+    reader_.fail(where_, std::string(here ? "gives its place twice" : "does not say where it is") +
                              "; give either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
     return false;
 }

@@ -354,7 +354,7 @@ TEST_CASE("an error of a constraint names its field and the ways to give it") {
     };
     const std::string at = R"("at": [0, 0, 0], )";
     says(error_in<sim::Hinge>("hinge", at + R"("anchor_a": [0, 0, 0], "axis": [0, 1, 0])"),
-         "joints[0].hinge: says twice where it is; give either `at` (in the scene's frame), or `anchor_a` and "
+         "joints[0].hinge: gives its place twice; give either `at` (in the scene's frame), or `anchor_a` and "
          "`anchor_b` (local)");
     says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"),
          "joints[0].weld: does not say where it is; give either `at`");
