@@ -1,21 +1,22 @@
-// A constraint's description out of its table in a scene, by the fields that it visits (sim/constraints/fields.h) and
-// the names that the schema has. No constraint has code of its own here.
+// Reads the description of a constraint from its table in a scene. The reader is the same for all constraints: it goes by
+// the fields that the description visits (sim/constraints/fields.h) and by the names that the schema has.
 //
-// A visited field is read from the scene's field of its name; where it is an angle, `x_rad`, from `x_deg`. A scene may
-// say, instead:
+// A visited field `x` is read from the scene's field `x`, an angle `x_rad` from `x_deg`. Two kinds of fields can also be
+// given in the frame of the scene, as the bodies stand at the start:
 //
-//   `at`      in place of the points `anchor_a` and `anchor_b`
-//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute
-//   `in_scene` names
+//   points        `at` gives `anchor_a` and `anchor_b`
+//   directions    `axis` gives `axis_a` and `axis_b`, and likewise for any name; the attribute `in_scene` names
+//                 another field. All directions of a constraint are given in one of the two frames. In the frame of
+//                 the scene, a direction without such a field (`normal_a`) is perpendicular to the first of the others.
 //
-// both in the frame of the scene as the bodies stand at the start. All directions of a constraint are given in one of
-// the two ways. A direction without a field in the scene's frame (`normal_a`) is then perpendicular to the first of the
-// others.
+// Where a field is absent:
 //
-// What is absent: a point is the body's centre, and one of the world where B's point is at the start; a turn is as at
-// the start; a number that has no default in the schema is what the description's `at_start` measures, and without that
-// stays as the description has it; settings and velocities stay as the description has them. A flag is set where both
-// ends of the range after it are given.
+//   a point       is the body's centre; a point of the world is where the point of B is at the start
+//   a turn        is as at the start
+//   a number      has its default in the schema; if it has none, it is what the description's `at_start` measures, or
+//                 else the description's own default
+//   a flag        has no field: it is set if both ends of the range after it are given
+//   all others    have the description's own default
 #pragma once
 
 #include <functional>
