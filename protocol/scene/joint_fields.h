@@ -1,8 +1,8 @@
-// Reads the description of a constraint from its table in a scene. The reader is the same for all constraints: it goes by
-// the fields that the description visits (sim/constraints/fields.h) and by the names that the schema has.
+// Reads the description of a constraint from its table in a scene. The reader is the same for all constraints: it goes
+// by the fields that the description visits (sim/constraints/fields.h) and by the names that the schema has.
 //
-// A visited field `x` is read from the scene's field `x`, an angle `x_rad` from `x_deg`. Two kinds of fields can also be
-// given in the frame of the scene, as the bodies stand at the start:
+// A visited field `x` is read from the scene's field `x`, an angle `x_rad` from `x_deg`. Two kinds of fields can also
+// be given in the frame of the scene, as the bodies stand at the start:
 //
 //   points        `at` gives `anchor_a` and `anchor_b`
 //   directions    `axis` gives `axis_a` and `axis_b`, and likewise for any name; the attribute `in_scene` names
