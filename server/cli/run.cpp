@@ -13,6 +13,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
 #include "server/cli/json_line.h"
+#include "server/cli/left_out.h"
 #include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/recorder.h"
@@ -260,6 +261,7 @@ int run_command(const std::vector<std::string>& arguments) {
     if (!loaded) return complain(loaded.error(), kExitInput);
     const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
     if (!scene) return complain(options.scene + ": " + scene.error().to_string(), exit_code_of(scene.error()));
+    for (const std::string& text : left_out_texts(*scene->definition)) static_cast<void>(complain(options.scene + ": warning: " + text, kExitGood));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }

@@ -15,6 +15,7 @@
 #include "protocol/session/handshake.h"
 #include "server/cli/command_line.h"
 #include "server/cli/json_line.h"
+#include "server/cli/left_out.h"
 #include "server/cli/rig_backend.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
@@ -184,6 +185,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     const Result<protocol::SharedScene> scene = protocol::share_scene(std::move(loaded).value());
     if (!scene) return complain(name + ": " + scene.error().to_string(), exit_code_of(scene.error()));
     const sim::WorldDef& def = scene->definition->def();
+    for (const std::string& text : left_out_texts(*scene->definition)) spdlog::warn(text);
 
     int exit = kExitGood;
     const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, def, exit, [](const std::string& text) { spdlog::warn(text); });
