@@ -121,6 +121,31 @@ TEST_CASE("a floor with triangles of 12 m by 0.1 mm holds up what slides over it
     }
 }
 
+TEST_CASE("a crack of a micrometre that slivers fill is none, and the slivers are left out") {
+    const ShapeDef ground = joined_halves(1e-6f, false);
+    const auto definition = defined(ground);
+    REQUIRE(left_out_triangles(*definition).size() == 1);
+    CHECK(left_out_triangles(*definition)[0].count == 24);
+    const Shape shape = made(ground);
+    for (std::uint32_t t = 0; t < shape.mesh->triangle.size(); ++t) {
+        const MeshTriangle& triangle = shape.mesh->triangle[t];
+        if (triangle.patch == kNone) continue;
+        CHECK(triangle.patch == 0);
+        for (int k = 0; k < 3; ++k) {  // a rim only along the border of the floor
+            const Vec3 a = ground.points[triangle.corner[k]], b = ground.points[triangle.corner[(k + 1) % 3]];
+            const bool border = (a.z == b.z && std::abs(a.z) == 6.0f) || (std::abs(a.x - b.x) < 0.1f && std::abs(a.x) > 5.9f);
+            CHECK((triangle.opposite[k] == kNone) == border);
+        }
+    }
+    for (const Mover kind : kMovers) {
+        CAPTURE(static_cast<int>(kind));
+        const Crossed crossed = cross(ground, kind);
+        CHECK(crossed.aside < 0.01);
+        CHECK(crossed.slowed < 0.02);
+        CHECK(crossed.moved_up < 0.004);
+    }
+}
+
 TEST_CASE("what comes down on a sliver is stopped by it") {
     // The sliver alone, and a box that is held by nothing else.
     ShapeDef mesh;
