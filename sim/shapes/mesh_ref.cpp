@@ -117,17 +117,22 @@ std::uint32_t edge_beyond(const Mesh& mesh, std::uint32_t edge) {
     return 3 * t + (size[next] >= size[last] ? next : last);
 }
 
-// The edge of a neighbour across this one, and across what is left out between them; kNone at a rim, and where they are not turned alike.
-std::uint32_t edge_across(const Mesh& mesh, const std::vector<Area>& area, const Twins& twins, std::uint32_t edge) {
-    bool alike = true;
+struct Across {
+    std::uint32_t edge = kNone;  // of a neighbour; kNone: this one is a rim
+    bool alike = true;           // both go round the same way
+};
+// What lies across an edge, and across what is left out between them.
+Across find_across(const Mesh& mesh, const std::vector<Area>& area, const Twins& twins, std::uint32_t edge) {
+    Across out;
     for (int step = 0; step <= kMostLeftOut; ++step) {
         const std::uint32_t other = twins.edge[edge];
-        if (other == kNone) return kNone;
-        alike = alike == (twins.against[edge] != 0);
-        if (area[other / 3] != Area::none) return alike ? other : kNone;
+        if (other == kNone) return {};
+        out.alike = out.alike == (twins.against[edge] != 0);
+        out.edge = other;
+        if (area[other / 3] != Area::none) return out;
         edge = edge_beyond(mesh, other);
     }
-    return kNone;
+    return {};
 }
 
 std::uint32_t third_corner(const Mesh& mesh, std::uint32_t edge) { return mesh.triangle[edge / 3].corner[(edge % 3 + 2) % 3]; }
@@ -136,10 +141,10 @@ void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twi
     neighbour.assign(mesh.triangle.size() * 3, kNone);
     for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
         if (area[e / 3] == Area::none) continue;
-        const std::uint32_t other = edge_across(mesh, area, twins, e);
-        if (other == kNone || other / 3 == e / 3) continue;
-        neighbour[e] = other / 3;
-        mesh.triangle[e / 3].opposite[e % 3] = third_corner(mesh, other);
+        const Across across = find_across(mesh, area, twins, e);
+        if (across.edge == kNone || !across.alike || across.edge / 3 == e / 3) continue;
+        neighbour[e] = across.edge / 3;
+        mesh.triangle[e / 3].opposite[e % 3] = third_corner(mesh, across.edge);
     }
 }
 
@@ -158,9 +163,9 @@ void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
             }
         } else if (has_places(mesh, t)) {  // its corners lie on edges of what is around it
             for (std::uint32_t k = 0; k < 3; ++k) {
-                const std::uint32_t other = edge_across(mesh, area, twins, 3 * t + k);
-                if (other == kNone) continue;
-                for (int corner = 0; corner < 3; ++corner) spokes.push_back({mesh.place[c[corner]], third_corner(mesh, other)});
+                const std::uint32_t edge = find_across(mesh, area, twins, 3 * t + k).edge;
+                if (edge == kNone) continue;
+                for (int corner = 0; corner < 3; ++corner) spokes.push_back({mesh.place[c[corner]], third_corner(mesh, edge)});
             }
         }
     }
@@ -183,6 +188,13 @@ bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal,
 
 void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<std::uint32_t>& neighbour, double extent) {
     const double tolerance = kPatchHeight_m + 2e-7 * extent;
+    // Triangles that have one as a neighbour which has another: across what is left out, two may lie on one edge.
+    std::vector<std::array<std::uint32_t, 2>> beside;
+    for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
+        const std::uint32_t n = neighbour[e], t = e / 3;
+        if (n != kNone && neighbour[3 * n] != t && neighbour[3 * n + 1] != t && neighbour[3 * n + 2] != t) beside.push_back({n, t});
+    }
+    std::sort(beside.begin(), beside.end());
     std::vector<std::uint32_t> waiting;
     const auto grow = [&](std::uint32_t seed) {
         const D3 normal = triangle_normal(mesh, seed), point = widened(mesh.vertex[mesh.triangle[seed].corner[0]]);
@@ -191,12 +203,13 @@ void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<s
         while (!waiting.empty()) {
             const std::uint32_t t = waiting.back();
             waiting.pop_back();
-            for (std::uint32_t k = 0; k < 3; ++k) {
-                const std::uint32_t n = neighbour[3 * t + k];
-                if (n == kNone || mesh.triangle[n].patch != kNone || !in_plane(mesh, n, area[n], point, normal, tolerance)) continue;
+            const auto reach = [&](std::uint32_t n) {
+                if (n == kNone || mesh.triangle[n].patch != kNone || !in_plane(mesh, n, area[n], point, normal, tolerance)) return;
                 mesh.triangle[n].patch = seed;
                 waiting.push_back(n);
-            }
+            };
+            for (std::uint32_t k = 0; k < 3; ++k) reach(neighbour[3 * t + k]);
+            for (auto it = std::lower_bound(beside.begin(), beside.end(), std::array{t, 0u}); it != beside.end() && (*it)[0] == t; ++it) reach((*it)[1]);
         }
     };
     for (const Area of : {Area::whole, Area::sliver}) {

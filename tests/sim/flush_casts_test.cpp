@@ -111,13 +111,13 @@ std::vector<Caster> casters(std::uint32_t hull) {
             {"hull", {hull, ShapeType::sphere, 0.5f, 0.5f, {}}, kHullHeight}};
 }
 
-struct Stage {
+struct Scene {
     std::unique_ptr<World> world;
     std::vector<Caster> shapes;
     Pose at;
     V across, along, up;
 
-    Stage(Surface surface, const Pose& pose) : at(pose) {
+    Scene(Surface surface, const Pose& pose) : at(pose) {
         WorldDef def;
         add_surface(def, surface, pose);
         shapes = casters(add_hull(def));
@@ -150,7 +150,7 @@ void on_all_surfaces(Check check) {
         for (const Pose& place : places()) {
             CAPTURE(place.position.x);
             CAPTURE(place.orientation.z);
-            const Stage stage(surface, place);
+            const Scene stage(surface, place);
             for (const Caster& shape : stage.shapes) {
                 CAPTURE(shape.name);
                 check(stage, shape);
@@ -163,7 +163,7 @@ void on_all_surfaces(Check check) {
 
 TEST_CASE("a cast that begins flush and goes along the surface, or away from it, hits nothing") {
     std::vector<QueryHit> hits;
-    on_all_surfaces([&](const Stage& stage, const Caster& shape) {
+    on_all_surfaces([&](const Scene& stage, const Caster& shape) {
         for (int i = 0; i < 8; ++i) {
             const double angle = 0.3 + 0.7853981633974483 * i;
             const V level = stage.across * std::cos(angle) + stage.along * std::sin(angle);
@@ -181,7 +181,7 @@ TEST_CASE("a cast that begins flush and goes along the surface, or away from it,
 
 TEST_CASE("a cast that begins flush and goes into the surface stops at once, with the surface's normal") {
     std::vector<QueryHit> hits;
-    on_all_surfaces([&](const Stage& stage, const Caster& shape) {
+    on_all_surfaces([&](const Scene& stage, const Caster& shape) {
         for (const V way : {stage.up * -1.0, stage.across + stage.up * -1.0, stage.along * 2.0 + stage.up * -0.05, stage.up * -0.01}) {
             REQUIRE(stage.cast(shape, way, hits) == QueryStatus::hit);
             CHECK_FALSE(hits[0].inside);
@@ -193,7 +193,7 @@ TEST_CASE("a cast that begins flush and goes into the surface stops at once, wit
 
 TEST_CASE("a cast that begins inside says so, whatever its way") {
     std::vector<QueryHit> hits;
-    on_all_surfaces([&](const Stage& stage, const Caster& shape) {
+    on_all_surfaces([&](const Scene& stage, const Caster& shape) {
         for (const V way : {stage.up, stage.up * -1.0, stage.across, V{}}) {
             REQUIRE(stage.cast(shape, way, hits, -0.01) == QueryStatus::hit);
             CHECK(hits[0].inside);
@@ -205,7 +205,7 @@ TEST_CASE("a cast that begins inside says so, whatever its way") {
 
 TEST_CASE("a cast from above or askew stops at the surface, and what it slid past does not count") {
     std::vector<QueryHit> hits;
-    on_all_surfaces([&](const Stage& stage, const Caster& shape) {
+    on_all_surfaces([&](const Scene& stage, const Caster& shape) {
         for (const V way : {stage.up * -1.0, stage.across * 2.0 + stage.up * -1.0}) {
             REQUIRE(stage.cast(shape, way, hits, 0.5) == QueryStatus::hit);
             CHECK_FALSE(hits[0].inside);

@@ -136,7 +136,7 @@ TEST_CASE("the inverse inertia of locked rotations is the inverse of the free bl
             for (std::size_t k = 0; k < 6; ++k) {
                 const double scale = std::sqrt(right[kRow[k]][kRow[k]] * right[kColumn[k]][kColumn[k]]);
                 const double largest = std::max({right[0][0], right[1][1], right[2][2]});
-                REQUIRE(std::abs(got.inverse_inertia[k] - right[kRow[k]][kColumn[k]]) <= 2e-5 * scale + 2e-6 * largest);
+                REQUIRE(std::abs(got.inverse_inertia[k] - right[kRow[k]][kColumn[k]]) <= 2e-5 * scale + 5e-6 * largest);
             }
         }
     }

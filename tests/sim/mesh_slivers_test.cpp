@@ -16,23 +16,21 @@ using namespace orrery::test;
 
 namespace {
 
-// Two level halves of cells of 1 m, joined by a strip of `gap` metres at x = 0: two triangles of 12 m in length, or 24 of 1 m. `tilt`: rise by x.
+// Two level halves of 6 by 12 m, joined by a strip of `gap` metres at x = 0, all of cells that are 1 m wide and 1 or 12 m long. `tilt`: rise by x.
 ShapeDef joined_halves(float gap, bool long_ones, float tilt = 0.0f) {
     ShapeDef mesh;
     mesh.type = ShapeType::mesh;
     const auto columns = [&](int i) { return i <= 6 ? static_cast<float>(i - 6) : gap + static_cast<float>(i - 7); };
-    for (int k = 0; k <= 12; ++k) {
-        for (int i = 0; i <= 13; ++i) mesh.points.push_back({columns(i), tilt * columns(i), static_cast<float>(k - 6)});
+    const int rows = long_ones ? 1 : 12;
+    for (int k = 0; k <= rows; ++k) {
+        for (int i = 0; i <= 13; ++i) mesh.points.push_back({columns(i), tilt * columns(i), static_cast<float>(k * (12 / rows) - 6)});
     }
-    for (std::uint32_t k = 0; k < 12; ++k) {
+    for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(rows); ++k) {
         for (std::uint32_t i = 0; i < 13; ++i) {
-            if (i == 6 && long_ones) continue;
             const std::uint32_t a = k * 14 + i, b = a + 1, c = a + 14, d = c + 1;
             mesh.indices.insert(mesh.indices.end(), {a, c, b, b, c, d});
         }
     }
-    const std::uint32_t a = 6, b = 7, c = 12 * 14 + 6, d = 12 * 14 + 7;
-    if (long_ones) mesh.indices.insert(mesh.indices.end(), {a, c, b, b, c, d});
     return mesh;
 }
 
