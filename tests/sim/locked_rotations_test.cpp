@@ -83,9 +83,11 @@ MassRecord mass_of(Vector inertia, int locks) {
 }
 
 Quat random_turn(Lcg& random) {
-    Quat q{random.between(-1, 1), random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)};
-    const float n = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) + 1e-6f;
-    return {q.x / n, q.y / n, q.z / n, q.w / n};
+    for (;;) {
+        const Quat q{random.between(-1, 1), random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)};
+        const float n = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+        if (n > 0.1f) return {q.x / n, q.y / n, q.z / n, q.w / n};
+    }
 }
 
 WorldDef weightless() {
