@@ -1,4 +1,4 @@
-// What a scene is told to leave out, in words: one line a shape.
+// Warnings about triangles that a scene's shapes leave out.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace orrery::server {
 
-// Of triangles without an area: which shape, how many, which is the first, and the mend.
+// One text for each shape: its name, the count of triangles without an area, the first of them, and the mend.
 std::vector<std::string> left_out_texts(const sim::Definition& definition);
 
 }  // namespace orrery::server

@@ -11,9 +11,10 @@ namespace orrery::sim::ref {
 
 namespace {
 
-constexpr double kSliver = 1e-4;             // height over the longest edge: a triangle with more needs no further look
-// Of its largest coordinate: a sliver with less height is left out. Corners are rounded by half of 2^-23 of that, which turns its normal
-// by a sixteenth at most; and a gap so narrow lets nothing through (kMinShapeSize_m) up to 500 m from the origin.
+constexpr double kSliver = 1e-4;             // height over the longest edge: a triangle with less is a sliver
+// Least height of a sliver over its largest coordinate; with less it is left out. Single precision rounds a coordinate by 2^-24
+// of it, which turns the normal of such a sliver by at most a sixteenth. The gap that is left is narrower than the smallest shape
+// (twice kMinShapeSize_m) up to 500 m from the origin.
 constexpr double kLeastHeight = 16.0 * 0x1p-23;
 constexpr double kSliverCosine = 0.5;        // of a sliver's normal with that of a patch that its corners lie in
 constexpr int kMostLeftOut = 64;             // triangles without an area in a row, between two neighbours
@@ -32,10 +33,12 @@ enum class Area : std::uint8_t { none, sliver, whole };
 Area area_of(const Mesh& mesh, std::uint32_t t) {
     const std::uint32_t* c = mesh.triangle[t].corner;
     const D3 a = widened(mesh.vertex[c[0]]), b = widened(mesh.vertex[c[1]]), d = widened(mesh.vertex[c[2]]);
-    const double longest = larger(length(b - a), larger(length(d - b), length(a - d))), twice = length(cross(b - a, d - a));
+    const double longest = larger(length(b - a), larger(length(d - b), length(a - d)));
+    const double twice = length(cross(b - a, d - a));  // the area
     if (twice > kSliver * longest * longest) return Area::whole;
     double coordinate = 0.0;
-    for (const D3& p : {a, b, d}) coordinate = larger(coordinate, larger(absolute(p.x), larger(absolute(p.y), absolute(p.z))));
+    for (const D3& p : {a, b, d})
+        coordinate = larger(coordinate, larger(absolute(p.x), larger(absolute(p.y), absolute(p.z))));
     return twice > kLeastHeight * coordinate * longest ? Area::sliver : Area::none;
 }
 
@@ -68,7 +71,8 @@ bool has_places(const Mesh& mesh, std::uint32_t t) {
     return place[c[0]] != place[c[1]] && place[c[1]] != place[c[2]] && place[c[2]] != place[c[0]];
 }
 
-// Edges that exactly two triangles share, those that are left out not counted; else one that is not with one that is.
+// Twins are two edges of triangles with an area, or an edge of such a triangle or of one that is left out with one that is left
+// out. An edge that more of them share has no twin.
 Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     const std::vector<std::uint32_t>& same = mesh.place;
     struct Side {
@@ -90,10 +94,13 @@ Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) {
         return std::tuple(x.low, x.high, x.left_out, x.edge) < std::tuple(y.low, y.high, y.left_out, y.edge);
     });
-    Twins twins{std::vector<std::uint32_t>(mesh.triangle.size() * 3, kNone), std::vector<std::uint8_t>(mesh.triangle.size() * 3, 0)};
+    Twins twins;
+    twins.edge.assign(mesh.triangle.size() * 3, kNone);
+    twins.against.assign(mesh.triangle.size() * 3, 0);
     for (std::size_t i = 0; i < sides.size();) {
-        std::size_t end = i + 1, kept = sides[i].left_out ? 0 : 1;
-        for (; end < sides.size() && sides[end].low == sides[i].low && sides[end].high == sides[i].high; ++end) kept += sides[end].left_out ? 0 : 1;
+        std::size_t end = i, kept = 0;
+        while (end < sides.size() && sides[end].low == sides[i].low && sides[end].high == sides[i].high)
+            kept += sides[end++].left_out ? 0 : 1;
         if (kept == 2 || (kept < 2 && end - i == 2)) {
             const Side &x = sides[i], &y = sides[i + 1];
             twins.edge[x.edge] = y.edge, twins.edge[y.edge] = x.edge;
@@ -104,8 +111,8 @@ Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     return twins;
 }
 
-// Where a way that comes into a triangle without an area across an edge leaves it: across its longest edge, or from there across the
-// longer of the others.
+// The way across a triangle without an area that comes in over `edge`: it goes out over the longest edge, or if it came in over
+// that, over the longer of the two others.
 std::uint32_t edge_beyond(const Mesh& mesh, std::uint32_t edge) {
     const std::uint32_t t = edge / 3, *c = mesh.triangle[t].corner;
     double size[3];
@@ -161,11 +168,12 @@ void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
                 spokes.push_back({mesh.place[c[k]], c[(k + 1) % 3]});
                 spokes.push_back({mesh.place[c[k]], c[(k + 2) % 3]});
             }
-        } else if (has_places(mesh, t)) {  // its corners lie on edges of what is around it
+        } else if (has_places(mesh, t)) {  // its corners may lie on edges of the triangles around it
             for (std::uint32_t k = 0; k < 3; ++k) {
                 const std::uint32_t edge = find_across(mesh, area, twins, 3 * t + k).edge;
                 if (edge == kNone) continue;
-                for (int corner = 0; corner < 3; ++corner) spokes.push_back({mesh.place[c[corner]], third_corner(mesh, edge)});
+                for (int corner = 0; corner < 3; ++corner)
+                    spokes.push_back({mesh.place[c[corner]], third_corner(mesh, edge)});
             }
         }
     }
@@ -177,7 +185,7 @@ void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
     for (const Spoke& s : spokes) mesh.fan[next[s.place]++] = s.end;
 }
 
-// Of a sliver rounding may have turned the normal: its corners count.
+// Rounding may have turned the normal of a sliver, so that its corners decide.
 bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal, double tolerance) {
     if (dot(triangle_normal(mesh, t), normal) < (area == Area::sliver ? kSliverCosine : kPatchCosine)) return false;
     for (const std::uint32_t c : mesh.triangle[t].corner) {
@@ -186,13 +194,15 @@ bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal,
     return true;
 }
 
-void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<std::uint32_t>& neighbour, double extent) {
+void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<std::uint32_t>& neighbour,
+                  double extent) {
     const double tolerance = kPatchHeight_m + 2e-7 * extent;
-    // Triangles that have one as a neighbour which has another: across what is left out, two may lie on one edge.
+    // Pairs of a triangle and one that has it as a neighbour, but is not its neighbour: two may lie along one edge of a third.
     std::vector<std::array<std::uint32_t, 2>> beside;
     for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
         const std::uint32_t n = neighbour[e], t = e / 3;
-        if (n != kNone && neighbour[3 * n] != t && neighbour[3 * n + 1] != t && neighbour[3 * n + 2] != t) beside.push_back({n, t});
+        if (n != kNone && neighbour[3 * n] != t && neighbour[3 * n + 1] != t && neighbour[3 * n + 2] != t)
+            beside.push_back({n, t});
     }
     std::sort(beside.begin(), beside.end());
     std::vector<std::uint32_t> waiting;
@@ -204,12 +214,14 @@ void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<s
             const std::uint32_t t = waiting.back();
             waiting.pop_back();
             const auto reach = [&](std::uint32_t n) {
-                if (n == kNone || mesh.triangle[n].patch != kNone || !in_plane(mesh, n, area[n], point, normal, tolerance)) return;
+                if (n == kNone || mesh.triangle[n].patch != kNone) return;
+                if (!in_plane(mesh, n, area[n], point, normal, tolerance)) return;
                 mesh.triangle[n].patch = seed;
                 waiting.push_back(n);
             };
             for (std::uint32_t k = 0; k < 3; ++k) reach(neighbour[3 * t + k]);
-            for (auto it = std::lower_bound(beside.begin(), beside.end(), std::array{t, 0u}); it != beside.end() && (*it)[0] == t; ++it) reach((*it)[1]);
+            auto it = std::lower_bound(beside.begin(), beside.end(), std::array{t, 0u});
+            for (; it != beside.end() && (*it)[0] == t; ++it) reach((*it)[1]);
         }
     };
     for (const Area of : {Area::whole, Area::sliver}) {
@@ -254,7 +266,8 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
         area[t] = area_of(*mesh, t);
         if (area[t] == Area::none && mesh->left_out++ == 0) mesh->first_left_out = t;
     }
-    if (mesh->left_out == area.size()) return wrong(place, field, "make no triangle with an area; give at least one");
+    if (mesh->left_out == area.size())
+        return wrong(place, field, "make no triangle with an area; give at least one");
     double bounding2 = 0.0;
     D3 half;
     for (const Vec3& p : mesh->vertex) {

@@ -1,23 +1,29 @@
-// Rotations about locked world axes. A lock is a bearing: it takes any torque about its axis and gives none about the others. So of the
-// inertia I in world axes only the block of the free axes counts, and the inverse inertia is the inverse of that block, with zeros in the
-// rows and columns of locked axes. With W = I^-1, its adjugate C and its determinant D, of which I = C / D:
+// Rotations with locked world axes.
 //
-//   one locked axis l:  the inverse of I's block has the entries C_jj / W_ll, C_ii / W_ll and -C_ij / W_ll of the free axes i, j
-//   one free axis k:    1 / I_kk = D / C_kk
+// A lock is a bearing: it takes any torque about its axis, and gives none about the free axes. So the inverse inertia
+// is the inverse of the block of the inertia I (world axes) that belongs to the free axes, with zeros in the rows and
+// columns of locked axes. Let W = I^-1, C the adjugate of W and D its determinant, so that I = C / D. Then the inverse
+// E of the block is:
 //
-// The other way, W_ff - W_fl W_lf / W_ll, takes a difference of what is nearly equal where a body is slender; here no sum on the diagonal
-// has terms of both signs. Ratios are taken of W with a trace of one, for cubes of inverse inertias leave the range of single precision.
+//   one locked axis l, free axes i and j:  E_ii = C_jj / W_ll, E_jj = C_ii / W_ll, E_ij = -C_ij / W_ll
+//   one free axis k:                       E_kk = 1 / I_kk = D / C_kk
 //
-// The gyroscopic torque w x (I w) turns a body whose rotation is free about two axes by its part in their plane alone. With b = l . I w,
-// which the bearing holds, E the inverse above and M w = -E (w x l),
+// The Schur complement W_ff - W_fl W_lf / W_ll is the same, but loses its digits where a body is slender. Here no sum
+// on a diagonal has terms of both signs. W is scaled to a trace of one: the cube of an inverse inertia may exceed the
+// range of float.
 //
-//   w' = b M w,   M^2 = -det E,   so that w . I w stays as it is: it is a rotation, in the measure of the energy.
+// The gyroscopic torque is w x (I w). Where two axes are free, its part in their plane turns the body, and the bearing
+// takes the rest. With b = l . I w and M w = -E (w x l):
 //
-// A step from w by the rule of gyroscopic_change, theta 1/2 the midpoint (no energy is lost or won) and 1 implicit Euler, is then
+//   w' = b M w,   M^2 = -det E
 //
-//   d = s (M w - theta s det E w) / (1 + theta^2 s^2 det E),   s = h b.
+// This is a rotation in the norm of the energy w . I w, which it keeps. A step from w by the rule of gyroscopic_change
+// (theta 1/2: midpoint, theta 1: implicit Euler) has a closed form:
 //
-// b is that of the step's middle, by one step from its start. Free about one axis a body feels no such torque: I_kk does not change.
+//   d = s (M w - theta s det E w) / (1 + theta^2 s^2 det E),   s = h b
+//
+// b is taken in the middle of the step, from a first step with the b of its start. Where one axis is free, the torque
+// has no part along it.
 
 #if defined(ORRERY_SOLVER_LOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_SOLVER_LOCKS_INL_H_
@@ -39,20 +45,20 @@ ORRERY_FN MaskOf<F> some_locked(Vec3T<F> free) {
 
 template <class F>
 struct LockedInertia {
-    F trace;           // of W: what follows is of W / trace
-    Sym3T<F> inverse;  // E
-    Sym3T<F> adjugate; // C
-    F determinant;     // D
-    F held;            // W_ll, where one axis is locked
+    F trace;            // of W: what follows is of W / trace
+    Sym3T<F> inverse;   // E
+    Sym3T<F> adjugate;  // C
+    F determinant;      // D
+    F held;             // W_ll, where one axis is locked
 };
 
-// An entry on the diagonal whose axis is free: the two others are both locked, one of them is, or neither.
+// An entry on the diagonal whose axis is free, by which of the two other axes are free.
 template <class F>
 ORRERY_FN F diagonal_entry(MaskOf<F> second, MaskOf<F> third, F free_alone, F second_locked, F third_locked, F whole) {
     return select(second, select(third, whole, third_locked), select(third, second_locked, free_alone));
 }
 
-// `rotation`: body to world; `inverse_inertia` in body axes. Where all axes are locked, or none, `inverse` has no meaning.
+// `rotation` turns body axes to world axes; `inverse_inertia` is in body axes. At least one axis has to be free.
 template <class F>
 ORRERY_FN LockedInertia<F> locked_inertia(const Mat3T<F>& rotation, const Sym3T<F>& inverse_inertia, Vec3T<F> free) {
     const F zero(0.0f), half(0.5f);
@@ -66,12 +72,13 @@ ORRERY_FN LockedInertia<F> locked_inertia(const Mat3T<F>& rotation, const Sym3T<
     const Sym3T<F> w = sandwich(rotation, m), c = sandwich(rotation, adjugate);
     const MaskOf<F> x = free.x > half, y = free.y > half, z = free.z > half;
     const F by_x = inverse_or_zero(w.xx), by_y = inverse_or_zero(w.yy), by_z = inverse_or_zero(w.zz);
-    const Sym3T<F> inverse{select(x, diagonal_entry<F>(y, z, d * inverse_or_zero(c.xx), c.zz * by_y, c.yy * by_z, w.xx), zero),
-                           select(x & y, select(z, w.xy, zero - c.xy * by_z), zero),
-                           select(x & z, select(y, w.xz, zero - c.xz * by_y), zero),
-                           select(y, diagonal_entry<F>(x, z, d * inverse_or_zero(c.yy), c.zz * by_x, c.xx * by_z, w.yy), zero),
-                           select(y & z, select(x, w.yz, zero - c.yz * by_x), zero),
-                           select(z, diagonal_entry<F>(x, y, d * inverse_or_zero(c.zz), c.yy * by_x, c.xx * by_y, w.zz), zero)};
+    const Sym3T<F> inverse{
+        select(x, diagonal_entry<F>(y, z, d * inverse_or_zero(c.xx), c.zz * by_y, c.yy * by_z, w.xx), zero),
+        select(x & y, select(z, w.xy, zero - c.xy * by_z), zero),
+        select(x & z, select(y, w.xz, zero - c.xz * by_y), zero),
+        select(y, diagonal_entry<F>(x, z, d * inverse_or_zero(c.yy), c.zz * by_x, c.xx * by_z, w.yy), zero),
+        select(y & z, select(x, w.yz, zero - c.yz * by_x), zero),
+        select(z, diagonal_entry<F>(x, y, d * inverse_or_zero(c.zz), c.yy * by_x, c.xx * by_y, w.zz), zero)};
     return {trace, inverse, c, d, select(x, select(y, w.zz, w.yy), w.xx)};
 }
 
@@ -81,7 +88,7 @@ ORRERY_FN Sym3T<F> select_scaled(MaskOf<F> mask, const Sym3T<F>& yes, F by, cons
             select(mask, yes.yy * by, no.yy), select(mask, yes.yz * by, no.yz), select(mask, yes.zz * by, no.zz)};
 }
 
-// R S R^T without locks; else the inverse of the free block of the inertia. Zero where all axes are locked.
+// World inverse inertia: R S R^T without locks, E with one or two locked axes, zero with three.
 template <class F>
 ORRERY_FN Sym3T<F> locked_inverse_inertia(const Mat3T<F>& rotation, const Sym3T<F>& inverse_inertia, Vec3T<F> free) {
     const Sym3T<F> s = sandwich(rotation, inverse_inertia);
@@ -93,21 +100,25 @@ ORRERY_FN Sym3T<F> locked_inverse_inertia(const Mat3T<F>& rotation, const Sym3T<
     return select_scaled<F>(some, locked.inverse, locked.trace, of_all_or_none);
 }
 
-// A step of s: d above.
+// The step d above.
 template <class F>
 ORRERY_FN Vec3T<F> locked_turn(const Sym3T<F>& inverse, Vec3T<F> w, Vec3T<F> locked_axis, F det, F s, F theta) {
     const F part = theta * s, scale = s / (F(1.0f) + part * part * det);
     return (-(inverse * cross(w, locked_axis)) - w * (part * det)) * scale;
 }
 
-// The change of angular velocity w (world axes) by the gyroscopic torque in a substep of h seconds, where one or two axes are locked.
+// The change of angular velocity w (world axes) by the gyroscopic torque in a substep of h seconds. One or two axes are
+// locked.
 template <class F>
-ORRERY_FN Vec3T<F> locked_gyroscopic_change(const Mat3T<F>& rotation, const Sym3T<F>& inverse_inertia, Vec3T<F> free, Vec3T<F> w, F h, F theta) {
+ORRERY_FN Vec3T<F> locked_gyroscopic_change(const Mat3T<F>& rotation, const Sym3T<F>& inverse_inertia, Vec3T<F> free,
+                                            Vec3T<F> w, F h, F theta) {
     const F zero(0.0f), one(1.0f);
     const LockedInertia<F> locked = locked_inertia(rotation, inverse_inertia, free);
     const Vec3T<F> v{w.x * free.x, w.y * free.y, w.z * free.z}, l{one - free.x, one - free.y, one - free.z};
-    const MaskOf<F> turns = ((free.x + free.y) + free.z > F(1.5f)) & (locked.determinant > zero) & (locked.held > zero);
-    const F per_determinant = one / select(turns, locked.determinant, one), det = locked.determinant / select(turns, locked.held, one);
+    const F free_axes = (free.x + free.y) + free.z;
+    const MaskOf<F> turns = (free_axes > F(1.5f)) & (locked.determinant > zero) & (locked.held > zero);
+    const F per_determinant = one / select(turns, locked.determinant, one);
+    const F det = locked.determinant / select(turns, locked.held, one);
     const F b = dot(l, locked.adjugate * v) * per_determinant;
     const Vec3T<F> first = locked_turn(locked.inverse, v, l, det, h * b, theta);
     const F middle = b + dot(l, locked.adjugate * first) * per_determinant * F(0.5f);

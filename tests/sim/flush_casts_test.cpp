@@ -1,5 +1,6 @@
-// Guards: a cast that begins flush. It meets nothing where it goes along or away, whatever the shapes, wherever they stand and however
-// the surface lies or is made; it stops at once, with the surface's normal, where it goes in; and it says "inside" only where it is.
+// Guards: a cast that begins flush. It meets nothing where it goes along or away, whatever the shapes, wherever they
+// stand and however the surface lies or is made; it stops at once, with the surface's normal, where it goes in; and it
+// says "inside" only where it is.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -34,11 +35,13 @@ V turned(Quat q, V v) {
 // ---- surfaces: all are level at y = 0 of their body, and 8 m wide
 
 enum class Surface { plane, box, tiles, compound, mesh, field };
-constexpr Surface kSurfaces[] = {Surface::plane, Surface::box, Surface::tiles, Surface::compound, Surface::mesh, Surface::field};
+constexpr Surface kSurfaces[] = {Surface::plane,    Surface::box,  Surface::tiles,
+                                 Surface::compound, Surface::mesh, Surface::field};
 constexpr const char* kSurfaceNames[] = {"plane", "box", "tiles", "compound", "mesh", "height field"};
 
 void add_at(WorldDef& def, std::uint32_t shape, const Pose& at, V local = {}) {
-    const std::uint32_t body = add_body(def, shape, plain(wide(at.position) + turned(at.orientation, local)), at.orientation);
+    const std::uint32_t body =
+        add_body(def, shape, plain(wide(at.position) + turned(at.orientation, local)), at.orientation);
     def.bodies[body].type = BodyType::fixed;
 }
 void add_surface(WorldDef& def, Surface surface, const Pose& at) {
@@ -59,7 +62,9 @@ void add_surface(WorldDef& def, Surface surface, const Pose& at) {
             ShapeDef all;
             all.type = ShapeType::compound;
             for (int i = 0; i < 8; ++i) {
-                for (int k = 0; k < 8; ++k) all.children.push_back({tile, {{static_cast<float>(i) - 3.5f, -0.5f, static_cast<float>(k) - 3.5f}, {}}});
+                for (int k = 0; k < 8; ++k)
+                    all.children.push_back(
+                        {tile, {{static_cast<float>(i) - 3.5f, -0.5f, static_cast<float>(k) - 3.5f}, {}}});
             }
             const std::uint32_t shape = add_shape(def, all);
             return add_at(def, shape, at, {0, -0.5, 0});  // its centre of mass is its position
@@ -68,7 +73,8 @@ void add_surface(WorldDef& def, Surface surface, const Pose& at) {
             ShapeDef mesh;
             mesh.type = ShapeType::mesh;
             for (int k = 0; k <= 8; ++k) {
-                for (int i = 0; i <= 8; ++i) mesh.points.push_back({static_cast<float>(i) - 4.0f, 0.0f, static_cast<float>(k) - 4.0f});
+                for (int i = 0; i <= 8; ++i)
+                    mesh.points.push_back({static_cast<float>(i) - 4.0f, 0.0f, static_cast<float>(k) - 4.0f});
             }
             for (std::uint32_t k = 0; k < 8; ++k) {
                 for (std::uint32_t i = 0; i < 8; ++i) {
@@ -100,7 +106,8 @@ std::uint32_t add_hull(WorldDef& def) {  // a brick
     ShapeDef hull;
     hull.type = ShapeType::hull;
     for (int i = 0; i < 8; ++i)
-        hull.points.push_back({(i & 1) != 0 ? 0.3f : -0.3f, (i & 2) != 0 ? kHullHeight : -kHullHeight, (i & 4) != 0 ? 0.2f : -0.2f});
+        hull.points.push_back(
+            {(i & 1) != 0 ? 0.3f : -0.3f, (i & 2) != 0 ? kHullHeight : -kHullHeight, (i & 4) != 0 ? 0.2f : -0.2f});
     return add_shape(def, hull);
 }
 std::vector<Caster> casters(std::uint32_t hull) {
@@ -122,10 +129,12 @@ struct Scene {
         add_surface(def, surface, pose);
         shapes = casters(add_hull(def));
         world = make_world(def);
-        across = turned(pose.orientation, {1, 0, 0}), up = turned(pose.orientation, {0, 1, 0}), along = turned(pose.orientation, {0, 0, 1});
+        across = turned(pose.orientation, {1, 0, 0}), up = turned(pose.orientation, {0, 1, 0}),
+        along = turned(pose.orientation, {0, 0, 1});
     }
     // From where the shape stands on the surface, `over` above it.
-    QueryStatus cast(const Caster& shape, V way, std::vector<QueryHit>& hits, double over = 0, double x = 0.13, double z = -0.41) const {
+    QueryStatus cast(const Caster& shape, V way, std::vector<QueryHit>& hits, double over = 0, double x = 0.13,
+                     double z = -0.41) const {
         ShapeCast query;
         query.shape = shape.shape;
         query.pose = {plain(wide(at.position) + turned(at.orientation, {x, shape.height + over, z})), at.orientation};
@@ -138,7 +147,9 @@ std::vector<Pose> places() {
     const Quat turns[] = {{}, turn_about_z(0.5f), {0.2f, 0.4f, 0.1f, 0.888819f}, turn_about_z(kPi / 2)};
     std::vector<Pose> out;
     for (const Quat& turn : turns) {
-        for (const Vec3 at : {Vec3{}, Vec3{3.3f, -1.7f, 2.9f}, Vec3{-47.1f, 12.3f, 88.7f}, Vec3{1234.5f, -321.0f, 777.7f}}) out.push_back({at, turn});
+        for (const Vec3 at :
+             {Vec3{}, Vec3{3.3f, -1.7f, 2.9f}, Vec3{-47.1f, 12.3f, 88.7f}, Vec3{1234.5f, -321.0f, 777.7f}})
+            out.push_back({at, turn});
     }
     return out;
 }
@@ -182,7 +193,8 @@ TEST_CASE("a cast that begins flush and goes along the surface, or away from it,
 TEST_CASE("a cast that begins flush and goes into the surface stops at once, with the surface's normal") {
     std::vector<QueryHit> hits;
     on_all_surfaces([&](const Scene& stage, const Caster& shape) {
-        for (const V way : {stage.up * -1.0, stage.across + stage.up * -1.0, stage.along * 2.0 + stage.up * -0.05, stage.up * -0.01}) {
+        for (const V way : {stage.up * -1.0, stage.across + stage.up * -1.0, stage.along * 2.0 + stage.up * -0.05,
+                            stage.up * -0.01}) {
             REQUIRE(stage.cast(shape, way, hits) == QueryStatus::hit);
             CHECK_FALSE(hits[0].inside);
             CHECK(hits[0].distance <= 1e-4f);
@@ -226,7 +238,8 @@ TEST_CASE("a cast along a surface that it lies on stops at what stands on it, ho
             CAPTURE(shape.name);
             ShapeCast query;
             query.shape = shape.shape;
-            query.pose = {plain(wide(place.position) + turned(place.orientation, {0.1, shape.height, 0.2})), place.orientation};
+            query.pose = {plain(wide(place.position) + turned(place.orientation, {0.1, shape.height, 0.2})),
+                          place.orientation};
             const V way = turned(place.orientation, {3, 0, 0});
             query.translation = plain(way);
             std::vector<QueryHit> hits;

@@ -1,5 +1,5 @@
-// Guards: a body that some world axes lock turns about the others as its inertia there says, whatever way it lies. A lock bears any
-// torque about its axis and takes no energy.
+// Guards: a body that some world axes lock turns about the others as its inertia there says, whatever way it lies. A
+// lock bears any torque about its axis and takes no energy.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -162,19 +162,23 @@ TEST_CASE("locks on equal inertias leave the free ones as they are, and of all r
     for (int locks = 0; locks < 8; ++locks) {
         const InertiaRecord got = ref::world_inertia(mass_of(inertia, locks), {{}, {q.x, q.y, q.z, q.w}});
         for (std::size_t k = 0; k < 3; ++k)
-            CHECK(double(got.inverse_inertia[kDiagonal[k]]) == doctest::Approx((locks >> k & 1) != 0 ? 0 : 1 / 0.7).epsilon(1e-6));
+            CHECK(double(got.inverse_inertia[kDiagonal[k]]) ==
+                  doctest::Approx((locks >> k & 1) != 0 ? 0 : 1 / 0.7).epsilon(1e-6));
         for (const std::size_t k : {1u, 2u, 4u}) CHECK(std::abs(got.inverse_inertia[k]) < 1e-6f);
     }
 }
 
-TEST_CASE("free turning about two axes or one neither gains nor loses energy, and keeps the momentum about the free axes") {
+TEST_CASE(
+    "free turning about two axes or one neither gains nor loses energy, and keeps the momentum about the free axes") {
     Lcg random(static_cast<std::uint32_t>(seeded(11)));
     WorldDef def = weightless();
-    constexpr std::uint8_t kLocks[] = {kLockAngularX, kLockAngularY, kLockAngularZ, kLockAngularX | kLockAngularY, kLockAngularY | kLockAngularZ};
+    constexpr std::uint8_t kLocks[] = {kLockAngularX, kLockAngularY, kLockAngularZ, kLockAngularX | kLockAngularY,
+                                       kLockAngularY | kLockAngularZ};
     std::vector<Vec3> sizes;
     for (int i = 0; i < 30; ++i) {
         const Vec3 half{random.between(0.1f, 1.0f), random.between(0.1f, 1.0f), random.between(0.1f, 1.0f)};
-        const std::uint32_t body = add_body(def, add_box_shape(def, half), {static_cast<float>(i) * 10.0f, 0.0f, 0.0f}, random_turn(random));
+        const std::uint32_t body =
+            add_body(def, add_box_shape(def, half), {static_cast<float>(i) * 10.0f, 0.0f, 0.0f}, random_turn(random));
         BodyDef& b = def.bodies[body];
         b.mass_kg = 3.0f;
         b.locks = kLocks[i % 5];
@@ -204,7 +208,8 @@ TEST_CASE("free turning about two axes or one neither gains nor loses energy, an
             REQUIRE(dot(now, wide(state_of(*world, i).angular_velocity)) == doctest::Approx(energy[i]).epsilon(5e-4));
             const double whole = std::sqrt(dot(first[i], first[i]));
             for (int axis = 0; axis < 3; ++axis) {
-                if ((def.bodies[i].locks >> (axis + 3) & 1) == 0) REQUIRE(std::abs(now[axis] - first[i][axis]) < 0.06 * whole);
+                if ((def.bodies[i].locks >> (axis + 3) & 1) == 0)
+                    REQUIRE(std::abs(now[axis] - first[i][axis]) < 0.06 * whole);
             }
         }
     }
@@ -216,8 +221,9 @@ TEST_CASE("bodies with locked rotations that fall on each other are the same bit
     Lcg random(5);
     const std::uint32_t shapes[] = {add_box_shape(def, {0.1f, 0.5f, 0.2f}), add_capsule_shape(def, 0.15f, 0.4f)};
     for (int i = 0; i < 40; ++i) {
-        const std::uint32_t body = add_body(def, shapes[i % 2], {random.between(-1, 1), 1.0f + 0.4f * static_cast<float>(i), random.between(-1, 1)},
-                                            exact_turn(random.unit()));
+        const std::uint32_t body = add_body(
+            def, shapes[i % 2], {random.between(-1, 1), 1.0f + 0.4f * static_cast<float>(i), random.between(-1, 1)},
+            exact_turn(random.unit()));
         def.bodies[body].locks = static_cast<std::uint8_t>((i % 8) << 3);
         def.bodies[body].angular_velocity = {random.between(-3, 3), random.between(-3, 3), random.between(-3, 3)};
     }

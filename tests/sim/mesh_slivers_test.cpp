@@ -1,5 +1,5 @@
-// Guards: slender triangles collide like all others, and triangles without an area are left out, counted, and change nothing of what is
-// around them: no number, no neighbour, no bit.
+// Guards: slender triangles collide like all others, and triangles without an area are left out, counted, and change
+// nothing of what is around them: no number, no neighbour, no bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,14 +16,16 @@ using namespace orrery::test;
 
 namespace {
 
-// Two level halves of 6 by 12 m, joined by a strip of `gap` metres at x = 0, all of cells that are 1 m wide and 1 or 12 m long. `tilt`: rise by x.
+// Two level halves of 6 by 12 m, joined by a strip of `gap` metres at x = 0, all of cells that are 1 m wide and 1 or 12
+// m long. `tilt`: rise by x.
 ShapeDef joined_halves(float gap, bool long_ones, float tilt = 0.0f) {
     ShapeDef mesh;
     mesh.type = ShapeType::mesh;
     const auto columns = [&](int i) { return i <= 6 ? static_cast<float>(i - 6) : gap + static_cast<float>(i - 7); };
     const int rows = long_ones ? 1 : 12;
     for (int k = 0; k <= rows; ++k) {
-        for (int i = 0; i <= 13; ++i) mesh.points.push_back({columns(i), tilt * columns(i), static_cast<float>(k * (12 / rows) - 6)});
+        for (int i = 0; i <= 13; ++i)
+            mesh.points.push_back({columns(i), tilt * columns(i), static_cast<float>(k * (12 / rows) - 6)});
     }
     for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(rows); ++k) {
         for (std::uint32_t i = 0; i < 13; ++i) {
@@ -79,10 +81,13 @@ void check_same_ways(const ShapeDef& one, const ShapeDef& other) {
         WorldDef def;
         const std::uint32_t floor = add_body(def, add_shape(def, w == 0 ? one : other), {});
         def.bodies[floor].type = BodyType::fixed;
-        const std::uint32_t shapes[] = {add_box_shape(def, {0.2f, 0.1f, 0.3f}), add_sphere_shape(def, 0.2f), add_capsule_shape(def, 0.1f, 0.3f)};
+        const std::uint32_t shapes[] = {add_box_shape(def, {0.2f, 0.1f, 0.3f}), add_sphere_shape(def, 0.2f),
+                                        add_capsule_shape(def, 0.1f, 0.3f)};
         for (int i = 0; i < 12; ++i) {
             const auto f = static_cast<float>(i);
-            const std::uint32_t body = add_body(def, shapes[i % 3], {0.5f * (f - 6.0f) + 0.07f, 0.6f + 0.2f * f, 0.3f * f - 2.0f}, exact_turn(0.1f * f));
+            const std::uint32_t body =
+                add_body(def, shapes[i % 3], {0.5f * (f - 6.0f) + 0.07f, 0.6f + 0.2f * f, 0.3f * f - 2.0f},
+                         exact_turn(0.1f * f));
             def.bodies[body].linear_velocity = {1.0f, 0.0f, -0.5f};
         }
         worlds[w] = make_world(def);
@@ -131,7 +136,8 @@ TEST_CASE("a crack of a micrometre that slivers fill is none, and the slivers ar
         CHECK(triangle.patch == 0);
         for (int k = 0; k < 3; ++k) {  // a rim only along the border of the floor
             const Vec3 a = ground.points[triangle.corner[k]], b = ground.points[triangle.corner[(k + 1) % 3]];
-            const bool border = (a.z == b.z && std::abs(a.z) == 6.0f) || (std::abs(a.x - b.x) < 0.1f && std::abs(a.x) > 5.9f);
+            const bool border =
+                (a.z == b.z && std::abs(a.z) == 6.0f) || (std::abs(a.x - b.x) < 0.1f && std::abs(a.x) > 5.9f);
             CHECK((triangle.opposite[k] == kNone) == border);
         }
     }
@@ -164,10 +170,11 @@ TEST_CASE("triangles without an area are left out and counted by shape, and the 
     ShapeDef mesh = joined_halves(1.0f, false);
     const auto whole = static_cast<std::uint32_t>(mesh.indices.size() / 3);
     WorldDef def;
-    def.shapes.push_back(mesh);                                                         // all of it is well
-    mesh.indices.insert(mesh.indices.end(), {0, 0, 1, 3, 4, 3, 0, 1, 2, 5, 5, 5});      // twice the same corner, in a line, a point
+    def.shapes.push_back(mesh);  // all of it is well
+    mesh.indices.insert(mesh.indices.end(),
+                        {0, 0, 1, 3, 4, 3, 0, 1, 2, 5, 5, 5});  // twice the same corner, in a line, a point
     def.shapes.push_back(mesh);
-    mesh.indices.insert(mesh.indices.begin(), {14, 15, 16});                            // in a line
+    mesh.indices.insert(mesh.indices.begin(), {14, 15, 16});  // in a line
     def.shapes.push_back(mesh);
     const auto definition = Definition::create(def);
     REQUIRE(definition.ok());
@@ -212,7 +219,8 @@ TEST_CASE("triangles that are left out change no bit of what lies on the others"
 }
 
 TEST_CASE("across a triangle without an area those on its sides are neighbours") {
-    // On one side of the line x = 0 a triangle of 2 m, on the other two of 1 m; what is left out fills the crack between them.
+    // On one side of the line x = 0 a triangle of 2 m, on the other two of 1 m; what is left out fills the crack
+    // between them.
     ShapeDef mesh;
     mesh.type = ShapeType::mesh;
     mesh.points = {{0, 0, 0}, {0, 0, 2}, {0, 0, 1}, {-1, 0, 1}, {1, 0, 0.5f}, {1, 0, 1.5f}};
@@ -221,12 +229,16 @@ TEST_CASE("across a triangle without an area those on its sides are neighbours")
     for (const bool turned : {false, true}) {
         CAPTURE(turned);
         mesh.indices = solid;
-        if (turned) std::swap(mesh.indices[1], mesh.indices[2]), std::swap(mesh.indices[4], mesh.indices[5]), std::swap(mesh.indices[7], mesh.indices[8]);
+        if (turned)
+            std::swap(mesh.indices[1], mesh.indices[2]), std::swap(mesh.indices[4], mesh.indices[5]),
+                std::swap(mesh.indices[7], mesh.indices[8]);
         for (const bool alike : {false, true}) {
             CAPTURE(alike);
             ShapeDef filled = mesh;
-            if (alike) filled.indices.insert(filled.indices.end(), {0, 1, 2});
-            else filled.indices.insert(filled.indices.end(), {0, 2, 1});
+            if (alike)
+                filled.indices.insert(filled.indices.end(), {0, 1, 2});
+            else
+                filled.indices.insert(filled.indices.end(), {0, 2, 1});
             const Shape shape = made(filled);
             const Mesh& m = *shape.mesh;
             REQUIRE(m.left_out == 1);
@@ -259,11 +271,13 @@ TEST_CASE("over a crack that triangles without an area fill, a box slides as ove
     ShapeDef mesh;
     mesh.type = ShapeType::mesh;
     for (int k = 0; k <= 12; ++k) {
-        for (int i = 0; i <= 6; ++i) mesh.points.push_back({static_cast<float>(i - 6), 0.0f, static_cast<float>(k - 6)});
+        for (int i = 0; i <= 6; ++i)
+            mesh.points.push_back({static_cast<float>(i - 6), 0.0f, static_cast<float>(k - 6)});
     }
     const auto first = static_cast<std::uint32_t>(mesh.points.size());
     for (int k = 0; k <= 24; ++k) {
-        for (int i = 0; i <= 12; ++i) mesh.points.push_back({0.5f * static_cast<float>(i), 0.0f, 0.5f * static_cast<float>(k) - 6.0f});
+        for (int i = 0; i <= 12; ++i)
+            mesh.points.push_back({0.5f * static_cast<float>(i), 0.0f, 0.5f * static_cast<float>(k) - 6.0f});
     }
     const auto cells = [&](std::uint32_t from, std::uint32_t columns, std::uint32_t rows) {
         for (std::uint32_t k = 0; k < rows; ++k) {

@@ -12,16 +12,16 @@ inline constexpr double kCastTolerance_m = 1e-7;
 // Surfaces so near overlap.
 inline constexpr double kTouchTolerance_m = 1e-7;
 
-// What a cast takes for a touch. `flush_m`: surfaces no farther apart and no deeper in each other than this are flush. `graze_m`, at
-// least twice of that: a way on which the shape would sink in by less only grazes, and meets nothing. Both are what single precision
-// rounds of places and of the way, and less than the shape's inner radius.
+// Tolerances of a cast, from the rounding of positions and of the way. Surfaces with a gap or a depth of at most `flush_m` are
+// flush. A way on which the shape would sink in by less than `graze_m` (at least twice `flush_m`) grazes, and has no hit. Both
+// are less than the inner radius of the shape.
 struct CastSlack {
     double flush_m, graze_m;
 };
 CastSlack cast_slack(const Probe& probe, double length);
-// A cast goes so many times `graze_m` beyond its end to find out whether what it touches there would stop it.
+// The way is followed so many times `graze_m` beyond its end: a shape that touches at the end has still to sink in.
 inline constexpr double kGrazeLead = 1000.0;
-// Sine of the angle between a flush surface and a way along it, by rounding.
+// Sine of the largest angle between a flush surface and a way along it.
 inline constexpr double kAlongSurface = 0x1p-21;
 
 struct CoreDistance {

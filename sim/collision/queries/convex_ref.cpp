@@ -6,9 +6,9 @@
 // the way only grazes the surface the distance still falls by four a step. A normal along which the shapes do not close is a
 // plane that parts them for good.
 //
-// What a cast touches without being stopped is no hit: a surface that it lies on and moves along, the edges of the other parts of a
-// surface that is made of many. So a touch counts where a probe that is a little smaller touches, too, on the same way. The same smaller
-// probe tells what is flush from what is inside, and has a normal where cores meet.
+// A cast that only grazes has no hit: on a surface that it lies on and moves along, and at the edges between the parts of such a
+// surface. So a touch counts only if a slightly smaller probe touches on the same way. The smaller probe also tells flush from
+// inside, and has a normal where the cores of the two shapes meet.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -182,8 +182,9 @@ Point normal_between(const CoreDistance& near) {
     return n * (1.0 / sqrt(dot(n, n)));
 }
 
-// From where the two are apart, `from` along the way.
-bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double from, double length, SurfacePoint& hit) {
+// The first touch, of shapes that are apart where the probe has gone `from` along the way.
+bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double from,
+             double length, SurfacePoint& hit) {
     const double radii = double(shape.radius) + double(probe.shape.radius);
     Probe at = probe;
     double t = from;
@@ -211,23 +212,25 @@ bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe
 
 CastSlack cast_slack(const Probe& probe, double length) {
     constexpr double kMostOfInside = 0.25;              // of the inner radius
-    constexpr double kRoundingOfWay = 0x1p-23, kWay_m = 64.0;  // a longer way's rounding is not followed: it would hide what is thin
-    const double flush = kTouchTolerance_m + probe.rounding_m, graze = 2.0 * flush + kRoundingOfWay * min(length, kWay_m);
+    constexpr double kRoundingOfWay = 0x1p-23, kWay_m = 64.0;  // more would let a long way pass a thin edge
+    const double flush = kTouchTolerance_m + probe.rounding_m;
+    const double graze = 2.0 * flush + kRoundingOfWay * min(length, kWay_m);
     const double most = kMostOfInside * double(probe.shape.inner_radius);
     return {min(flush, 0.5 * most), min(graze, most)};
 }
 
 bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
                  SurfacePoint& hit) {
-    const double gap = core_distance(shape, queries, probe).distance - (double(shape.radius) + double(probe.shape.radius));
+    const double radii = double(shape.radius) + double(probe.shape.radius);
+    const double gap = core_distance(shape, queries, probe).distance - radii;
     const CastSlack slack = cast_slack(probe, length);
     hit = {};
     if (gap > slack.flush_m && !advance(shape, queries, probe, direction, 0.0, length, hit)) return false;
     const Smaller smaller(probe, slack.graze_m);
     if (gap <= slack.flush_m) {
         const CoreDistance near = core_distance(shape, queries, smaller.probe);
-        const double left = near.distance - (double(shape.radius) + double(smaller.shape.radius));
-        if (near.distance == 0.0 || left - slack.graze_m < -slack.flush_m) {
+        const double smaller_gap = near.distance - (double(shape.radius) + double(smaller.shape.radius));
+        if (near.distance == 0.0 || smaller_gap - slack.graze_m < -slack.flush_m) {
             hit.inside = true;
             return true;
         }
@@ -236,7 +239,8 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
     }
     SurfacePoint sunk;
-    return advance(shape, queries, smaller.probe, direction, hit.distance, length + kGrazeLead * slack.graze_m, sunk);
+    const double lead = kGrazeLead * slack.graze_m;
+    return advance(shape, queries, smaller.probe, direction, hit.distance, length + lead, sunk);
 }
 
 }  // namespace orrery::sim::ref

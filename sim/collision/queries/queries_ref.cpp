@@ -17,7 +17,7 @@ namespace {
 
 // Boxes hold their shapes with as much to spare: single precision rounds to 0.5 mm at the farthest bodies.
 constexpr double kBoundsSlack_m = 1e-3;
-// Of the largest coordinate, and of a shape's size: what single precision rounds of two places, and of a shape.
+// Rounding of two positions, as a part of the largest coordinate, and of a shape, as a part of its bounding radius.
 constexpr double kRoundingOfPlace = 0x1p-23, kRoundingOfSize = 0x1p-23;
 // What directions so small become: none.
 constexpr double kNoDirection = 1e-290;
@@ -66,7 +66,8 @@ struct Slabs {
 
 double largest(Vec3 v) { return max(max(abs(double(v.x)), abs(double(v.y))), abs(double(v.z))); }
 double rounding_of(Vec3 probe, Vec3 body, const Shape& shape) {
-    return max(largest(probe), largest(body)) * kRoundingOfPlace + double(shape.bounding_radius) * kRoundingOfSize;
+    const double coordinate = max(largest(probe), largest(body));
+    return coordinate * kRoundingOfPlace + double(shape.bounding_radius) * kRoundingOfSize;
 }
 
 bool finish_cast(const Way& way, const Frame& frame, const SurfacePoint& at, Point start, const QueryBody& body,

@@ -49,7 +49,7 @@ struct Probe {
     const Shape& shape;
     const ShapeQueries& queries;
     Frame frame;
-    double rounding_m = 0.0;  // by which single precision may have moved it, or what it is tested against
+    double rounding_m = 0.0;  // how far single precision may have moved it against the shape
 };
 
 struct ShapeQueries {

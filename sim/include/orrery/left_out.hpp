@@ -8,9 +8,9 @@
 
 namespace orrery::sim {
 
-// Triangles whose corners lie on one line, but for what single precision rounds: two of their indices are equal, or their height is below
-// 2^-19 of their largest coordinate. Nothing touches them; triangles on their sides are neighbours, and no gap is felt. They keep their
-// numbers, so that those of the others are as given.
+// A triangle has no area where two of its corners are at one place, or where its height is below 2^-19 of its largest
+// coordinate: single precision does not tell its normal. Nothing collides with it. The triangles on its sides count as
+// neighbours. All triangles keep their numbers.
 struct LeftOutTriangles {
     std::uint32_t shape = kNone;  // of WorldDef::shapes
     std::uint32_t count = 0;      // above 0
