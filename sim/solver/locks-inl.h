@@ -36,7 +36,7 @@
 
 ORRERY_LANES_BEGIN
 
-// Of one or two axes; `free` has 0 where an axis is locked, else 1.
+// Whether one or two axes are locked; `free` has 0 for a locked axis, else 1.
 template <class F>
 ORRERY_FN MaskOf<F> some_locked(Vec3T<F> free) {
     const F count = (free.x + free.y) + free.z;
