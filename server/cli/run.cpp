@@ -10,9 +10,10 @@
 
 #include "protocol/scene/bounds.h"
 #include "protocol/scene/command_script.h"
+#include "server/base/json_line.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
-#include "server/base/json_line.h"
+#include "server/cli/left_out.h"
 #include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/recorder.h"
@@ -273,6 +274,7 @@ int run_command(const std::vector<std::string>& arguments) {
     if (!loaded) return complain(loaded.error(), kExitInput);
     const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
     if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
+    for (const std::string& text : left_out_texts(*scene->definition)) static_cast<void>(complain(options.scene + ": warning: " + text, kExitGood));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }

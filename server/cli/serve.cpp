@@ -13,8 +13,9 @@
 #include <optional>
 
 #include "protocol/session/handshake.h"
-#include "server/cli/command_line.h"
 #include "server/base/json_line.h"
+#include "server/cli/command_line.h"
+#include "server/cli/left_out.h"
 #include "server/cli/rig_backend.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
@@ -183,6 +184,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
     if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
     const sim::WorldDef& def = scene->definition->def();
+    for (const std::string& text : left_out_texts(*scene->definition)) spdlog::warn(text);
 
     int exit = kExitGood;
     const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, def, exit, [](const std::string& text) { spdlog::warn(text); });

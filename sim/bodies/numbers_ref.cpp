@@ -7,6 +7,7 @@
 
 #include "sim/constraints/fields.h"
 #include "sim/lanes/matrix-inl.h"
+#include "sim/bodies/locks-inl.h"
 
 namespace orrery::sim::ref {
 
@@ -189,15 +190,11 @@ InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose) {
     if (mass.inverse_mass == 0.0f) return record;
     const float* i = mass.inverse_inertia;
     const float* q = pose.orientation;
-    const Sym3T<float> m = sandwich(to_matrix(QuatT<float>{q[0], q[1], q[2], q[3]}),
-                                    Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]});
-    const float* lock = mass.angular_lock;
-    record.inverse_inertia[0] = m.xx * lock[0];
-    record.inverse_inertia[1] = m.xy * (lock[0] * lock[1]);
-    record.inverse_inertia[2] = m.xz * (lock[0] * lock[2]);
-    record.inverse_inertia[3] = m.yy * lock[1];
-    record.inverse_inertia[4] = m.yz * (lock[1] * lock[2]);
-    record.inverse_inertia[5] = m.zz * lock[2];
+    const float* free = mass.angular_lock;
+    const Sym3T<float> m = locked_inverse_inertia(to_matrix(QuatT<float>{q[0], q[1], q[2], q[3]}),
+                                                  Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]}, Vec3T<float>{free[0], free[1], free[2]});
+    const float values[6] = {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
+    for (int k = 0; k < 6; ++k) record.inverse_inertia[k] = values[k];
     record.inverse_mass = mass.inverse_mass;
     return record;
 }

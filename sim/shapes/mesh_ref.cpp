@@ -11,7 +11,13 @@ namespace orrery::sim::ref {
 
 namespace {
 
-constexpr double kThinnest = 1e-4;           // height of a triangle over its longest edge
+constexpr double kSliver = 1e-4;             // height over the longest edge: a triangle with less is a sliver
+// Least height of a sliver over its largest coordinate; with less it is left out. Single precision rounds a coordinate by 2^-24
+// of it, which turns the normal of such a sliver by at most a sixteenth. The gap that is left is narrower than the smallest shape
+// (twice kMinShapeSize_m) up to 500 m from the origin.
+constexpr double kLeastHeight = 16.0 * 0x1p-23;
+constexpr double kSliverCosine = 0.5;        // of a sliver's normal with that of a patch that its corners lie in
+constexpr int kMostLeftOut = 64;             // triangles without an area in a row, between two neighbours
 constexpr double kPatchCosine = 1.0 - 1e-6;  // normals of one patch, 0.08 degrees
 constexpr double kPatchHeight_m = 5e-5;      // corners of one patch off its plane, and as much as single precision rounds
 
@@ -23,12 +29,17 @@ bool in_range(Vec3 p) {  // false for NaN
     return absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m && absolute(p.z) <= kMaxShapeSize_m;
 }
 
-Result<Ok> check_triangle(const Mesh& mesh, std::uint32_t t, std::string_view place, const char* field) {
+enum class Area : std::uint8_t { none, sliver, whole };
+Area area_of(const Mesh& mesh, std::uint32_t t) {
     const std::uint32_t* c = mesh.triangle[t].corner;
     const D3 a = widened(mesh.vertex[c[0]]), b = widened(mesh.vertex[c[1]]), d = widened(mesh.vertex[c[2]]);
     const double longest = larger(length(b - a), larger(length(d - b), length(a - d)));
-    if (length(cross(b - a, d - a)) > kThinnest * longest * longest) return Ok{};
-    return wrong(place, field, "has triangle " + std::to_string(t) + " without an area; leave it out");
+    const double twice = length(cross(b - a, d - a));  // the area
+    if (twice > kSliver * longest * longest) return Area::whole;
+    double coordinate = 0.0;
+    for (const D3& p : {a, b, d})
+        coordinate = larger(coordinate, larger(absolute(p.x), larger(absolute(p.y), absolute(p.z))));
+    return twice > kLeastHeight * coordinate * longest ? Area::sliver : Area::none;
 }
 
 // Vertices at the same place count as one.
@@ -49,81 +60,173 @@ std::vector<std::uint32_t> welded(const std::vector<Vec3>& vertex) {
     return same;
 }
 
-// Neighbours across edges that exactly two triangles share, running it in opposite directions.
-void find_neighbours(Mesh& mesh, std::vector<std::uint32_t>& neighbour) {
+// Which edges (3 triangle + k) lie on each other.
+struct Twins {
+    std::vector<std::uint32_t> edge;    // the other's, or kNone
+    std::vector<std::uint8_t> against;  // 1: they run in opposite directions, as those of neighbours do
+};
+bool has_places(const Mesh& mesh, std::uint32_t t) {
+    const std::uint32_t* c = mesh.triangle[t].corner;
+    const std::vector<std::uint32_t>& place = mesh.place;
+    return place[c[0]] != place[c[1]] && place[c[1]] != place[c[2]] && place[c[2]] != place[c[0]];
+}
+
+// Twins are two edges of triangles with an area, or an edge of such a triangle or of one that is left out with one that is left
+// out. An edge that more of them share has no twin.
+Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     const std::vector<std::uint32_t>& same = mesh.place;
     struct Side {
-        std::uint32_t low, high, edge;  // edge: 3 triangle + k
+        std::uint32_t low, high;
+        bool left_out;
+        std::uint32_t edge;
         bool forward;
     };
     std::vector<Side> sides;
     sides.reserve(mesh.triangle.size() * 3);
     for (std::uint32_t t = 0; t < mesh.triangle.size(); ++t) {
+        const bool left_out = area[t] == Area::none;
+        if (left_out && !has_places(mesh, t)) continue;
         for (std::uint32_t k = 0; k < 3; ++k) {
             const std::uint32_t a = same[mesh.triangle[t].corner[k]], b = same[mesh.triangle[t].corner[(k + 1) % 3]];
-            sides.push_back({std::min(a, b), std::max(a, b), 3 * t + k, a < b});
+            sides.push_back({std::min(a, b), std::max(a, b), left_out, 3 * t + k, a < b});
         }
     }
     std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) {
-        return std::tuple(x.low, x.high, x.edge) < std::tuple(y.low, y.high, y.edge);
+        return std::tuple(x.low, x.high, x.left_out, x.edge) < std::tuple(y.low, y.high, y.left_out, y.edge);
     });
-    neighbour.assign(sides.size(), kNone);
+    Twins twins;
+    twins.edge.assign(mesh.triangle.size() * 3, kNone);
+    twins.against.assign(mesh.triangle.size() * 3, 0);
     for (std::size_t i = 0; i < sides.size();) {
-        std::size_t end = i + 1;
-        while (end < sides.size() && sides[end].low == sides[i].low && sides[end].high == sides[i].high) ++end;
-        if (end - i == 2 && sides[i].forward != sides[i + 1].forward) {
-            const std::uint32_t e = sides[i].edge, f = sides[i + 1].edge;
-            neighbour[e] = f / 3;
-            neighbour[f] = e / 3;
-            mesh.triangle[e / 3].opposite[e % 3] = mesh.triangle[f / 3].corner[(f % 3 + 2) % 3];
-            mesh.triangle[f / 3].opposite[f % 3] = mesh.triangle[e / 3].corner[(e % 3 + 2) % 3];
+        std::size_t end = i, kept = 0;
+        while (end < sides.size() && sides[end].low == sides[i].low && sides[end].high == sides[i].high)
+            kept += sides[end++].left_out ? 0 : 1;
+        if (kept == 2 || (kept < 2 && end - i == 2)) {
+            const Side &x = sides[i], &y = sides[i + 1];
+            twins.edge[x.edge] = y.edge, twins.edge[y.edge] = x.edge;
+            twins.against[x.edge] = twins.against[y.edge] = x.forward != y.forward ? 1 : 0;
         }
         i = end;
     }
+    return twins;
 }
 
-void find_fans(Mesh& mesh) {
-    mesh.fan_begin.assign(mesh.vertex.size() + 1, 0);
-    for (const MeshTriangle& t : mesh.triangle) {
-        for (const std::uint32_t c : t.corner) mesh.fan_begin[mesh.place[c] + 1] += 2;
+// The way across a triangle without an area that comes in over `edge`: it goes out over the longest edge, or if it came in over
+// that, over the longer of the two others.
+std::uint32_t edge_beyond(const Mesh& mesh, std::uint32_t edge) {
+    const std::uint32_t t = edge / 3, *c = mesh.triangle[t].corner;
+    double size[3];
+    for (int k = 0; k < 3; ++k) size[k] = length(widened(mesh.vertex[c[(k + 1) % 3]]) - widened(mesh.vertex[c[k]]));
+    std::uint32_t longest = 0;
+    for (std::uint32_t k = 1; k < 3; ++k) longest = size[k] > size[longest] ? k : longest;
+    if (edge % 3 != longest) return 3 * t + longest;
+    const std::uint32_t next = (longest + 1) % 3, last = (longest + 2) % 3;
+    return 3 * t + (size[next] >= size[last] ? next : last);
+}
+
+struct Across {
+    std::uint32_t edge = kNone;  // of a neighbour; kNone: this one is a rim
+    bool alike = true;           // both go round the same way
+};
+// What lies across an edge, and across what is left out between them.
+Across find_across(const Mesh& mesh, const std::vector<Area>& area, const Twins& twins, std::uint32_t edge) {
+    Across out;
+    for (int step = 0; step <= kMostLeftOut; ++step) {
+        const std::uint32_t other = twins.edge[edge];
+        if (other == kNone) return {};
+        out.alike = out.alike == (twins.against[edge] != 0);
+        out.edge = other;
+        if (area[other / 3] != Area::none) return out;
+        edge = edge_beyond(mesh, other);
     }
-    for (std::size_t v = 0; v < mesh.vertex.size(); ++v) mesh.fan_begin[v + 1] += mesh.fan_begin[v];
-    mesh.fan.resize(mesh.fan_begin.back());
-    std::vector<std::uint32_t> next(mesh.fan_begin.begin(), mesh.fan_begin.end() - 1);
-    for (const MeshTriangle& t : mesh.triangle) {
-        for (int k = 0; k < 3; ++k) {
-            std::uint32_t& at = next[mesh.place[t.corner[k]]];
-            mesh.fan[at++] = t.corner[(k + 1) % 3];
-            mesh.fan[at++] = t.corner[(k + 2) % 3];
+    return {};
+}
+
+std::uint32_t third_corner(const Mesh& mesh, std::uint32_t edge) { return mesh.triangle[edge / 3].corner[(edge % 3 + 2) % 3]; }
+
+void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twins, std::vector<std::uint32_t>& neighbour) {
+    neighbour.assign(mesh.triangle.size() * 3, kNone);
+    for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
+        if (area[e / 3] == Area::none) continue;
+        const Across across = find_across(mesh, area, twins, e);
+        if (across.edge == kNone || !across.alike || across.edge / 3 == e / 3) continue;
+        neighbour[e] = across.edge / 3;
+        mesh.triangle[e / 3].opposite[e % 3] = third_corner(mesh, across.edge);
+    }
+}
+
+void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
+    struct Spoke {
+        std::uint32_t place, end;
+    };
+    std::vector<Spoke> spokes;
+    spokes.reserve(mesh.triangle.size() * 6);
+    for (std::uint32_t t = 0; t < mesh.triangle.size(); ++t) {
+        const std::uint32_t* c = mesh.triangle[t].corner;
+        if (area[t] != Area::none) {
+            for (int k = 0; k < 3; ++k) {
+                spokes.push_back({mesh.place[c[k]], c[(k + 1) % 3]});
+                spokes.push_back({mesh.place[c[k]], c[(k + 2) % 3]});
+            }
+        } else if (has_places(mesh, t)) {  // its corners may lie on edges of the triangles around it
+            for (std::uint32_t k = 0; k < 3; ++k) {
+                const std::uint32_t edge = find_across(mesh, area, twins, 3 * t + k).edge;
+                if (edge == kNone) continue;
+                for (int corner = 0; corner < 3; ++corner)
+                    spokes.push_back({mesh.place[c[corner]], third_corner(mesh, edge)});
+            }
         }
     }
+    mesh.fan_begin.assign(mesh.vertex.size() + 1, 0);
+    for (const Spoke& s : spokes) ++mesh.fan_begin[s.place + 1];
+    for (std::size_t v = 0; v < mesh.vertex.size(); ++v) mesh.fan_begin[v + 1] += mesh.fan_begin[v];
+    mesh.fan.resize(spokes.size());
+    std::vector<std::uint32_t> next(mesh.fan_begin.begin(), mesh.fan_begin.end() - 1);
+    for (const Spoke& s : spokes) mesh.fan[next[s.place]++] = s.end;
 }
 
-bool in_plane(const Mesh& mesh, std::uint32_t t, D3 point, D3 normal, double tolerance) {
-    if (dot(triangle_normal(mesh, t), normal) < kPatchCosine) return false;
+// Rounding may have turned the normal of a sliver, so that its corners decide.
+bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal, double tolerance) {
+    if (dot(triangle_normal(mesh, t), normal) < (area == Area::sliver ? kSliverCosine : kPatchCosine)) return false;
     for (const std::uint32_t c : mesh.triangle[t].corner) {
         if (absolute(dot(widened(mesh.vertex[c]) - point, normal)) > tolerance) return false;
     }
     return true;
 }
 
-void find_patches(Mesh& mesh, const std::vector<std::uint32_t>& neighbour, double extent) {
+void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<std::uint32_t>& neighbour,
+                  double extent) {
     const double tolerance = kPatchHeight_m + 2e-7 * extent;
+    // Pairs of a triangle and one that has it as a neighbour, but is not its neighbour: two may lie along one edge of a third.
+    std::vector<std::array<std::uint32_t, 2>> beside;
+    for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
+        const std::uint32_t n = neighbour[e], t = e / 3;
+        if (n != kNone && neighbour[3 * n] != t && neighbour[3 * n + 1] != t && neighbour[3 * n + 2] != t)
+            beside.push_back({n, t});
+    }
+    std::sort(beside.begin(), beside.end());
     std::vector<std::uint32_t> waiting;
-    for (std::uint32_t seed = 0; seed < mesh.triangle.size(); ++seed) {
-        if (mesh.triangle[seed].patch != kNone) continue;
+    const auto grow = [&](std::uint32_t seed) {
         const D3 normal = triangle_normal(mesh, seed), point = widened(mesh.vertex[mesh.triangle[seed].corner[0]]);
         mesh.triangle[seed].patch = seed;
         waiting.assign(1, seed);
         while (!waiting.empty()) {
             const std::uint32_t t = waiting.back();
             waiting.pop_back();
-            for (std::uint32_t k = 0; k < 3; ++k) {
-                const std::uint32_t n = neighbour[3 * t + k];
-                if (n == kNone || mesh.triangle[n].patch != kNone || !in_plane(mesh, n, point, normal, tolerance)) continue;
+            const auto reach = [&](std::uint32_t n) {
+                if (n == kNone || mesh.triangle[n].patch != kNone) return;
+                if (!in_plane(mesh, n, area[n], point, normal, tolerance)) return;
                 mesh.triangle[n].patch = seed;
                 waiting.push_back(n);
-            }
+            };
+            for (std::uint32_t k = 0; k < 3; ++k) reach(neighbour[3 * t + k]);
+            auto it = std::lower_bound(beside.begin(), beside.end(), std::array{t, 0u});
+            for (; it != beside.end() && (*it)[0] == t; ++it) reach((*it)[1]);
+        }
+    };
+    for (const Area of : {Area::whole, Area::sliver}) {
+        for (std::uint32_t seed = 0; seed < mesh.triangle.size(); ++seed) {
+            if (area[seed] == of && mesh.triangle[seed].patch == kNone) grow(seed);
         }
     }
     for (std::uint32_t t = 0; t < mesh.triangle.size(); ++t) {
@@ -136,9 +239,11 @@ void find_patches(Mesh& mesh, const std::vector<std::uint32_t>& neighbour, doubl
 
 void build_tree(Mesh& mesh) {
     std::vector<BoundsRecord> boxes(mesh.triangle.size());
-    std::vector<std::uint32_t> rows(mesh.triangle.size());
-    std::iota(rows.begin(), rows.end(), 0u);
-    for (std::size_t t = 0; t < boxes.size(); ++t) {
+    std::vector<std::uint32_t> rows;
+    rows.reserve(mesh.triangle.size());
+    for (std::uint32_t t = 0; t < boxes.size(); ++t) {
+        if (mesh.triangle[t].patch == kNone) continue;
+        rows.push_back(t);
         for (int axis = 0; axis < 3; ++axis) {
             float low = 0.0f, high = 0.0f;
             for (int k = 0; k < 3; ++k) {
@@ -156,9 +261,13 @@ void build_tree(Mesh& mesh) {
 }
 
 Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_view place, const char* field) {
-    for (std::uint32_t t = 0; t < mesh->triangle.size(); ++t) {
-        if (auto checked = check_triangle(*mesh, t, place, field); !checked) return checked.error();
+    std::vector<Area> area(mesh->triangle.size());
+    for (std::uint32_t t = 0; t < area.size(); ++t) {
+        area[t] = area_of(*mesh, t);
+        if (area[t] == Area::none && mesh->left_out++ == 0) mesh->first_left_out = t;
     }
+    if (mesh->left_out == area.size())
+        return wrong(place, field, "make no triangle with an area; give at least one");
     double bounding2 = 0.0;
     D3 half;
     for (const Vec3& p : mesh->vertex) {
@@ -167,10 +276,11 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
         half = {larger(half.x, absolute(v.x)), larger(half.y, absolute(v.y)), larger(half.z, absolute(v.z))};
     }
     mesh->place = welded(mesh->vertex);
-    find_fans(*mesh);
+    const Twins twins = find_twins(*mesh, area);
+    find_fans(*mesh, area, twins);
     std::vector<std::uint32_t> neighbour;
-    find_neighbours(*mesh, neighbour);
-    find_patches(*mesh, neighbour, larger(half.x, larger(half.y, half.z)));
+    find_neighbours(*mesh, area, twins, neighbour);
+    find_patches(*mesh, area, neighbour, larger(half.x, larger(half.y, half.z)));
     build_tree(*mesh);
     Shape shape;
     shape.type = type;

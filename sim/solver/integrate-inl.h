@@ -12,6 +12,7 @@
 
 #include "sim/constraints/bundle-inl.h"
 #include "sim/solver/kernels.h"
+#include "sim/bodies/locks-inl.h"
 #include "sim/solver/thin-inl.h"
 
 ORRERY_LANES_BEGIN
@@ -70,12 +71,9 @@ ORRERY_FN Vec3T<F> gather_vec3(const Vec3* from, const std::uint32_t* rows) {
     return {load<F>(x), load<F>(y), load<F>(z)};
 }
 
-// R S R^T with the rows and columns of locked axes zero.
 template <class F>
 ORRERY_FN Sym3T<F> world_inverse_inertia(QuatT<F> q, const MassT<F>& mass) {
-    const Sym3T<F> s = sandwich(to_matrix(q), mass.inertia.inverse_inertia);
-    const Vec3T<F> k = mass.angular_lock;
-    return {s.xx * k.x, s.xy * (k.x * k.y), s.xz * (k.x * k.z), s.yy * k.y, s.yz * (k.y * k.z), s.zz * k.z};
+    return locked_inverse_inertia(to_matrix(q), mass.inertia.inverse_inertia, mass.angular_lock);
 }
 
 // The change of angular velocity by the gyroscopic torque w x (I w) in a substep: an implicit rule in body axes, one Newton step from w.
@@ -97,9 +95,14 @@ inline constexpr float kWildTurn2 = 0.05f, kWildest2 = 0.1f;  // from here on en
 inline constexpr float kEnergySlack = 1.0e-5f;  // of rounding
 
 template <class F>
+ORRERY_FN F gyroscopic_theta(F turn2, F at_least) {
+    return max(at_least, min(max(F(0.5f) + (turn2 - F(kWildTurn2)) * F(0.5f / (kWildest2 - kWildTurn2)), F(0.5f)), F(1.0f)));
+}
+
+template <class F>
 ORRERY_FN Vec3T<F> gyroscopic_change(const Sym3T<F>& inverse_inertia, Vec3T<F> w, F h, F at_least) {
     const F turn2 = length_squared(w) * (h * h);
-    const F theta = max(at_least, min(max(F(0.5f) + (turn2 - F(kWildTurn2)) * F(0.5f / (kWildest2 - kWildTurn2)), F(0.5f)), F(1.0f)));
+    const F theta = gyroscopic_theta(turn2, at_least);
     const Sym3T<F>& m = inverse_inertia;
     const F s = inverse_or_zero((m.xx + m.yy) + m.zz);
     const F xx = m.xx * s, xy = m.xy * s, xz = m.xz * s, yy = m.yy * s, yz = m.yz * s, zz = m.zz * s;
@@ -182,7 +185,14 @@ ORRERY_FN void integrate_velocity(const StepContext& context, const std::uint32_
     if (!all(round)) {
         const QuatT<F> q = gather_pose<F>(context.pose->position, rows).orientation;
         const Vec3T<F> local = rotate_inverse(q, v.angular);
-        const Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h, gather_theta<F>(context, rows)));
+        const F theta = gather_theta<F>(context, rows);
+        Vec3T<F> change = rotate(q, gyroscopic_change(mass.inertia.inverse_inertia, local, h, theta));
+        const MaskOf<F> some = some_locked(mass.angular_lock);
+        if (any(some)) {
+            const Vec3T<F> held = locked_gyroscopic_change(to_matrix(q), mass.inertia.inverse_inertia, mass.angular_lock, v.angular, h,
+                                                           gyroscopic_theta(length_squared(v.angular) * (h * h), theta));
+            change = select<F>(some, held, change);
+        }
         v.angular = select<F>(round, v.angular, v.angular + change);
     }
     const F linear_scale = one / (one + mass.linear_damping * h), angular_scale = one / (one + mass.angular_damping * h);

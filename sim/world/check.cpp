@@ -168,6 +168,7 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     check.number("gravity_scale", body.gravity_scale, -kMaxGravityScale, kMaxGravityScale, "kMaxGravityScale");
     if (body.locks > kAllLocks) check.fail("locks", "holds bits that are no axis lock; use the AxisLock bits only");
     if (!check.ok()) return check.result();
+    if (body.type == BodyType::fixed) body.linear_velocity = body.angular_velocity = {};  // no hash depends on them
 
     const Shape* shape = body.shape == kNone ? nullptr : &shapes[body.shape];
     if (shape && shape->type == ShapeType::plane && body.type != BodyType::fixed)

@@ -62,6 +62,7 @@ struct Definition::Impl {
 
 struct Core {
     Core(std::shared_ptr<const Definition> made, Target wanted);
+    static const std::vector<Shape>& shapes_of(const Definition& definition) { return definition.impl_->shapes; }
 
     // What never changes. The definition may be other worlds' as well; what follows up to the target is in it.
     const std::shared_ptr<const Definition> definition;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "orrery/left_out.hpp"
 #include "sim/lanes/fp_environment.h"
+#include "sim/shapes/mesh.h"
 #include "sim/world/core.h"
 #include "sim/bodies/numbers.h"
 
@@ -42,6 +44,15 @@ Result<std::shared_ptr<const Definition>> Definition::create(WorldDef def) {
 
 const WorldDef& Definition::def() const { return impl_->def; }
 std::uint64_t Definition::hash() const { return impl_->hash; }
+
+std::vector<LeftOutTriangles> left_out_triangles(const Definition& definition) {
+    std::vector<LeftOutTriangles> out;
+    const std::vector<Shape>& shapes = Core::shapes_of(definition);
+    for (std::uint32_t i = 0; i < shapes.size(); ++i) {
+        if (shapes[i].mesh && shapes[i].mesh->left_out > 0) out.push_back({i, shapes[i].mesh->left_out, shapes[i].mesh->first_left_out});
+    }
+    return out;
+}
 
 Core::Core(std::shared_ptr<const Definition> made, Target wanted)
     : definition(std::move(made)),

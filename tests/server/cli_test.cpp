@@ -389,3 +389,13 @@ TEST_CASE("doctor lists the targets and says what gpu there is") {
         CHECK(has(call(server::doctor_command, {}).out, std::string(sim::target_name(target))));
     }
 }
+
+TEST_CASE("run warns of triangles without an area, and counts them") {
+    const test::TempFolder folder;
+    const std::string scene = write_file(folder, "crack.json",
+                                         R"({"scene_version": 1, "shapes": [{"name": "rock", "mesh": {"vertices": [[0, 0, 0], [0, 0, 2], [0, 0, 1],
+                                         [-1, 0, 1]], "indices": [0, 3, 1, 0, 1, 2, 1, 1, 2]}}], "bodies": [{"type": "static", "shape": "rock"}]})");
+    const Printed run = call(server::run_command, {scene, "--ticks", "1"});
+    CHECK(run.code == 0);
+    CHECK(has(run.err, "warning: shapes[0] 'rock': 2 triangles have no area and are left out, the first is number 1"));
+}

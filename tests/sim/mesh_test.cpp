@@ -250,9 +250,8 @@ TEST_CASE("malformed meshes, height fields and compounds are errors that name th
     bad = mesh;
     bad.indices[4] = 99;
     CHECK(says(fault_of(bad), "shapes[0].indices", "at 4 the number 99"));
-    bad = mesh;
-    bad.indices[1] = bad.indices[0];
-    CHECK(says(fault_of(bad), "shapes[0].indices", "triangle 0 without an area"));
+    bad.indices = {0, 0, 1, 2, 1, 2};
+    CHECK(says(fault_of(bad), "shapes[0].indices", "no triangle with an area"));
     bad = mesh;
     bad.points[3].y = NAN;
     CHECK(says(fault_of(bad), "shapes[0].points", "index 3"));

@@ -23,7 +23,6 @@ constexpr double kReal = 1e-6;       // m: nearer to a touch either answer is ri
 const ShapeDef kSphere{{}, ShapeType::sphere, 0.4f, 0.5f, {}}, kBox{{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.25f, 0.4f}},
     kCapsule{{}, ShapeType::capsule, 0.2f, 0.5f, {}}, kPlane{{}, ShapeType::plane, 0.5f, 0.5f, {}};
 
-V narrowed(V v) { return test::vec({static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}); }
 Vec3 plain(V v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
 // A shape at a pose, for the product and for the reference.

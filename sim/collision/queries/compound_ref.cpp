@@ -12,7 +12,7 @@ namespace orrery::sim::ref {
 namespace {
 
 Probe probe_in(const Part& part, const Probe& probe) {
-    return {probe.shape, probe.queries, relative_frame(part.frame, probe.frame)};
+    return {probe.shape, probe.queries, relative_frame(part.frame, probe.frame), probe.rounding_m};
 }
 
 void turn_out(const Part& part, std::uint32_t i, SurfacePoint& at) {

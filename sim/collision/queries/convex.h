@@ -12,6 +12,18 @@ inline constexpr double kCastTolerance_m = 1e-7;
 // Surfaces so near overlap.
 inline constexpr double kTouchTolerance_m = 1e-7;
 
+// Tolerances of a cast, from the rounding of positions and of the way. Surfaces with a gap or a depth of at most `flush_m` are
+// flush. A way on which the shape would sink in by less than `graze_m` (at least twice `flush_m`) grazes, and has no hit. Both
+// are less than the inner radius of the shape.
+struct CastSlack {
+    double flush_m, graze_m;
+};
+CastSlack cast_slack(const Probe& probe, double length);
+// The way is followed so many times `graze_m` beyond its end: a shape that touches at the end has still to sink in.
+inline constexpr double kGrazeLead = 1000.0;
+// Sine of the largest angle between a flush surface and a way along it.
+inline constexpr double kAlongSurface = 0x1p-21;
+
 struct CoreDistance {
     double distance = 0.0;   // of the cores; 0 where they meet
     Point on_shape{}, on_probe{};

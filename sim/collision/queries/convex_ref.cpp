@@ -5,6 +5,10 @@
 // step of distance / closing speed never passes the first touch, from whatever iterate; it converges quadratically, and where
 // the way only grazes the surface the distance still falls by four a step. A normal along which the shapes do not close is a
 // plane that parts them for good.
+//
+// A cast that only grazes has no hit: on a surface that it lies on and moves along, and at the edges between the parts of such a
+// surface. So a touch counts only if a slightly smaller probe touches on the same way. The smaller probe also tells flush from
+// inside, and has a normal where the cores of the two shapes meet.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -161,23 +165,35 @@ bool convex_overlap(const Shape& shape, const ShapeQueries& queries, const Probe
     return core_distance(shape, queries, probe).distance <= radii + kTouchTolerance_m;
 }
 
-bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
-                 SurfacePoint& hit) {
+namespace {
+
+// The smaller probe's shape.
+struct Smaller {
+    Shape shape;
+    Probe probe;
+    Smaller(const Probe& whole, double by)
+        : shape(whole.shape), probe{shape, whole.queries, whole.frame, whole.rounding_m} {
+        whole.queries.shrink(shape, static_cast<float>(by));
+    }
+};
+
+Point normal_between(const CoreDistance& near) {
+    const Point n = (near.on_probe - near.on_shape) * (1.0 / near.distance);
+    return n * (1.0 / sqrt(dot(n, n)));
+}
+
+// The first touch, of shapes that are apart where the probe has gone `from` along the way.
+bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double from,
+             double length, SurfacePoint& hit) {
     const double radii = double(shape.radius) + double(probe.shape.radius);
     Probe at = probe;
-    double t = 0.0;
+    double t = from;
     for (int n = 0;; ++n) {
         at.frame.position = probe.frame.position + direction * t;
         const CoreDistance near = core_distance(shape, queries, at);
         const double gap = near.distance - radii;
-        if (n == 0 && (gap < 0.0 || near.distance == 0.0)) {
-            hit = {};
-            hit.inside = true;
-            return true;
-        }
         if (near.distance > 0.0) {
-            hit.normal = (near.on_probe - near.on_shape) * (1.0 / near.distance);
-            hit.normal = hit.normal * (1.0 / sqrt(dot(hit.normal, hit.normal)));
+            hit.normal = normal_between(near);
             hit.point = near.on_shape + hit.normal * double(shape.radius);
         }
         const double closing = -dot(hit.normal, direction);
@@ -190,6 +206,41 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         hit.distance = t;
         return true;
     }
+}
+
+}  // namespace
+
+CastSlack cast_slack(const Probe& probe, double length) {
+    constexpr double kMostOfInside = 0.25;              // of the inner radius
+    constexpr double kRoundingOfWay = 0x1p-23, kWay_m = 64.0;  // more would let a long way pass a thin edge
+    const double flush = kTouchTolerance_m + probe.rounding_m;
+    const double graze = 2.0 * flush + kRoundingOfWay * min(length, kWay_m);
+    const double most = kMostOfInside * double(probe.shape.inner_radius);
+    return {min(flush, 0.5 * most), min(graze, most)};
+}
+
+bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
+                 SurfacePoint& hit) {
+    const double radii = double(shape.radius) + double(probe.shape.radius);
+    const double gap = core_distance(shape, queries, probe).distance - radii;
+    const CastSlack slack = cast_slack(probe, length);
+    hit = {};
+    if (gap > slack.flush_m && !advance(shape, queries, probe, direction, 0.0, length, hit)) return false;
+    const Smaller smaller(probe, slack.graze_m);
+    if (gap <= slack.flush_m) {
+        const CoreDistance near = core_distance(shape, queries, smaller.probe);
+        const double smaller_gap = near.distance - (double(shape.radius) + double(smaller.shape.radius));
+        if (near.distance == 0.0 || smaller_gap - slack.graze_m < -slack.flush_m) {
+            hit.inside = true;
+            return true;
+        }
+        hit.normal = normal_between(near);
+        hit.point = near.on_shape + hit.normal * double(shape.radius);
+        if (-dot(hit.normal, direction) <= kAlongSurface) return false;
+    }
+    SurfacePoint sunk;
+    const double lead = kGrazeLead * slack.graze_m;
+    return advance(shape, queries, smaller.probe, direction, hit.distance, length + lead, sunk);
 }
 
 }  // namespace orrery::sim::ref

@@ -3,7 +3,7 @@
 
 #include "sim/lanes/double-inl.h"
 
-#include "sim/collision/queries/shape_queries.h"
+#include "sim/collision/queries/convex.h"
 #include "sim/collision/queries/round.h"
 
 namespace orrery::sim::ref {
@@ -36,8 +36,19 @@ Point lowest_point(const Probe& probe) { return probe_support(probe, -kUp) - kUp
 
 bool overlap(const Shape&, const Probe& probe, std::uint32_t&) { return lowest_point(probe).y <= 0.0; }
 
-bool cast(const Shape& shape, const Probe& probe, Point direction, double length, SurfacePoint& hit) {
-    return ray(shape, {lowest_point(probe), direction, length}, hit);
+bool cast(const Shape&, const Probe& probe, Point direction, double length, SurfacePoint& hit) {
+    const Point lowest = lowest_point(probe);
+    const CastSlack slack = cast_slack(probe, length);
+    if (lowest.y < -slack.flush_m) return begins_inside(hit);
+    const double closing = -direction.y, height = max(lowest.y, 0.0);
+    if (closing <= 0.0 || height > length * closing) return false;
+    if (lowest.y <= slack.flush_m && closing <= kAlongSurface) return false;
+    if (closing * (length + kGrazeLead * slack.graze_m) - lowest.y < slack.graze_m) return false;
+    hit = {};
+    hit.distance = lowest.y <= slack.flush_m ? 0.0 : height / closing;
+    hit.point = {lowest.x + direction.x * hit.distance, 0.0, lowest.z + direction.z * hit.distance};
+    hit.normal = kUp;
+    return true;
 }
 
 bool bounds(const Shape&, const Frame&, Box3&) { return false; }

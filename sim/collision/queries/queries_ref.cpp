@@ -17,6 +17,8 @@ namespace {
 
 // Boxes hold their shapes with as much to spare: single precision rounds to 0.5 mm at the farthest bodies.
 constexpr double kBoundsSlack_m = 1e-3;
+// Rounding of two positions, as a part of the largest coordinate, and of a shape, as a part of its bounding radius.
+constexpr double kRoundingOfPlace = 0x1p-23, kRoundingOfSize = 0x1p-23;
 // What directions so small become: none.
 constexpr double kNoDirection = 1e-290;
 
@@ -61,6 +63,12 @@ struct Slabs {
         far = min(max(a, b), far);
     }
 };
+
+double largest(Vec3 v) { return max(max(abs(double(v.x)), abs(double(v.y))), abs(double(v.z))); }
+double rounding_of(Vec3 probe, Vec3 body, const Shape& shape) {
+    const double coordinate = max(largest(probe), largest(body));
+    return coordinate * kRoundingOfPlace + double(shape.bounding_radius) * kRoundingOfSize;
+}
 
 bool finish_cast(const Way& way, const Frame& frame, const SurfacePoint& at, Point start, const QueryBody& body,
                  QueryHit& hit) {
@@ -205,7 +213,8 @@ bool ask_body(const RayCast& query, const Shape*, const QueryBody& body, const S
 bool ask_body(const ShapeCast& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
     const Way way = way_of(query.translation);
     const Frame frame = frame_of(body.pose);
-    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose))};
+    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose)),
+                      rounding_of(query.pose.position, body.pose.position, *probe)};
     SurfacePoint at;
     if (!shape_cast(shape, posed, transpose_times(frame.rotation, way.direction), way.length, at)) return false;
     return finish_cast(way, frame, at, wide(query.pose.position), body, hit);

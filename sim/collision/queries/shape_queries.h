@@ -49,6 +49,7 @@ struct Probe {
     const Shape& shape;
     const ShapeQueries& queries;
     Frame frame;
+    double rounding_m = 0.0;  // how far single precision may have moved it against the shape
 };
 
 struct ShapeQueries {

@@ -38,6 +38,7 @@ struct ShapeDef {
     // hull: points in any order, m; their convex hull is the shape, its centre of mass the body's position. mesh: vertices, m.
     std::vector<Vec3> points{};
     // mesh: three vertices a triangle, counter-clockwise seen from the side that collides; fixed and kinematic bodies only.
+    // Triangles without an area are left out (see left_out.hpp). A mesh of such triangles alone is an error.
     std::vector<std::uint32_t> indices{};
     // height_field: heights (m) above local y = 0, row by row: sample (i, k) of heights[k * columns + i] stands at x = i spacing.x,
     // z = k spacing.z from the corner; the body's position is the field's centre. spacing.y scales the heights. Fixed and kinematic
@@ -106,11 +107,12 @@ struct BodyDef {
     std::uint32_t shape = kNone;                  // index into WorldDef::shapes; kNone: no collision (mass_kg is then required)
     std::uint32_t material = 0;                   // index into WorldDef::materials
     Pose pose;
-    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world
+    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world; 0 is used for a fixed body
     float mass_kg = 0.0f;                         // 0: from shape and density
     float linear_damping = 0.0f, angular_damping = 0.0f;  // 1/s
     float gravity_scale = 1.0f;
-    std::uint8_t locks = 0;                       // AxisLock bits
+    // AxisLock bits. A lock takes any force or torque along its axis, as a bearing does. The inertia about the free axes is whole.
+    std::uint8_t locks = 0;
     bool can_sleep = true;                        // false: it keeps itself, and what it touches, awake
     std::uint32_t category = 1, mask = 0xffff'ffffu;  // two bodies collide if each's category meets the other's mask
     std::uint64_t user_data = 0;                  // carried, saved, hashed, never read

@@ -67,8 +67,17 @@ struct RayCast {
 };
 
 // The shape goes from `pose` by `translation` without turning. It stops where it touches: never beyond that point by more than
-// rounding, and before it by at most 0.1 um along the normal; it passes nothing, however thin and however far the way. A body
-// that it touches at the start and moves away from is no hit.
+// rounding, and before it by at most 0.1 um along the normal; it passes nothing, however thin and however far the way.
+//
+// Two surfaces are flush where their gap or their depth is at most 0.1 um plus the rounding of single precision. This rounding
+// is 2^-23 of the largest coordinate of the two positions, plus 2^-23 of the bounding radius of the cast shape. The whole is at
+// most an eighth of the shape's inner radius.
+// - A cast that begins flush and goes into the surface hits it at distance 0, with the normal of the surface.
+// - A cast that begins flush and goes away from the surface or along it (to within 2^-21 of the way) does not hit it.
+// - A cast that begins deeper hits at distance 0 with `inside` set and without a normal, in whatever direction it goes.
+// A cast that would sink in by rounding alone grazes the surface, and this is no hit. So a shape that slides on a floor of tiles
+// or triangles does not hit the edges between them. Here the rounding is twice the flush distance plus 2^-23 of the way, of
+// which at most 64 m count; it is at most a quarter of the inner radius.
 struct ShapeCast {
     QueryShape shape;
     Pose pose;
@@ -100,7 +109,8 @@ struct ClosestPoint {
 struct QueryHit {
     BodyId body;
     std::uint32_t child = 0;                      // the part of a shape of many; else 0
-    // The point was inside, or the cast began inside (strictly; a ray that begins on a surface and goes in hits it at 0).
+    // The point was inside, or the cast began inside: a ray strictly, a shape deeper than flush (see ShapeCast). A cast that
+    // begins on a surface and goes in hits it at distance 0 without `inside`.
     bool inside = false;
     bool despawned = false;                       // lived at the asked tick, and does so no more
     // Of a cast the way gone in m, and as a part of the translation; 0 if it began inside. Of a closest point the distance to
