@@ -32,7 +32,7 @@
 #define ORRERY_BODIES_LOCKS_INL_H_
 #endif
 
-#include "sim/constraints/bundle-inl.h"
+#include "sim/lanes/matrix-inl.h"
 
 ORRERY_LANES_BEGIN
 
