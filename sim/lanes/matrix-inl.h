@@ -153,6 +153,26 @@ ORRERY_FN Sym6T<F> inverse(const Sym6T<F>& m) {
     return {a_inverse + sandwich(ab, s), {-abs_.x, -abs_.y, -abs_.z}, s};
 }
 
+// 1 / x, or 0 where x is not positive: a row that moves nothing (both bodies fixed or locked along it, or padding).
+template <class F>
+ORRERY_FN F inverse_or_zero(F x) {
+    const MaskOf<F> usable = x > F(0.0f);
+    return select(usable, F(1.0f) / select(usable, x, F(1.0f)), F(0.0f));
+}
+// The same for symmetric blocks that are positive definite unless they move nothing.
+template <class F>
+ORRERY_FN Sym2T<F> inverse_or_zero(const Sym2T<F>& m) {
+    const F scale = inverse_or_zero(m.xx * m.yy - m.xy * m.xy);
+    return {m.yy * scale, -(m.xy * scale), m.xx * scale};
+}
+template <class F>
+ORRERY_FN Sym3T<F> inverse_or_zero(const Sym3T<F>& m) {
+    const F xx = m.yy * m.zz - m.yz * m.yz, xy = m.xz * m.yz - m.xy * m.zz, xz = m.xy * m.yz - m.xz * m.yy;
+    const F yy = m.xx * m.zz - m.xz * m.xz, yz = m.xy * m.xz - m.xx * m.yz, zz = m.xx * m.yy - m.xy * m.xy;
+    const F scale = inverse_or_zero((m.xx * xx + m.xy * xy) + m.xz * xz);
+    return {xx * scale, xy * scale, xz * scale, yy * scale, yz * scale, zz * scale};
+}
+
 ORRERY_LANES_END
 
 #endif
