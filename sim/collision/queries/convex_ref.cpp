@@ -182,16 +182,24 @@ Point normal_between(const CoreDistance& near) {
     return n * (1.0 / sqrt(dot(n, n)));
 }
 
-// The first touch, of shapes that are apart where the probe has gone `from` along the way.
-bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double from,
-             double length, SurfacePoint& hit) {
+// The gap between the shape and a probe that is smaller by `by`, and what it was found from.
+double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Probe& probe, double by, CoreDistance& near) {
+    const Smaller smaller(probe, by);
+    near = core_distance(shape, queries, smaller.probe);
+    return near.distance - (double(shape.radius) + double(smaller.shape.radius));
+}
+
+// The first touch of shapes that are apart at the start.
+bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
+             SurfacePoint& hit) {
     const double radii = double(shape.radius) + double(probe.shape.radius);
     Probe at = probe;
-    double t = from;
+    double t = 0.0;
     for (int n = 0;; ++n) {
         at.frame.position = probe.frame.position + direction * t;
         const CoreDistance near = core_distance(shape, queries, at);
         const double gap = near.distance - radii;
+        if (n == 0 && near.distance == 0.0) return true;  // a gap of a micrometre that GJK does not see
         if (near.distance > 0.0) {
             hit.normal = normal_between(near);
             hit.point = near.on_shape + hit.normal * double(shape.radius);
@@ -224,23 +232,28 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
     const double radii = double(shape.radius) + double(probe.shape.radius);
     const double gap = core_distance(shape, queries, probe).distance - radii;
     const CastSlack slack = cast_slack(probe, length);
+    double by = slack.graze_m;
     hit = {};
-    if (gap > slack.flush_m && !advance(shape, queries, probe, direction, 0.0, length, hit)) return false;
-    const Smaller smaller(probe, slack.graze_m);
     if (gap <= slack.flush_m) {
-        const CoreDistance near = core_distance(shape, queries, smaller.probe);
-        const double smaller_gap = near.distance - (double(shape.radius) + double(smaller.shape.radius));
-        if (near.distance == 0.0 || smaller_gap - slack.graze_m < -slack.flush_m) {
+        CoreDistance near;
+        double smaller_gap = gap_of_smaller(shape, queries, probe, by, near);
+        if (near.distance == 0.0) {  // GJK may not see a gap of a micrometre: a second look with twice as much
+            by = 2.0 * by;
+            smaller_gap = gap_of_smaller(shape, queries, probe, by, near);
+        }
+        if (near.distance == 0.0 || smaller_gap - by < -slack.flush_m) {
             hit.inside = true;
             return true;
         }
         hit.normal = normal_between(near);
         hit.point = near.on_shape + hit.normal * double(shape.radius);
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
+    } else if (!advance(shape, queries, probe, direction, length, hit)) {
+        return false;
     }
+    const Smaller smaller(probe, by);
     SurfacePoint sunk;
-    const double lead = kGrazeLead * slack.graze_m;
-    return advance(shape, queries, smaller.probe, direction, hit.distance, length + lead, sunk);
+    return advance(shape, queries, smaller.probe, direction, length + kGrazeLead * slack.graze_m, sunk);
 }
 
 }  // namespace orrery::sim::ref
