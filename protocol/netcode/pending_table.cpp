@@ -53,7 +53,8 @@ PendingClient* PendingTable::admit(const Address& address, std::uint64_t client_
     if (const auto found = by_id_.find(client_id); found != by_id_.end()) remove(found->second);
     const Address prefix = address.prefix();
     const auto neighbours = by_prefix_.find(prefix);
-    if (neighbours != by_prefix_.end() && neighbours->second.count >= max_per_prefix_) remove(neighbours->second.oldest);
+    if (neighbours != by_prefix_.end() && neighbours->second.count >= max_per_prefix_)
+        remove(neighbours->second.oldest);
     if (all_.count >= max_entries_) remove(all_.oldest);
 
     if (free_.empty()) {

@@ -55,8 +55,8 @@ class PendingTable {
 
     PendingClient* find(const Address& address);  // null: none
 
-    // The entry of `address` for `client_id`, which is there already or is made (its other fields are empty then). Null:
-    // another id has the address.
+    // The entry of `address` for `client_id`, which is there already or is made (its other fields are empty then).
+    // Null: another id has the address.
     PendingClient* admit(const Address& address, std::uint64_t client_id, TimeNs now);
 
     void drop(const Address& address);

@@ -9,9 +9,10 @@
 // An unreliable message travels in one packet, once. Its sender's tag comes back as a Delivery when that packet is
 // acknowledged or given up: snapshot baselines advance by it.
 //
-// A peer that acknowledges nothing is not sent to without end (ChannelConfig::guard). Before its first acknowledgement it
-// gets at most kUnprovenBytes. Beyond that, and when it has owed an acknowledgement for kQuietAfter, the channel is quiet:
-// one packet every kProbeInterval, without messages, that asks for an acknowledgement. Any new acknowledgement ends it.
+// A peer that acknowledges nothing is not sent to without end (ChannelConfig::guard). Before its first acknowledgement
+// it gets at most kUnprovenBytes. Beyond that, and when it has owed an acknowledgement for kQuietAfter, the channel is
+// quiet: one packet every kProbeInterval, without messages, that asks for an acknowledgement. A new one ends it.
+// (netcode's own keep-alives, 33 bytes ten times a second, go on: the standard's clients need them.)
 //
 // Packet, little endian (a varint is LEB128):
 //   u8   flags: bits 0 to 5 bytes of ack vector (0 to 32), bit 6 acks present, bit 7 asks for an ack

@@ -70,7 +70,8 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
         read = reader_.read(message, hello_);
         if (read) {
             const Refusal mismatch = check(own_hello_, hello_);
-            if (mismatch.reason != RefusalReason::none) return end(SessionEnd::incompatible, protocol::describe(mismatch));
+            if (mismatch.reason != RefusalReason::none)
+                return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
                 return end(SessionEnd::incompatible,
                            "the server codes snapshots in a way that this client lacks");
