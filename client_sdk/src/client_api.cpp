@@ -18,6 +18,8 @@ static_assert(ORRERY_TOKEN_BYTES == protocol::kConnectTokenBytes);
 static_assert(ORRERY_CONTROL_CHANNELS == sim::kControlChannels);
 static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNone);
 
+static_assert(static_cast<int>(EndReason::unacknowledged) == ORRERY_END_UNACKNOWLEDGED);
+
 namespace {
 
 class CallbackTransport final : public Transport {
@@ -282,6 +284,7 @@ orrery_status orrery_client_next_event(orrery_client* client, orrery_event* even
         out.body = next.body.valid() ? id_of(next.body) : ORRERY_NO_BODY;
         out.late_ns = next.late_ns;
         out.text = client->event_text.c_str();
+        out.end_reason = static_cast<std::int32_t>(next.end_reason);
         if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
         return give(out, event);
     });

@@ -6,6 +6,61 @@ namespace orrery::client {
 
 using namespace orrery::protocol;
 
+namespace {
+
+EndReason reason_of(GoodbyeReason goodbye) {
+    switch (goodbye) {
+        case GoodbyeReason::server_stopped:
+            return EndReason::server_stopped;
+        case GoodbyeReason::protocol_error:
+            return EndReason::protocol_error;
+        case GoodbyeReason::too_slow:
+            return EndReason::too_slow;
+        case GoodbyeReason::handshake_timeout:
+            return EndReason::handshake;
+        case GoodbyeReason::world_too_large:
+            return EndReason::world_too_large;
+        case GoodbyeReason::unacknowledged:
+            return EndReason::unacknowledged;
+    }
+    return EndReason::by_server;
+}
+
+EndReason reason_of(const ClientSession& session) {
+    switch (session.end_kind()) {
+        case SessionEnd::refused:
+        case SessionEnd::incompatible:
+            return EndReason::refused;
+        case SessionEnd::said_goodbye:
+            return reason_of(session.goodbye());
+        case SessionEnd::unreadable:
+            return EndReason::unreadable;
+        case SessionEnd::none:
+            break;
+    }
+    return EndReason::none;
+}
+
+// Of a connection that netcode ended.
+EndReason reason_of(ClientState state) {
+    switch (state) {
+        case ClientState::token_expired:
+        case ClientState::invalid_token:
+            return EndReason::token;
+        case ClientState::timed_out:
+            return EndReason::timed_out;
+        case ClientState::response_timed_out:
+        case ClientState::request_timed_out:
+            return EndReason::no_answer;
+        case ClientState::denied:
+            return EndReason::denied;
+        default:
+            return EndReason::by_server;
+    }
+}
+
+}  // namespace
+
 Connection::Connection(Transport& transport, RandomSource& random, const ClientHello& hello,
                        const PlayoutLimits& limits)
     : transport_(transport), hello_(hello), netcode_(random, transport), asker_(random, transport), playout_(limits) {}
@@ -34,7 +89,7 @@ Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
 
 void Connection::disconnect(TimeNs now) {
     if (!active_) return;
-    end("this client disconnected", now);
+    end(EndReason::by_client, "this client disconnected", now);
 }
 
 Connection::State Connection::state() const {
@@ -53,11 +108,11 @@ void Connection::poll(TimeNs now) {
     if (asking_) {
         asker_.update(now);
         if (asker_.state() == TokenAsker::State::timed_out)
-            return end("no server answered; was it started with --insecure?", now);
+            return end(EndReason::no_answer, "no server answered; was it started with --insecure?", now);
         if (asker_.state() != TokenAsker::State::received) return;
         asking_ = false;
         const Result<> started = use_answer(now);
-        if (!started) return end(started.error().to_string(), now);
+        if (!started) return end(EndReason::token, started.error().to_string(), now);
     }
     if (!active_) return;
     netcode_.update(now);
@@ -69,7 +124,8 @@ void Connection::poll(TimeNs now) {
         flush(now);
         take_session_events(now);
     }
-    if (active_ && netcode_.ended()) end(std::string(client_state_name(netcode_.state())), now);
+    if (active_ && netcode_.ended())
+        end(reason_of(netcode_.state()), std::string(client_state_name(netcode_.state())), now);
 }
 
 // The server knows itself by many addresses, of which this client reaches the one that answered: that one comes first.
@@ -124,19 +180,19 @@ void Connection::take_session_events(TimeNs now) {
         switch (event.kind) {
             case From::joined:
                 playout_.start(event.tick, session_->hello().tick_rate_hz, now);
-                events_.push_back({To::connected, event.tick, {}, 0, {}});
+                events_.push_back({To::connected, event.tick, {}, 0, {}, {}});
                 break;
             case From::body_added:
-                push_body_event({To::body_added, event.tick, event.body, 0, {}});
+                push_body_event({To::body_added, event.tick, event.body, 0, {}, {}});
                 break;
             case From::body_removed:
-                push_body_event({To::body_removed, event.tick, event.body, 0, {}});
+                push_body_event({To::body_removed, event.tick, event.body, 0, {}, {}});
                 break;
             case From::slipped:
-                events_.push_back({To::slipped, event.tick, {}, event.late_ns, {}});
+                events_.push_back({To::slipped, event.tick, {}, event.late_ns, {}, {}});
                 break;
             case From::ended:
-                end(session_->end_reason(), now);
+                end(reason_of(*session_), session_->end_reason(), now);
                 break;
         }
     }
@@ -148,13 +204,13 @@ void Connection::push_body_event(const ConnectionEvent& event) {
     if (events_.size() < kMaxWaitingEvents) events_.push_back(event);
 }
 
-void Connection::end(std::string reason, TimeNs now) {
+void Connection::end(EndReason reason, std::string text, TimeNs now) {
     if (!active_) return;
     active_ = false;
     asking_ = false;
     if (!netcode_.ended()) netcode_.disconnect(now);
     const std::uint64_t tick = session_ ? session_->newest_tick() : 0;
-    events_.push_back({ConnectionEvent::Kind::disconnected, tick, {}, 0, std::move(reason)});
+    events_.push_back({ConnectionEvent::Kind::disconnected, tick, {}, 0, std::move(text), reason});
 }
 
 bool Connection::next_event(ConnectionEvent& out) {

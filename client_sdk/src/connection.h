@@ -19,6 +19,25 @@ inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
 inline constexpr std::size_t kMaxWaitingEvents =
     65'536;  // further body events are dropped; the bodies themselves stay right
 
+// The numbers of ORRERY_END_*.
+enum class EndReason : std::uint8_t {
+    none,
+    by_client,
+    no_answer,
+    token,
+    denied,
+    timed_out,
+    refused,
+    unreadable,
+    by_server,
+    server_stopped,
+    protocol_error,
+    too_slow,
+    handshake,
+    world_too_large,
+    unacknowledged,
+};
+
 struct ConnectionEvent {
     enum class Kind : std::uint8_t { connected, disconnected, body_added, body_removed, slipped };
     Kind kind = Kind::connected;
@@ -26,6 +45,7 @@ struct ConnectionEvent {
     sim::BodyId body;
     std::uint64_t late_ns = 0;
     std::string text;
+    EndReason end_reason = EndReason::none;  // disconnected
 };
 
 class Connection {
@@ -58,7 +78,7 @@ class Connection {
     void flush(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
     void push_body_event(const ConnectionEvent& event);
-    void end(std::string reason, protocol::TimeNs now);
+    void end(EndReason reason, std::string text, protocol::TimeNs now);
 
     Transport& transport_;
     protocol::ClientHello hello_;

@@ -1,5 +1,6 @@
 #include "protocol/netcode/address.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -159,6 +160,15 @@ Address Address::prefix() const {
     Address out = without_port();
     const std::size_t kept = out.family == Family::ipv4 ? 3 : 8;
     for (std::size_t i = kept; i < out.bytes.size(); ++i) out.bytes[i] = 0;
+    return out;
+}
+
+std::array<std::uint8_t, 19> address_bytes(const Address& address) {
+    std::array<std::uint8_t, 19> out;
+    out[0] = static_cast<std::uint8_t>(address.family);
+    std::copy(address.bytes.begin(), address.bytes.end(), out.begin() + 1);
+    out[17] = static_cast<std::uint8_t>(address.port);
+    out[18] = static_cast<std::uint8_t>(address.port >> 8);
     return out;
 }
 

@@ -36,4 +36,7 @@ struct Address {
     Address prefix() const;        // the /24 (IPv4) or /64 (IPv6) that it stands in, port 0; canonical
 };
 
+// Family, address and port as text for a hash: equal if and only if the addresses are.
+std::array<std::uint8_t, 19> address_bytes(const Address& address);
+
 }  // namespace orrery::protocol

@@ -42,6 +42,11 @@ struct Channel::State {
 
     // reliable.cpp
     std::size_t write_packet(TimeNs now, MutableBytes out);
+    std::size_t write_last_word(TimeNs now, Bytes message, MutableBytes out);
+    SentPacket& begin_packet(TimeNs now);
+    std::size_t end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out);
+    bool quiet(TimeNs now) const;
+    void drop_unreliable();
     void save_up_allowance(TimeNs now);
     std::uint8_t write_acks(WireWriter& to, SentPacket& packet, TimeNs now) const;  // the flags that announce them
     void write_unreliable(WireWriter& to, SentPacket& packet);
@@ -81,6 +86,9 @@ struct Channel::State {
     std::uint64_t oldest_in_flight = 0;  // every packet before it has met its fate
     bool any_acknowledged = false;
     std::uint64_t newest_acknowledged = 0;
+    bool ack_awaited = false;  // a packet that asks for an ack has gone out since the last new one came
+    TimeNs ack_awaited_since = 0;
+    TimeNs last_packet_at = 0;
     std::array<SentPacket, kSentRing> sent{};
     StreamSender stream_out;
     ByteQueue<std::uint64_t> unreliable_out;

@@ -12,6 +12,8 @@ std::string_view ignored_name(Ignored reason) {
             return "rate_prefix";
         case Ignored::rate_client:
             return "rate_client";
+        case Ignored::rate_pending:
+            return "rate_pending";
         case Ignored::open_budget:
             return "open_budget";
         case Ignored::unknown_address:
@@ -50,10 +52,12 @@ std::string_view ignored_name(Ignored reason) {
             return "request_id_connected";
         case Ignored::request_tag_used:
             return "request_tag_used";
-        case Ignored::request_pending_full:
-            return "request_pending_full";
+        case Ignored::request_address_pending:
+            return "request_address_pending";
         case Ignored::response_challenge:
             return "response_challenge";
+        case Ignored::response_other_address:
+            return "response_other_address";
         case Ignored::response_client_id:
             return "response_client_id";
         case Ignored::response_address_connected:

@@ -13,6 +13,7 @@ enum class Ignored : std::uint8_t {
     rate_address,
     rate_prefix,
     rate_client,
+    rate_pending,
     open_budget,
     unknown_address,
     // Reading a packet, in reading order.
@@ -34,9 +35,10 @@ enum class Ignored : std::uint8_t {
     request_address_connected,
     request_id_connected,
     request_tag_used,
-    request_pending_full,
+    request_address_pending,
     // A challenge response.
     response_challenge,
+    response_other_address,
     response_client_id,
     response_address_connected,
     response_id_connected,

@@ -25,17 +25,17 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
     : config(configuration),
       random(random_source),
       sink(datagram_sink),
+      pending(configuration.max_pending, configuration.max_pending_per_prefix, random_source),
       limiter(configuration.rate, random_source),
       events(configuration.max_events, configuration.max_event_bytes) {
     for (const Address& address : config.public_addresses) servers.add(address);
     // Challenge sequence numbers start at zero each time: only a fresh key makes their nonces fresh.
     challenge_key = random.next_key();
+    binding_key = random.next_key();
     next_unbound_sequence = kUnboundSequence | draw_first_sequence(random);
     opens_left = config.token_opens_per_tick;
     slots.resize(config.max_clients);
     by_address.reserve(config.max_clients);
-    pending.resize(config.max_pending);
-    pending_by_address.reserve(config.max_pending);
     used_tokens.resize(std::max(kMinUsedTokens, kUsedTokensPerClient * config.max_clients));
     used_by_tag.reserve(used_tokens.size());
 }
@@ -43,8 +43,8 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
 NetcodeServer::State::~State() {
     wipe(config.private_key);
     wipe(challenge_key);
+    wipe(binding_key);
     for (Slot& slot : slots) wipe(slot.send_key), wipe(slot.receive_key);
-    for (Pending& entry : pending) wipe(entry.send_key), wipe(entry.receive_key);
 }
 
 NetcodeServer::NetcodeServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -68,6 +68,7 @@ Result<std::unique_ptr<NetcodeServer>> NetcodeServer::create(const NetcodeServer
         return config_error("token_opens_per_tick", "must be 1 to " + std::to_string(kMaxOpensPerTick));
     }
     if (config.max_pending < 1) return config_error("max_pending", "must be at least 1");
+    if (config.max_pending_per_prefix < 1) return config_error("max_pending_per_prefix", "must be at least 1");
     if (config.insecure_public && !config.insecure) {
         return config_error("insecure_public", "widens `insecure` and means nothing without it: set both");
     }
@@ -137,9 +138,7 @@ void NetcodeServer::stop(TimeNs now) {
     for (std::uint32_t i = 0; i < state_->slots.size(); ++i) {
         if (state_->slots[i].connected) state_->end_client(i, DisconnectReason::server_stopped, now);
     }
-    for (State::Pending& entry : state_->pending) {
-        if (entry.used) state_->drop_pending(entry);
-    }
+    state_->pending.clear();
 }
 
 void NetcodeServer::update(TimeNs now, std::uint64_t unix_now_s) {
@@ -173,19 +172,19 @@ void NetcodeServer::receive(const Address& from, Bytes datagram, TimeNs now) {
         if (!s.slots[client->second].bucket.take(s.config.rate.per_client, now)) return s.ignore(Ignored::rate_client);
         if (!request && !question) return s.receive_from_client(client->second, datagram, now);
     }
+    if (request) return s.receive_request(from, datagram, now);
+    if (question) return s.receive_token_question(from, datagram, now);
     // Without a key for the address there is nothing to open; such a datagram costs this lookup alone, and must not use
     // up what its address may ask (the players of a server that restarted keep sending for a while).
-    State::Pending* entry = request || question ? nullptr : s.find_pending(from);
-    if (!request && !question && !entry) return s.ignore(Ignored::unknown_address);
-    Ignored reason{};
-    if (!s.limiter.admit(from, now, reason)) return s.ignore(reason);
-    if (request) return s.receive_request(from, datagram, now);
-    if (question) return s.receive_token_question(from, datagram);
+    PendingClient* const entry = s.find_pending(from);
+    if (!entry) return s.ignore(Ignored::unknown_address);
+    // By the entry's own bucket: a flood of requests from the same prefix does not keep its responses out.
+    if (!entry->responses.take(kPendingResponses, now)) return s.ignore(Ignored::rate_pending);
     s.receive_sealed(*entry, datagram, now);
 }
 
 // From an address without a slot only a response makes sense, and only after a challenge.
-void NetcodeServer::State::receive_sealed(Pending& entry, Bytes datagram, TimeNs now) {
+void NetcodeServer::State::receive_sealed(PendingClient& entry, Bytes datagram, TimeNs now) {
     OpenedPacket packet;
     Ignored reason{};
     if (!open_packet(datagram, mask_of(PacketType::response), config.protocol_id, entry.receive_key, nullptr,

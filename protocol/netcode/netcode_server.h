@@ -1,8 +1,9 @@
 // The server's end of netcode 1.02, sans I/O: datagrams and times in, datagrams (by a sink) and events out.
 //
 // A request costs one token opening, bounded by rate limits before it and by a budget a tick; a client slot is taken
-// only when a challenge response has come back. Every answer is smaller than its question. Fresh challenge keys and
-// first sequence numbers are drawn at each start, so that no nonce repeats when tokens outlive a server.
+// only when a challenge response has come back from the address that the challenge went to. Every answer is smaller
+// than its question. Fresh challenge keys and first sequence numbers are drawn at each start, so that no nonce repeats
+// when tokens outlive a server.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/datagram_sink.h"
+#include "protocol/netcode/pending_table.h"
 #include "protocol/netcode/rate_limit.h"
 #include "sim/base/result.h"
 
@@ -29,7 +31,8 @@ struct NetcodeServerConfig {
     std::uint32_t max_clients = 64;
 
     std::uint32_t token_opens_per_tick = 64;  // about 0.2 ms of cryptography; more requests wait for their repetition
-    std::uint32_t max_pending = 256;          // challenged, not yet answered
+    std::uint32_t max_pending = kMaxPending;  // challenged, not yet answered; see PendingTable
+    std::uint32_t max_pending_per_prefix = kMaxPendingPerPrefix;
     std::uint32_t max_events = 8192;          // unread; payloads above it are dropped and counted
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;

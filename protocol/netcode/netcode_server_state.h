@@ -26,17 +26,6 @@ struct NetcodeServer::State {
         TokenBucket bucket;
     };
 
-    // A challenged address: what is needed to open its response. It has no slot yet.
-    struct Pending {
-        bool used = false;
-        Address address;
-        std::uint64_t client_id = 0;
-        Key send_key{}, receive_key{};
-        std::int32_t timeout_seconds = 0;
-        std::uint64_t expire_timestamp = 0;
-        TimeNs last_request = 0;
-    };
-
     // Which address a token was first used from.
     struct UsedToken {
         TokenTag tag{};
@@ -58,7 +47,7 @@ struct NetcodeServer::State {
     ~State();
 
     // netcode_server.cpp
-    void receive_sealed(Pending& entry, Bytes datagram, TimeNs now);
+    void receive_sealed(PendingClient& entry, Bytes datagram, TimeNs now);
     void receive_from_client(std::uint32_t index, Bytes datagram, TimeNs now);
     void send_to_client(std::uint32_t index, PacketType type, Bytes body, TimeNs now);
     void send_keep_alive(std::uint32_t index, TimeNs now);
@@ -68,15 +57,13 @@ struct NetcodeServer::State {
 
     // server_handshake.cpp
     void receive_request(const Address& from, Bytes datagram, TimeNs now);
-    void receive_response(Pending& pending, const ChallengeBody& body, TimeNs now);
-    void receive_token_question(const Address& from, Bytes datagram);
+    void receive_response(PendingClient& pending, const ChallengeBody& body, TimeNs now);
+    void receive_token_question(const Address& from, Bytes datagram, TimeNs now);
     bool claim_token(const TokenTag& tag, const Address& from);
     void send_denied(const Address& to, const Key& key);
-    void send_challenge(const Address& to, const Key& key, const PrivateToken& token);
-    void connect_client(Pending& pending, const ChallengeToken& challenge, TimeNs now);
-    Pending* find_pending(const Address& address);
-    Pending* make_pending(const Address& address, TimeNs now);
-    void drop_pending(Pending& entry);
+    void send_challenge(const Address& to, const PrivateToken& token);
+    void connect_client(const PendingClient& pending, const ChallengeToken& challenge, TimeNs now);
+    PendingClient* find_pending(const Address& address);
     bool id_connected(std::uint64_t client_id) const;
     bool full() const { return by_address.size() >= slots.size(); }
 
@@ -84,7 +71,7 @@ struct NetcodeServer::State {
     RandomSource& random;
     DatagramSink& sink;
     AddressList servers;
-    Key challenge_key{};
+    Key challenge_key{}, binding_key{};
     std::uint64_t next_challenge = 0;
     std::uint64_t next_unbound_sequence = 0;
     std::uint64_t unix_now_s = UINT64_MAX;  // until the first update every token has expired
@@ -93,8 +80,7 @@ struct NetcodeServer::State {
 
     std::vector<Slot> slots;
     std::unordered_map<Address, std::uint32_t, AddressHash> by_address;  // looked up, never iterated
-    std::vector<Pending> pending;
-    std::unordered_map<Address, std::uint32_t, AddressHash> pending_by_address;
+    PendingTable pending;
     std::vector<UsedToken> used_tokens;  // a ring: the oldest makes room
     std::unordered_map<TokenTag, std::uint32_t, TagHash> used_by_tag;
     std::size_t next_used_token = 0;

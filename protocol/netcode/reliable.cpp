@@ -31,6 +31,7 @@ ChannelConfig client_channel_config() {
     ChannelConfig config;
     std::swap(config.send, config.receive);
     config.send_queue_bytes = 1u << 20;
+    config.guard = false;
     return config;
 }
 
@@ -141,39 +142,84 @@ void Channel::State::save_up_allowance(TimeNs now) {
     }
 }
 
-std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
-    find_losses(now);
-    save_up_allowance(now);
-    // The ring's oldest packet makes room; should it still be in flight, the stream waits, and other packets end it.
+bool Channel::State::quiet(TimeNs now) const {
+    if (!config.guard) return false;
+    if (!any_acknowledged && stats.bytes_sent + kMaxPayloadBytes > kUnprovenBytes) return true;
+    return ack_awaited && now >= ack_awaited_since + kQuietAfter;
+}
+
+void Channel::State::drop_unreliable() {
+    Bytes message;
+    std::uint64_t tag = 0;
+    while (unreliable_out.pop(tag, message)) {
+        ++stats.unreliable_dropped_sending;
+        deliveries.push({tag, false}, {});
+    }
+}
+
+// The ring's oldest packet makes room.
+Channel::State::SentPacket& Channel::State::begin_packet(TimeNs now) {
     SentPacket& packet = sent_packet(next_sequence);
-    const bool stream_may_go =
-        allowance_bytes > 0.0 && stream_out.has_data_to_send() && packet.fate != SentPacket::Fate::in_flight;
-    if (unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) return 0;
     if (packet.fate == SentPacket::Fate::in_flight) lose(packet);
     packet = SentPacket{};
     packet.sequence = next_sequence;
     packet.sent = now;
+    return packet;
+}
 
-    WireWriter to(out);
-    to.u8(0);  // flags, set at the end
-    to.u16(static_cast<std::uint16_t>(next_sequence));
-    std::uint8_t flags = write_acks(to, packet, now);
-    write_unreliable(to, packet);
-    if (stream_may_go) write_stream(to, packet);
-    packet.wants_ack = packet.tags > 0 || packet.ranges > 0;
+std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out) {
     packet.fate = SentPacket::Fate::in_flight;
-    if (packet.wants_ack) flags |= kFlagWantsAck;
+    if (packet.wants_ack) {
+        flags |= kFlagWantsAck;
+        if (!ack_awaited) ack_awaited_since = packet.sent;
+        ack_awaited = true;
+    }
     out[0] = flags;
     assert(to.ok());
 
     acks_owed = 0;
     ++next_sequence;
+    last_packet_at = packet.sent;
     ++stats.packets_sent;
     stats.bytes_sent += to.size();
     // Unreliable messages never wait for bandwidth, but the stream pays for them.
     allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
                                -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
     return to.size();
+}
+
+std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
+    find_losses(now);
+    save_up_allowance(now);
+    const bool probing = quiet(now);
+    if (probing) drop_unreliable();
+    // Should the ring's oldest packet still be in flight, the stream waits, and other packets end it.
+    const bool stream_may_go = !probing && allowance_bytes > 0.0 && stream_out.has_data_to_send() &&
+                               sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    if (probing ? now < last_packet_at + kProbeInterval
+                : unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) {
+        return 0;
+    }
+    SentPacket& packet = begin_packet(now);
+    WireWriter to(out);
+    to.u8(0);  // flags, set at the end
+    to.u16(static_cast<std::uint16_t>(next_sequence));
+    const std::uint8_t flags = write_acks(to, packet, now);
+    write_unreliable(to, packet);
+    if (stream_may_go) write_stream(to, packet);
+    packet.wants_ack = probing || packet.tags > 0 || packet.ranges > 0;
+    return end_packet(to, packet, flags, out);
+}
+
+std::size_t Channel::State::write_last_word(TimeNs now, Bytes message, MutableBytes out) {
+    SentPacket& packet = begin_packet(now);
+    WireWriter to(out);
+    to.u8(0);
+    to.u16(static_cast<std::uint16_t>(next_sequence));
+    to.u8(kChunkUnreliable);
+    to.varint(message.size());
+    to.bytes(message);
+    return end_packet(to, packet, 0, out);
 }
 
 std::uint8_t Channel::State::write_acks(WireWriter& to, SentPacket& packet, TimeNs now) const {
@@ -233,6 +279,10 @@ std::size_t Channel::write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloa
     return state_->error == ChannelError::none ? state_->write_packet(now, out) : 0;
 }
 
+std::size_t Channel::write_last_word(TimeNs now, Bytes message, std::span<std::uint8_t, kMaxPayloadBytes> out) {
+    return message.size() <= kMaxUnreliableBytes ? state_->write_last_word(now, message, out) : 0;
+}
+
 // ---------------------------------------------------------------- what can be asked
 
 bool Channel::next_delivery(Delivery& out) {
@@ -242,6 +292,10 @@ bool Channel::next_delivery(Delivery& out) {
 bool Channel::next_acknowledged_packet(std::uint64_t& sequence) {
     Bytes none;
     return state_->acknowledged_packets.pop(sequence, none);
+}
+bool Channel::quiet(TimeNs now) const { return state_->quiet(now); }
+TimeNs Channel::unacknowledged_for(TimeNs now) const {
+    return state_->ack_awaited ? now - std::min(now, state_->ack_awaited_since) : 0;
 }
 void Channel::set_bandwidth(double bytes_per_s) { state_->config.bandwidth_bytes_per_s = std::max(0.0, bytes_per_s); }
 ChannelError Channel::error() const { return state_->error; }

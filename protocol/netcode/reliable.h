@@ -9,6 +9,11 @@
 // An unreliable message travels in one packet, once. Its sender's tag comes back as a Delivery when that packet is
 // acknowledged or given up: snapshot baselines advance by it.
 //
+// A peer that acknowledges nothing is not sent to without end (ChannelConfig::guard). Before its first acknowledgement
+// it gets at most kUnprovenBytes. Beyond that, and when it has owed an acknowledgement for kQuietAfter, the channel is
+// quiet: one packet every kProbeInterval, without messages, that asks for an acknowledgement. A new one ends it.
+// (netcode's own keep-alives, 33 bytes ten times a second, go on: the standard's clients need them.)
+//
 // Packet, little endian (a varint is LEB128):
 //   u8   flags: bits 0 to 5 bytes of ack vector (0 to 32), bit 6 acks present, bit 7 asks for an ack
 //   u16  sequence
@@ -34,6 +39,11 @@ inline constexpr std::size_t kMaxReliableBytes = 32u << 20;  // of one message; 
 inline constexpr std::size_t kMaxStreamWindowBytes = 1u << 20;
 inline constexpr std::size_t kMaxUnreliablePerPacket = 8;
 
+// Of channel packets: with netcode's heads, its keep-alives and the probes of 10 s, less than 128 KB.
+inline constexpr std::size_t kUnprovenBytes = 112u << 10;
+inline constexpr TimeNs kQuietAfter = 2 * kNsPerSecond;  // the longest time after which a packet is taken for lost
+inline constexpr TimeNs kProbeInterval = kNsPerSecond;
+
 // Both ends must agree: what one sends by, the other receives by.
 struct StreamLimits {
     std::size_t max_message_bytes = 64u << 10;
@@ -50,6 +60,7 @@ struct ChannelConfig {
     std::size_t receive_queue_bytes = 256u << 10;
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
     double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable stream may use up, packets' heads included
+    bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
 };
 ChannelConfig server_channel_config();
 ChannelConfig client_channel_config();
@@ -96,6 +107,10 @@ class Channel {
     // tick. Unreliable messages go at once; the stream as bandwidth and window allow; acks alone when they are due.
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
+    // A packet of `message` alone, of at most kMaxUnreliableBytes, whatever the channel's state: the last word of an end
+    // that gives the connection up. It may be written again, since nothing tells whether it arrives.
+    std::size_t write_last_word(TimeNs now, Bytes message, std::span<std::uint8_t, kMaxPayloadBytes> out);
+
     // False: the channel has failed (`error()` names it), now or before.
     bool read_packet(Bytes packet, TimeNs now);
 
@@ -103,6 +118,11 @@ class Channel {
     bool pop_reliable(Bytes& out);
     bool pop_unreliable(Bytes& out);
     bool next_delivery(Delivery& out);
+
+    // Only probes go out: unreliable messages are dropped, the stream waits.
+    bool quiet(TimeNs now) const;
+    // For how long the peer has owed an acknowledgement; 0: it owes none.
+    TimeNs unacknowledged_for(TimeNs now) const;
 
     void set_bandwidth(double bytes_per_s);
     ChannelError error() const;

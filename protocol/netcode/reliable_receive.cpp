@@ -69,6 +69,7 @@ ChannelError Channel::State::check_chunks(Bytes chunks, bool& no_room) const {
 void Channel::State::acknowledge(SentPacket& packet) {
     const bool was_lost = packet.fate == SentPacket::Fate::lost;
     packet.fate = SentPacket::Fate::acknowledged;
+    ack_awaited = false;
     if (packet.has_ack) ack_floor = std::max(ack_floor, packet.acked_up_to);
     if (!packet.wants_ack) return;
     ++stats.packets_acknowledged;

@@ -6,17 +6,12 @@
 #include "protocol/netcode/netcode_server_state.h"
 
 namespace orrery::protocol {
-namespace {
-
-// A challenge that nobody has answered, nor asked for again, makes room after this time.
-constexpr TimeNs kPendingTimeout = 5 * kNsPerSecond;
-
-}  // namespace
 
 void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, TimeNs now) {
     ConnectionRequest request;
     Ignored reason{};
     if (!read_request(datagram, config.protocol_id, unix_now_s, request, reason)) return ignore(reason);
+    if (!limiter.admit(from, now, reason)) return ignore(reason);
     if (opens_left == 0) return ignore(Ignored::open_budget);
     --opens_left;
     ++counters.tokens_opened;
@@ -33,32 +28,35 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
     if (!claim_token(request.tag(), from)) return ignore(Ignored::request_tag_used);
     if (full()) return send_denied(from, token.server_to_client);
 
-    Pending* entry = make_pending(from, now);
-    if (!entry) return ignore(Ignored::request_pending_full);
-    entry->client_id = token.client_id;
-    entry->send_key = token.server_to_client;
-    entry->receive_key = token.client_to_server;
-    entry->timeout_seconds = token.timeout_seconds;
-    entry->expire_timestamp = request.expire_timestamp;
-    entry->last_request = now;
-    send_challenge(from, token.server_to_client, token);
+    if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {
+        // The same client may ask anew by another token: the newest one's keys are those that it uses.
+        entry->send_key = token.server_to_client;
+        entry->receive_key = token.client_to_server;
+        entry->timeout_seconds = token.timeout_seconds;
+        entry->expire_timestamp = request.expire_timestamp;
+        send_challenge(from, token);
+    } else {
+        ignore(Ignored::request_address_pending);
+    }
     wipe(token.client_to_server);
     wipe(token.server_to_client);
 }
 
-void NetcodeServer::State::receive_response(Pending& entry, const ChallengeBody& body, TimeNs now) {
+void NetcodeServer::State::receive_response(PendingClient& entry, const ChallengeBody& body, TimeNs now) {
     ChallengeToken challenge;
     if (!open_challenge_token(body.token, body.sequence, challenge_key, challenge)) {
         return ignore(Ignored::response_challenge);
     }
     // The challenge of another client, returned under this one's keys, must not give away that other's place.
     if (challenge.client_id != entry.client_id) return ignore(Ignored::response_client_id);
+    // Whoever answers must have received the challenge: one that went to another address is no proof of this one.
+    if (challenge.binding != bind_address(entry.address, binding_key)) return ignore(Ignored::response_other_address);
     if (id_connected(challenge.client_id)) return ignore(Ignored::response_id_connected);
     if (full()) return send_denied(entry.address, entry.send_key);
     connect_client(entry, challenge, now);
 }
 
-void NetcodeServer::State::connect_client(Pending& entry, const ChallengeToken& challenge, TimeNs now) {
+void NetcodeServer::State::connect_client(const PendingClient& entry, const ChallengeToken& challenge, TimeNs now) {
     const auto free = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.connected; });
     const auto index = static_cast<std::uint32_t>(free - slots.begin());
 
@@ -82,7 +80,7 @@ void NetcodeServer::State::connect_client(Pending& entry, const ChallengeToken& 
     slot.last_receive = now;
     slot.bucket = {config.rate.per_client.burst, now};
     by_address.emplace(slot.address, index);
-    drop_pending(entry);
+    pending.drop(slot.address);  // `entry` is gone from here on
     ++counters.connections;
     send_keep_alive(index, now);
 }
@@ -100,32 +98,9 @@ bool NetcodeServer::State::claim_token(const TokenTag& tag, const Address& from)
     return true;
 }
 
-NetcodeServer::State::Pending* NetcodeServer::State::find_pending(const Address& address) {
-    const auto found = pending_by_address.find(address);
-    if (found == pending_by_address.end()) return nullptr;
-    Pending& entry = pending[found->second];
-    return entry.expire_timestamp > unix_now_s ? &entry : nullptr;
-}
-
-NetcodeServer::State::Pending* NetcodeServer::State::make_pending(const Address& address, TimeNs now) {
-    const auto found = pending_by_address.find(address);
-    if (found != pending_by_address.end()) return &pending[found->second];
-    const auto free = std::find_if(pending.begin(), pending.end(), [&](const Pending& entry) {
-        return !entry.used || now >= entry.last_request + kPendingTimeout;
-    });
-    if (free == pending.end()) return nullptr;
-    if (free->used) drop_pending(*free);
-    free->used = true;
-    free->address = address;
-    pending_by_address.emplace(address, static_cast<std::uint32_t>(free - pending.begin()));
-    return &*free;
-}
-
-void NetcodeServer::State::drop_pending(Pending& entry) {
-    pending_by_address.erase(entry.address);
-    wipe(entry.send_key);
-    wipe(entry.receive_key);
-    entry = Pending{};
+PendingClient* NetcodeServer::State::find_pending(const Address& address) {
+    PendingClient* const entry = pending.find(address);
+    return entry && entry->expire_timestamp > unix_now_s ? entry : nullptr;
 }
 
 bool NetcodeServer::State::id_connected(std::uint64_t client_id) const {
@@ -142,26 +117,30 @@ void NetcodeServer::State::send_denied(const Address& to, const Key& key) {
     transmit(to, Bytes(send_scratch).first(size));
 }
 
-void NetcodeServer::State::send_challenge(const Address& to, const Key& key, const PrivateToken& token) {
+void NetcodeServer::State::send_challenge(const Address& to, const PrivateToken& token) {
     ChallengeBody body;
     body.sequence = next_challenge++;
-    seal_challenge_token({token.client_id, token.user_data}, body.sequence, challenge_key, body.token);
+    seal_challenge_token({token.client_id, token.user_data, bind_address(to, binding_key)}, body.sequence,
+                         challenge_key, body.token);
     std::array<std::uint8_t, kChallengeBodyBytes> bytes;
     write_challenge_body(body, bytes);
     const std::size_t size =
-        seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id, key, send_scratch);
+        seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id, token.server_to_client,
+                    send_scratch);
     static_assert(1 + 8 + kChallengeBodyBytes + kMacBytes < kRequestBytes);
     ++counters.requests_challenged;
     transmit(to, Bytes(send_scratch).first(size));
 }
 
-void NetcodeServer::State::receive_token_question(const Address& from, Bytes datagram) {
+void NetcodeServer::State::receive_token_question(const Address& from, Bytes datagram, TimeNs now) {
     if (!config.insecure) return ignore(Ignored::mint_disabled);
     if (!config.insecure_public && !from.is_loopback()) return ignore(Ignored::mint_not_loopback);
     TokenQuestion question;
     if (!read_token_question(datagram, question) || question.protocol_id != config.protocol_id) {
         return ignore(Ignored::mint_malformed);
     }
+    Ignored reason{};
+    if (!limiter.admit(from, now, reason)) return ignore(reason);
     // Minting costs about as much as opening.
     if (opens_left == 0) return ignore(Ignored::open_budget);
     --opens_left;

@@ -26,6 +26,8 @@ const char* describe(GoodbyeReason reason) {
             return "this client did not finish the handshake in time";
         case GoodbyeReason::world_too_large:
             return "the server's world has more bodies than a joining client can be told";
+        case GoodbyeReason::unacknowledged:
+            return "this client acknowledged nothing that the server sent";
     }
     return "the server ended the connection";
 }
@@ -40,7 +42,8 @@ ClientSession::ClientSession(const ClientHello& hello, TimeNs)
 void ClientSession::receive_packet(Bytes payload, TimeNs now) {
     if (state_ == State::ended) return;
     if (!channel_.read_packet(payload, now))
-        end(std::string("unreadable packet: ") + std::string(channel_error_name(channel_.error())));
+        end(SessionEnd::unreadable,
+            "unreadable packet: " + std::string(channel_error_name(channel_.error())));
 }
 
 void ClientSession::update(TimeNs now) {
@@ -51,7 +54,7 @@ void ClientSession::update(TimeNs now) {
     }
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_unreliable(message);
          ++i) {
-        handle_snapshot(message, now);
+        handle_unreliable(message, now);
     }
     Delivery delivery;
     while (channel_.next_delivery(delivery)) {
@@ -67,20 +70,16 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
         read = reader_.read(message, hello_);
         if (read) {
             const Refusal mismatch = check(own_hello_, hello_);
-            if (mismatch.reason != RefusalReason::none) return end(protocol::describe(mismatch));
+            if (mismatch.reason != RefusalReason::none)
+                return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
-                return end("the server codes snapshots in a way that this client lacks");
+                return end(SessionEnd::incompatible,
+                           "the server codes snapshots in a way that this client lacks");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }
-    } else if (read && type == MessageType::refusal) {
-        Refusal refusal;
-        read = reader_.read(message, refusal);
-        if (read) return end(protocol::describe(refusal));
-    } else if (read && type == MessageType::goodbye) {
-        Goodbye goodbye;
-        read = reader_.read(message, goodbye);
-        if (read) return end(describe(goodbye.reason));
+    } else if (read && handle_last_word(message, type)) {
+        return;
     } else if (read && type == MessageType::key_frame_begin && state_ == State::key_frame && !key_frame_begun_) {
         read = reader_.read(message, key_frame_) && key_frame_.body_count <= hello_.body_capacity;
         if (read) {
@@ -99,7 +98,28 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
     } else {
         read = false;
     }
-    if (!read) end("the server sent a message that this client cannot read");
+    if (!read) end(SessionEnd::unreadable, "the server sent a message that this client cannot read");
+}
+
+// A refusal or goodbye. False: it is neither, or cannot be read.
+bool ClientSession::handle_last_word(Bytes message, MessageType type) {
+    Refusal refusal;
+    Goodbye goodbye;
+    if (type == MessageType::refusal && reader_.read(message, refusal)) {
+        end(SessionEnd::refused, protocol::describe(refusal));
+        return true;
+    }
+    if (type != MessageType::goodbye || !reader_.read(message, goodbye)) return false;
+    goodbye_ = goodbye.reason;
+    end(SessionEnd::said_goodbye, describe(goodbye.reason));
+    return true;
+}
+
+// A last word comes beside the stream, too, which may be blocked.
+void ClientSession::handle_unreliable(Bytes message, TimeNs now) {
+    MessageType type{};
+    if (MessageReader::type_of(message, type) && handle_last_word(message, type)) return;
+    handle_snapshot(message, now);
 }
 
 void ClientSession::handle_slip(const Slip& slip) {
@@ -261,9 +281,10 @@ void ClientSession::push_event(const SessionEvent& event) {
     if (!of_body || events_.size() < kMaxUnreadEvents) events_.push_back(event);
 }
 
-void ClientSession::end(std::string reason) {
+void ClientSession::end(SessionEnd kind, std::string reason) {
     if (state_ == State::ended) return;
     state_ = State::ended;
+    end_kind_ = kind;
     end_reason_ = std::move(reason);
     push_event({SessionEvent::Kind::ended, {}, stats_.newest_tick, 0});
 }

@@ -22,6 +22,15 @@ struct MirrorBody {
     bool alive = false;
 };
 
+// Who ended a session, and how.
+enum class SessionEnd : std::uint8_t {
+    none,
+    refused,        // by the server, at the handshake
+    said_goodbye,   // the server; goodbye() says why
+    incompatible,   // this client does not fit the server
+    unreadable,     // the server sent what this client cannot read
+};
+
 struct SessionEvent {
     enum class Kind : std::uint8_t { joined, body_added, body_removed, slipped, ended };
     Kind kind = Kind::joined;
@@ -65,6 +74,8 @@ class ClientSession {
 
     State state() const { return state_; }
     const std::string& end_reason() const { return end_reason_; }  // once ended
+    SessionEnd end_kind() const { return end_kind_; }
+    GoodbyeReason goodbye() const { return goodbye_; }  // if it ended so
     const ServerHello& hello() const { return hello_; }            // from key_frame on
     const std::vector<sim::ShapeDef>& shapes() const { return shapes_; }
     std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
@@ -91,12 +102,14 @@ class ClientSession {
     bool handle_key_frame_part(Bytes message);
     bool handle_changes(Bytes message);
     void finish_key_frame();
+    bool handle_last_word(Bytes message, MessageType type);
+    void handle_unreliable(Bytes message, TimeNs now);
     void handle_snapshot(Bytes message, TimeNs now);
     void send_inputs(TimeNs now);
     void add_body(const BodyDescription& description, std::uint64_t tick);
     void remove_body(sim::BodyId id, std::uint64_t tick);
     void push_event(const SessionEvent& event);
-    void end(std::string reason);
+    void end(SessionEnd kind, std::string reason);
 
     DeltaCodec codec_;
     ClientHello own_hello_;
@@ -125,6 +138,8 @@ class ClientSession {
     SnapshotObserver* observer_ = nullptr;
     std::uint32_t newest_sequence_ = 0;
     std::string end_reason_;
+    SessionEnd end_kind_ = SessionEnd::none;
+    GoodbyeReason goodbye_{};
 };
 
 }  // namespace orrery::protocol

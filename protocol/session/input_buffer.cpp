@@ -24,11 +24,15 @@ WireControl InputBuffer::take(std::uint64_t tick) {
         last_ = slot.control;
         last_source_ = tick;
         slot.tick = 0;
+        ticks_without_ = 0;
     } else {
         ++counters_.repeated;
         if (late_.tick > last_source_) {
             last_ = late_.control;
             last_source_ = late_.tick;
+            ticks_without_ = 0;
+        } else if (++ticks_without_ >= hold_ticks_) {
+            last_ = {};
         }
     }
     return last_;

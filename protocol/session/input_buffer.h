@@ -2,7 +2,8 @@
 //
 // A client sends the control for a tick ahead of that tick and repeats it until it is acknowledged. What has not
 // arrived when its tick starts is replaced by a newer control that arrived too late for its own tick, else by the last
-// one again. The world is never rewound: what was applied at which tick is what counts.
+// one again. A client that sends nothing for `hold_ticks` steers with zeros from then on, until something arrives. The
+// world is never rewound: what was applied at which tick is what counts.
 #pragma once
 
 #include <array>
@@ -25,6 +26,8 @@ struct InputCounters {
 
 class InputBuffer {
   public:
+    explicit InputBuffer(std::uint64_t hold_ticks = ~std::uint64_t{0}) : hold_ticks_(hold_ticks) {}
+
     // Controls for `first_tick` and the ticks after it, while the next tick to be stepped is `next_tick`.
     // `measure_slack_us(tick)`, asked of the newest control alone, is how long before the start of its tick it has
     // arrived.
@@ -64,6 +67,8 @@ class InputBuffer {
     };
     void receive_one(std::uint64_t tick, const WireControl& control, std::uint64_t next_tick);
 
+    std::uint64_t hold_ticks_;
+    std::uint64_t ticks_without_ = 0;  // since a control was taken
     std::array<Slot, kInputAheadTicks> slots_;
     WireControl last_{};              // what the last tick was stepped with
     std::uint64_t last_source_ = 0;   // the tick which that control was meant for

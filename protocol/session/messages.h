@@ -124,8 +124,9 @@ enum class GoodbyeReason : std::uint8_t {
     too_slow,
     handshake_timeout,
     world_too_large,  // it has grown beyond what a key frame may hold
+    unacknowledged,   // the client acknowledged nothing for kUnacknowledgedTimeout
 };
-inline constexpr std::uint8_t kGoodbyeReasonCount = 5;
+inline constexpr std::uint8_t kGoodbyeReasonCount = 6;
 
 struct Goodbye {
     GoodbyeReason reason = GoodbyeReason::server_stopped;

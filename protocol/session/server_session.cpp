@@ -18,7 +18,12 @@ constexpr std::uint64_t kMaxMalformedMessages = 16;
 }  // namespace
 
 ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now)
-    : room_(room), slot_(slot), state_since_(now), channel_(server_channel_config()), sender_(codec) {}
+    : room_(room),
+      slot_(slot),
+      state_since_(now),
+      channel_(server_channel_config()),
+      sender_(codec),
+      inputs_(static_cast<std::uint64_t>(kControlHold_s * static_cast<double>(room.hello.tick_rate_hz) + 0.5)) {}
 
 void ServerSession::receive_packet(Bytes payload, TimeNs arrival) {
     if (state_ == State::closed) return;
@@ -40,6 +45,7 @@ void ServerSession::process(std::uint64_t tick, TimeNs start_of_next_tick, TimeN
     while (channel_.next_delivery(delivery)) {
     }
     check_timeouts(now);
+    quiet_ = channel_.quiet(now);
 }
 
 void ServerSession::handle_reliable(Bytes message, TimeNs now) {
@@ -65,18 +71,16 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
         ++malformed_;
         return close(GoodbyeReason::protocol_error, now);
     }
-    state_since_ = now;
     refusal_ = check(hello, room_.hello);
     if (refusal_.reason == RefusalReason::none && joins_ == Joins::shed) refusal_.reason = RefusalReason::overloaded;
     if (refusal_.reason != RefusalReason::none) {
-        send(writer_.write(refusal_));
-        state_ = State::closing;
-        return;
+        return send_last_word(writer_.write(refusal_), now);
     }
     ServerHello answer = room_.hello;
     answer.slot = slot_;
     send(writer_.write(answer));
     state_ = State::key_frame;
+    state_since_ = now;
 }
 
 void ServerSession::handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration) {
@@ -99,12 +103,15 @@ void ServerSession::handle_input(Bytes message, std::uint64_t tick, TimeNs start
 void ServerSession::check_timeouts(TimeNs now) {
     const TimeNs waited = now - state_since_;
     if (state_ == State::closing) {
-        if (waited > kClosingLinger || channel_.unacknowledged_bytes() == 0) state_ = State::closed;
+        const bool heard = last_word_in_stream_ && channel_.unacknowledged_bytes() == 0;
+        if (waited > kClosingLinger || heard) state_ = State::closed;
         return;
     }
     if (state_ == State::awaiting_hello && waited > kHandshakeTimeout)
         return close(GoodbyeReason::handshake_timeout, now);
     if (state_ == State::key_frame && waited > kKeyFrameTimeout) return close(GoodbyeReason::too_slow, now);
+    if (welcome() && channel_.unacknowledged_for(now) >= kUnacknowledgedTimeout)
+        return close(GoodbyeReason::unacknowledged, now);
     if (welcome() && (overflowed_ || channel_.unacknowledged_bytes() > kMaxUnacknowledgedBytes)) {
         close(GoodbyeReason::too_slow, now);
     }
@@ -137,7 +144,7 @@ void ServerSession::send_changes(const QuantisedWorld& world) {
 }
 
 void ServerSession::send_snapshot(const QuantisedWorld& world) {
-    if (state_ != State::playing) return;
+    if (state_ != State::playing || quiet_) return;
     snapshot_.coded.clear();
     const SentSnapshot sent = sender_.encode(world, slot_, kSnapshotBudgetBytes, snapshot_.coded);
     snapshot_.tick = world.tick();
@@ -156,13 +163,26 @@ void ServerSession::send_slip(const Slip& slip) {
 
 void ServerSession::close(GoodbyeReason reason, TimeNs now) {
     if (state_ == State::closing || state_ == State::closed) return;
-    send(writer_.write(Goodbye{reason}));
+    goodbye_ = reason;
+    send_last_word(writer_.write(Goodbye{reason}), now);
+}
+
+void ServerSession::send_last_word(Bytes message, TimeNs now) {
+    last_word_.assign(message.begin(), message.end());
+    last_word_in_stream_ = channel_.send_reliable(message) == SendStatus::ok;
     state_ = State::closing;
     state_since_ = now;
 }
 
 std::size_t ServerSession::write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out) {
-    return state_ == State::closed ? 0 : channel_.write_packet(now, out);
+    if (state_ == State::closed) return 0;
+    const bool word_is_due = last_words_sent_ < kLastWordsAtOnce || now >= last_word_at_ + kLastWordInterval;
+    if (state_ == State::closing && word_is_due) {
+        ++last_words_sent_;
+        last_word_at_ = now;
+        return channel_.write_last_word(now, last_word_, out);
+    }
+    return channel_.write_packet(now, out);
 }
 
 void ServerSession::send(Bytes message) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,14 @@ namespace orrery::protocol {
 inline constexpr TimeNs kHandshakeTimeout = 10 * kNsPerSecond;
 inline constexpr TimeNs kKeyFrameTimeout = 120 * kNsPerSecond;
 inline constexpr TimeNs kClosingLinger = kNsPerSecond;             // for the refusal or goodbye to arrive
+inline constexpr TimeNs kUnacknowledgedTimeout = 10 * kNsPerSecond;  // of a client that acknowledges nothing
+// A refusal or goodbye goes out beside the stream, too: the stream may be blocked by what waits before it.
+inline constexpr int kLastWordsAtOnce = 3;
+inline constexpr TimeNs kLastWordInterval = kNsPerSecond / 4;
 inline constexpr std::uint32_t kMaxMessagesPerTick = 64;           // of one client; further ones wait in its channel
 inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;  // of reliable messages; then the client is too slow
+
+inline constexpr double kControlHold_s = 0.5;  // a player that sends none lets go of its controls after it
 
 // What every client of a room is told alike.
 struct RoomDescription {
@@ -68,6 +75,7 @@ class ServerSession {
     const ChannelStats& channel_stats() const { return channel_.stats(); }
     std::uint64_t malformed_messages() const { return malformed_; }
     const Refusal& refusal() const { return refusal_; }
+    const std::optional<GoodbyeReason>& goodbye() const { return goodbye_; }  // why the server ended it, if it did
 
   private:
     static constexpr std::uint64_t kNoTick = ~std::uint64_t{0};
@@ -77,6 +85,7 @@ class ServerSession {
     void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
     void check_timeouts(TimeNs now);
     void send(Bytes message);
+    void send_last_word(Bytes message, TimeNs now);
 
     const RoomDescription& room_;
     std::uint16_t slot_;
@@ -95,6 +104,12 @@ class ServerSession {
     std::uint64_t malformed_ = 0;
     TimeNs last_arrival_ = 0;
     bool overflowed_ = false;
+    bool quiet_ = false;  // of the channel, in this tick
+    std::optional<GoodbyeReason> goodbye_;
+    std::vector<std::uint8_t> last_word_;  // of closing
+    bool last_word_in_stream_ = false;
+    int last_words_sent_ = 0;
+    TimeNs last_word_at_ = 0;
 };
 
 }  // namespace orrery::protocol

@@ -62,6 +62,12 @@ std::vector<Address> reachable_addresses(const Address& local) {
 }
 
 Result<Ok> TokenFile::renew(std::uint64_t unix_now_s) {
+    Result<Ok> written = write(unix_now_s);
+    renew_at_s_ = unix_now_s + (written ? kRenewEvery_s : kTokenRetry_s);
+    return written;
+}
+
+Result<Ok> TokenFile::write(std::uint64_t unix_now_s) {
     protocol::TokenRequest request;
     request.protocol_id = protocol::kNetcodeProtocolId;
     request.client_id = random_.next_u64();
@@ -70,7 +76,6 @@ Result<Ok> TokenFile::renew(std::uint64_t unix_now_s) {
     request.expires_in_seconds = kTokenExpires_s;
     Result<protocol::PublicTokenBytes> token = protocol::mint_connect_token(request, key_, random_);
     if (!token) return token.error();
-    renew_at_s_ = unix_now_s + kRenewEvery_s;
     return write_secret_file(path_, *token);
 }
 

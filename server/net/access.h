@@ -15,18 +15,24 @@ namespace orrery::server {
 // for "::" those of IPv4, too.
 std::vector<protocol::Address> reachable_addresses(const protocol::Address& local);
 
+inline constexpr std::uint32_t kTokenRetry_s = 5;
+
 // A connect token in a file, for development: anyone who can read it can play. A token is good for one client, so
-// the file is written anew when one has been used, and before it expires.
+// the file is written anew when one has been used, and before it expires. What fails is tried again after
+// kTokenRetry_s.
 class TokenFile {
   public:
     TokenFile(std::string path, const protocol::Key& key, const protocol::Address& server)
         : path_(std::move(path)), key_(key), server_(server) {}
 
     Result<Ok> renew(std::uint64_t unix_now_s);
+    void used() { renew_at_s_ = 0; }  // a client has connected: with this token, perhaps
     bool due(std::uint64_t unix_now_s) const { return unix_now_s >= renew_at_s_; }
     const std::string& path() const { return path_; }
 
   private:
+    Result<Ok> write(std::uint64_t unix_now_s);
+
     std::string path_;
     protocol::Key key_;
     protocol::Address server_;

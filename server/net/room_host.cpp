@@ -18,21 +18,9 @@ using protocol::TimeNs;
 
 namespace {
 
-std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
+constexpr TimeNs kOrderLogEvery = 5 * kNsPerSecond;
 
-const char* reason_name(protocol::DisconnectReason reason) {
-    switch (reason) {
-        case protocol::DisconnectReason::by_peer:
-            return "it left";
-        case protocol::DisconnectReason::timed_out:
-            return "it fell silent";
-        case protocol::DisconnectReason::by_server:
-            return "the server ended it";
-        case protocol::DisconnectReason::server_stopped:
-            return "the server stops";
-    }
-    return "unknown";
-}
+std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
 
 }  // namespace
 
@@ -58,8 +46,10 @@ Result<Ok> RoomHost::run() {
             break;
         }
         log_rigs();
-        if (token_file_ && (token_used_ || token_file_->due(unix_now_s()))) renew_token();
+        if (token_file_ && token_file_->due(unix_now_s())) renew_token();
         const TimeNs now = NetworkThread::now();
+        log_clients(now, false);
+        log_orders(now);
         if (ignored_.due(now)) log_ignored(now);
         if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
@@ -67,6 +57,7 @@ Result<Ok> RoomHost::run() {
     spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
     const Result<Ok> closed = room_.stop(NetworkThread::now());
     network_.send(outbox_.queue());
+    log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
     return closed;
 }
@@ -85,9 +76,10 @@ void RoomHost::tick() {
 }
 
 void RoomHost::renew_token() {
-    token_used_ = false;
     const Result<Ok> written = token_file_->renew(unix_now_s());
-    if (!written) spdlog::warn("no new connect token: {}", written.error().to_string());
+    if (!written) {
+        spdlog::warn("no new connect token, next attempt in {} s: {}", kTokenRetry_s, written.error().to_string());
+    }
 }
 
 void RoomHost::log_rigs() {
@@ -146,17 +138,40 @@ void RoomHost::print_status(TimeNs now) {
     last_stats_ = stats;
 }
 
+void RoomHost::log_clients(TimeNs now, bool last) {
+    if (const std::optional<std::string> line = clients_.summary(now, last)) spdlog::info(*line);
+}
+
+void RoomHost::log_orders(TimeNs now) {
+    const DroppedOrders dropped = orders_unlogged_;
+    if (dropped.not_a_directors + dropped.too_many == 0 || now - last_order_log_ < kOrderLogEvery) return;
+    spdlog::warn(
+        "orders of the director dropped since the last such line: {} of a kind that a director may not give, "
+        "{} beyond the {} that a tick takes",
+        dropped.not_a_directors, dropped.too_many, kMaxOrdersPerTick);
+    orders_unlogged_ = {};
+    last_order_log_ = now;
+}
+
+void RoomHost::orders_dropped(std::uint64_t, const DroppedOrders& what) {
+    orders_unlogged_.not_a_directors += what.not_a_directors;
+    orders_unlogged_.too_many += what.too_many;
+}
+
 void RoomHost::connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) {
-    token_used_ = true;
+    if (token_file_) token_file_->used();
+    if (!clients_.admit(ClientLog::What::connected, NetworkThread::now())) return;
     spdlog::info("client {} connected: id {:016x}, from {}", client, client_id, from.to_string());
 }
 
 void RoomHost::refused(std::uint32_t client, const protocol::Refusal& why) {
+    if (!clients_.admit(ClientLog::What::refused, NetworkThread::now())) return;
     spdlog::warn("client {} refused: {}", client, protocol::describe(why));
 }
 
-void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, protocol::DisconnectReason why) {
-    spdlog::info("client {} (id {:016x}) disconnected: {}", client, client_id, reason_name(why));
+void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, const Departure& how) {
+    if (!clients_.admit(ClientLog::What::disconnected, NetworkThread::now())) return;
+    spdlog::info("client {} (id {:016x}) disconnected: {}", client, client_id, describe(how));
 }
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "server/net/access.h"
+#include "server/net/client_log.h"
 #include "server/net/ignored_log.h"
 #include "server/net/late_tick_log.h"
 #include "server/net/network_thread.h"
@@ -45,7 +46,8 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
   private:
     void connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) override;
     void refused(std::uint32_t client, const protocol::Refusal& why) override;
-    void disconnected(std::uint32_t client, std::uint64_t client_id, protocol::DisconnectReason why) override;
+    void disconnected(std::uint32_t client, std::uint64_t client_id, const Departure& how) override;
+    void orders_dropped(std::uint64_t tick, const DroppedOrders& what) override;
     void slipped(std::uint64_t tick, std::uint64_t late_ns) override;
     void recording_failed(const Error& error) override;
     void begin(sim::Stage stage) override;
@@ -55,6 +57,8 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     void renew_token();
     void log_rigs();
     void log_ignored(protocol::TimeNs now);
+    void log_clients(protocol::TimeNs now, bool last);
+    void log_orders(protocol::TimeNs now);
     void print_status(protocol::TimeNs now);
 
     Room& room_;
@@ -65,13 +69,14 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     DatagramQueue arrived_;
     Durations tick_times_, rig_times_;  // of a tick with all that belongs to it, and of its rigs
     protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
-    protocol::TimeNs last_status_ = 0;
+    protocol::TimeNs last_status_ = 0, last_order_log_ = 0;
     sim::RigFaults rig_faults_;  // that were told of
     RoomStats last_stats_;
     IgnoredLog ignored_;
     LateTickLog late_ticks_;
+    ClientLog clients_;
+    DroppedOrders orders_unlogged_;
     std::uint64_t lines_dropped_ = 0;  // of status, that stdout did not take at once
-    bool token_used_ = false;
 };
 
 }  // namespace orrery::server

@@ -117,8 +117,19 @@ Result<Ok> Recorder::append_tick(std::uint64_t tick, std::span<const sim::Comman
     return done;
 }
 
+Result<Ok> Recorder::check_name() {
+    struct stat status {};
+    if (::fstat(file_, &status) != 0 || status.st_nlink > 0) return Ok{};
+    failed_ = true;
+    failure_ = Error{ErrorCode::io, path_,
+                     "the file was deleted: the recording of " + std::to_string(last_tick_written_) +
+                         " ticks is lost; start the room anew to record again"};
+    return failure_;
+}
+
 Result<Ok> Recorder::append_keyframe(std::span<const std::uint8_t> state) {
     if (failed_) return failure_;
+    if (auto named = check_name(); !named) return named;
     next_keyframe_ = writer_.ticks() - writer_.ticks() % keyframe_ticks_ + keyframe_ticks_;
     return write(writer_.keyframe(state));
 }
@@ -126,6 +137,7 @@ Result<Ok> Recorder::append_keyframe(std::span<const std::uint8_t> state) {
 Result<Ok> Recorder::close() {
     if (failed_) return failure_;
     if (file_ < 0) return Ok{};
+    if (auto named = check_name(); !named) return named;
     if (auto done = write(writer_.end()); !done) return done;
     if (::fsync(file_) != 0) return fail("fsync", errno);
     const int file = file_;

@@ -2,7 +2,8 @@
 //
 // Every append is handed to write(2) before it returns, so a room that is killed loses at most the tick that it was
 // writing. The first error of the operating system (a full disk) ends the recording: the file is cut back to its last
-// whole record and every later call gives that error again; the room may go on without it.
+// whole record and every later call gives that error again; the room may go on without it. So does a file that somebody
+// has deleted, which the next keyframe notices: writes to it succeed, but nobody can open it any more.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,8 @@ class Recorder {
 
     // True once every keyframe interval, after the tick whose World::save() is then to be appended.
     bool keyframe_due() const { return next_keyframe_ <= writer_.ticks(); }
-    // A state above 64 MiB is an error (limit_reached) that leaves the recording sound: it goes on without this keyframe.
+    // Looks whether the file still has a name. A state above 64 MiB is an error (limit_reached) that leaves the recording
+    // sound: it goes on without this keyframe.
     Result<Ok> append_keyframe(std::span<const std::uint8_t> state);
 
     // Writes the end and waits until the file is on the disk.
@@ -63,6 +65,7 @@ class Recorder {
     Recorder(int file, std::string path, std::uint64_t keyframe_ticks);
     Result<Ok> write(const Result<protocol::replay::ReplayWriter::Bytes>& bytes);
     Error fail(const char* call, int code);
+    Result<Ok> check_name();
 
     int file_;
     std::string path_;

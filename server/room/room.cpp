@@ -160,7 +160,11 @@ void Room::drop(const NetcodeServerEvent& event) {
     stats_.inputs_late += inputs.late;
     stats_.inputs_repeated += inputs.repeated;
     stats_.malformed_messages += client->session.malformed_messages();
-    if (observer_) observer_->disconnected(client->index, client->id, event.reason);
+    if (observer_) {
+        const ServerSession& session = client->session;
+        observer_->disconnected(client->index, client->id,
+                                {event.reason, session.goodbye(), session.refusal().reason});
+    }
 }
 
 void Room::process_sessions(TimeNs now) {
@@ -198,8 +202,10 @@ void Room::gather_commands(std::uint64_t tick) {
     }
     gather_orders();
     for (auto& client : clients_) {
-        if (!client || !client->joined || client->session.state() != ServerSession::State::playing) continue;
-        const WireControl wanted = client->session.inputs().take(tick);
+        if (!client || !client->joined) continue;
+        // Who is being sent away steers no longer.
+        const bool plays = client->session.state() == ServerSession::State::playing;
+        const WireControl wanted = plays ? client->session.inputs().take(tick) : WireControl{};
         if (wanted == client->held) continue;
         client->held = wanted;
         sim::Command control;
@@ -215,15 +221,20 @@ void Room::gather_orders() {
     orders_.clear();
     director_->on_tick(*world_, orders_);
     std::uint32_t sequence = 0;
+    DroppedOrders dropped;
     for (sim::Command& order : orders_) {
-        const bool a_directors = order.kind >= sim::CommandKind::spawn && order.kind <= sim::CommandKind::remove_joint;
-        if (!a_directors || sequence == kMaxOrdersPerTick) {
-            ++stats_.orders_dropped;
-            continue;
+        if (!sim::is_director_order(order.kind)) {
+            ++dropped.not_a_directors;
+        } else if (sequence == kMaxOrdersPerTick) {
+            ++dropped.too_many;
+        } else {
+            order.sequence = sequence++;
+            commands_.push_back(order);
         }
-        order.sequence = sequence++;
-        commands_.push_back(order);
     }
+    if (dropped.not_a_directors + dropped.too_many == 0) return;
+    stats_.orders_dropped += dropped.not_a_directors + dropped.too_many;
+    if (observer_) observer_->orders_dropped(world_->tick() + 1, dropped);
 }
 
 void Room::step(std::uint64_t slipped_ns) {

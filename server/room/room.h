@@ -50,13 +50,27 @@ struct RoomStats {
     protocol::NetcodeCounters netcode;
 };
 
+// How a client left, and why where the server ended it: whichever way the connection then closed.
+struct Departure {
+    protocol::DisconnectReason how = protocol::DisconnectReason::by_peer;
+    std::optional<protocol::GoodbyeReason> goodbye;  // that the server said
+    protocol::RefusalReason refusal = protocol::RefusalReason::none;
+};
+
+// Orders of a director that a tick did not take.
+struct DroppedOrders {
+    std::uint32_t not_a_directors = 0;  // see sim::is_director_order
+    std::uint32_t too_many = 0;         // beyond kMaxOrdersPerTick
+};
+
 // Told what happens to clients and ticks; for logs and tests.
 class RoomObserver {
   public:
     virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
     virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
-    virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
-                              protocol::DisconnectReason /*why*/) {}
+    virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const Departure& /*how*/) {}
+    // At most once a tick, before its step.
+    virtual void orders_dropped(std::uint64_t /*tick*/, const DroppedOrders& /*what*/) {}
     // After each step.
     virtual void stepped(const sim::World& /*world*/, std::uint64_t /*root_hash*/) {}
     virtual void slipped(std::uint64_t /*tick*/, std::uint64_t /*late_ns*/) {}
@@ -71,8 +85,9 @@ class RoomObserver {
 // go back RoomConfig::history_ticks.
 class Director {
   public:
-    // Before the step from world.tick() to the next. What it appends to `orders`, from spawn to remove_joint, applies
-    // in that order; `sequence` is the room's. What the last step answered stands in world.events().
+    // Before the step from world.tick() to the next. What it appends to `orders` applies in that order, if
+    // sim::is_director_order holds for its kind; `sequence` is the room's. What the last step answered stands in
+    // world.events().
     virtual void on_tick(const sim::World& world, std::vector<sim::Command>& orders) = 0;
 
   protected:
@@ -80,7 +95,7 @@ class Director {
 };
 
 // A tick takes so many orders and still has room for its players; further ones, and commands that are not a director's
-// to give, are dropped and counted.
+// to give, are dropped and counted, and the observer is told.
 inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * sim::kMaxSlots;
 
 class Room {

@@ -47,6 +47,23 @@ TEST_CASE("a missing control repeats the last; a late one is applied at the next
     CHECK(buffer.take(10)[0] == 7);
 }
 
+TEST_CASE("who sends no controls for a while lets go of them, until some arrive") {
+    InputBuffer buffer(3);
+    const WireControl one[] = {control(1)};
+    buffer.receive(5, one, 5, no_slack);
+    CHECK(buffer.take(5)[0] == 1);
+    CHECK(buffer.take(6)[0] == 1);
+    CHECK(buffer.take(7)[0] == 1);
+    CHECK(buffer.take(8)[0] == 0);
+    CHECK(buffer.take(9)[0] == 0);
+    const WireControl late[] = {control(9)};
+    buffer.receive(9, late, 10, no_slack);
+    CHECK(buffer.take(10)[0] == 9);
+    CHECK(buffer.take(11)[0] == 9);
+    CHECK(buffer.take(12)[0] == 9);
+    CHECK(buffer.take(13)[0] == 0);
+}
+
 TEST_CASE("controls for the far future are counted and reported, not kept") {
     InputBuffer buffer;
     const WireControl one[] = {control(1)};

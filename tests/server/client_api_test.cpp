@@ -71,7 +71,7 @@ struct Player {
         orrery_event event{};
         event.struct_size = sizeof event;
         while (orrery_client_next_event(client, &event) == ORRERY_OK) {
-            if (event.kind == ORRERY_EVENT_DISCONNECTED) reason = event.text;
+            if (event.kind == ORRERY_EVENT_DISCONNECTED) reason = event.text, end_reason = event.end_reason;
             out.push_back(event);
         }
         return out;
@@ -82,6 +82,7 @@ struct Player {
     Memory memory;
     std::vector<std::string> log;
     std::string reason;
+    int32_t end_reason = ORRERY_END_NONE;
     orrery_client_config config{};
     orrery_client* client = nullptr;
 };
@@ -162,9 +163,61 @@ TEST_CASE("a game connects, samples, steers and leaves through the C interface")
     CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
     player.events();
     CHECK(player.reason == "this client disconnected");
+    CHECK(player.end_reason == ORRERY_END_BY_CLIENT);
     CHECK(player.log.size() == 1);
     sim.run(0.1);
     CHECK(sim.room->stats().clients == 0);
+}
+
+TEST_CASE("a game learns by number and in words why its connection ended") {
+    SimRoom sim(load_test_scene("yard"), {.max_clients = 1});
+    const auto join = [&](Player& player) {
+        const auto token = sim.mint(78);
+        REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    };
+    Player player(sim);
+    join(player);
+    player.run(2.0);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    for (const orrery_event& event : player.events()) CHECK(event.end_reason == ORRERY_END_NONE);
+
+    SUBCASE("the server has no place") {
+        SimClient& other = sim.add_client();
+        sim.run(0.5);
+        CHECK(other.disconnect_reason == "denied");
+        CHECK(other.end_reason == client::EndReason::denied);
+    }
+    SUBCASE("the server stops, and the first two datagrams that say so are lost") {
+        int said = 0;
+        sim.network.set_tap([&](const SimDatagram& datagram) {
+            if (datagram.from != sim.server_address() || (datagram.bytes[0] & 0x0f) != 5) return;  // a payload
+            sim.network.set_link(datagram.from, datagram.to, {.up = ++said > 2});
+        });
+        REQUIRE(sim.room->stop(sim.now()));
+        sim.server_running = false;
+        player.run(0.2);
+        sim.network.set_tap({});
+        player.events();
+        CHECK(player.reason == "the server stopped");
+        CHECK(player.end_reason == ORRERY_END_SERVER_STOPPED);
+    }
+    SUBCASE("the server falls silent") {
+        sim.network.set_default_link({.up = false});
+        player.run(20.0);
+        player.events();
+        CHECK(player.end_reason == ORRERY_END_TIMED_OUT);
+    }
+    SUBCASE("a program built against an older header gets what it knows of") {
+        CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
+        struct {
+            orrery_event event;
+        } old{};
+        old.event.struct_size = offsetof(orrery_event, end_reason);
+        old.event.end_reason = 12345;
+        REQUIRE(orrery_client_next_event(player.client, &old.event) == ORRERY_OK);
+        CHECK(old.event.kind == ORRERY_EVENT_DISCONNECTED);
+        CHECK(old.event.end_reason == 12345);
+    }
 }
 
 TEST_CASE("a spectator is told when its key frame is complete, and can count what comes after it") {

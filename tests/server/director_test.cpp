@@ -83,6 +83,44 @@ class Judge final : public server::Director {
     int asked = 0, hit_then = 0, not_kept = 0;
 };
 
+// Hangs a body on the world, lets the joint's anchor go elsewhere a second later, and takes the joint away.
+class Hanger final : public server::Director {
+  public:
+    void on_tick(const sim::World& world, std::vector<Command>& orders) override {
+        for (const sim::Event& event : world.events()) {
+            if (event.kind == sim::EventKind::joint_created && event.tag == kTag) joint = event.joint;
+            rejected += event.kind == sim::EventKind::command_rejected ? 1 : 0;
+        }
+        Command order;
+        order.tag = kTag;
+        sim::BallSocket socket;
+        socket.anchor_a = {0.0f, 20.0f, 0.0f};
+        if (world.tick() == 10) {
+            std::vector<sim::BodyState> bodies;
+            world.read_bodies(bodies);
+            for (const sim::BodyState& body : bodies) {
+                if (body.type == sim::BodyType::dynamic) order.order.b = body.id;
+            }
+            order.kind = CommandKind::create_joint;
+            order.order.constraint = socket;
+        } else if (world.tick() == 70) {
+            order.kind = CommandKind::set_joint;
+            order.joint = joint;
+            socket.anchor_a.y = 25.0f;
+            order.order.constraint = socket;
+        } else if (world.tick() == 130) {
+            order.kind = CommandKind::remove_joint;
+            order.joint = joint;
+        } else {
+            return;
+        }
+        orders.push_back(order);
+    }
+    static constexpr std::uint64_t kTag = 78;
+    sim::JointId joint;
+    int rejected = 0;
+};
+
 class Flood final : public server::Director {
   public:
     void on_tick(const sim::World&, std::vector<Command>& orders) override {
@@ -113,6 +151,8 @@ TEST_CASE("a director's orders happen, players see them, and the recording verif
     CHECK(player.bodies_added >= 10);
     CHECK(sim.room->world().slot_taken(0));
     CHECK(sim.room->stats().orders_dropped == static_cast<std::uint64_t>(juggler.given) * 3);
+    CHECK(sim.truth.dropped.not_a_directors == static_cast<std::uint32_t>(juggler.given) * 3);
+    CHECK(sim.truth.dropped.too_many == 0);
     const std::uint64_t ticks = sim.room->world().tick();
     REQUIRE(sim.room->stop(sim.now()));
 
@@ -120,6 +160,19 @@ TEST_CASE("a director's orders happen, players see them, and the recording verif
     const server::VerifiedReplay replay = server::verify_replay(path, settings);
     CHECK(server::verify_exit_code(replay, settings) == 0);
     CHECK(replay.report.ticks == ticks);
+}
+
+TEST_CASE("a director makes joints, changes them and takes them away") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Hanger hanger;
+    sim.room->set_director(&hanger);
+    sim.run(1.0);
+    REQUIRE(hanger.joint.valid());
+    CHECK(sim.room->world().alive(hanger.joint));
+    sim.run(2.0);
+    CHECK_FALSE(sim.room->world().alive(hanger.joint));
+    CHECK(hanger.rejected == 0);
+    CHECK(sim.room->stats().orders_dropped == 0);
 }
 
 TEST_CASE("orders that are rejected or more than a tick takes are counted, and the room goes on") {
@@ -130,6 +183,8 @@ TEST_CASE("orders that are rejected or more than a tick takes are counted, and t
     CHECK(sim.room->world().tick() >= 5);
     CHECK_FALSE(sim.room->halted());
     CHECK(sim.room->stats().orders_dropped == sim.room->world().tick() * 5);
+    CHECK(sim.truth.dropped.too_many == sim.room->world().tick() * 5);
+    CHECK(sim.truth.dropped.not_a_directors == 0);
     CHECK(sim.room->stats().rejected_commands == sim.room->world().tick() * server::kMaxOrdersPerTick);  // they name no body
 }
 

@@ -252,3 +252,16 @@ TEST_CASE("a client that connects and says nothing is sent away") {
     CHECK(pair.server->state() == ServerSession::State::closing);
     CHECK(pair.now - kNsPerSecond > kHandshakeTimeout);
 }
+
+TEST_CASE("a client whose packets cannot be read is told so, though its channel at the server has failed") {
+    Pair pair;
+    pair.warm_up();
+    pair.server->receive_packet(Buffer{0x00}, pair.now);
+    CHECK(pair.server->state() == ServerSession::State::closing);
+    REQUIRE(pair.server->goodbye() == GoodbyeReason::protocol_error);
+    pair.step();
+    pair.step();
+    CHECK(pair.client->state() == ClientSession::State::ended);
+    CHECK(pair.client->end_kind() == SessionEnd::said_goodbye);
+    CHECK(pair.client->goodbye() == GoodbyeReason::protocol_error);
+}

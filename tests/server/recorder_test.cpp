@@ -107,6 +107,25 @@ TEST_CASE("recorder: a folder that cannot be made or written is an error that na
     CHECK(refused.error().place.find("file/below") != std::string::npos);
 }
 
+TEST_CASE("recorder: a file that was deleted is noticed at the next keyframe, and at the end") {
+    const test::TempFolder folder;
+    const std::vector<std::uint8_t> state(100);
+    for (const bool at_keyframe : {true, false}) {
+        const auto recorder = opened({.directory = folder.path(), .keyframe_interval_s = 0.1});
+        REQUIRE(recorder->append_tick(1, {}, {}).ok());
+        REQUIRE(recorder->append_keyframe(state).ok());
+        REQUIRE(std::filesystem::remove(recorder->path()));
+        REQUIRE(recorder->append_tick(2, {}, {}).ok());
+        const auto lost = at_keyframe ? recorder->append_keyframe(state) : recorder->close();
+        REQUIRE_FALSE(lost.ok());
+        CHECK(lost.error().code == ErrorCode::io);
+        CHECK(lost.error().place == recorder->path());
+        CHECK(lost.error().message.find("deleted") != std::string::npos);
+        CHECK_FALSE(recorder->append_tick(3, {}, {}).ok());
+        CHECK_FALSE(recorder->close().ok());
+    }
+}
+
 TEST_CASE("recorder: a disk that fills up in the middle of a tick is reported and leaves all whole ticks") {
     const test::TempFolder folder;
     const pid_t child = ::fork();

@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include "client_sdk/src/interpolation.h"
+#include "server/cli/verify.h"
+#include "server/room/recorder.h"
 #include "tests/support/sim_room.h"
 #include "tests/support/seed.h"
+#include "tests/support/temp_folder.h"
 
 using namespace orrery;
 using namespace orrery::testing;
@@ -264,6 +267,44 @@ TEST_CASE("an overloaded room sends each client snapshots, whatever tick its ste
         }
         CHECK(driver.check.snapshots > before + 15);
     }
+}
+
+TEST_CASE("a player whose controls stop lets go of them after half a second, and the recording says so") {
+    const test::TempFolder folder;
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
+                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+    REQUIRE(recorder.ok());
+    const std::string path = (*recorder)->path();
+    SimRoom sim(scene, {.recorder = std::move(recorder).value()});
+    SimClient& driver = sim.add_client();
+    const auto full_throttle = [](std::size_t, std::uint64_t) {
+        return std::array<float, sim::kControlChannels>{1.0f};
+    };
+    const auto speed = [&] {
+        std::vector<sim::BodyState> bodies;
+        sim.room->world().read_bodies(bodies);
+        for (const sim::BodyState& body : bodies) {
+            if (body.slot == 0) return std::hypot(body.linear_velocity.x, body.linear_velocity.z);
+        }
+        return -1.0f;
+    };
+    sim.run(3.0, full_throttle);
+    REQUIRE(driver.playing());
+    const float driven = speed();
+    CHECK(driven > 1.0f);
+    // Only the way to the server fails: the connection stands.
+    sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), sim.server_address(), {.up = false});
+    sim.run(4.0, full_throttle);
+    CHECK(sim.room->stats().clients == 1);
+    CHECK(speed() < 0.5f * driven);
+    sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), sim.server_address(), {});
+    sim.run(3.0, full_throttle);
+    CHECK(driver.playing());
+    CHECK(speed() > 0.5f * driven);
+    REQUIRE(sim.room->stop(sim.now()));
+    const server::VerifySettings settings{.replays = {}, .require_complete = true};
+    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
 }
 
 TEST_CASE("a client that falls silent is dropped, and its vehicle with it") {

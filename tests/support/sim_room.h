@@ -64,13 +64,22 @@ class RoomTruth final : public server::RoomObserver {
     void slipped(std::uint64_t tick, std::uint64_t late_ns) override { slips.emplace_back(tick, late_ns); }
     void refused(std::uint32_t, const protocol::Refusal& why) override { refusals.push_back(why); }
     void connected(std::uint32_t, std::uint64_t, const protocol::Address&) override { ++connections; }
-    void disconnected(std::uint32_t, std::uint64_t, protocol::DisconnectReason) override { ++disconnections; }
+    void disconnected(std::uint32_t, std::uint64_t, const server::Departure& how) override {
+        ++disconnections;
+        last_departure = how;
+    }
+    void orders_dropped(std::uint64_t, const server::DroppedOrders& what) override {
+        dropped.not_a_directors += what.not_a_directors;
+        dropped.too_many += what.too_many;
+    }
 
     std::map<std::uint64_t, std::vector<protocol::QuantisedWorld::Body>> states;
     std::vector<std::uint64_t> hashes;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> slips;
     std::vector<protocol::Refusal> refusals;
     int connections = 0, disconnections = 0;
+    server::Departure last_departure;
+    server::DroppedOrders dropped;
 
   private:
     protocol::QuantisedWorld quantised;  // apart from the room's own
@@ -109,7 +118,10 @@ struct SimClient {
         client::ConnectionEvent event;
         while (connection.next_event(event)) {
             if (event.kind == client::ConnectionEvent::Kind::connected) ++times_connected;
-            if (event.kind == client::ConnectionEvent::Kind::disconnected) disconnect_reason = event.text;
+            if (event.kind == client::ConnectionEvent::Kind::disconnected) {
+                disconnect_reason = event.text;
+                end_reason = event.end_reason;
+            }
             if (event.kind == client::ConnectionEvent::Kind::body_added) ++bodies_added;
             if (event.kind == client::ConnectionEvent::Kind::body_removed) ++bodies_removed;
             if (event.kind == client::ConnectionEvent::Kind::slipped) ++slips;
@@ -123,6 +135,7 @@ struct SimClient {
     int times_connected = 0, slips = 0;
     std::uint64_t bodies_added = 0, bodies_removed = 0;
     std::string disconnect_reason;
+    client::EndReason end_reason = client::EndReason::none;
 };
 
 struct SimRoomOptions {

@@ -147,10 +147,29 @@ ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client *clie
 enum {
     ORRERY_EVENT_CONNECTED = 1,     /* playing: bodies, shapes and states are there, of `tick` (the key frame);
                                      * snapshots follow */
-    ORRERY_EVENT_DISCONNECTED = 2,  /* text: why */
+    ORRERY_EVENT_DISCONNECTED = 2,  /* text and end_reason: why */
     ORRERY_EVENT_BODY_ADDED = 3,
     ORRERY_EVENT_BODY_REMOVED = 4,
     ORRERY_EVENT_SLIPPED = 5        /* the server fell behind: ticks come late_ns later from here on */
+};
+
+/* Why a connection ended. Later versions may add reasons: `text` says each in words. */
+enum {
+    ORRERY_END_NONE = 0,              /* not the event of an end */
+    ORRERY_END_BY_CLIENT = 1,         /* orrery_client_disconnect() */
+    ORRERY_END_NO_ANSWER = 2,         /* no server answered */
+    ORRERY_END_TOKEN = 3,             /* the connect token has expired, or cannot be read */
+    ORRERY_END_DENIED = 4,            /* every place of the server is taken */
+    ORRERY_END_TIMED_OUT = 5,         /* the server fell silent */
+    ORRERY_END_REFUSED = 6,           /* client and server do not fit, or the server takes no new clients for now */
+    ORRERY_END_UNREADABLE = 7,        /* the server sent what this client cannot read */
+    ORRERY_END_BY_SERVER = 8,         /* the server ended it, and its reason did not arrive */
+    ORRERY_END_SERVER_STOPPED = 9,
+    ORRERY_END_PROTOCOL_ERROR = 10,   /* the server could not read what this client sent */
+    ORRERY_END_TOO_SLOW = 11,         /* this client did not take what the server sent fast enough */
+    ORRERY_END_HANDSHAKE = 12,        /* this client did not finish the handshake in time */
+    ORRERY_END_WORLD_TOO_LARGE = 13,  /* the world has more bodies than a joining client can be told */
+    ORRERY_END_UNACKNOWLEDGED = 14    /* this client acknowledged nothing that the server sent, for 10 s */
 };
 
 typedef struct orrery_event {
@@ -160,6 +179,8 @@ typedef struct orrery_event {
     orrery_body_id body;
     uint64_t late_ns;
     const char *text;
+    int32_t end_reason;            /* ORRERY_EVENT_DISCONNECTED: ORRERY_END_* */
+    int32_t reserved;
 } orrery_event;
 
 /* ORRERY_EMPTY when none is waiting. ORRERY_INVALID_ARGUMENT when struct_size is not set: the event goes on waiting. */

@@ -21,6 +21,7 @@ struct Event {
     orrery_body_id body = ORRERY_NO_BODY;
     std::uint64_t late_ns = 0;
     std::string text;
+    std::int32_t end_reason = ORRERY_END_NONE;
 };
 
 // Every living body at the moment shown; entry i of each array is body ids[i].
@@ -59,7 +60,7 @@ class Client {
         orrery_event event{};
         event.struct_size = sizeof event;
         if (orrery_client_next_event(handle_.get(), &event) != ORRERY_OK) return false;
-        out = {event.kind, event.tick, event.body, event.late_ns, event.text ? event.text : ""};
+        out = {event.kind, event.tick, event.body, event.late_ns, event.text ? event.text : "", event.end_reason};
         return true;
     }
 

@@ -27,6 +27,29 @@ enum class CommandKind : std::uint8_t {
     set_joint,      // joint, order.constraint of the same type: its settings and targets are replaced, its impulses kept
 };
 
+// Whether a director may give it; the others are the room's own and the players'. New kinds stand last, so the values of
+// a class need not be neighbours: this names every kind.
+constexpr bool is_director_order(CommandKind kind) {
+    switch (kind) {
+        case CommandKind::spawn:
+        case CommandKind::despawn:
+        case CommandKind::impulse:
+        case CommandKind::teleport:
+        case CommandKind::motor_target:
+        case CommandKind::grab:
+        case CommandKind::move_grab:
+        case CommandKind::remove_joint:
+        case CommandKind::create_joint:
+        case CommandKind::set_joint:
+            return true;
+        case CommandKind::join:
+        case CommandKind::leave:
+        case CommandKind::control:
+            return false;
+    }
+    return false;
+}
+
 // What create_joint makes.
 struct JointOrder {
     BodyId a, b, c, d;                            // an invalid a: the world; c and d as the constraint needs

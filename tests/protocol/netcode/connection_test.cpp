@@ -242,8 +242,7 @@ TEST_CASE("a challenge takes no slot: a thousand requests that never answer leav
         server.server->receive(from, request, net.now);
     }
     CHECK(server.server->connected_clients() == 0);
-    CHECK(server.server->counters().requests_challenged == config.max_pending);
-    net.run(6.0);  // challenges nobody answered make room
+    CHECK(server.server->counters().requests_challenged == 1000);
     TestClient& client = net.add_client(client_address(1));
     client.client.connect(test_token(net.random, 1), net.now).ok();
     net.run(0.2);

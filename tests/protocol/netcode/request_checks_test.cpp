@@ -131,27 +131,47 @@ TEST_CASE("token openings are bounded in a tick, and the budget comes back with 
 TEST_CASE("one address, and one prefix, may ask only so often; others still get in") {
     Checks checks;
     Request junk = request_of(test_token(checks.net.random, 1));
-    junk[kProtocolAt] ^= 1;
+    junk.back() ^= 1;
     const RateLimitConfig rate;
     const auto burst = static_cast<int>(rate.per_address.burst);
-    for (int i = 0; i < burst; ++i) REQUIRE(checks.reason(junk) == Ignored::request_protocol);
-    CHECK(checks.reason(junk) == Ignored::rate_address);
+    const auto ask = [&](const Address& from = client_address(50)) {
+        checks.server.server->update(checks.net.now, checks.net.unix_now());  // the tick's budget is not what is tested
+        return checks.reason(junk, from);
+    };
+    for (int i = 0; i < burst; ++i) REQUIRE(ask() == Ignored::request_does_not_open);
+    CHECK(ask() == Ignored::rate_address);
     // Another port is the same address.
     Address moved = client_address(50);
     moved.port = 1234;
-    CHECK(checks.reason(junk, moved) == Ignored::rate_address);
+    CHECK(ask(moved) == Ignored::rate_address);
     // The rest of the prefix has what its own limit leaves.
     int admitted = 0;
     for (std::uint8_t last = 60; last < 70; ++last) {
         for (int i = 0; i < burst; ++i) {
-            admitted += checks.reason(junk, Address::ipv4(10, 0, 1, last, 1)) == Ignored::request_protocol;
+            admitted += ask(Address::ipv4(10, 0, 1, last, 1)) == Ignored::request_does_not_open;
         }
     }
     CHECK(admitted == static_cast<int>(rate.per_prefix.burst) - burst);
-    CHECK(checks.reason(junk, Address::ipv4(10, 0, 2, 1, 1)) == Ignored::request_protocol);
+    CHECK(ask(Address::ipv4(10, 0, 2, 1, 1)) == Ignored::request_does_not_open);
     // Tokens come back with time.
     checks.net.now += kNsPerSecond;
-    CHECK(checks.reason(junk) == Ignored::request_protocol);
+    CHECK(ask() == Ignored::request_does_not_open);
+}
+
+TEST_CASE("noise from an address uses up nothing of what its players may ask") {
+    Checks checks;
+    const Request good = request_of(test_token(checks.net.random, 1));
+    const int noise = static_cast<int>(RateLimitConfig{}.per_prefix.burst) + 1;
+    Request version = good, protocol = good, longer = good;
+    version[kVersionAt] ^= 1;
+    protocol[kProtocolAt] ^= 1;
+    longer.push_back(0);
+    for (int i = 0; i < noise; ++i) {
+        REQUIRE(checks.reason(version) == Ignored::request_version);
+        REQUIRE(checks.reason(protocol) == Ignored::request_protocol);
+        REQUIRE(checks.reason(longer) == Ignored::request_length);
+    }
+    CHECK(checks.reason(good) == Ignored::kCount);
 }
 
 TEST_CASE("tables of addresses stay bounded and strict under floods from ever new addresses") {
