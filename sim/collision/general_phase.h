@@ -1,4 +1,4 @@
-// Pairs that have no function over the lanes, one by one: each gives any number of manifolds, in the order of the children that
+// Pairs that have no function over the lanes, and fast ones, one by one: each gives any number of manifolds, in the order of the children that
 // touch.
 #pragma once
 
@@ -26,6 +26,7 @@ struct GeneralInput {
     const BroadKernels& kernels;  // for the trees of meshes and compounds
     const PolytopeKernels& polytopes;
     const NarrowKernels& lanes;   // for children of compounds
+    Vec3 gravity;                 // m/s^2
     bool more = false;            // pairs that the tick's first call lacked: what that holds stays
 };
 

@@ -1,0 +1,157 @@
+// Conservative advancement: along the normal of the distance the gap shrinks no faster than by the relative speed along it, what
+// gravity adds, and for each shape the turn across the normal times how far the shape reaches from its body's centre. So much time as
+// the gap lasts at that rate passes without a touch. Where the normal leads away for the rest of the tick, there is none.
+//
+// What turns near a surface would come no further by that bound. So a step is never shorter than one in which no point moves by more
+// than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less than that.
+#include "sim/collision/fast_pairs.h"
+
+#include "sim/collision/convex_support.h"
+
+namespace orrery::sim::ref {
+
+namespace {
+
+// So near, shapes have met, m; of small ones less, as a part of what counts as touching when the tick begins.
+constexpr double kArrived_m = 0.0001, kArrivedOfTouching = 0.2;
+constexpr double kLeastStep_m = 0.00025;
+constexpr int kMaxSteps = 256;       // a body that turns by radians beside a surface may need more: it meets it where it has come to
+constexpr double kStraight = 0.25;   // rad: of half a turn, up to which the series below are exact to 1e-12
+
+// A turn by a vector, rad.
+DQuat turn_by(D3 turn) {
+    const double angle = length(turn);
+    if (!(angle > 0.0)) return {};
+    double half = 0.5 * angle;
+    int doublings = 0;
+    for (; half > kStraight; ++doublings) half *= 0.5;
+    const double h2 = half * half;
+    const double sine = half * (1.0 - h2 * (1.0 / 6.0) * (1.0 - h2 * (1.0 / 20.0) * (1.0 - h2 * (1.0 / 42.0) * (1.0 - h2 * (1.0 / 72.0)))));
+    const double cosine = 1.0 - h2 * 0.5 * (1.0 - h2 * (1.0 / 12.0) * (1.0 - h2 * (1.0 / 30.0) * (1.0 - h2 * (1.0 / 56.0))));
+    const D3 axis = turn * (sine / angle);
+    DQuat q{axis.x, axis.y, axis.z, cosine};
+    for (; doublings > 0; --doublings) q = q * q;
+    return q;
+}
+
+// How far a core reaches from the centre of the body that it is of.
+double reach_from(const Convex& c, D3 centre) {
+    const double off = length(c.pose.position - centre);
+    switch (c.kind) {
+    case ConvexKind::point: return off;
+    case ConvexKind::segment: return off + c.half_height;
+    case ConvexKind::cylinder: return off + __builtin_sqrt(c.half_height * c.half_height + c.rim * c.rim);
+    default: return off + c.extent;
+    }
+}
+
+// How fast the gap along a normal, from A to B, may shrink from then on, per tick.
+struct Approach {
+    D3 shift, fall, turn_a, turn_b;
+    double reach_a, reach_b;
+    Approach(const Course& a, double of_a, const Course& b, double of_b)
+        : shift(a.shift - b.shift), fall(a.fall - b.fall), turn_a(a.turn), turn_b(b.turn), reach_a(of_a), reach_b(of_b) {}
+    double along(D3 normal, double part) const {
+        // From t to u the fall is u^2 - t^2, which is between 2 t and 1 + t of what has passed.
+        const double falls = dot(normal, fall);
+        return (dot(normal, shift) + falls * (falls > 0.0 ? 1.0 + part : 2.0 * part)) +
+               (length(cross(normal, turn_a)) * reach_a + length(cross(normal, turn_b)) * reach_b);
+    }
+    double most() const { return length(shift) + 2.0 * length(fall) + (length(turn_a) * reach_a + length(turn_b) * reach_b); }
+};
+
+// `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther than they may come.
+template <class Look>
+Meets advance(const Approach& approach, double touching, const Look& look, Touch& out) {
+    const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching), least = kLeastStep_m / approach.most();
+    double part = 0.0;
+    for (int n = 0; n < kMaxSteps; ++n) {
+        if (!look(part)) return Meets::never;
+        if (n == 0 && out.gap <= touching) return Meets::at_start;
+        if (out.gap <= arrived) break;
+        const double rate = approach.along(out.normal, part);
+        if (rate <= 0.0) return Meets::never;
+        const double next = part + larger((out.gap - 0.5 * arrived) / rate, least);
+        if (!(next <= 1.0)) return Meets::never;
+        part = next;
+    }
+    out.part = part;
+    return Meets::later;
+}
+
+}  // namespace
+
+Course course_of(const GeneralInput& input, std::uint32_t body, D3 from, const DAxes& frame) {
+    const Bodies& bodies = input.bodies;
+    Course course;
+    course.from = from;
+    if (!bodies.active(body)) return course;
+    const double dt = input.dt_s;
+    const float *v = bodies.velocity[body].linear, *w = bodies.velocity[body].angular;
+    course.shift = inward(frame, D3{v[0], v[1], v[2]} * dt);
+    course.turn = inward(frame, D3{w[0], w[1], w[2]} * dt);
+    if (!bodies.dynamic(body)) return course;
+    const MassRecord& mass = bodies.mass(body);
+    const float* lock = mass.linear_lock;
+    const D3 g{double(input.gravity.x) * lock[0], double(input.gravity.y) * lock[1], double(input.gravity.z) * lock[2]};
+    course.fall = inward(frame, g * (0.5 * double(mass.gravity_scale) * (dt * dt)));
+    return course;
+}
+
+Progress progress(const Course& course, double part) {
+    const D3 turn = course.turn * part;
+    const DQuat by = turn_by(turn);
+    return {course.from, course.shift * part + course.fall * (part * part), turn, by, axes_of_turn(by)};
+}
+
+Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, Touch& out) {
+    const DPose start_a = a.pose, start_b = b.pose;
+    const Approach approach(course_a, reach_from(a, course_a.from), course_b, reach_from(b, course_b.from));
+    const double radii = a.radius + b.radius, limit = (radii + touching) + approach.most();
+    const auto look = [&](double part) {
+        if (part > 0.0) {
+            out.a = progress(course_a, part);
+            out.b = progress(course_b, part);
+            a.pose = out.a.of(start_a);
+            b.pose = out.b.of(start_b);
+        }
+        ConvexGap gap;
+        convex_gap(a, b, limit, false, gap);
+        if (gap.state == ConvexGap::State::beyond) return false;
+        if (gap.state == ConvexGap::State::overlap) {  // by less than a step: the normal is that of the step before
+            out.gap = -radii;
+            return true;
+        }
+        out.gap = gap.distance - radii;
+        out.normal = gap.normal;
+        out.at = ((gap.on_a + gap.normal * a.radius) + (gap.on_b - gap.normal * b.radius)) * 0.5;
+        return true;
+    };
+    return advance(approach, touching, look, out);
+}
+
+Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, Touch& out) {
+    const DPose start_a = a.pose;
+    const double reach_a = reach_from(a, course_a.from),
+                 reach_b = length(course_b.from - course_a.from) + ((reach_a + a.radius) + (length(course_a.shift) + length(course_a.fall)));
+    const Approach approach(course_a, reach_a, course_b, reach_b);
+    const auto look = [&](double part) {
+        DPose plane{origin, {}};
+        D3 n = plane_normal;
+        if (part > 0.0) {
+            out.a = progress(course_a, part);
+            out.b = progress(course_b, part);
+            a.pose = out.a.of(start_a);
+            plane = out.b.of(plane);
+            n = outward(out.b.axes, n);
+        }
+        const D3 lowest = support(a, -n) - n * a.radius;
+        out.gap = dot(n, lowest - plane.position);
+        out.normal = -n;
+        out.at = lowest - n * (0.5 * out.gap);
+        return true;
+    };
+    return advance(approach, touching, look, out);
+}
+
+}  // namespace orrery::sim::ref
