@@ -26,7 +26,7 @@ struct GeneralInput {
     const BroadKernels& kernels;  // for the trees of meshes and compounds
     const PolytopeKernels& polytopes;
     const NarrowKernels& lanes;   // for children of compounds
-    Vec3 gravity;                 // m/s^2
+    Vec3 gravity = {};            // m/s^2
     bool more = false;            // pairs that the tick's first call lacked: what that holds stays
 };
 
