@@ -57,13 +57,13 @@ struct Solid {
 };
 Solid plain(std::string name, const ShapeDef& shape) { return {std::move(name), {shape}, {{shape, {}}}}; }
 Solid like_a_box(std::string name, const ShapeDef& shape, Vec3 half_extents) { return {std::move(name), {shape}, {{box_of(half_extents), {}}}}; }
-// Of two alike, side by side.
-Solid twins(std::string name, const ShapeDef& shape, Vec3 aside) {
+// Of two alike, side by side; `like`: what the reference takes each for.
+Solid twins(std::string name, const ShapeDef& shape, const ShapeDef& like, Vec3 aside) {
     ShapeDef def;
     def.type = ShapeType::compound;
     const Vec3 other{-aside.x, -aside.y, -aside.z};
     def.children = {{0, {aside, {}}}, {0, {other, {}}}};
-    return {std::move(name), {shape, def}, {{shape, aside}, {shape, other}}};
+    return {std::move(name), {shape, def}, {{like, aside}, {like, other}}};
 }
 
 std::uint32_t add_solid(WorldDef& def, const Solid& solid) {
@@ -215,9 +215,9 @@ std::vector<Solid> all_solids() {
             plain("capsule", capsule_of(0.1f, 0.4f)),
             plain("box", box_of({0.5f, 0.1f, 0.2f})),
             like_a_box("hull", hull_of_box({0.3f, 0.3f, 0.15f}), {0.3f, 0.3f, 0.15f}),
-            twins("twin spheres", sphere_of(0.1f), {0.3f, 0.0f, 0.0f}),
-            twins("twin hulls", hull_of_box({0.1f, 0.3f, 0.1f}), {0.25f, 0.0f, 0.0f}),
-            twins("twin boxes", box_of({0.1f, 0.3f, 0.1f}), {0.25f, 0.0f, 0.0f})};
+            twins("twin spheres", sphere_of(0.1f), sphere_of(0.1f), {0.3f, 0.0f, 0.0f}),
+            twins("twin hulls", hull_of_box({0.1f, 0.3f, 0.1f}), box_of({0.1f, 0.3f, 0.1f}), {0.25f, 0.0f, 0.0f}),
+            twins("twin boxes", box_of({0.1f, 0.3f, 0.1f}), box_of({0.1f, 0.3f, 0.1f}), {0.25f, 0.0f, 0.0f})};
 }
 
 }  // namespace
