@@ -163,7 +163,7 @@ class PairWork {
         std::vector<MeshContact>& kept = scratch_.mesh_kept;
         kept.clear();
         for (const MeshContact& contact : scratch_.mesh.contacts) {
-            if (!reaches(contact.contacts, touching)) continue;
+            if (deepest_of(contact.contacts) < -touching) continue;
             kept.push_back(contact);
             append_mesh(surface, solid, surface.pose, contact, mesh_second, kNone);
         }
@@ -187,19 +187,23 @@ class PairWork {
             Convex then;
             place_convex(solid.shape, relative(pose, solid_then.of(solid.pose)), then);
             collide_mesh(polytopes_, mesh, triangles, then, inward(pose.axes, motion * (1.0 - part)), view_.margin, scratch_.mesh);
+            // A preferred front may leave more between them than there is: then the nearest contact counts.
+            double gap = 1e300;
+            for (const MeshContact& contact : scratch_.mesh.contacts) gap = smaller(gap, -deepest_of(contact.contacts));
+            if (gap > view_.margin) continue;
             std::uint32_t row = kNone;
             for (const MeshContact& contact : scratch_.mesh.contacts) {
-                if (!reaches(contact.contacts, kMeets_m) || known(kept, contact.child) || told_already(kept, contact.contacts)) continue;
+                if (-deepest_of(contact.contacts) > larger(gap, kMeets_m) || known(kept, contact.child) || told_already(kept, contact.contacts)) continue;
                 kept.push_back(contact);
                 if (row == kNone) row = note(touch);
                 append_mesh(surface, solid, pose, contact, mesh_second, row);
             }
         }
     }
-    static bool reaches(const ConvexContacts& contacts, double gap) {
-        bool any = false;
-        for (std::uint32_t k = 0; k < contacts.count; ++k) any = any || contacts.point[k].depth >= -gap;
-        return any;
+    static double deepest_of(const ConvexContacts& contacts) {
+        double deepest = -1e300;
+        for (std::uint32_t k = 0; k < contacts.count; ++k) deepest = larger(deepest, contacts.point[k].depth);
+        return deepest;
     }
     static bool known(const std::vector<MeshContact>& contacts, std::uint32_t child) {
         return std::any_of(contacts.begin(), contacts.end(), [&](const MeshContact& c) { return c.child == child; });

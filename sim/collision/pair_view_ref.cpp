@@ -124,9 +124,8 @@ void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) 
     const D3 way = inward(view.base_axes, view.way) + (touch.b.shift - touch.a.shift);  // from A's centre to B's, then
     double deepest = -1e300;
     for (std::uint32_t k = 0; k < m.count; ++k) deepest = larger(deepest, double(m.points[k].depth));
-    if (deepest < -kMeets_m) {
+    if (touch.lone && deepest < -kMeets_m) {
         m.count = 0;
-        if (!touch.lone) return;
         normal = touch.normal;
         m.normal = narrowed(outward(view.base_axes, normal));
         const D3 arm = touch.at - (touch.a.from + touch.a.shift);
