@@ -133,7 +133,8 @@ void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) 
     }
     for (std::uint32_t k = 0; k < m.count; ++k) {
         const D3 arm = inward(view.base_axes, widened(m.points[k].offset_a));
-        m.points[k].depth = static_cast<float>(double(m.points[k].depth) - closes(touch, normal, arm, arm - way));
+        // What leads away until then is not set back: it would seem to overlap before.
+        m.points[k].depth = static_cast<float>(double(m.points[k].depth) - larger(closes(touch, normal, arm, arm - way), 0.0));
     }
     m.moved = narrowed(outward(view.base_axes, touch.b.shift - touch.a.shift));
 }
