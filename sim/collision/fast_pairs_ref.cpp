@@ -2,8 +2,9 @@
 // gravity adds, and for each shape the turn across the normal times how far the shape reaches from its body's centre. So much time as
 // the gap lasts at that rate passes without a touch. Where the normal leads away for the rest of the tick, there is none.
 //
-// What turns near a surface would come no further by that bound. So a step is never shorter than one in which no point moves by more
-// than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less than that.
+// What turns near a surface would come no further by that bound. So a step of what turns is never shorter than one in which no point moves by
+// more than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less than that, and what it finds overlapping is
+// put back in proportion.
 #include "sim/collision/fast_pairs.h"
 
 #include "sim/collision/convex_support.h"
@@ -12,8 +13,8 @@ namespace orrery::sim::ref {
 
 namespace {
 
-// So near, shapes have met, m; of small ones less, as a part of what counts as touching when the tick begins.
-constexpr double kArrived_m = 0.0001, kArrivedOfTouching = 0.2;
+// So near, shapes have met, m: arms are as exact; of small ones less, as a part of what counts as touching when the tick begins.
+constexpr double kArrived_m = 0.00001, kArrivedOfTouching = 0.02;
 constexpr double kLeastStep_m = 0.00025;
 constexpr int kMaxSteps = 256;       // a body that turns by radians beside a surface may need more: it meets it where it has come to
 constexpr double kStraight = 0.25;   // rad: of half a turn, up to which the series below are exact to 1e-12
@@ -57,22 +58,30 @@ struct Approach {
         return (dot(normal, shift) + falls * (falls > 0.0 ? 1.0 + part : 2.0 * part)) +
                (length(cross(normal, turn_a)) * reach_a + length(cross(normal, turn_b)) * reach_b);
     }
-    double most() const { return length(shift) + 2.0 * length(fall) + (length(turn_a) * reach_a + length(turn_b) * reach_b); }
+    double turning() const { return length(turn_a) * reach_a + length(turn_b) * reach_b; }
+    double most() const { return length(shift) + 2.0 * length(fall) + turning(); }
 };
 
 // `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther than they may come.
 template <class Look>
 Meets advance(const Approach& approach, double touching, const Look& look, Touch& out) {
-    const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching), least = kLeastStep_m / approach.most();
-    double part = 0.0;
+    const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching),
+                 least = approach.turning() > 0.0 ? kLeastStep_m / approach.most() : 0.0;
+    double part = 0.0, before = 0.0, gap_before = 0.0;
     for (int n = 0; n < kMaxSteps; ++n) {
         if (!look(part)) return Meets::never;
         if (n == 0 && out.gap <= touching) return Meets::at_start;
+        if (out.gap < 0.0) {
+            part = before + (part - before) * (gap_before / (gap_before - out.gap));
+            look(part);
+        }
         if (out.gap <= arrived) break;
         const double rate = approach.along(out.normal, part);
         if (rate <= 0.0) return Meets::never;
         const double next = part + larger((out.gap - 0.5 * arrived) / rate, least);
         if (!(next <= 1.0)) return Meets::never;
+        before = part;
+        gap_before = out.gap;
         part = next;
     }
     out.part = part;

@@ -145,9 +145,9 @@ class PairWork {
         }
         const Side at_a = later ? moved(a, touch.a) : a, at_b = later ? moved(b, touch.b) : b;
         const D3 motion = view_.motion * (later ? 1.0 - touch.part : 1.0);
-        if (over_lanes) return list(at_a, at_b, motion, row);
         ConvexContacts contacts;
         contacts.count = 0;
+        if (over_lanes) return list(at_a, at_b, motion, row);
         if (flat) {
             const Side& plane = turned ? at_a : at_b;
             collide_half_space(ca, plane.pose.position, plane.pose.axes.y, turned ? -motion : motion, view_.margin, contacts);
