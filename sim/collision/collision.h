@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/collision/general_phase.h"
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
 #include "sim/tick_arena.h"
@@ -44,9 +45,9 @@ class Collision {
     // passive and turns), that counts in the margin's place. Bodies that move against each other by the margin or more, and do not touch
     // yet, have the contact of the moment at which they meet within the tick, or none (fast_pairs.h).
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with
-    // the same store. `arena`: for its work alone. `more`: pairs that the tick's first call did not have. `gravity`: m/s^2.
+    // the same store. `arena`: for its work alone. `more`: pairs that the tick's first call did not have. `forecast`: for fast pairs.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more = false, Vec3 gravity = {});
+                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more = false, const Forecast& forecast = {});
 
   private:
     struct Impl;

@@ -2,9 +2,12 @@
 //
 // Where such a pair stands when the tick begins does not say whether it touches, nor where. So its shapes are moved along the courses that
 // the bodies take if nothing meets them: start velocities, gravity, and a steady turn. A pair whose shapes do not meet within the tick
-// has no contact. One whose shapes meet has the contact of the moment at which they do: its normal, its points, and the arms from the
+// has no contact that could change its course. One whose shapes meet has the contact of the moment at which they do: its normal, its points, and the arms from the
 // centres to them (Manifold::moved). The depth of each point is set back to the tick's start along that normal, so that the solver, which
 // keeps a contact linear within a tick, closes the gap at that moment. Pairs that touch when the tick begins are not moved.
+//
+// What another contact presses aside may meet what it would pass. So pairs that pass within the margin have a contact where they are
+// nearest, as far off as it takes for their own courses not to be felt.
 //
 // Each child of a compound and each triangle of a mesh is a shape for itself.
 #pragma once
@@ -34,6 +37,7 @@ struct Course {
     D3 shift;  // m, in the tick, by its velocity
     D3 fall;   // m, in the tick, by gravity
     D3 turn;   // rad, in the tick: along the axis of the turn
+    double veers = 0.0;  // rad: by how much gyroscopic torque may change the turn within the tick
 };
 Course course_of(const GeneralInput& input, std::uint32_t body, D3 from, const DAxes& frame);
 
@@ -53,19 +57,25 @@ struct Touch {
     D3 normal, at;       // unit, from A to B; midway between the surfaces
     double gap = 0.0;    // m, between the surfaces there
     bool lone = false;   // where its shapes give no point there, this one is the contact
+    bool passes = false; // it is the moment at which they are nearest, as far as was looked: they meet only if something else deflects them
 };
 
-enum class Meets : std::uint8_t { never, at_start, later };
-// Conservative advancement. Leaves the shapes where they meet; where they do not, anywhere on their courses. `touching`: touching_gap.
-Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, Touch& out);
+enum class Meets : std::uint8_t { never, near, at_start, later };
+// Conservative advancement. Leaves the shapes where they meet, or, `near`, where they were found to be nearest: within the margin.
+// `touching`: touching_gap.
+Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin, Touch& out);
 // The same against the half space below a plane through `origin`: the shape is A.
-Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, Touch& out);
+Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, double margin,
+                      Touch& out);
 
 // By how much a point at which they meet is less deep when the tick begins: what it closes until then, along the normal. `arm_a`, `arm_b`:
 // from the centres to it, when they meet.
 inline double closes(const Touch& touch, D3 normal, D3 arm_a, D3 arm_b) {
     return dot(normal, (touch.a.shift + cross(touch.a.turn, arm_a)) - (touch.b.shift + cross(touch.b.turn, arm_b)));
 }
+// The most that a point closes along the normal from the tick's start to `until` of it, a substep beyond its end, if nothing meets the two,
+// gyroscopic torques included.
+double most_closed(const Course& a, const Course& b, D3 normal, D3 arm_a, D3 arm_b, double until);
 // Points that lie deeper than this say where the shapes meet, m: some more than how near they come (kArrived_m), and what the choice of a
 // preferred face may hide (kFaceBias_m).
 inline constexpr double kMeets_m = 0.001;

@@ -35,6 +35,22 @@ DQuat turn_by(D3 turn) {
     return q;
 }
 
+// How much gyroscopic torque changes a turn in a tick, rad: I^-1 (w x I w), times the tick squared.
+double veering(const MassRecord& mass, const PoseRecord& pose, D3 turn, bool thin) {
+    const float *m = mass.inverse_inertia, *q = pose.orientation;
+    const double xx = m[0], xy = m[1], xz = m[2], yy = m[3], yz = m[4], zz = m[5];
+    // The adjugate of the inverse is the inertia but for a factor, which drops out.
+    const D3 x{yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy}, y{x.y, xx * zz - xz * xz, xy * xz - xx * yz}, z{x.z, y.z, xx * yy - xy * xy};
+    const double det = (xx * x.x + xy * x.y) + xz * x.z;
+    // What is thin turns in the solver by a frame that swings with its length.
+    const double swings = thin ? 0.5 * dot(turn, turn) : 0.0;
+    if (!(det > 0.0)) return swings;
+    const D3 w = inward(axes_of({q[0], q[1], q[2], q[3]}), turn), torque = cross(w, D3{dot(x, w), dot(y, w), dot(z, w)});
+    const D3 change{(xx * torque.x + xy * torque.y) + xz * torque.z, (xy * torque.x + yy * torque.y) + yz * torque.z,
+                    (xz * torque.x + yz * torque.y) + zz * torque.z};
+    return length(change) / det + swings;
+}
+
 // How far a core reaches from the centre of the body that it is of.
 double reach_from(const Convex& c, D3 centre) {
     const double off = length(c.pose.position - centre);
@@ -64,22 +80,30 @@ struct Approach {
 
 // `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther than they may come.
 template <class Look>
-Meets advance(const Approach& approach, double touching, const Look& look, Touch& out) {
+Meets advance(const Approach& approach, double touching, double margin, const Look& look, Touch& out) {
     const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching),
                  least = approach.turning() > 0.0 ? kLeastStep_m / approach.most() : 0.0;
-    double part = 0.0, before = 0.0, gap_before = 0.0;
+    double part = 0.0, before = 0.0, gap_before = 0.0, nearest = 0.0, least_gap = 1e300;
+    const auto passes = [&] {
+        if (least_gap > margin) return Meets::never;
+        look(nearest);
+        out.part = nearest;
+        out.passes = true;
+        return Meets::near;
+    };
     for (int n = 0; n < kMaxSteps; ++n) {
-        if (!look(part)) return Meets::never;
+        if (!look(part)) return passes();
         if (n == 0 && out.gap <= touching) return Meets::at_start;
         if (out.gap < 0.0) {
             part = before + (part - before) * (gap_before / (gap_before - out.gap));
             look(part);
         }
         if (out.gap <= arrived) break;
+        if (out.gap < least_gap) least_gap = out.gap, nearest = part;
         const double rate = approach.along(out.normal, part);
-        if (rate <= 0.0) return Meets::never;
+        if (rate <= 0.0) return passes();
         const double next = part + larger((out.gap - 0.5 * arrived) / rate, least);
-        if (!(next <= 1.0)) return Meets::never;
+        if (!(next <= 1.0)) return passes();
         before = part;
         gap_before = out.gap;
         part = next;
@@ -101,8 +125,9 @@ Course course_of(const GeneralInput& input, std::uint32_t body, D3 from, const D
     course.turn = inward(frame, D3{w[0], w[1], w[2]} * dt);
     if (!bodies.dynamic(body)) return course;
     const MassRecord& mass = bodies.mass(body);
+    course.veers = veering(mass, bodies.pose[body], D3{w[0], w[1], w[2]} * dt, bodies.thin[body] != 0);
     const float* lock = mass.linear_lock;
-    const D3 g{double(input.gravity.x) * lock[0], double(input.gravity.y) * lock[1], double(input.gravity.z) * lock[2]};
+    const D3 g{double(input.forecast.gravity.x) * lock[0], double(input.forecast.gravity.y) * lock[1], double(input.forecast.gravity.z) * lock[2]};
     course.fall = inward(frame, g * (0.5 * double(mass.gravity_scale) * (dt * dt)));
     return course;
 }
@@ -113,17 +138,22 @@ Progress progress(const Course& course, double part) {
     return {course.from, course.shift * part + course.fall * (part * part), turn, by, axes_of_turn(by)};
 }
 
-Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, Touch& out) {
+double most_closed(const Course& a, const Course& b, D3 normal, D3 arm_a, D3 arm_b, double until) {
+    const double steady = dot(normal, (a.shift + cross(a.turn, arm_a)) - (b.shift + cross(b.turn, arm_b))), falls = dot(normal, a.fall - b.fall);
+    // The solver's fall is ahead of the exact one by up to a substep.
+    return (larger(steady, 0.0) * until + larger(falls, 0.0) * (until * (2.0 * until - 1.0))) +
+           (a.veers * length(arm_a) + b.veers * length(arm_b)) * (until * until);
+}
+
+Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin, Touch& out) {
     const DPose start_a = a.pose, start_b = b.pose;
     const Approach approach(course_a, reach_from(a, course_a.from), course_b, reach_from(b, course_b.from));
     const double radii = a.radius + b.radius, limit = (radii + touching) + approach.most();
     const auto look = [&](double part) {
-        if (part > 0.0) {
-            out.a = progress(course_a, part);
-            out.b = progress(course_b, part);
-            a.pose = out.a.of(start_a);
-            b.pose = out.b.of(start_b);
-        }
+        out.a = progress(course_a, part);
+        out.b = progress(course_b, part);
+        a.pose = part > 0.0 ? out.a.of(start_a) : start_a;
+        b.pose = part > 0.0 ? out.b.of(start_b) : start_b;
         ConvexGap gap;
         convex_gap(a, b, limit, false, gap);
         if (gap.state == ConvexGap::State::beyond) return false;
@@ -136,10 +166,11 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
         out.at = ((gap.on_a + gap.normal * a.radius) + (gap.on_b - gap.normal * b.radius)) * 0.5;
         return true;
     };
-    return advance(approach, touching, look, out);
+    return advance(approach, touching, margin, look, out);
 }
 
-Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, Touch& out) {
+Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, double margin,
+                      Touch& out) {
     const DPose start_a = a.pose;
     const double reach_a = reach_from(a, course_a.from),
                  reach_b = length(course_b.from - course_a.from) + ((reach_a + a.radius) + (length(course_a.shift) + length(course_a.fall)));
@@ -147,10 +178,10 @@ Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_nor
     const auto look = [&](double part) {
         DPose plane{origin, {}};
         D3 n = plane_normal;
+        out.a = progress(course_a, part);
+        out.b = progress(course_b, part);
+        a.pose = part > 0.0 ? out.a.of(start_a) : start_a;
         if (part > 0.0) {
-            out.a = progress(course_a, part);
-            out.b = progress(course_b, part);
-            a.pose = out.a.of(start_a);
             plane = out.b.of(plane);
             n = outward(out.b.axes, n);
         }
@@ -160,7 +191,7 @@ Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_nor
         out.at = lowest - n * (0.5 * out.gap);
         return true;
     };
-    return advance(approach, touching, look, out);
+    return advance(approach, touching, margin, look, out);
 }
 
 }  // namespace orrery::sim::ref

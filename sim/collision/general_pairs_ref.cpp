@@ -129,18 +129,18 @@ class PairWork {
         if (flat) {
             place_convex(solid.shape, solid.pose, ca);
             const Course &of_solid = turned ? view_.course_b : view_.course_a, &of_plane = turned ? view_.course_a : view_.course_b;
-            meets = meet_half_space(ca, of_solid, surface.pose.position, surface.pose.axes.y, of_plane, touching, touch);
+            meets = meet_half_space(ca, of_solid, surface.pose.position, surface.pose.axes.y, of_plane, touching, view_.beside, touch);
             if (turned) turn(touch);
         } else {
             place_convex(a.shape, a.pose, ca);
             place_convex(b.shape, b.pose, cb);
-            meets = meet(ca, view_.course_a, cb, view_.course_b, touching, touch);
+            meets = meet(ca, view_.course_a, cb, view_.course_b, touching, view_.beside, touch);
         }
         if (meets == Meets::never) return;
-        const bool later = meets == Meets::later;
+        const bool later = meets != Meets::at_start;
         std::uint32_t row = kNone;
         if (later) {
-            touch.lone = true;
+            touch.lone = meets == Meets::later;
             row = note(touch);
         }
         const Side at_a = later ? moved(a, touch.a) : a, at_b = later ? moved(b, touch.b) : b;
@@ -154,7 +154,7 @@ class PairWork {
         } else {
             collide_convex(polytopes_, ca, cb, motion, view_.margin, contacts);
         }
-        if (contacts.count != 0 || later) append(at_a, at_b, contacts, flat && turned, row);
+        if (contacts.count != 0 || touch.lone) append(at_a, at_b, contacts, flat && turned, row);
     }
     // What the solid touches when the tick begins stays; of other patches those that it meets, each as it is then. `motion` is the mesh's.
     void run_fast_mesh(const Side& surface, const Side& solid, D3 motion, bool mesh_second, std::span<const std::uint32_t> rows, Convex& convex) {
@@ -162,10 +162,16 @@ class PairWork {
         const double touching = touching_gap(surface.shape.inner_radius, solid.shape.inner_radius);
         std::vector<MeshContact>& kept = scratch_.mesh_kept;
         kept.clear();
+        std::vector<MeshContact>& near = scratch_.mesh_near;
+        near.clear();
         for (const MeshContact& contact : scratch_.mesh.contacts) {
-            if (deepest_of(contact.contacts) < -touching) continue;
-            kept.push_back(contact);
-            append_mesh(surface, solid, surface.pose, contact, mesh_second, kNone);
+            const double gap = -deepest_of(contact.contacts);
+            if (gap <= touching) {
+                kept.push_back(contact);
+                append_mesh(surface, solid, surface.pose, contact, mesh_second, kNone);
+            } else if (gap <= view_.beside) {
+                near.push_back(contact);
+            }
         }
         const Course &of_mesh = mesh_second ? view_.course_b : view_.course_a, &of_solid = mesh_second ? view_.course_a : view_.course_b;
         std::vector<TriangleTouch>& touches = scratch_.touches;
@@ -198,6 +204,18 @@ class PairWork {
                 if (row == kNone) row = note(touch);
                 append_mesh(surface, solid, pose, contact, mesh_second, row);
             }
+        }
+        std::uint32_t row = kNone;
+        for (const MeshContact& contact : near) {
+            if (known(kept, contact.child) || told_already(kept, contact.contacts)) continue;
+            if (row == kNone) {
+                Touch now;
+                now.passes = true;
+                now.a = progress(view_.course_a, 0.0);
+                now.b = progress(view_.course_b, 0.0);
+                row = note(now);
+            }
+            append_mesh(surface, solid, surface.pose, contact, mesh_second, row);
         }
     }
     static double deepest_of(const ConvexContacts& contacts) {

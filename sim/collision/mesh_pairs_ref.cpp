@@ -334,7 +334,7 @@ void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, 
         Convex triangle;
         place_triangle(f.corner, f.normal, triangle);
         TriangleTouch found{mesh.triangle[t].patch, t, {}};
-        const Meets meets = meet(triangle, course, convex, course_of_convex, touching, found.touch);
+        const Meets meets = meet(triangle, course, convex, course_of_convex, touching, 0.0, found.touch);
         convex.pose = start;
         if (meets == Meets::later) out.push_back(found);
     }

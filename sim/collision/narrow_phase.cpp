@@ -123,7 +123,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels, Executor& executor,
-                          TickArena& arena, bool more, Vec3 gravity, ManifoldStore& manifolds) {
+                          TickArena& arena, bool more, const Forecast& forecast, ManifoldStore& manifolds) {
     manifolds.order.clear();
     if (pairs.empty()) {
         if (!more) general_.forget();
@@ -147,7 +147,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         chunk.first_general = static_cast<std::uint32_t>(general_pairs_.size());
         general_pairs_.insert(general_pairs_.end(), chunk.general.begin(), chunk.general.end());
     }
-    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels, kernels, gravity, more};
+    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels, kernels, forecast, more};
     if (!general_.collide(general_input, executor, manifolds.general)) return false;
 
     std::uint64_t all = 0;

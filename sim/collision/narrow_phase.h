@@ -18,7 +18,7 @@ class NarrowPhase {
     // As Collision::collide; shapes as the last update of `broad` saw them.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs,
                  float dt_s, float margin_m, const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels,
-                 Executor& executor, TickArena& arena, bool more, Vec3 gravity, ManifoldStore& manifolds);
+                 Executor& executor, TickArena& arena, bool more, const Forecast& forecast, ManifoldStore& manifolds);
 
   private:
     struct Chunk {                               // of pairs

@@ -60,6 +60,8 @@ struct PairView {
     double cell = 0.0;  // m, of the grid
     PairKey key;        // of a slow pair
     Course course_a, course_b;  // of a fast pair; base's axes, from its centre
+    double beside = 0.0;        // m: the world's margin, within which what passes is looked at
+    double until = 0.0;         // of the tick: a substep beyond its end, as far as the solver looks
 };
 
 // The size of the grid's cells: so far, and no farther than this part of the rider's bounding sphere's radius, both along an axis and, at that

@@ -4,6 +4,7 @@ namespace orrery::sim::ref {
 
 namespace {
 
+constexpr double kUnfelt_m = 0.0001;  // by so much what passes stays clear of its contact: more than rounding, and a turn that changes, take
 constexpr std::uint32_t kLonePoint = 0x1fff'ffffu;  // feature: none that the shapes of a pair give
 
 double margin_of(const GeneralInput& in, Pair pair) {
@@ -67,6 +68,8 @@ bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
         if (!out.fast) return true;
         out.course_a = course_of(in, pair.a, out.base_is_b ? out.rider.position : D3{}, out.base_axes);
         out.course_b = course_of(in, pair.b, out.base_is_b ? D3{} : out.rider.position, out.base_axes);
+        out.beside = in.margin_m;
+        out.until = 1.0 + 1.0 / double(in.forecast.substeps);
         return true;
     }
     const D3 at = out.rider.position;
@@ -134,7 +137,9 @@ void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) 
     for (std::uint32_t k = 0; k < m.count; ++k) {
         const D3 arm = inward(view.base_axes, widened(m.points[k].offset_a));
         // What leads away until then is not set back: it would seem to overlap before.
-        m.points[k].depth = static_cast<float>(double(m.points[k].depth) - larger(closes(touch, normal, arm, arm - way), 0.0));
+        double depth = double(m.points[k].depth) - larger(closes(touch, normal, arm, arm - way), 0.0);
+        if (touch.passes) depth = smaller(depth, -kUnfelt_m - most_closed(view.course_a, view.course_b, normal, arm, arm - way, view.until));
+        m.points[k].depth = static_cast<float>(depth);
     }
     m.moved = narrowed(outward(view.base_axes, touch.b.shift - touch.a.shift));
 }
