@@ -40,10 +40,10 @@ bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target tar
 }
 
 bool Collision::collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs,
-                        float speculative_margin_m, Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more) {
+                        float speculative_margin_m, Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more, const Forecast& forecast) {
     return impl_->narrow.collide(bodies, shapes, impl_->broad, pairs, impl_->dt_s, speculative_margin_m,
                                  checked(narrow_kernels_for(target)), checked(broad_kernels_for(target)), checked(polytope_kernels_for(target)), executor, arena,
-                                 more, manifolds);
+                                 more, forecast, manifolds);
 }
 
 }  // namespace orrery::sim

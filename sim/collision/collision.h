@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/collision/general_phase.h"
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
 #include "sim/base/tick_arena.h"
@@ -40,12 +41,13 @@ class Collision {
 
     // One manifold a touching pair, of meshes and compounds one for each two parts that touch, or planes of parts (patches.h), sorted by
     // (a, b, child_a, child_b), impulses zero, material fields zero. A point touches if its depth is above -(speculative_margin_m + how far the
-    // two bodies' centres close along the normal within the tick): a fast body has its contact in the tick in which it arrives. Where
-    // the bounds of one of them are grown by more than the margin (it is passive and turns), that counts in the margin's place.
+    // two bodies' centres close along the normal within the tick). Where the bounds of one of them are grown by more than the margin (it is
+    // passive and turns), that counts in the margin's place. Bodies that move against each other by the margin or more, and do not touch
+    // yet, have the contact of the moment at which they meet within the tick, or none (fast_pairs.h).
     // False, and `manifolds` means nothing, if there are more than kMaxPairs manifolds. They stay where they are until the next call with
-    // the same store. `arena`: for its work alone. `more`: pairs that the tick's first call did not have.
+    // the same store. `arena`: for its work alone. `more`: pairs that the tick's first call did not have. `forecast`: for fast pairs.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, std::span<const Pair> pairs, float speculative_margin_m,
-                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more = false);
+                 Target target, Executor& executor, TickArena& arena, ManifoldStore& manifolds, bool more = false, const Forecast& forecast = {});
 
   private:
     struct Impl;

@@ -69,7 +69,7 @@ class ChunkOfPairs {
             if (f.near) {
                 if (!f.known) f.contacts = std::span(scratch_.found.contacts).subspan(f.begin, f.end - f.begin), f.points = &scratch_.found.points;
                 if (view.slow && held_ != nullptr) held_->add(pair, view.key, f.contacts, *f.points);
-                ref::place_contacts(view, pair, f.contacts, *f.points, out_);
+                ref::place_contacts(view, pair, f.contacts, *f.points, scratch_.found.touches, out_);
             }
             end_.push_back(static_cast<std::uint32_t>(out_.size()));
         }

@@ -1,4 +1,4 @@
-// Pairs that have no function over the lanes, one by one: each gives any number of manifolds, in the order of the children that
+// Pairs that have no function over the lanes, and fast ones, one by one: each gives any number of manifolds, in the order of the children that
 // touch.
 #pragma once
 
@@ -16,6 +16,12 @@
 
 namespace orrery::sim {
 
+// What moves bodies within a tick beside their velocities, and how finely the solver follows.
+struct Forecast {
+    Vec3 gravity = {};            // m/s^2
+    std::uint32_t substeps = 1;
+};
+
 struct GeneralInput {
     const Bodies& bodies;
     std::span<const Shape> shapes;
@@ -26,6 +32,7 @@ struct GeneralInput {
     const BroadKernels& kernels;  // for the trees of meshes and compounds
     const PolytopeKernels& polytopes;
     const NarrowKernels& lanes;   // for children of compounds
+    Forecast forecast = {};
     bool more = false;            // pairs that the tick's first call lacked: what that holds stays
 };
 

@@ -21,7 +21,7 @@ struct Pair {
 };
 
 struct ManifoldPoint {
-    Vec3 offset_a;               // m, world axes, from A's centre to the contact, midway between the surfaces
+    Vec3 offset_a;               // m, world axes, from A's centre to the contact, midway between the surfaces; see Manifold::moved
     float depth = 0.0f;          // m, positive where the surfaces overlap, negative within the speculative margin
     std::uint32_t feature = 0;   // stable under small motion; unique inside its manifold
     float normal_impulse = 0.0f; // N s of one substep, accumulated: carried from tick to tick by feature
@@ -33,6 +33,9 @@ struct Manifold {
     std::uint32_t a = 0, b = 0;  // body indices, a < b
     std::uint32_t child_a = 0, child_b = 0;
     Vec3 normal;                 // unit, world, from A to B
+    // m, world axes: how far B's centre moves from A's until the two touch, where the contact is of a moment within the tick (fast_pairs.h);
+    // else zero. Then `offset_a` leads to the contact from where A's centre is at that moment, while `depth` stays that of the tick's start.
+    Vec3 moved;
     std::uint32_t count = 0;     // 1 to kMaxManifoldPoints
     Vec3 friction_impulse;       // N s, world, on B; carried by projection on the new tangent plane
     float twist_impulse = 0.0f;  // N m s about the normal, on B
@@ -46,6 +49,7 @@ struct Manifold {
     Vec3 held_a{kNoArm, kNoArm, kNoArm}, held_b = held_a;
 };
 constexpr bool may_hold(const Manifold& m) { return m.count > 2; }
+constexpr bool has_moved(const Manifold& m) { return m.moved.x != 0.0f || m.moved.y != 0.0f || m.moved.z != 0.0f; }
 
 // What the narrow phase promises of each of them.
 inline bool is_well_formed(const Manifold& m, std::uint32_t bodies) {

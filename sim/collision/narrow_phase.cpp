@@ -1,10 +1,12 @@
 #include "sim/collision/narrow_phase.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/base/assert.h"
 #include "sim/base/parallel.h"
 #include "sim/base/growth.h"
+#include "sim/collision/sweep/fast_pairs.h"
 
 namespace orrery::sim {
 namespace {
@@ -15,10 +17,18 @@ constexpr std::uint8_t kSwappedBit = 0x80, kTypeBits = 0x7f;
 constexpr std::uint32_t kGeneral = kNone - 1;
 static_assert(kMostChunk * sizeof(Manifold) < kGeneral && kMostChunk <= 0xffff);
 
-// Writes down what the lanes of a batch found. may_turn: those that may come to have more points.
+std::uint32_t found_by(const ContactBatch& batch) { return batch.exists[0] | batch.exists[1] | batch.exists[2] | batch.exists[3]; }
+
+bool touches(const ContactBatch& batch, std::uint32_t lane, float gap) {
+    bool any = false;
+    for (int i = 0; i < kMaxManifoldPoints; ++i) any = any || (((batch.exists[i] >> lane) & 1u) != 0 && batch.point[i].depth[lane] >= -gap);
+    return any;
+}
+
+// Writes down what the lanes of a batch found. may_turn: those that may come to have more points; `left`: those that are none of its business.
 void keep(const ContactBatch& from, std::span<const Pair> pairs, const std::uint16_t* which, std::uint32_t count, std::uint32_t may_turn,
-          PackedManifolds& to, std::uint32_t* place) {
-    const std::uint32_t touching = (from.exists[0] | from.exists[1] | from.exists[2] | from.exists[3]) & ((1u << count) - 1u);
+          std::uint32_t left, PackedManifolds& to, std::uint32_t* place) {
+    const std::uint32_t touching = found_by(from) & ~left & ((1u << count) - 1u);
     for (std::uint32_t k = 0; k < count; ++k) {
         if (((touching >> k) & 1u) == 0) continue;
         std::uint32_t points = 0;
@@ -29,6 +39,7 @@ void keep(const ContactBatch& from, std::span<const Pair> pairs, const std::uint
         m.b = pair.b;
         m.child_a = m.child_b = 0;
         m.normal = {from.normal[0][k], from.normal[1][k], from.normal[2][k]};
+        m.moved = {};
         m.count = points;
         ORRERY_ASSERT(points >= 1 && points <= kMaxManifoldPoints);
         m.friction_impulse = {};
@@ -49,6 +60,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
     const std::span<const ShapeType> type_of = input.broad.type_of();
     const std::span<const std::uint32_t> shape_of = input.broad.shape_of();
     const bool seams = input.broad.any_seams();
+    const std::span<const ShapeRecord> shapes = input.broad.shape_table();
     to.clear();
     chunk.general.clear();
 
@@ -89,9 +101,23 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
                 if (seams && may_be_turned(input.bodies, pairs[i])) may_turn |= 1u << k;
             }
             input.kernels.collide[t](input.narrow, in, out);
-            keep(out, pairs, order + at, in.count, may_turn, to, place);
+            // Along a plane's normal nothing is missed: what has no point there does not come near.
+            const std::uint32_t may_meet = out.may_meet & (is_with_plane(t) ? found_by(out) : ~0u);
+            std::uint32_t left = out.fast & ((1u << in.count) - 1u);
+            for (std::uint32_t bits = left; bits != 0; bits &= bits - 1) {
+                const auto k = static_cast<std::uint32_t>(std::countr_zero(bits));
+                const float gap = touching_gap(shapes[in.first_shape[k]].inner_radius, shapes[in.second_shape[k]].inner_radius);
+                if (touches(out, k, gap)) {
+                    left &= ~(1u << k);
+                } else if (((may_meet >> k) & 1u) != 0) {
+                    place[order[at + k]] = kGeneral;
+                    chunk.general.push_back(begin + order[at + k]);
+                }
+            }
+            keep(out, pairs, order + at, in.count, may_turn, left, to, place);
         }
     }
+    std::sort(chunk.general.begin(), chunk.general.end());
     std::uint32_t* const end_of_found = std::copy_if(place, place + pairs.size(), chunk.found.data(), [](std::uint32_t at) { return at != kNone; });
     chunk.found = {chunk.found.data(), end_of_found};
 }
@@ -99,7 +125,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
 bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad,
                           std::span<const Pair> pairs, float dt_s, float margin_m,
                           const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels, Executor& executor,
-                          TickArena& arena, bool more, ManifoldStore& manifolds) {
+                          TickArena& arena, bool more, const Forecast& forecast, ManifoldStore& manifolds) {
     manifolds.order.clear();
     ORRERY_DEBUG_ASSERT(std::is_sorted(pairs.begin(), pairs.end()));
     if (pairs.empty()) {
@@ -124,7 +150,7 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
         chunk.first_general = static_cast<std::uint32_t>(general_pairs_.size());
         general_pairs_.insert(general_pairs_.end(), chunk.general.begin(), chunk.general.end());
     }
-    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels, kernels, more};
+    const GeneralInput general_input{bodies, shapes, pairs, general_pairs_, grown, dt_s, margin_m, tree_kernels, polytope_kernels, kernels, forecast, more};
     if (!general_.collide(general_input, executor, manifolds.general)) return false;
 
     std::uint64_t all = 0;

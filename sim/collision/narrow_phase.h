@@ -18,12 +18,12 @@ class NarrowPhase {
     // As Collision::collide; shapes as the last update of `broad` saw them.
     bool collide(const Bodies& bodies, std::span<const Shape> shapes, const BroadPhase& broad, std::span<const Pair> pairs,
                  float dt_s, float margin_m, const NarrowKernels& kernels, const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels,
-                 Executor& executor, TickArena& arena, bool more, ManifoldStore& manifolds);
+                 Executor& executor, TickArena& arena, bool more, const Forecast& forecast, ManifoldStore& manifolds);
 
   private:
     struct Chunk {                               // of pairs
         std::span<std::uint32_t> found;          // in their order, in the arena: a manifold's place, or kGeneral for a pair that general_ has
-        std::vector<std::uint32_t> general;      // which pairs these are
+        std::vector<std::uint32_t> general;      // which pairs these are, ascending
         std::uint32_t first_manifold = 0, first_general = 0;  // in the list of manifolds; in general_pairs_
     };
     struct Input {

@@ -8,8 +8,9 @@
 
 #include <vector>
 
-#include "sim/collision/manifold.h"
+#include "sim/collision/sweep/fast_pairs.h"
 #include "sim/collision/general_phase.h"
+#include "sim/collision/manifold.h"
 #include "sim/shapes/double3.h"
 
 namespace orrery::sim {
@@ -26,13 +27,16 @@ struct PairContact {
     std::uint32_t first = 0, count = 0;     // of the points
     float base_rolls = 0.0f, rider_rolls = 0.0f;  // m: radii of round sides, which meet the other body with another point as they turn
     bool of_rider = false;                  // the normal turns with the rider, on whose face, edge or round side it stands; else with the base
+    std::uint32_t touch = kNone;            // of a fast pair: the row of the moment at which they meet, which points and depths are of
 };
 struct PairContacts {
     std::vector<PairContact> contacts;
     std::vector<PairPoint> points;
+    std::vector<ref::Touch> touches;  // in the base's axes, from its centre when the tick begins
     void clear() {
         contacts.clear();
         points.clear();
+        touches.clear();
     }
 };
 
@@ -46,7 +50,7 @@ static_assert(sizeof(PairKey) == 36);
 namespace ref {
 
 struct PairView {
-    bool base_is_b = false, slow = false;
+    bool base_is_b = false, slow = false, fast = false;  // fast: fast_pairs.h
     DAxes base_axes;
     D3 way;       // m, world axes: from A's centre to B's
     DPose rider;  // in the base's frame
@@ -55,6 +59,9 @@ struct PairView {
     double margin = 0.0;
     double cell = 0.0;  // m, of the grid
     PairKey key;        // of a slow pair
+    Course course_a, course_b;  // of a fast pair; base's axes, from its centre
+    double beside = 0.0;        // m: the world's margin, within which what passes is looked at
+    double until = 0.0;         // of the tick: a substep beyond its end, as far as the solver looks
 };
 
 // The size of the grid's cells: so far, and no farther than this part of the rider's bounding sphere's radius, both along an axis and, at that
@@ -73,9 +80,10 @@ bool view_pair(const GeneralInput& input, Pair pair, PairView& out);
 PairView on_its_grid(const PairView& slow);
 // Appends the contacts of a pair where the view has it. Those of scratch.children lack their points until these have run.
 void touch_pair(const GeneralInput& input, Pair pair, const PairView& view, GeneralScratch& scratch, PairContacts& out);
-// Appends them as manifolds where the bodies are now; of a slow pair, contacts found on its grid. `points`: of all.
+// Appends them as manifolds where the bodies are now; of a slow pair, contacts found on its grid; of a fast one, those of the moment at which it
+// meets. `points`, `touches`: of all.
 void place_contacts(const PairView& view, Pair pair, std::span<const PairContact> contacts, const std::vector<PairPoint>& points,
-                    std::vector<Manifold>& out);
+                    const std::vector<Touch>& touches, std::vector<Manifold>& out);
 
 }  // namespace ref
 }  // namespace orrery::sim

@@ -4,6 +4,9 @@ namespace orrery::sim::ref {
 
 namespace {
 
+constexpr double kUnfelt_m = 0.0001;  // by so much what passes stays clear of its contact: more than rounding, and a turn that changes, take
+constexpr std::uint32_t kLonePoint = 0x1fff'ffffu;  // feature: none that the shapes of a pair give
+
 double margin_of(const GeneralInput& in, Pair pair) {
     const double margin = in.margin_m;
     if (in.grown.empty()) return margin;
@@ -11,6 +14,12 @@ double margin_of(const GeneralInput& in, Pair pair) {
 }
 
 D3 difference(const float x[3], const float y[3]) { return {double(x[0]) - y[0], double(x[1]) - y[1], double(x[2]) - y[2]}; }
+
+// How far a body's turning moves any part of it in the tick, at most.
+double turning_of(const Shape& shape, const VelocityRecord& v, double dt) {
+    const double bounding = shape.bounding_radius, inner = shape.inner_radius;
+    return smaller(length(D3{v.angular[0], v.angular[1], v.angular[2]}) * dt * bounding, bounding - inner);
+}
 
 // To the nearest multiple of `cell`, 1 / `per`: values up to 2^50 of it.
 float on_grid(double x, double per, double cell) {
@@ -51,9 +60,18 @@ bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
 
     const double radius = (out.base_is_b ? a : b).bounding_radius, turns = length(difference(moves_a.angular, moves_b.angular)) * double(in.dt_s);
     out.cell = smaller(kCell_m, radius * kCellOfRadius);
+    out.fast = false;
     out.slow = way + radius * turns < out.cell && out.margin == double(in.margin_m) &&
                (out.base_is_b ? b : a).round_radius <= kRoundestBase * radius;
-    if (!out.slow) return true;
+    if (!out.slow) {
+        out.fast = way + (turning_of(a, moves_a, in.dt_s) + turning_of(b, moves_b, in.dt_s)) >= double(in.margin_m);
+        if (!out.fast) return true;
+        out.course_a = course_of(in, pair.a, out.base_is_b ? out.rider.position : D3{}, out.base_axes);
+        out.course_b = course_of(in, pair.b, out.base_is_b ? D3{} : out.rider.position, out.base_axes);
+        out.beside = in.margin_m;
+        out.until = 1.0 + 1.0 / double(in.forecast.substeps);
+        return true;
+    }
     const D3 at = out.rider.position;
     const DQuat turn = out.turn;
     const double cell = out.cell, per = 1.0 / cell, turn_cell = 0.5 * cell / radius, per_turn = 2.0 * radius * per;
@@ -102,8 +120,34 @@ bool carry(const PairContact& c, const Since& since, double from_base, D3 then, 
 
 }  // namespace
 
+namespace {
+
+// Depths at the moment of the touch become those of the tick's start. What found no point where the shapes meet is replaced by that one.
+void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) {
+    const D3 way = inward(view.base_axes, view.way) + (touch.b.shift - touch.a.shift);  // from A's centre to B's, then
+    double deepest = -1e300;
+    for (std::uint32_t k = 0; k < m.count; ++k) deepest = larger(deepest, double(m.points[k].depth));
+    if (touch.lone && deepest < -kMeets_m) {
+        m.count = 0;
+        normal = touch.normal;
+        m.normal = narrowed(outward(view.base_axes, normal));
+        const D3 arm = touch.at - (touch.a.from + touch.a.shift);
+        m.points[m.count++] = {narrowed(outward(view.base_axes, arm)), static_cast<float>(-touch.gap), kLonePoint, 0.0f};
+    }
+    for (std::uint32_t k = 0; k < m.count; ++k) {
+        const D3 arm = inward(view.base_axes, widened(m.points[k].offset_a));
+        // What leads away until then is not set back: it would seem to overlap before.
+        double depth = double(m.points[k].depth) - larger(closes(touch, normal, arm, arm - way), 0.0);
+        if (touch.passes) depth = smaller(depth, -kUnfelt_m - most_closed(view.course_a, view.course_b, normal, arm, arm - way, view.until));
+        m.points[k].depth = static_cast<float>(depth);
+    }
+    m.moved = narrowed(outward(view.base_axes, touch.b.shift - touch.a.shift));
+}
+
+}  // namespace
+
 void place_contacts(const PairView& view, Pair pair, std::span<const PairContact> contacts, const std::vector<PairPoint>& points,
-                    std::vector<Manifold>& out) {
+                    const std::vector<Touch>& touches, std::vector<Manifold>& out) {
     if (contacts.empty()) return;
     const Since since = view.slow ? since_grid(view) : Since{};
     const double from_base = view.base_is_b ? -1.0 : 1.0;
@@ -124,6 +168,7 @@ void place_contacts(const PairView& view, Pair pair, std::span<const PairContact
             const D3 from_rider = outward(view.base_axes, at);
             m.points[m.count++] = {narrowed(view.base_is_b ? from_rider : view.way + from_rider), depth, p.feature, 0.0f};
         }
+        if (c.touch != kNone) set_back(view, touches[c.touch], normal, m);
         if (m.count != 0) out.push_back(m);
     }
 }

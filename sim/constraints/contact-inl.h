@@ -25,7 +25,11 @@ struct ContactPointRows {
 struct ContactBundle {
     static constexpr bool kSurface = false;
     BundleHead head;
-    Vec3Rows normal, tangent;     // the second tangent is normal x tangent
+    Vec3Rows normal;
+    union {
+        Vec3Rows tangent;         // the second tangent is normal x tangent
+        Vec3Rows moved;           // m, until prepare: how far B's centre moves from A's until they touch
+    };
     InertiaRows a, b;
     union {
         Vec3Rows arm_a;           // m, from each centre to the friction centre
@@ -99,6 +103,7 @@ inline constexpr float kPointCounts[kMaxManifoldPoints + 1] = {0.0f, 1.0f, 2.0f,
 
 inline void load_lane(ContactBundle& bundle, std::uint32_t lane, const Manifold& m) {
     set_lane(bundle.normal, lane, m.normal);
+    set_lane(bundle.moved, lane, m.moved);
     set_lane(bundle.world_friction, lane, m.friction_impulse);
     if (bundle.head.points > 2) {
         constexpr Vec3 kNowhere{kNoArm, kNoArm, kNoArm};
@@ -177,6 +182,8 @@ ORRERY_LANES_BEGIN
 // so that the bodies' velocities are read and written once for all of them. In the relax pass, whose velocities are kept, they are
 // gone through five times, up and down: after once a crate that is struck full in the face turns, and leaves by 3 % too fast. In the
 // solve pass more than once makes tall pyramids slower to come to rest.
+//
+// Of a pair that meets within the tick arms and normal are those of that moment (sim/collision/sweep/fast_pairs.h).
 //
 // Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of the
 // velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap that is
@@ -335,7 +342,7 @@ struct ContactFunctions {
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
                                   const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), one(1.0f);
-        const Vec3T<F> n = get<F>(bundle.normal, lane), t = perpendicular(n), u = cross(n, t);
+        const Vec3T<F> n = get<F>(bundle.normal, lane), t = perpendicular(n), u = cross(n, t), moved = get<F>(bundle.moved, lane);
         put(bundle.tangent, lane, t);
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
@@ -343,7 +350,7 @@ struct ContactFunctions {
         // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
         // depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
-        const Vec3T<F> to_b = pose_a.position - pose_b.position;
+        const Vec3T<F> to_b = (pose_a.position - pose_b.position) - moved;
         const Vec3T<F> first = get<F>(bundle.first_offset, lane), carried = get<F>(bundle.world_friction, lane);
         const std::uint32_t points = bundle.head.points;
         F weights = zero;

@@ -93,8 +93,10 @@ void store_nonconvex(const void* untyped, Manifolds manifolds, std::span<const C
     }
 }
 
-// Whether two manifolds, one behind the other, are points of the same nonconvex contacts.
-bool go_together(const Manifold& x, const Manifold& y) { return x.a == y.a && x.b == y.b && x.count == 1 && y.count == 1; }
+// Whether two manifolds, one behind the other, are points of the same nonconvex contacts, which have one pair of poses.
+bool go_together(const Manifold& x, const Manifold& y) {
+    return x.a == y.a && x.b == y.b && x.count == 1 && y.count == 1 && !has_moved(x) && !has_moved(y);
+}
 
 template <class Bundle>
 void store_contacts(const void* untyped, Manifolds manifolds, std::span<ContactSurface> surfaces) {

@@ -128,7 +128,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         core.before[i].touching = contact->touching != 0;
         core.before[i].total_normal_impulse = contact->total_normal_impulse;
         core.bearings[i] = find_bearing(core, manifold, *contact, gravity);
-        if (is_cold(core, manifold.a) || is_cold(core, manifold.b)) continue;
+        // What meets within the tick is apart when it begins: nothing bears yet.
+        if (is_cold(core, manifold.a) || is_cold(core, manifold.b) || has_moved(manifold)) continue;
         carry_impulses(manifold, *contact);
         // What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held for.
         if (core.bearings[i].above != kNone)
@@ -174,6 +175,7 @@ Event contact_event(const Core& core, EventKind kind, const Contact& contact) {
 void report(Core& core, EventKind kind, const Manifold& manifold) {
     Event event = contact_event(core, kind, manifold);
     event.point = ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
+    if (has_moved(manifold) && !core.state.bodies.active(manifold.b)) event.point = ref::sum(event.point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
     event.normal = manifold.normal;
     event.impulse = manifold.total_normal_impulse;
     core.state.events.push_back(event);

@@ -22,7 +22,7 @@ bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
     if (core.woken_pairs.empty()) return true;
     if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                                core.arena, core.found_woken, true))
+                                core.arena, core.found_woken, true, {core.def.gravity, core.def.substeps}))
         return false;
     const std::vector<Manifold*>&x = core.found.order, &y = core.found_woken.order;
     core.merged_manifolds.resize(x.size() + y.size());
@@ -47,7 +47,9 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
         if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.arena, core.pairs)) return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
-    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena, core.found)) return false;
+    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena, core.found, false,
+                                {core.def.gravity, core.def.substeps}))
+        return false;
     core.manifolds = Manifolds(core.found.order);
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
     match_contacts(core, executor);

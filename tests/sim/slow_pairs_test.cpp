@@ -87,7 +87,7 @@ struct Setting {
         scratch.children.clear();
         ref::touch_pair(input(), pairs[0], on_grid ? ref::on_its_grid(view) : view, scratch, found);
         scratch.children.run(input().lanes, found);
-        ref::place_contacts(view, pairs[0], found.contacts, found.points, out);
+        ref::place_contacts(view, pairs[0], found.contacts, found.points, found.touches, out);
         return out;
     }
 };

@@ -22,7 +22,20 @@ inline Collider<Number> make_collider(const Number pose[kRecordFloats], const Nu
     return {columns(to_matrix(q)), shape[0], shape[1], {shape[2], shape[3], shape[4]}};
 }
 
-inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batch, std::size_t lane) {
+// How far a body's turning moves any part of it in the tick, at most.
+inline Number turning_of(const Number velocity[kRecordFloats], const Number shape[kRecordFloats], Number dt) {
+    const Number bounding = shape[5], inner = shape[6];
+    return min(length(Vec3T<Number>{velocity[3], velocity[4], velocity[5]}) * dt * bounding, bounding - inner);
+}
+
+// A plane has no sphere around it, and may meet all.
+inline MaskOf<Number> may_meet(const PairInput<Number>& in, Number bounding, Number bounding_of_second) {
+    const Number zero(0.0f), way2 = length_squared(in.motion), reach = bounding + in.margin;
+    const Number part = clamp(dot(in.between, in.motion) / select(way2 > zero, way2, Number(1.0f)), zero, Number(1.0f));
+    return (length_squared(in.between - in.motion * part) <= reach * reach) | (bounding_of_second <= zero);
+}
+
+inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batch, std::size_t lane, ContactBatch& out) {
     Number pose_1[kRecordFloats], pose_2[kRecordFloats], velocity_1[kRecordFloats], velocity_2[kRecordFloats];
     Number shape_1[kRecordFloats], shape_2[kRecordFloats];
     gather_records(in.pose, batch.first + lane, pose_1);
@@ -32,11 +45,18 @@ inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batc
     gather_records(in.shape, batch.first_shape + lane, shape_1);
     gather_records(in.shape, batch.second_shape + lane, shape_2);
     const Number dt(in.dt_s);
-    return {make_collider(pose_1, shape_1),
+    const PairInput<Number> pairs = {make_collider(pose_1, shape_1),
             make_collider(pose_2, shape_2),
             {pose_2[0] - pose_1[0], pose_2[1] - pose_1[1], pose_2[2] - pose_1[2]},
             {(velocity_1[0] - velocity_2[0]) * dt, (velocity_1[1] - velocity_2[1]) * dt, (velocity_1[2] - velocity_2[2]) * dt},
             Number(in.margin_m)};
+    const Number turning = turning_of(velocity_1, shape_1, dt) + turning_of(velocity_2, shape_2, dt);
+    const std::uint32_t fast = lane_bits(length(pairs.motion) + turning >= pairs.margin);
+    if (fast != 0) {
+        out.fast |= fast << lane;
+        out.may_meet |= (lane_bits(may_meet(pairs, shape_1[5] + shape_2[5], shape_2[5])) & fast) << lane;
+    }
+    return pairs;
 }
 
 // A call of its own, which worlds without passive bodies never pay for.
@@ -74,8 +94,9 @@ inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& i
 template <Contacts<Number> (*Function)(const PairInput<Number>&)>
 void collide_batch(const NarrowInput& in, const PairBatch& batch, ContactBatch& out) {
     for (std::uint32_t& bits : out.exists) bits = 0;
+    out.fast = out.may_meet = 0;
     for (std::size_t lane = 0; lane < batch.count; lane += lanes<Number>()) {
-        PairInput<Number> pairs = load_pairs(in, batch, lane);
+        PairInput<Number> pairs = load_pairs(in, batch, lane, out);
         if (in.bounds != nullptr) widen_margin(in, batch, lane, pairs);
         store_contacts(Function(pairs), pairs, batch, out, lane);
     }

@@ -37,6 +37,8 @@ struct alignas(64) ContactBatch {
         float offset[3][kPairLanes], depth[kPairLanes], feature[kPairLanes];
     } point[4];
     std::uint32_t exists[4];  // by point: a bit a lane; bits of lanes beyond the count mean nothing
+    std::uint32_t fast;       // the same: pairs that move against each other by the margin or more (fast_pairs.h)
+    std::uint32_t may_meet;   // of those: the spheres around their shapes come nearer to each other within the tick than the margin
 };
 
 // By the types of the first and second shape, first <= second.
@@ -55,6 +57,7 @@ inline constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
     {kNoPairType, kNoPairType, kCapsuleCapsule, kCapsulePlane},
     {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
 };
+constexpr bool is_with_plane(std::uint32_t type) { return type == kSpherePlane || type == kBoxPlane || type == kCapsulePlane; }
 // Of shape types a <= b.
 inline PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
 

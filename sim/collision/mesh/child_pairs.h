@@ -28,8 +28,8 @@ class ChildPairs {
     }
 
     void clear();
-    // `contact`: the row among contacts to write what is found into.
-    void add(const Part& a, const Part& b, const PairView& view, std::uint32_t contact);
+    // `contact`: the row among contacts to write what is found into. `motion`: of the first against the second, within what is left of the tick.
+    void add(const Part& a, const Part& b, const PairView& view, D3 motion, std::uint32_t contact);
     // Those that touch nowhere are left without points.
     void run(const NarrowKernels& kernels, PairContacts& out);
 

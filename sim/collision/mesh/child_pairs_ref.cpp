@@ -27,13 +27,13 @@ void ChildPairs::clear() {
     bounds_.clear();
 }
 
-void ChildPairs::add(const Part& a, const Part& b, const PairView& view, std::uint32_t contact) {
+void ChildPairs::add(const Part& a, const Part& b, const PairView& view, D3 moves, std::uint32_t contact) {
     const bool swapped = a.shape.type > b.shape.type;
     const Part& first = swapped ? b : a;
     const Part& second = swapped ? a : b;
     const PairType type = type_of_pair(static_cast<std::uint8_t>(first.shape.type), static_cast<std::uint8_t>(second.shape.type));
     rows_[type].push_back({contact, static_cast<std::uint32_t>(poses_.size()), first.shape.type, second.shape.type, swapped, view.base_is_b});
-    const Vec3 motion = narrowed(swapped ? -view.motion : view.motion);
+    const Vec3 motion = narrowed(swapped ? -moves : moves);
     for (const Part* part : {&first, &second}) {
         const Vec3 p = narrowed(part->position);
         const Quat q = to_quat(part->turn);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/collision/convex/convex.h"
+#include "sim/collision/sweep/fast_pairs.h"
 #include "sim/shapes/mesh.h"
 
 namespace orrery::sim::ref {
@@ -38,6 +39,19 @@ struct MeshScratch {
     std::vector<Place> patch;
     std::vector<MeshContact> contacts;  // the result: sorted by child
 };
+
+
+// Whether a contact of neighbours tells of the same place and direction as one of these.
+bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts& c);
+
+// A triangle that a fast pair's shape meets within the tick, from its front.
+struct TriangleTouch {
+    std::uint32_t patch = 0, triangle = 0;
+    Touch touch;  // the mesh is A
+};
+// Of `triangles`, those that the shape, which it does not touch yet, meets; in the mesh's frame when the tick begins. Leaves the shape where it was.
+void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex, const Course& course_of_convex,
+                    double touching, std::vector<TriangleTouch>& out);
 
 // `triangles` ascend. `motion` is how far the mesh moves in the tick, as the convex shape sees it.
 void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex,

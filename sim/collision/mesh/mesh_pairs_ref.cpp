@@ -220,15 +220,6 @@ class PatchClipper {
     std::vector<MeshScratch::PatchPlace>& out_;
 };
 
-bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts& c) {
-    for (const MeshContact& known : contacts) {
-        const D3 d = known.contacts.point[0].point - c.point[0].point;
-        if (known.contacts.count >= c.count && dot(d, d) < kSame2 && dot(known.contacts.normal, c.normal) > kIsFront)
-            return true;
-    }
-    return false;
-}
-
 // Of each patch's places the four that hold it up.
 void finish_patches(MeshScratch& scratch) {
     std::vector<MeshScratch::PatchPlace>& places = scratch.places;
@@ -319,6 +310,36 @@ bool before_front(const Convex& convex, const Front& f, double kept_to) {
 }
 
 }  // namespace
+
+bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts& c) {
+    for (const MeshContact& known : contacts) {
+        const D3 d = known.contacts.point[0].point - c.point[0].point;
+        if (known.contacts.count >= c.count && dot(d, d) < kSame2 && dot(known.contacts.normal, c.normal) > kIsFront)
+            return true;
+    }
+    return false;
+}
+
+void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex, const Course& course_of_convex,
+                    double touching, std::vector<TriangleTouch>& out) {
+    out.clear();
+    const DPose start = convex.pose;
+    // No part of either comes nearer to the other by more than this, whatever way it goes.
+    const D3 shift = course_of_convex.shift - course.shift, fall = course_of_convex.fall - course.fall;
+    const double off = length(start.position - course_of_convex.from) + (convex.extent + convex.radius),
+                 turning = length(course_of_convex.turn) * off + length(course.turn) * (length(start.position - course.from) + (off + length(shift)));
+    for (const std::uint32_t t : triangles) {
+        const Front f = front_of(mesh, t);
+        const double closing = larger(-dot(f.normal, shift), 0.0) + larger(-dot(f.normal, fall), 0.0) + turning;
+        if (!before_front(convex, f, closing + touching)) continue;
+        Convex triangle;
+        place_triangle(f.corner, f.normal, triangle);
+        TriangleTouch found{mesh.triangle[t].patch, t, {}};
+        const Meets meets = meet(triangle, course, convex, course_of_convex, touching, 0.0, found.touch);
+        convex.pose = start;
+        if (meets == Meets::later) out.push_back(found);
+    }
+}
 
 void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex,
                   D3 motion, double margin, MeshScratch& scratch) {

@@ -142,6 +142,8 @@ bool one_face(const SeamInput& input, std::uint32_t body, std::uint32_t child, s
 // Whether both are between faces that are one plane on either body.
 bool in_one_plane(const SeamInput& input, const Manifold& m, const Manifold& other) {
     const D3 normal = widened(m.normal);
+    // Points of two moments have arms of their own.
+    if (m.moved != other.moved) return false;
     return dot(normal, widened(other.normal)) > kAlike && one_face(input, m.a, m.child_a, other.child_a, normal) &&
            one_face(input, m.b, m.child_b, other.child_b, -normal);
 }

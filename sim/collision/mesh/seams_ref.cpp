@@ -123,7 +123,8 @@ class GhostFinder {
         for (std::uint32_t k = 0; k < m.count; ++k) {
             const double ahead = -double(m.points[k].depth);
             if (ahead <= input_.margin_m) return false;
-            const D3 point = position_of(m.a) + widened(m.points[k].offset_a) + normal * (0.5 * ahead);  // the slider's
+            const D3 middle = position_of(m.a) + widened(m.points[k].offset_a);
+            const D3 point = !has_moved(m) ? middle + normal * (0.5 * ahead) : m.b == slider_ ? middle - widened(m.moved) : middle;  // the slider's
             const D3 motion = velocity_of(slider_, point) - velocity_of(m.a == slider_ ? m.b : m.a, point);
             if (dot(motion, face.normal) * double(input_.dt_s) < -for_slider(i, kSunk_m)) return false;
         }
@@ -159,6 +160,7 @@ class GhostFinder {
         }
         if (count == 0) return false;
         m.count = count;
+        m.moved = {};
         m.normal = narrowed(first ? contacts.normal : -contacts.normal);
         return true;
     }
@@ -177,7 +179,10 @@ class GhostFinder {
         const D3 normal = normal_of(i);
         const D3 from = position_of(m.a);
         for (std::uint32_t k = 0; k < m.count; ++k) {
-            D3 point = from + widened(m.points[k].offset_a) + normal * (double(m.points[k].depth) * 0.5);  // on the part's surface,
+            const D3 middle = from + widened(m.points[k].offset_a);
+            D3 point = !has_moved(m)     ? middle + normal * (double(m.points[k].depth) * 0.5)  // on the part's surface,
+                       : m.a == slider_ ? middle - widened(m.moved)
+                                        : middle;
             point = point - face.normal * larger(dot(face.normal, point) - face.at, 0.0);                  // which ends there
             const double ahead = kSpareAhead * larger(-double(m.points[k].depth), 0.0), across = joint + ahead;
             bool held = false;
