@@ -1,5 +1,5 @@
-// Who may connect: the addresses by which tokens name this server, and a token file for whoever may read the
-// recording folder.
+// Access to a server: the addresses by which tokens name it, and a token file for everyone who may read the recording
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace orrery::server {
 
-// Of a server bound to `local`: that address, or if it is "any address" loopback and every address of this machine,
-// for "::" those of IPv4, too.
+// The addresses of a server that is bound to `local`: that address. For "any address" these are loopback and every
+// address of this machine, and for "::" the IPv4 ones, too.
 std::vector<protocol::Address> reachable_addresses(const protocol::Address& local);
 
-// A connect token in a file, for development: anyone who can read it can play. A token is good for one client, so
-// the file is written anew when one has been used, and before it expires.
+// A connect token in a file, for development: everyone who can read it can play. A token is good for one client. So the
+// file is written anew after a token was used, and before it expires.
 class TokenFile {
   public:
     TokenFile(std::string path, const protocol::Key& key, const protocol::Address& server)
