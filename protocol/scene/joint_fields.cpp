@@ -40,8 +40,8 @@ bool JointFields::place_is_clear() {
     if (!at) return false;
     const bool here = given<Vec3>(at) != nullptr;
     if (here ? anchors == 0 : anchors == 2 || (anchors == 0 && at->centre_of_b)) return true;
-    reader_.fail(where_, std::string(here ? "says twice where it is" : "does not say where it is") +
-                             "; give either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
+    reader_.fail(where_, std::string(here ? "has two places" : "has no place") +
+                             "; give the place once: either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
     return false;
 }
 
@@ -103,7 +103,7 @@ std::string JointFields::ways() const {
         local.push_back(one.local->name);
         if (one.in_scene && std::ranges::find(scene, one.in_scene->name) == scene.end()) scene.push_back(one.in_scene->name);
     }
-    return "give either " + listed(scene) + " (in the scene's frame), or " + listed(local) + " (local)";
+    return "give the axes once: either " + listed(scene) + " (in the scene's frame), or " + listed(local) + " (local)";
 }
 
 // Whether all are given so; an error where they are in neither way, or in both.
@@ -118,7 +118,7 @@ bool JointFields::directions_in_scene() {
     }
     if (scene_any ? scene_all && !local_any : local_all) return scene_any;
     const bool none = !scene_any && !local_any;
-    reader_.fail(where_, std::string(none ? "has no axis; " : scene_any && local_any ? "gives its axes twice; " : "lacks an axis; ") + ways());
+    reader_.fail(where_, std::string(none ? "has no axis; " : scene_any && local_any ? "has its axes twice; " : "does not have all axes; ") + ways());
     return scene_any;
 }
 
@@ -140,7 +140,7 @@ void JointFields::finish() {
         const double along = dot(other->source, one->source);
         const auto name = [&](const Direction& of) { return (in_scene ? of.in_scene : of.local)->name; };
         if (std::fabs(along) > kPerpendicular)
-            reader_.fail(where_ / name(*one), "is not perpendicular to " + quoted(name(*other)) + "; make it so");
+            reader_.fail(where_ / name(*one), "is not perpendicular to " + quoted(name(*other)) + "; make it perpendicular");
         const DVec across = one->source - along * other->source;
         one->source = (1.0 / length(across)) * across;
     }
@@ -200,13 +200,13 @@ void JointFields::ordered(const char* low_name, float, const char* high_name, fl
     if (flag_ && low->field->optional && high->field->optional) {
         *flag_ = low->given && high->given;
         if (low->given != high->given)
-            reader_.fail(where_, "has one end of its limit; give both " + quoted(low->field->name) + " and " + quoted(high->field->name) + ", or neither");
+            reader_.fail(where_, "has only one end of its limit; give both " + quoted(low->field->name) + " and " + quoted(high->field->name) + ", or neither");
         if (!*flag_) return;
     }
     if (low->written > high->written) {
         const bool at_start = high->field->optional && !high->given;
         reader_.fail(where_ / low->field->name, "is " + spell_number(low->written) + ", above " + quoted(high->field->name) + ", which is " +
-                                                    spell_number(high->written) + (at_start ? " at the start" : "") + "; lower it, or raise the other");
+                                                    spell_number(high->written) + (at_start ? " at the start" : "") + "; lower it, or raise the other one");
     }
 }
 

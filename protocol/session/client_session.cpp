@@ -21,11 +21,11 @@ const char* describe(GoodbyeReason reason) {
         case GoodbyeReason::protocol_error:
             return "the server could not read what this client sent";
         case GoodbyeReason::too_slow:
-            return "this client was too slow to take what the server sent";
+            return "this client was too slow to receive what the server sent";
         case GoodbyeReason::handshake_timeout:
             return "this client did not finish the handshake in time";
         case GoodbyeReason::world_too_large:
-            return "the server's world has more bodies than a joining client can be told";
+            return "the server's world has more bodies than a joining client can receive";
     }
     return "the server ended the connection";
 }
@@ -69,7 +69,7 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
             const Refusal mismatch = check(own_hello_, hello_);
             if (mismatch.reason != RefusalReason::none) return end(protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
-                return end("the server codes snapshots in a way that this client lacks");
+                return end("the server uses a snapshot coder that this client does not have");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }

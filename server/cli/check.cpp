@@ -79,7 +79,7 @@ int check_scene(const CheckOptions& options, const std::string& file) {
                                      .str();
         std::printf("%s\n", line.c_str());
     } else {
-        const std::string untold = total > warnings->told.size() ? ", of which " + std::to_string(total - warnings->told.size()) + " are not told" : "";
+        const std::string untold = total > warnings->told.size() ? ", of which " + std::to_string(total - warnings->told.size()) + " are not shown" : "";
         std::printf("%s: %zu bodies, %zu joints, %s%s\n", file.c_str(), bodies, joints,
                     total == 0 ? "no warnings" : total == 1 ? "1 warning" : (std::to_string(total) + " warnings").c_str(), untold.c_str());
     }
@@ -103,21 +103,21 @@ int write_schema(const std::string& path) {
 
 int check_command(const std::vector<std::string>& arguments) {
     CheckOptions options;
-    CLI::App app("Checks scenes. An error is what `run` and `serve` refuse: it is told on stderr, and the exit code is 2. A warning is what loads and "
-                 "hardly means what was meant: a mesh whose faces look down, bodies that start deep in others, two slots at one pose, a slot that "
-                 "steers nothing, a static body with a velocity, a joint that holds no dynamic body, bodies that touch or are jointed with masses "
-                 "of a ratio beyond 1,000. Warnings are told on stdout with file, line, place and mend; the exit code is 0, or 1 with --strict. To "
-                 "see what touches, a world of the scene is stepped for up to a second with every slot taken.",
+    CLI::App app("Checks scenes. An error is what `run` and `serve` refuse; it is printed on stderr, and the exit code is 2. A warning is something "
+                 "that loads but is probably a mistake: a mesh whose faces point down, a body that starts deep in another, two slots at one pose, "
+                 "a slot that controls nothing, a static body with a velocity, a joint without a dynamic body, a mass ratio beyond 1,000 between "
+                 "bodies that touch or are jointed. Warnings are printed on stdout with file, line, place and remedy; the exit code is 0, or 1 with "
+                 "--strict. To find touching bodies, the check steps a world of the scene for up to one second with every slot taken.",
                  "orrery check");
     app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of a scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
-    app.add_flag("--strict", options.strict, "warnings end with exit code 1");
+    app.add_flag("--strict", options.strict, "exit code 1 if there are warnings");
     app.add_flag("--json", options.json,
-                 "one JSON object a line: each error and warning with severity, kind, file, line, path and message, and each scene that loads");
+                 "print one JSON object for each line: errors and warnings with severity, kind, file, line, path and message, and scenes that load");
     app.add_option("--json-schema", options.json_schema,
-                   "write the JSON Schema of scenes, by which an editor completes and checks them, to this file (- for stdout)");
+                   "write the JSON Schema of scenes to this file (- for stdout); editors complete and check scenes with it");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     if (options.scenes.empty() && options.json_schema.empty()) return complain("check: name a SCENE to check (see orrery check --help)", kExitUsage);
     if (!options.json_schema.empty()) {

@@ -169,7 +169,7 @@ class Warnings {
             if (made_.slots[i].prefab == sim::kNone) continue;
             if (const std::optional<std::uint32_t> first = earlier_slot(i)) {
                 add(WarningKind::slots_at_one_pose, element("slots", i) + ".position",
-                    "is that of slots[" + std::to_string(*first) + "], too, so that two players begin in each other; give each a place of its own");
+                    "is that of slots[" + std::to_string(*first) + "], too, so that two players start inside each other; give each slot its own position");
             }
         }
         for (std::uint32_t i = 0; i < made_.slots.size(); ++i) {
@@ -178,8 +178,8 @@ class Warnings {
                                 std::ranges::any_of(made_.actuators, [&](const sim::ActuatorDef& actuator) { return actuator.slot == i; });
             if (!steers) {
                 add(WarningKind::idle_slot, element("slots", i),
-                    "steers nothing: no actuator names it, and it has no template with actuators; give \"actuators\" to its template, or to the scene "
-                    "one with this \"slot\"");
+                    "controls nothing: no actuator names it, and it has no template with actuators; add \"actuators\" to its template, or to the "
+                    "scene one with this \"slot\"");
             }
         }
     }
@@ -212,7 +212,7 @@ class Warnings {
             if (dynamic) return;
             add(WarningKind::idle_joint, path,
                 std::string("holds static") + (kinematic ? " or kinematic" : "") +
-                    " bodies alone, which no joint moves; make one of them \"dynamic\", or leave the joint out");
+                    " bodies only, which no joint moves; make one of them \"dynamic\", or leave the joint out");
         };
         for (std::size_t i = 0; i < made_.joints.size(); ++i) look(made_.bodies, made_.joints[i], scene_path("joints", i));
         for (std::size_t t = 0; t < made_.prefabs.size(); ++t) {
@@ -299,9 +299,9 @@ class Warnings {
             }
             if (first) {
                 add(WarningKind::mesh_winding, path,
-                    "go round triangle " + std::to_string(first->second) + " the other way than round its neighbour, triangle " +
-                        std::to_string(first->first) + (against > 1 ? ", and so at " + std::to_string(against) + " edges in all" : "") +
-                        "; bodies fall through what is seen from behind: let the corners of each go round counter-clockwise, seen from the side that collides");
+                    "run around triangle " + std::to_string(first->second) + " in the opposite direction to its neighbour, triangle " +
+                        std::to_string(first->first) + (against > 1 ? ", and so at " + std::to_string(against) + " edges in total" : "") +
+                        "; bodies fall through a triangle from behind: list its corners counter-clockwise, seen from the side that collides");
                 continue;
             }
             if (!edges.empty()) find_facing(all, s, closed, path);
@@ -320,11 +320,11 @@ class Warnings {
             below = below || p.y < faces.low.y;
             inside = inside || (p.y >= faces.low.y && p.y <= faces.high.y);
         }
-        constexpr const char* kMend = "; swap two corners of every triangle, so that they go round counter-clockwise, seen from the side that collides";
+        constexpr const char* kMend = "; swap two corners of every triangle, so that they are counter-clockwise, seen from the side that collides";
         if (closed && faces.volume_m3 < 0.0 && !inside) {
-            add(WarningKind::mesh_winding, path, "show their faces to the inside of a closed mesh, so that bodies fall into it" + std::string(kMend));
+            add(WarningKind::mesh_winding, path, "make the faces of a closed mesh point inwards, so that bodies fall into it" + std::string(kMend));
         } else if (!closed && faces.looking_down_m2 > 0.0 && faces.looking_up_m2 <= kLookingAnotherWay * faces.looking_down_m2 && (above || inside || !below)) {
-            add(WarningKind::mesh_winding, path, "let the mesh's faces look down, so that what stands on it falls through" + std::string(kMend));
+            add(WarningKind::mesh_winding, path, "make the faces of the mesh point down, so that bodies fall through it" + std::string(kMend));
         }
     }
 
@@ -433,7 +433,7 @@ class Warnings {
             if (!out || (is.slot != sim::kNone && is.slot == in.slot && !told_.insert({is.prefab, is.of_prefab, in.of_prefab}).second)) continue;
             if (!count(WarningKind::overlap)) continue;
             tell(WarningKind::overlap, is.path + (is.generated ? "" : ".position"),
-                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep in " + in.name + (in.name == in.path || in.name.ends_with(in.path) ? "" : " (" + in.path + ")") +
+                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep inside " + in.name + (in.name == in.path || in.name.ends_with(in.path) ? "" : " (" + in.path + ")") +
                      "; move it by " + spell(*out) + " m, or keep the two from colliding by \"category\" and \"mask\"");
         }
     }
@@ -455,7 +455,7 @@ class Warnings {
             tell(WarningKind::mass_ratio, path.empty() ? all.bodies[light].path : path,
                  all.bodies[light].name + " (" + number(mass(light)) + " kg) " + how + " " + all.bodies[heavy].name + " (" + number(mass(heavy)) + " kg), which is " +
                      number(mass(heavy) / mass(light)) + " times as heavy; ratios of up to " + number(kMaxMassRatio) +
-                     " hold well: change \"mass_kg\" or the materials' \"density_kgpm3\"");
+                     " are stable: change \"mass_kg\" or the materials' \"density_kgpm3\"");
         };
         for (std::size_t i = 0; i < all.def.joints.size(); ++i) {
             const sim::JointDef& joint = all.def.joints[i];

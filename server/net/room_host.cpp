@@ -23,9 +23,9 @@ std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr
 const char* reason_name(protocol::DisconnectReason reason) {
     switch (reason) {
         case protocol::DisconnectReason::by_peer:
-            return "it left";
+            return "the client left";
         case protocol::DisconnectReason::timed_out:
-            return "it fell silent";
+            return "the client stopped sending";
         case protocol::DisconnectReason::by_server:
             return "the server ended it";
         case protocol::DisconnectReason::server_stopped:
@@ -54,7 +54,7 @@ Result<Ok> RoomHost::run() {
     while (network_.wait_until(room_.next_deadline())) {
         tick();
         if (room_.halted()) {
-            spdlog::error("the world halts: {}", room_.halted()->to_string());
+            spdlog::error("the world has halted: {}", room_.halted()->to_string());
             break;
         }
         log_rigs();
@@ -64,7 +64,7 @@ Result<Ok> RoomHost::run() {
         if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
     }
-    spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
+    spdlog::info("stopping: {} clients get a goodbye", room_.stats().clients);
     const Result<Ok> closed = room_.stop(NetworkThread::now());
     network_.send(outbox_.queue());
     print_status(NetworkThread::now());
@@ -87,7 +87,7 @@ void RoomHost::tick() {
 void RoomHost::renew_token() {
     token_used_ = false;
     const Result<Ok> written = token_file_->renew(unix_now_s());
-    if (!written) spdlog::warn("no new connect token: {}", written.error().to_string());
+    if (!written) spdlog::warn("the connect token was not renewed: {}", written.error().to_string());
 }
 
 void RoomHost::log_rigs() {
@@ -161,6 +161,6 @@ void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, proto
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
 
-void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording ends here: {}", error.to_string()); }
+void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording has ended: {}", error.to_string()); }
 
 }  // namespace orrery::server

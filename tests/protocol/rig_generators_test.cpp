@@ -192,7 +192,7 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         has(scene_of(kind, R"("spring": {"damping_ratio": inf})"), place + "spring.damping_ratio: is inf");
         // Where nothing collides, a filter says what does not happen; chains have had both, and still may.
         const bool chain = std::string(kind.name) == "chain";
-        const std::string refused = "is set where the bodies collide with nothing; set collide to true";
+        const std::string refused = "is set, but the bodies collide with nothing; set \"collide\" to true";
         has(scene_of(kind, R"("collide": false, "category": 2)"), chain ? "no error" : place + "category: " + refused);
         has(scene_of(kind, R"("collide": false, "mask": 2)"), chain ? "no error" : place + "mask: " + refused);
     }

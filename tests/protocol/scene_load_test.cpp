@@ -560,7 +560,7 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
     CHECK(ladder->world.joints.size() == 8);
     CHECK(error_of(rig(R"("ring": {"count": 2, "shape": "bead"})")).find("generators[0].ring.count: is 2; give at least 3") != std::string::npos);
     for (const char* kind : {"\"ring\": {\"count\": 5", "\"chain\": {\"links\": 5", "\"tree\": {\"levels\": 3"})
-        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}")).find(".spacing: is 0; give the distance from one link to the next, m") !=
+        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}")).find(".spacing: is 0; give the distance from one link to the next (m)") !=
               std::string::npos);
     CHECK(error_of(rig(R"("chain": {"links": 5, "spacing": 1e16, "shape": "bead"})")).find("is 1e+16; give a number from -") != std::string::npos);
     CHECK(error_of(rig(R"("tree": {"levels": 21, "branches": 1, "shape": "bead"})")).find("generators[0].tree.levels: is 21; give at most 20") != std::string::npos);

@@ -176,7 +176,7 @@ TEST_CASE("check: mass ratios beyond 1,000 of what is jointed, and of what touch
         return kShapes + R"("bodies": [{"name": "a", "shape": "box", "mass_kg": 1}, {"name": "b", "shape": "box", "position": [3, 0, 0], "mass_kg": )" + mass +
                R"(}], "joints": [{"a": "a", "b": "b", "weld": {}}])";
     };
-    warns(joined("1100"), "joints[0]: warning: \"a\" (1 kg) is jointed to \"b\" (1100 kg), which is 1100 times as heavy; ratios of up to 1000 hold well");
+    warns(joined("1100"), "joints[0]: warning: \"a\" (1 kg) is jointed to \"b\" (1100 kg), which is 1100 times as heavy; ratios of up to 1000 are stable");
     is_well(joined("900"));
     warns(ground(R"({"name": "egg", "shape": "box", "position": [0, 0.5, 0], "mass_kg": 0.1}, {"name": "anvil", "shape": "box", "position": [0, 1.6, 0], "mass_kg": 200})"),
           "s.json:5: bodies[1]: warning: \"egg\" (0.1 kg) touches \"anvil\" (200 kg)");
@@ -187,14 +187,14 @@ TEST_CASE("check: meshes that let through what stands on them, by their winding"
     const std::string on = R"(, {"shape": "ball", "position": [0.5, 0.6, 0.5]})", under = R"(, {"shape": "ball", "position": [0.5, -3, 0.5]})";
     is_well(sheet("012", "012", "", on));
     is_well(sheet("012", "120", "", on));
-    warns(sheet("021", "021", "", on), "s.json:3: shapes[1].mesh.indices: warning: let the mesh's faces look down, so that what stands on it falls through; swap two corners");
-    warns(sheet("021", "021", "", ""), "faces look down");
+    warns(sheet("021", "021", "", on), "s.json:3: shapes[1].mesh.indices: warning: make the faces of the mesh point down, so that bodies fall through it; swap two corners");
+    warns(sheet("021", "021", "", ""), "faces of the mesh point down");
     is_well(sheet("021", "021", "", under));  // a ceiling
     is_well(sheet("021", "021", R"(, "rotation_deg": [180, 0, 0])", on));
-    warns(sheet("012", "012", R"(, "rotation_deg": [180, 0, 0])", on), "faces look down");
-    warns(sheet("012", "021", "", on), "shapes[1].mesh.indices: warning: go round triangle 7 the other way than round its neighbour, triangle ");
+    warns(sheet("012", "012", R"(, "rotation_deg": [180, 0, 0])", on), "faces of the mesh point down");
+    warns(sheet("012", "021", "", on), "shapes[1].mesh.indices: warning: run around triangle 7 in the opposite direction to its neighbour, triangle ");
     is_well(cube(false, "[0, 2.6, 0]"));
-    warns(cube(true, "[0, 2.6, 0]"), "show their faces to the inside of a closed mesh");
+    warns(cube(true, "[0, 2.6, 0]"), "make the faces of a closed mesh point inwards");
     is_well(cube(true, "[0, 0, 0]"));  // a room
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("check tells 20 warnings of a kind and counts the others") {
     for (int i = 0; i < 25; ++i) slots += "{},";
     const Printed printed = check_text(slots + "]");
     CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') == server::kMaxToldWarnings + 1);
-    CHECK_MESSAGE(has(printed.out, "25 warnings, of which 5 are not told"), printed.out);
+    CHECK_MESSAGE(has(printed.out, "25 warnings, of which 5 are not shown"), printed.out);
 }
 
 TEST_CASE("run --bodies prints bodies that commands make, from the tick in which they are made until they are gone") {
