@@ -1,17 +1,21 @@
-// A constraint's description out of its table in a scene, by the fields that it visits (sim/constraints/fields.h) and the names that
-// the schema has. No constraint has code of its own here.
+// Reads a constraint's description from its table in a scene, by the fields that it visits (sim/constraints/fields.h)
+// and the names of the schema. No constraint has its own code here.
 //
-// A visited field is read from the scene's field of its name; where it is an angle, `x_rad`, from `x_deg`. A scene may say, instead:
+// A visited field is read from the scene's field of the same name. An angle `x_rad` is read from `x_deg`. A scene may
+// give instead:
 //
 //   `at`      in place of the points `anchor_a` and `anchor_b`
-//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute `in_scene` names
+//   `axis`    in place of the directions `axis_a` and `axis_b`, and so for any name; or the field that the attribute
+//             `in_scene` names
 //
-// both in the frame of the scene as the bodies stand at the start. All directions of a constraint are given in one of the two ways. A
-// direction without a field in the scene's frame (`normal_a`) is then perpendicular to the first of the others.
+// Both are in the frame of the scene, with the bodies at their starting poses. All directions of a constraint are given
+// in one of the two ways. A direction without a field in the scene's frame (`normal_a`) is then perpendicular to the
+// first of the others.
 //
-// What is absent: a point is the body's centre, and one of the world where B's point is at the start; a turn is as at the start; a
-// number that has no default in the schema is what the description's `at_start` measures, and without that stays as the description
-// has it; settings and velocities stay as the description has them. A flag is set where both ends of the range after it are given.
+// Defaults of absent fields. A point: the body's centre; a point of the world: the place of B's point at the start. A
+// rotation: as at the start. A number without a default in the schema: what the description's `at_start` measures, or
+// else the default of the description. Settings and velocities: the defaults of the description. A flag is true if both
+// ends of the range after it are given.
 #pragma once
 
 #include <functional>
@@ -27,7 +31,7 @@
 
 namespace orrery::protocol::scene {
 
-// A body's frame at the start; the world's for no body.
+// The frame of a body at the start, or the world's frame for no body.
 struct Frame {
     DVec position;
     DQuat orientation;
@@ -41,7 +45,8 @@ struct Ends {
     Frame a, b, c, d;
 };
 
-// Where the bodies of a joint are at the start, for a description's `at_start`: m, double precision, in the frame of the scene.
+// The poses of a joint's bodies at the start, for a description's `at_start`: m, double precision, in the scene's
+// frame.
 struct Start {
     const Ends& ends;
 
@@ -73,7 +78,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     void motor(const char* name, sim::Motor& to);
     void ordered(const char* low_name, float, const char* high_name, float);
     void perpendicular(const char* name, const sim::Vec3&, const char* to_name, const sim::Vec3&);
-    // After all fields: directions, which are known together.
+    // Called after all fields. Directions are computed here, once all are known.
     void finish();
 
   private:
@@ -109,7 +114,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     const Frame& frame(sim::Side side) const { return side == sim::Side::a ? ends_.a : ends_.b; }
     void read_number(const char* name, float& to, double low, double high, std::string_view limit);
     bool place_is_clear();
-    std::string ways() const;  // to give the directions
+    std::string ways() const;  // text: how to give the directions
     bool directions_in_scene();
     Direction* direction(std::string_view name);
     const Number* number(std::string_view name) const;

@@ -1,4 +1,4 @@
-// The JSON Schema of scenes, for editors: made of scene.fbs, so that it says what the loader takes.
+// The JSON Schema of scenes, for editors. It is generated from scene.fbs, so that it agrees with the loader.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace orrery::protocol {
 
-// JSON text, draft 07. Types, words, defaults and required fields are those of scene.fbs, descriptions its comments; unknown keys are
-// refused. It is stricter than the loader in what nobody writes by hand: null, a number for a word, a table as a list.
+// Returns JSON text, draft 07. Types, words, defaults and required fields are those of scene.fbs. Descriptions are its
+// comments. Unknown keys are errors. The schema is stricter than the loader for forms that people do not write: null, a
+// number for a word, a table as a list.
 Result<std::string> scene_json_schema();
 
 }  // namespace orrery::protocol

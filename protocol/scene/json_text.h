@@ -1,4 +1,5 @@
-// Places in JSON text as FlatBuffers' parser takes it: with comments, keys without quotes and trailing commas. Internal to protocol/scene.
+// Places in JSON text of the kind that FlatBuffers' parser accepts: with comments, keys without quotes and trailing
+// commas. Internal to protocol/scene.
 #pragma once
 
 #include <cstddef>
@@ -10,27 +11,27 @@ namespace orrery::protocol::scene {
 
 std::string_view without_byte_order_mark(std::string_view text);
 
-// The last character of the string or comment that begins at i; i itself where none does, npos where it does not end.
+// The last character of the string or comment that begins at i. i itself if none begins there; npos if it does not end.
 std::size_t end_of_string_or_comment(std::string_view text, std::size_t i);
 
-// Goes forward over a text, past blanks and comments. What it does not understand it leaves in place.
+// Moves forward over a text, past blanks and comments. It stops at text that it does not understand.
 class JsonCursor {
   public:
     explicit JsonCursor(std::string_view text) : text_(text) {}
 
-    std::size_t at();        // the offset of the next character that is neither blank nor comment; the text's length at its end
-    std::size_t offset() const { return i_; }  // where it is, be it before blanks
+    std::size_t at();  // the offset of the next character that is neither blank nor comment; the length at the end
+    std::size_t offset() const { return i_; }  // the present offset, which may be before blanks
     char peek();             // that character; 0 at the end
-    bool take(char c);       // goes past it if it is c
+    bool take(char c);       // moves past the next character if it is c
 
     struct Word {
-        std::string_view text;  // of a string what is between its quotes, as written
-        std::size_t at = 0;     // of its first character, which may be a quote
+        std::string_view text;  // of a string, the text between its quotes, as written
+        std::size_t at = 0;     // offset of its first character, which may be a quote
         bool quoted = false;
         bool empty() const { return text.empty() && !quoted; }
     };
-    Word word();             // a string, a number, a key or another word; empty if none is next
-    bool skip_value();       // goes past a value of any kind; false where there is none
+    Word word();             // a string, a number, a key or another word; empty if there is none
+    bool skip_value();       // moves past a value of any kind; false if there is none
 
   private:
     std::string_view text_;
@@ -40,11 +41,12 @@ class JsonCursor {
 // Counted from 1.
 std::size_t line_at(std::string_view text, std::size_t offset);
 
-// The line of what a path such as "bodies[3].position.y" names, or of the innermost part of the path that the text has. 0: the text has none.
+// The line of the value that a path such as "bodies[3].position.y" names, or of the innermost part of the path that the
+// text has. 0: the text has no part of it.
 std::size_t line_of_path(std::string_view text, std::string_view path);
 
-// `error` with the line: a place "FILE: bodies[3].shape" becomes "FILE:12: bodies[3].shape", where `text` is the file's.
-// Another place stays.
+// Adds the line to an error: the place "FILE: bodies[3].shape" becomes "FILE:12: bodies[3].shape", where `text` is the
+// content of the file. Other places stay.
 Error with_line(Error error, std::string_view text, std::string_view file_name);
 
 }  // namespace orrery::protocol::scene

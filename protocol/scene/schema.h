@@ -1,7 +1,8 @@
-// The scene's schema as data: which fields each table of scene.fbs has. From the binary form of the schema, which the build embeds.
+// The scene's schema as data: the fields of each table of scene.fbs. It is read from the schema's binary form, which
+// the build embeds.
 //
-// What is written once for all tables reads scenes by it: the hash, and the conversion of constraints. Scenes alone: they are files, and
-// are verified as any FlatBuffer is before they are read by it. No message from the network is.
+// Code that serves all tables reads scenes by this schema: the hash, and the conversion of constraints. Only scenes are
+// read so. They are files, and are verified as FlatBuffers first. Messages from the network are not read so.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -17,13 +18,13 @@ struct SchemaTable;
 
 struct SchemaField {
     std::string_view name;
-    flatbuffers::voffset_t offset = 0;            // in a table's vtable; bytes from the beginning of a struct
+    flatbuffers::voffset_t offset = 0;  // position in a table's vtable, or in bytes from the beginning of a struct
     reflection::BaseType type = reflection::None;
-    reflection::BaseType element = reflection::None;  // where `type` is Vector
-    const SchemaTable* table = nullptr;           // of an object, and of a vector of objects
+    reflection::BaseType element = reflection::None;  // if `type` is Vector
+    const SchemaTable* table = nullptr;           // of an object, or of a vector of objects
     double default_real = 0.0;                    // the default of a number with a point, and of all others
     std::int64_t default_integer = 0;
-    bool optional = false;                        // a number that has no default: absent is a value of its own
+    bool optional = false;                        // a number without a default: absence is a value of its own
     // Attributes of scene.fbs:
     bool hashed = true;
     bool centre_of_b = false;
@@ -31,15 +32,15 @@ struct SchemaField {
 };
 
 struct SchemaTable {
-    std::string_view name;            // without its namespace
+    std::string_view name;            // without the namespace
     bool is_struct = false;
     std::uint32_t bytes = 0;          // of a struct
-    std::vector<SchemaField> fields;  // a table's by name, a struct's as they lie; no deprecated ones
+    std::vector<SchemaField> fields;  // a table's in order of names, a struct's in order of storage; no deprecated ones
 
-    const SchemaField* find(std::string_view field) const;  // of a table; null: it has none of that name
+    const SchemaField* find(std::string_view field) const;  // of a table; null: no such field
 };
 
-// Of the root. Made at the first call.
+// The schema of the root table. It is made at the first call.
 const SchemaTable& scene_schema();
 
 }  // namespace orrery::protocol::scene
