@@ -1,5 +1,5 @@
-// netcode 1.02 challenge tokens: 300 bytes that only the server which made them can open. A client that returns one
-// has shown that it receives at the address it sends from.
+// Challenge tokens of netcode 1.02: 300 bytes that only the server that made them can open. A client that returns one
+// has proved that it receives at the address that it sends from.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct ChallengeToken {
     UserData user_data{};
 };
 
-// ChaCha20-Poly1305 (IETF), no associated data; nonce: 4 zero bytes and `sequence`, little endian. One key must never
-// see one sequence twice: the server draws a key at each start.
+// ChaCha20-Poly1305 (IETF) without associated data. The nonce is 4 zero bytes and `sequence`, little endian. A key must
+// never be used with the same sequence twice. The server makes a new key at each start.
 void seal_challenge_token(const ChallengeToken& token, std::uint64_t sequence, const Key& key,
                           std::span<std::uint8_t, kChallengeTokenBytes> out);
 bool open_challenge_token(std::span<const std::uint8_t, kChallengeTokenBytes> sealed, std::uint64_t sequence,
