@@ -323,19 +323,19 @@ TEST_CASE("an error of a constraint names its field and the ways to give it") {
     const auto says = [](const std::string& error, const std::string& part) { CHECK_MESSAGE(error.find(part) != std::string::npos, error); };
     const std::string at = R"("at": [0, 0, 0], )";
     says(error_in<sim::Hinge>("hinge", at + R"("anchor_a": [0, 0, 0], "axis": [0, 1, 0])"),
-         "joints[0].hinge: says twice where it is; give either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
-    says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"), "joints[0].weld: does not say where it is; give either `at`");
+         "joints[0].hinge: has two places; give the place once: either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
+    says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"), "joints[0].weld: has no place; give the place once: either `at`");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "axis_a": [0, 1, 0])"),
-         "joints[0].hinge: gives its axes twice; give either `axis` (in the scene's frame), or `axis_a`, `axis_b`, `normal_a` and `normal_b` (local)");
-    says(error_in<sim::Hinge>("hinge", at + R"("axis_a": [0, 1, 0])"), "joints[0].hinge: lacks an axis; give either `axis`");
+         "joints[0].hinge: has its axes twice; give the axes once: either `axis` (in the scene's frame), or `axis_a`, `axis_b`, `normal_a` and `normal_b` (local)");
+    says(error_in<sim::Hinge>("hinge", at + R"("axis_a": [0, 1, 0])"), "joints[0].hinge: does not have all axes; give the axes once: either `axis`");
     says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0])"),
-         "joints[0].wheel: lacks an axis; give either `up` and `axle` (in the scene's frame), or `suspension_a`, `axle_a` and `axle_b` (local)");
+         "joints[0].wheel: does not have all axes; give the axes once: either `up` and `axle` (in the scene's frame), or `suspension_a`, `axle_a` and `axle_b` (local)");
     says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 1, 1])"), "joints[0].wheel.axle: is not perpendicular to `up`");
     says(error_in<sim::TwistLimit>("twist_limit", R"("axis_a": [0, 1, 0], "axis_b": [0, 1, 0], "normal_a": [1, 0, 0], "normal_b": [1, 1, 0])"),
          "joints[0].twist_limit.normal_b: is not perpendicular to `axis_b`");
     says(error_in<sim::Pulley>("pulley", R"("wheel_a": [0, 9, 0])"), "joints[0].pulley.wheel_b: is missing; give the point");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "min_angle_deg": 0)"),
-         "joints[0].hinge: has one end of its limit; give both `min_angle_deg` and `max_angle_deg`, or neither");
+         "joints[0].hinge: has only one end of its limit; give both `min_angle_deg` and `max_angle_deg`, or neither");
     says(error_in<sim::TwistLimit>("twist_limit", R"("axis": [0, 1, 0], "min_angle_deg": 20, "max_angle_deg": 10)"),
          "joints[0].twist_limit.min_angle_deg: is 20, above `max_angle_deg`, which is 10");
     says(error_in<sim::DistanceLimit>("distance_limit", R"("min_m": 5)"), "joints[0].distance_limit.min_m: is 5, above `max_m`, which is 1.58");

@@ -115,7 +115,7 @@ TEST_CASE("check ends with 2 for what cannot be loaded, with 0 for warnings, wit
 TEST_CASE("check: a body that starts deep in another or in the ground is told with the way out, one that touches is not") {
     warns(ground(R"({"name": "low", "shape": "ball", "position": [0, 0.3, 0]})"),
           "s.json:5: bodies[1].position: warning: \"low\" starts about 2");
-    warns(ground(R"({"name": "low", "shape": "box", "position": [0, 0.3, 0]})"), " mm deep in \"ground\" (bodies[0]); move it by [0, 0.2");
+    warns(ground(R"({"name": "low", "shape": "box", "position": [0, 0.3, 0]})"), " mm deep inside \"ground\" (bodies[0]); move it by [0, 0.2");
     is_well(ground(R"({"shape": "ball", "position": [0, 0.5, 0]}, {"shape": "box", "position": [5, 0.5, 0]}, {"shape": "box", "position": [5, 1.495, 0]},
         {"shape": "bar", "position": [0, 0.5, 9]})"));
     warns(ground(R"({"name": "a", "shape": "box", "position": [0, 0.5, 0]}, {"name": "b", "shape": "box", "position": [0.9, 0.5, 0.1]})"),
@@ -165,8 +165,8 @@ TEST_CASE("check: a static body with a velocity, a joint that holds no dynamic b
         std::string text = posts;
         return text.replace(text.find("TYPE"), 4, type);
     };
-    warns(of_type("static") + "\n\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"weld\": {}}]", "s.json:4: joints[0]: warning: holds static bodies alone, which no joint moves");
-    warns(of_type("kinematic") + R"("joints": [{"a": "a", "b": "b", "weld": {}}])", "holds static or kinematic bodies alone");
+    warns(of_type("static") + "\n\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"weld\": {}}]", "s.json:4: joints[0]: warning: holds static bodies only, which no joint moves");
+    warns(of_type("kinematic") + R"("joints": [{"a": "a", "b": "b", "weld": {}}])", "holds static or kinematic bodies only");
     warns(of_type("static") + R"("joints": [{"b": "b", "ball_socket": {"at": [3, 0, 0]}}])", "joints[0]: warning: holds static bodies alone");
     is_well(of_type("dynamic") + R"("joints": [{"a": "a", "b": "b", "weld": {}}])");
 }
