@@ -1,4 +1,4 @@
-// `orrery check`: what is wrong with a scene, and what may be.
+// `orrery check`: prints the errors and warnings of a scene.
 #pragma once
 
 #include <string>
