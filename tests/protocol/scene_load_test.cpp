@@ -358,7 +358,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"tick_rate_hz\": nan"), "test.json:3: tick_rate_hz");
     has(scene("\"gravity\": [0, -inf, 0]"), "test.json:3: gravity.y");
     has(scene("\"gravity\": [0, 1e39, 0]"), "test.json");
-    has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: a function call");
+    has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: the text has a function call");
     has(scene("\"name\": \"../../etc\""), "test.json:3: name");
     has(scene("\"name\": \"unfinished"), "test.json:3: a string does not end");
     has(scene("/* unfinished"), "test.json:3: a comment does not end");
@@ -393,7 +393,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0]}}]"),
         "joints[0].hinge: has no axis");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0], \"axis\": [0, 0, 0]}}]"),
-        "joints[0].hinge.axis: has no direction");
+        "joints[0].hinge.axis: is zero or too short");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"c\", \"weld\": {}}]"),
         "joints[0].b: no body is called \"c\"");
     has(scene(pair + "\"joints\": [{\"a\": \"chain[2]\", \"b\": \"a\", \"weld\": {}}]"),
@@ -422,7 +422,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     };
     refused(R"("shape": "crate", "locks": "angular_x angular_y angular_z")", R"("walk": {"body": "a"})",
             "actuators[0].body: is not a character: make it a dynamic capsule");
-    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is no character");
+    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is not a character");
     refused(hero, R"("jump": {"body": "a"})", "actuators[0].body: has no walk actuator, which a jump needs");
     has(character(hero, R"("walk": {"body": "a"}, "jump": {"body": "a"})"), "actuators[0]: needs exactly one of motor");
     has(scene(pair + "\"rigs\": [{}]"), "rigs[0].bodies: is empty; name a dynamic body");

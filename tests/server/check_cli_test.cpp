@@ -100,14 +100,14 @@ TEST_CASE("check ends with 2 for what cannot be loaded, with 0 for warnings, wit
     CHECK(check({bad}).code == 2);
     CHECK(has(check({bad}).err, "bad.json:2: bodies[0].mass: unknown field"));
     CHECK(check({refused}).code == 2);
-    CHECK_MESSAGE(has(check({refused}).err, "refused.json:3: actuators[0].body: is no character"), check({refused}).err);
+    CHECK_MESSAGE(has(check({refused}).err, "refused.json:3: actuators[0].body: is not a character"), check({refused}).err);
     CHECK(check({folder / "none.json"}).code == 2);
     CHECK(check({}).code == 64);
     const Printed all = check({good, odd, bad, "--strict", "--json"});
     CHECK(all.code == 2);
     CHECK(all.err.empty());
     CHECK_MESSAGE(has(all.out, "{\"severity\": \"error\", \"kind\": \"error\", \"file\": \"" + bad + "\", \"line\": 2, \"path\": \"bodies[0].mass\", \"message\": \"unknown field"), all.out);
-    CHECK_MESSAGE(has(all.out, "{\"severity\": \"warning\", \"kind\": \"idle_slot\", \"file\": \"" + odd + "\", \"line\": 2, \"path\": \"slots[0]\", \"message\": \"steers nothing"), all.out);
+    CHECK_MESSAGE(has(all.out, "{\"severity\": \"warning\", \"kind\": \"idle_slot\", \"file\": \"" + odd + "\", \"line\": 2, \"path\": \"slots[0]\", \"message\": \"controls nothing"), all.out);
     CHECK_MESSAGE(has(all.out, "\"bodies\": 0, \"joints\": 0, \"warnings\": 1"), all.out);
     CHECK(has(check({"--help"}).out, "Exit codes"));
 }
@@ -149,9 +149,9 @@ TEST_CASE("check: players are where their slots are, each template once, and tem
           "s.json:5: slots[1].position: warning: is that of slots[0], too");
 }
 
-TEST_CASE("check: a slot that steers nothing") {
-    warns(R"("slots": [{"name": "p"}])", "s.json:2: slots[0]: warning: steers nothing");
-    warns(kShapes + R"("templates": [{"name": "t", "bodies": [{"shape": "box"}]}], "slots": [{"template": "t"}])", "slots[0]: warning: steers nothing");
+TEST_CASE("check: a slot that controls nothing") {
+    warns(R"("slots": [{"name": "p"}])", "s.json:2: slots[0]: warning: controls nothing");
+    warns(kShapes + R"("templates": [{"name": "t", "bodies": [{"shape": "box"}]}], "slots": [{"template": "t"}])", "slots[0]: warning: controls nothing");
     is_well(kShapes + R"("bodies": [{"name": "b", "shape": "box"}], "slots": [{"name": "p"}], "actuators": [{"slot": "p", "weights": [1], "force": {"body": "b"}}])");
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("check: a static body with a velocity, a joint that holds no dynamic b
     };
     warns(of_type("static") + "\n\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"weld\": {}}]", "s.json:4: joints[0]: warning: holds static bodies only, which no joint moves");
     warns(of_type("kinematic") + R"("joints": [{"a": "a", "b": "b", "weld": {}}])", "holds static or kinematic bodies only");
-    warns(of_type("static") + R"("joints": [{"b": "b", "ball_socket": {"at": [3, 0, 0]}}])", "joints[0]: warning: holds static bodies alone");
+    warns(of_type("static") + R"("joints": [{"b": "b", "ball_socket": {"at": [3, 0, 0]}}])", "joints[0]: warning: holds static bodies only");
     is_well(of_type("dynamic") + R"("joints": [{"a": "a", "b": "b", "weld": {}}])");
 }
 
