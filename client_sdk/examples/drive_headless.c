@@ -13,15 +13,15 @@ static const double key_frame_timeout_s = 150.0; /* the server ends a join after
 static const double silence_timeout_s = 10.0;    /* between snapshots */
 
 static const char usage[] =
-    "usage: drive_headless [--watch] TOKEN_FILE [SECONDS]   (orrery serve writes TOKEN_FILE at its start)\n"
-    "  drives straight for SECONDS (default 10) and says how far it came\n"
-    "  --watch  steers nothing, needs no seat, and prints lines of key=value: one a second, and\n"
-    "             key_frame  once it is complete: seconds since connecting, the tick it shows, bodies, bytes\n"
-    "             watched    after SECONDS of snapshots: bodies, snapshots, bytes a second (mean, and of the largest\n"
+    "usage: drive_headless [--watch] TOKEN_FILE [SECONDS]   (orrery serve writes TOKEN_FILE when it starts)\n"
+    "  drives straight ahead for SECONDS (default 10) and prints the distance\n"
+    "  --watch  sends no controls, needs no slot, and prints lines of key=value: one each second, and\n"
+    "             key_frame  when it is complete: seconds since connecting, its tick, bodies, bytes\n"
+    "             watched    after SECONDS of snapshots: bodies, snapshots, bytes per second (mean, and of the largest\n"
     "                        whole second), ticks of the first and the last snapshot\n"
-    "           These seconds are the server's: as many ticks as it steps in one while it keeps its rate; wall_s is\n"
-    "           what the clock says. Bytes are of datagrams, without UDP and IP headers.\n"
-    "exit codes: 0 good (drove more than 5 m; --watch: the key frame and snapshots came), 1 not, and why; 2 no usable\n"
+    "           These seconds are the server's: the ticks that it steps in a second at its rate. wall_s is real\n"
+    "           time. Bytes are those of datagrams, without UDP and IP headers.\n"
+    "exit codes: 0 success (drove more than 5 m; --watch: key frame and snapshots came), 1 failure; 2 no usable\n"
     "token; 64 usage\n";
 
 static uint64_t now_ns(void) {
@@ -105,8 +105,8 @@ static int drive(orrery_client *client, double seconds) {
     }
     if (!have_start) {
         fprintf(stderr,
-                "no body of this player's own was seen: no answer, no free seat (--watch needs none), or a seat that "
-                "steers what stands in the scene\n");
+                "this player has no body of its own: no answer, no free slot (--watch needs none), or a slot that "
+                "controls bodies of the scene\n");
         return 1;
     }
     distance = sqrt(pow(end[0] - start[0], 2) + pow(end[1] - start[1], 2) + pow(end[2] - start[2], 2));
@@ -143,7 +143,7 @@ static int await_key_frame(orrery_client *client, uint64_t begun) {
                    (unsigned long long)connected.tick, session.body_count, bytes);
             fflush(stdout);
             if (session.slot != ORRERY_NO_SLOT)
-                fprintf(stderr, "this room gave its free seat %u: it stays unsteered\n", session.slot);
+                fprintf(stderr, "the room gave its free slot %u, which gets no controls\n", session.slot);
             return 1;
         }
         if (seconds_since(begun) > key_frame_timeout_s) {
@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
     path = argv[first];
     if (!read_token(path, token)) {
         fprintf(stderr,
-                "%s: cannot be read, or is too short for a connect token; orrery serve writes one at its start\n",
+                "%s: cannot be read, or is too short for a connect token; orrery serve writes one when it starts\n",
                 path);
         return 2;
     }

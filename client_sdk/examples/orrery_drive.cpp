@@ -55,12 +55,12 @@ void print_usage(std::FILE* to) {
     std::fprintf(
         to,
         "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--seconds N]\n"
-        "  --token FILE        connect token (default build/replays/connect.token, which `orrery serve` writes)\n"
-        "  --server ADDR:PORT  ask a server that was started with --insecure for a token\n"
-        "  --auto              drive straight on; without it W A S D on the terminal, space for the third channel (brakes or\n"
-        "                      jumps), X lets go, Q leaves\n"
-        "  --seconds N         how long (default with --auto: 10)\n"
-        "exit codes: 0 good (--auto: moved more than 5 m), 1 it did not, or no connection, 2 no usable token, 64 "
+        "  --token FILE        connect token (default: build/replays/connect.token, which `orrery serve` writes)\n"
+        "  --server ADDR:PORT  get a token from a server that runs with --insecure\n"
+        "  --auto              drive straight ahead; without it: W A S D on the terminal, space for the third channel (brakes or\n"
+        "                      jumps), X to let go, Q to leave\n"
+        "  --seconds N         time to drive (default with --auto: 10)\n"
+        "exit codes: 0 success (--auto: moved more than 5 m), 1 no such motion or no connection, 2 no usable token, 64 "
         "usage\n");
 }
 
@@ -85,7 +85,7 @@ std::optional<Options> parse(int argc, char** argv) {
             }
         } else {
             const bool known = argument == "--token" || argument == "--server" || argument == "--seconds";
-            std::fprintf(stderr, "orrery_drive: %s: %s\n", argument.c_str(), known ? "a value is missing" : "there is no such option");
+            std::fprintf(stderr, "orrery_drive: %s: %s\n", argument.c_str(), known ? "a value is missing" : "is not an option");
             return std::nullopt;
         }
     }
@@ -130,7 +130,7 @@ class Drive {
         const std::vector<std::uint8_t> token{std::istreambuf_iterator<char>(file), {}};
         if (!file.is_open()) {
             std::fprintf(stderr,
-                         "orrery_drive: %s: cannot be read; is a server running that has written it? (--token FILE)\n",
+                         "orrery_drive: %s: cannot be read; start a server, which writes it, or name another file with --token\n",
                          options_.token.c_str());
             return false;
         }
@@ -152,10 +152,10 @@ class Drive {
             if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s from " + whom();
             if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
-                lost_ = "no seat of this room is free, or its scene has none, and --auto needs a vehicle; to watch, leave out --auto, or drive_headless --watch";
+                lost_ = "the room has no free slot, and --auto needs a vehicle; to watch, leave out --auto, or use drive_headless --watch";
             if (playing() && playing_since == 0) playing_since = now_ns();
             if (options_.automatic && !track_.known && playing_since != 0 && seconds_since(playing_since) > kOwnBodyTimeout_s)
-                lost_ = "this seat has no body of its own that could be seen to move: it steers what stands in the scene; leave out --auto";
+                lost_ = "this slot has no body of its own that --auto can measure: it controls bodies of the scene; leave out --auto";
             if ((track_.known || (playing() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
             if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
             heard_ = heard_ || playing() || joining;
@@ -180,7 +180,7 @@ class Drive {
         while (client_.next_event(event)) {
             if (event.kind != ORRERY_EVENT_DISCONNECTED) continue;
             lost_ = "disconnected from " + whom() + ": " + event.text;
-            if (!heard_ && options_.server.empty()) lost_ += "; is it running, and is the token its own? Its log says what it refuses";
+            if (!heard_ && options_.server.empty()) lost_ += "; check that the server runs and made the token. Its log has the reason for a refusal";
         }
     }
 
@@ -296,7 +296,7 @@ int main(int argc, char** argv) {
         return 64;
     }
     if (!options->automatic && !Terminal::available()) {
-        std::fprintf(stderr, "orrery_drive: this is not a terminal; drive with --auto --seconds 10\n");
+        std::fprintf(stderr, "orrery_drive: this is not a terminal; use --auto --seconds 10\n");
         return 64;
     }
     std::optional<Client> client = Client::create();

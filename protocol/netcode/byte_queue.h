@@ -1,5 +1,5 @@
-// A bounded queue of byte strings, each with a header of type M, in one growing buffer that is reused: no allocation
-// once it has reached the size that its load needs.
+// A bounded queue of byte strings, each with a header of type M, in one buffer that is reused. Once it has grown to the
+// size that its load needs, it allocates no more.
 #pragma once
 
 #include <cstring>
@@ -18,14 +18,14 @@ class ByteQueue {
     std::size_t bytes() const { return data_.size() - data_head_; }
     bool empty() const { return size() == 0; }
 
-    // False: full, nothing was taken.
+    // False: the queue is full and nothing was added.
     bool push(const M& header, Bytes bytes_in) {
         if (size() >= max_records_ || bytes_in.size() > max_bytes_ - bytes()) return false;
         push_always(header, bytes_in);
         return true;
     }
 
-    // For the few records that must not be lost and that the caller bounds by other means.
+    // For a few records that must not be lost and whose number the caller limits by other means.
     void push_always(const M& header, Bytes bytes_in) {
         compact();
         records_.push_back({header, bytes_in.size()});
@@ -60,7 +60,8 @@ class ByteQueue {
         std::size_t size;
     };
 
-    // Moves the rest to the front once more than half of the buffer has been read: amortised constant work a byte.
+    // Moves the rest to the front after more than half of the buffer was read, which takes constant time for each byte
+    // on average.
     void compact() {
         if (empty()) return clear();
         if (record_head_ * 2 < records_.size()) return;

@@ -27,8 +27,8 @@ struct ChallengeToken {
     AddressBinding binding{};  // zeros: the reference's
 };
 
-// ChaCha20-Poly1305 (IETF), no associated data; nonce: 4 zero bytes and `sequence`, little endian. One key must never
-// see one sequence twice: the server draws a key at each start.
+// ChaCha20-Poly1305 (IETF) without associated data. The nonce is 4 zero bytes and `sequence`, little endian. A key must
+// never be used with the same sequence twice. The server makes a new key at each start.
 void seal_challenge_token(const ChallengeToken& token, std::uint64_t sequence, const Key& key,
                           std::span<std::uint8_t, kChallengeTokenBytes> out);
 bool open_challenge_token(std::span<const std::uint8_t, kChallengeTokenBytes> sealed, std::uint64_t sequence,

@@ -1,4 +1,4 @@
-// Inside of Channel: what reliable.cpp (sending) and reliable_receive.cpp share.
+// The inside of Channel, which reliable.cpp (sending) and reliable_receive.cpp share.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr std::uint8_t kChunkUnreliable = 1, kChunkStream = 2;
 static_assert(kMaxChannelHeader + 1 + 2 + kMaxUnreliableBytes <= kMaxPayloadBytes);
 
 struct Channel::State {
-    static constexpr std::size_t kSentRing = 1024;  // packets remembered; at most this many can be in flight
+    static constexpr std::size_t kSentRing = 1024;  // packets that are remembered; at most this many are in flight
     static constexpr std::size_t kMaxRanges = 8;    // stream ranges in one packet
 
     struct NoHeader {};
@@ -33,7 +33,7 @@ struct Channel::State {
         std::uint64_t sequence = 0;
         TimeNs sent = 0;
         bool has_ack = false;
-        std::uint64_t acked_up_to = 0;  // the newest sequence that it acknowledged
+        std::uint64_t acked_up_to = 0;  // the newest sequence that this packet acknowledged
         std::array<std::uint64_t, kMaxUnreliablePerPacket> tag{};
         std::array<Interval, kMaxRanges> range{};
     };
@@ -83,7 +83,7 @@ struct Channel::State {
 
     // Sending.
     std::uint64_t next_sequence = 0;
-    std::uint64_t oldest_in_flight = 0;  // every packet before it has met its fate
+    std::uint64_t oldest_in_flight = 0;  // every packet before it was acknowledged or given up
     bool any_acknowledged = false;
     std::uint64_t newest_acknowledged = 0;
     bool ack_awaited = false;  // a packet that asks for an ack has gone out since the last new one came
@@ -97,15 +97,15 @@ struct Channel::State {
     double allowance_bytes = 0.0;
     bool allowance_started = false;
     TimeNs allowance_at = 0, losses_found_at = 0;
-    unsigned backoff = 0;   // doublings of the loss delay while nothing at all is acknowledged
-    SmoothedTime rtt;       // without the peer's wait before it acknowledged
-    SmoothedTime ack_time;  // with it: what decides about losses
+    unsigned backoff = 0;   // doublings of the loss delay while nothing is acknowledged
+    SmoothedTime rtt;       // without the time that the peer waited before it acknowledged
+    SmoothedTime ack_time;  // with that time; it decides when a packet is lost
 
     // Receiving.
     bool any_received = false;
     std::uint64_t newest_received = 0;
     TimeNs newest_received_at = 0;
-    ReplayProtection received;    // which of the last 256 packets
+    ReplayProtection received;    // which of the last 256 packets were received
     std::uint64_t ack_floor = 0;  // the peer knows of our acknowledgements up to here
     std::size_t acks_owed = 0;
     TimeNs acks_owed_since = 0;

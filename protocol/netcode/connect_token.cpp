@@ -106,29 +106,29 @@ void write_connect_token(const ConnectToken& token, std::span<std::uint8_t, kCon
 
 Result<ConnectToken> read_connect_token(Bytes bytes) {
     if (bytes.size() != kConnectTokenBytes) {
-        return token_error("connect token", "must be exactly 2048 bytes: it was cut or is not a token");
+        return token_error("connect token", "must have exactly 2048 bytes: it was cut off or is not a token; mint a new one");
     }
     WireReader in(bytes);
     const Bytes version = in.bytes(kNetcodeVersion.size());
     if (!std::equal(version.begin(), version.end(), kNetcodeVersion.begin())) {
-        return token_error("connect token, version", "is not \"NETCODE 1.02\": mint it for this version");
+        return token_error("connect token, version", "is not \"NETCODE 1.02\": mint a token of this version");
     }
     ConnectToken token;
     token.protocol_id = in.u64();
     token.create_timestamp = in.u64();
     token.expire_timestamp = in.u64();
     if (token.create_timestamp > token.expire_timestamp) {
-        return token_error("connect token, expire timestamp", "lies before its create timestamp: mint a new token");
+        return token_error("connect token, expire timestamp", "is before its create timestamp: mint a new token");
     }
     in.array(token.nonce);
     in.array(token.private_part);
     token.timeout_seconds = static_cast<std::int32_t>(in.u32());
     if (!read_addresses(in, token.servers)) {
-        return token_error("connect token, server addresses", "must be 1 to 32 of type 1 (IPv4) or 2 (IPv6)");
+        return token_error("connect token, server addresses", "must be 1 to 32 addresses of type 1 (IPv4) or 2 (IPv6): mint a new token");
     }
     in.array(token.client_to_server);
     in.array(token.server_to_client);
-    if (!in.ok()) return token_error("connect token", "ends inside its fields");
+    if (!in.ok()) return token_error("connect token", "ends inside its fields: mint a new token");
     return token;
 }
 
@@ -181,14 +181,14 @@ bool open_private_token(std::span<const std::uint8_t, kPrivateTokenBytes> sealed
 Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const Key& private_key, RandomSource& random) {
     const auto& servers = request.servers;
     if (servers.count < 1 || servers.count > kMaxServersPerToken) {
-        return Error{ErrorCode::invalid_argument, "server addresses", "a token names 1 to 32 servers"};
+        return Error{ErrorCode::invalid_argument, "server addresses", "are not 1 to 32 addresses; name that many"};
     }
     for (std::uint32_t i = 0; i < servers.count; ++i) {
         if (servers.items[i].valid()) continue;
-        return Error{ErrorCode::invalid_argument, "server addresses[" + std::to_string(i) + "]", "is not set"};
+        return Error{ErrorCode::invalid_argument, "server addresses[" + std::to_string(i) + "]", "is not set; give an address with a port"};
     }
     if (request.create_timestamp > UINT64_MAX - request.expires_in_seconds) {
-        return Error{ErrorCode::invalid_argument, "create timestamp", "is not a time in Unix seconds"};
+        return Error{ErrorCode::invalid_argument, "create timestamp", "is not a time in Unix seconds; give the present time"};
     }
     PrivateToken secret;
     secret.client_id = request.client_id;

@@ -1,5 +1,5 @@
-// netcode 1.02 connect tokens: 2048 public bytes for the client, 1024 of them a private part that only backend and
-// server can open (XChaCha20-Poly1305 under their shared key).
+// Connect tokens of netcode 1.02: 2048 public bytes for the client. 1024 of them are a private part that only the
+// backend and the server can open (XChaCha20-Poly1305 with their shared key).
 #pragma once
 
 #include <array>
@@ -31,22 +31,22 @@ struct AddressList {
 
     bool contains(const Address& address) const;
     bool add(const Address& address);  // false when full
-    // To the front, the others keep their order; the last one goes if the list is full.
+    // Moves an address to the front; the others keep their order. If the list is full, the last one is dropped.
     void put_first(const Address& address);
     friend bool operator==(const AddressList&, const AddressList&) = default;
 };
 
-// What the server learns by opening the private part.
+// The content of the private part, which the server reads.
 struct PrivateToken {
     std::uint64_t client_id = 0;
-    std::int32_t timeout_seconds = 0;  // zero and below: never times out
+    std::int32_t timeout_seconds = 0;  // zero and below: no timeout
     AddressList servers;
     Key client_to_server{};
     Key server_to_client{};
     UserData user_data{};
 };
 
-// What the client reads.
+// The public part, which the client reads.
 struct ConnectToken {
     std::uint64_t protocol_id = 0;
     std::uint64_t create_timestamp = 0;  // Unix seconds
@@ -61,15 +61,15 @@ struct ConnectToken {
 
 using PublicTokenBytes = std::array<std::uint8_t, kConnectTokenBytes>;
 
-// Public part: the plain layout.
+// Public part: its plain layout.
 void write_connect_token(const ConnectToken& token, std::span<std::uint8_t, kConnectTokenBytes> out);
 Result<ConnectToken> read_connect_token(Bytes bytes);
 
-// Private part: the plain layout (tests and fuzzers reach the reader behind the cryptography by it).
+// Private part: its plain layout. Tests and fuzzers use it to reach the reader behind the cryptography.
 void write_private_token(const PrivateToken& token, std::span<std::uint8_t, kPrivateTokenBytes> out);
 bool read_private_token(Bytes bytes, PrivateToken& out);  // bytes: kPrivateTokenBytes, the tag's place is ignored
 
-// Seals in place: 1008 bytes of layout become 1008 of cipher text and a tag.
+// Encrypts in place: 1008 bytes of layout become 1008 bytes of cipher text and a tag.
 void seal_private_token(std::span<std::uint8_t, kPrivateTokenBytes> bytes, std::uint64_t protocol_id,
                         std::uint64_t expire_timestamp, const TokenNonce& nonce, const Key& private_key);
 bool open_private_token(std::span<const std::uint8_t, kPrivateTokenBytes> sealed, std::uint64_t protocol_id,
@@ -80,13 +80,13 @@ struct TokenRequest {
     std::uint64_t protocol_id = 0;
     std::uint64_t client_id = 0;
     AddressList servers;
-    std::uint64_t create_timestamp = 0;  // Unix seconds now
+    std::uint64_t create_timestamp = 0;  // the present time in Unix seconds
     std::uint32_t expires_in_seconds = 300;
     std::int32_t timeout_seconds = 15;
     UserData user_data{};
 };
 
-// Mints: draws both session keys and the nonce. An error names what is wrong with the request.
+// Makes a token with random session keys and a random nonce. An error says what is wrong with the request.
 Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const Key& private_key, RandomSource& random);
 
 }  // namespace orrery::protocol

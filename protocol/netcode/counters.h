@@ -1,4 +1,4 @@
-// Why a datagram was ignored, and how often: counted, never logged one by one.
+// Reasons why datagrams were ignored, with counts. They are counted, and never logged one by one.
 #pragma once
 
 #include <array>
@@ -42,11 +42,11 @@ enum class Ignored : std::uint8_t {
     response_client_id,
     response_address_connected,
     response_id_connected,
-    // Token minting on request (`--insecure`).
+    // Tokens on request (`--insecure`).
     mint_disabled,
     mint_not_loopback,
     mint_malformed,
-    // Our own bounds.
+    // Limits of this implementation.
     event_queue_full,
     wrong_state,
     kCount

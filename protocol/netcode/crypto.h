@@ -1,4 +1,4 @@
-// Keys, randomness and time as the netcode classes take them. All cryptography is libsodium's.
+// Keys, randomness and time for the netcode classes. libsodium does all cryptography.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ inline constexpr std::size_t kKeyBytes = 32;
 inline constexpr std::size_t kMacBytes = 16;
 using Key = std::array<std::uint8_t, kKeyBytes>;
 
-// Monotonic time in nanoseconds from any origin; the caller owns the clock.
+// Monotonic time in nanoseconds from any origin. The caller owns the clock.
 using TimeNs = std::uint64_t;
 inline constexpr TimeNs kNsPerSecond = 1'000'000'000;
 inline constexpr TimeNs kNsPerMs = 1'000'000;
 
-// Where keys, nonces and first sequence numbers come from. Passed in, so that a test replays from a seed.
+// The source of keys, nonces and first sequence numbers. It is passed in, so that a test can use a seed.
 class RandomSource {
   public:
     virtual ~RandomSource() = default;
@@ -30,7 +30,7 @@ class RandomSource {
     Key next_key();
 };
 
-// The operating system's generator by libsodium: the one for production.
+// The operating system's generator, through libsodium, for production.
 class SystemRandom final : public RandomSource {
   public:
     void fill(MutableBytes out) override;

@@ -1,4 +1,4 @@
-// Where outgoing datagrams go. The bytes are valid during the call alone.
+// The destination of outgoing datagrams. The bytes are valid only during the call.
 #pragma once
 
 #include "protocol/netcode/address.h"
@@ -6,7 +6,7 @@
 
 namespace orrery::protocol {
 
-// No datagram that these classes send or accept is longer (the padded token request of `--insecure` is the longest).
+// The longest datagram that these classes send or accept, which is the padded token request of `--insecure`.
 inline constexpr std::size_t kMaxDatagramBytes = 2100;
 
 class DatagramSink {

@@ -1,6 +1,7 @@
-// `--insecure`, for development: a server that mints a token for whoever asks, in one datagram each way.
+// `--insecure`, for development: a server that gives a token to every client that asks, with one datagram in each
+// direction.
 //
-// The question is padded so that the answer is smaller: nobody can use the server to amplify traffic.
+// The question is padded so that the answer is smaller. So the server cannot be used to amplify traffic.
 //   question: 0x0f, "ORRERY TOKEN", protocol id u64, cookie u64, zero padding to kTokenQuestionBytes
 //   answer:   0x1f, "ORRERY TOKEN", cookie u64, the connect token
 #pragma once
@@ -21,7 +22,7 @@ static_assert(kTokenAnswerBytes < kTokenQuestionBytes);
 
 struct TokenQuestion {
     std::uint64_t protocol_id = 0;
-    std::uint64_t cookie = 0;  // the asker's, repeated in the answer
+    std::uint64_t cookie = 0;  // chosen by the asking client, and repeated in the answer
 };
 void write_token_question(const TokenQuestion& question, std::span<std::uint8_t, kTokenQuestionBytes> out);
 bool read_token_question(Bytes datagram, TokenQuestion& out);
@@ -29,7 +30,7 @@ void write_token_answer(std::uint64_t cookie, const PublicTokenBytes& token,
                         std::span<std::uint8_t, kTokenAnswerBytes> out);
 bool read_token_answer(Bytes datagram, std::uint64_t cookie, PublicTokenBytes& token);
 
-// Asks 10 times a second until an answer or the timeout.
+// Asks 10 times a second until an answer arrives or the time is over.
 class TokenAsker {
   public:
     enum class State : std::uint8_t { idle, asking, received, timed_out };

@@ -1,4 +1,5 @@
-// Disjoint half-open intervals of stream offsets, sorted. Small in practice: a gap for each lost packet in flight.
+// Disjoint half-open intervals of stream offsets, sorted. There are few in practice: a gap for each lost packet in
+// flight.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ class IntervalSet {
 
     void insert(Interval added) {
         if (added.begin >= added.end) return;
-        // Those that touch or overlap `added` melt into it.
+        // Intervals that touch or overlap `added` are merged with it.
         const auto first = std::lower_bound(parts_.begin(), parts_.end(), added.begin,
                                             [](const Interval& part, std::uint64_t at) { return part.end < at; });
         auto last = first;

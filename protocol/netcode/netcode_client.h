@@ -1,5 +1,5 @@
-// The client's end of netcode 1.02, sans I/O. Tries the servers of its token in order, answers the challenge, keeps
-// the connection alive and ends it when the server falls silent.
+// The client side of netcode 1.02, without I/O. It tries the servers of its token in order, answers the challenge,
+// keeps the connection alive, and ends it if the server stops sending.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace orrery::protocol {
 
-// The numbers of the standard: below zero an end with its reason.
+// The numbers of the standard. A negative number is an end with its reason.
 enum class ClientState : std::int8_t {
     token_expired = -6,
     invalid_token = -5,
@@ -30,7 +30,7 @@ enum class ClientState : std::int8_t {
 };
 std::string_view client_state_name(ClientState state);
 
-inline constexpr std::uint32_t kMaxClientPayloads = 4096;  // unread; further ones are dropped and counted
+inline constexpr std::uint32_t kMaxClientPayloads = 4096;  // unread payloads; further ones are dropped and counted
 inline constexpr std::uint32_t kMaxClientPayloadBytes = 4u << 20;
 
 class NetcodeClient {
@@ -39,18 +39,18 @@ class NetcodeClient {
     NetcodeClient(RandomSource& random, DatagramSink& sink);
     ~NetcodeClient();
 
-    // A token that cannot be read puts the client into invalid_token, and the error says why.
+    // A token that cannot be read sets the state to invalid_token; the error has the reason.
     Result<> connect(Bytes token, TimeNs now);
-    void update(TimeNs now);  // often: at least 10 times a second
+    void update(TimeNs now);  // call it at least 10 times a second
     void receive(const Address& from, Bytes datagram, TimeNs now);
     bool send_payload(Bytes payload, TimeNs now);  // 1 to kMaxPayloadBytes; false: not connected, or the size is wrong
-    void disconnect(TimeNs now);                   // tells the server, ten times over
+    void disconnect(TimeNs now);                   // tells the server, with ten repetitions
 
     bool next_payload(Bytes& out);  // valid until the next call that is not const
 
     ClientState state() const;
     bool ended() const { return state() <= ClientState::disconnected; }
-    Address server() const;              // the one being tried or connected to
+    Address server() const;              // the server that is being tried, or that is connected
     std::uint32_t client_index() const;  // once connected
     std::uint32_t max_clients() const;
     const NetcodeCounters& counters() const;

@@ -61,7 +61,7 @@ Result<std::unique_ptr<NetcodeServer>> NetcodeServer::create(const NetcodeServer
     }
     for (const Address& address : addresses) {
         if (!address.valid() || address.port == 0) {
-            return config_error("public_addresses", address.to_string() + " has no port that a client could reach");
+            return config_error("public_addresses", address.to_string() + " has no port; name the port that clients send to");
         }
     }
     if (config.token_opens_per_tick < 1 || config.token_opens_per_tick > kMaxOpensPerTick) {
@@ -70,7 +70,7 @@ Result<std::unique_ptr<NetcodeServer>> NetcodeServer::create(const NetcodeServer
     if (config.max_pending < 1) return config_error("max_pending", "must be at least 1");
     if (config.max_pending_per_prefix < 1) return config_error("max_pending_per_prefix", "must be at least 1");
     if (config.insecure_public && !config.insecure) {
-        return config_error("insecure_public", "widens `insecure` and means nothing without it: set both");
+        return config_error("insecure_public", "has an effect only with `insecure`: set both, or neither");
     }
     return std::unique_ptr<NetcodeServer>(new NetcodeServer(std::make_unique<State>(config, random, sink)));
 }

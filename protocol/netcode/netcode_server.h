@@ -1,4 +1,5 @@
-// The server's end of netcode 1.02, sans I/O: datagrams and times in, datagrams (by a sink) and events out.
+// The server side of netcode 1.02, without I/O: datagrams and times are passed in, datagrams (through a sink) and
+// events come out.
 //
 // A request costs one token opening, bounded by rate limits before it and by a budget a tick; a client slot is taken
 // only when a challenge response has come back from the address that the challenge went to. Every answer is smaller
@@ -27,7 +28,7 @@ inline constexpr std::uint32_t kMaxOpensPerTick = 1024;    // upper bound of the
 struct NetcodeServerConfig {
     std::uint64_t protocol_id = 0;
     Key private_key{};
-    std::vector<Address> public_addresses;  // as tokens name this server; 1 to kMaxServersPerToken
+    std::vector<Address> public_addresses;  // the addresses of this server in tokens; 1 to kMaxServersPerToken
     std::uint32_t max_clients = 64;
 
     std::uint32_t token_opens_per_tick = 64;  // about 0.2 ms of cryptography; more requests wait for their repetition
@@ -37,7 +38,7 @@ struct NetcodeServerConfig {
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;
 
-    // Mint a token for whoever asks: on loopback, and with the second flag for every address.
+    // Give a token to every client that asks: on loopback, and with the second flag on every address.
     bool insecure = false, insecure_public = false;
     std::uint32_t insecure_expires_s = 30;
     std::int32_t insecure_timeout_s = 10;
@@ -69,15 +70,15 @@ class NetcodeServer {
                                                          DatagramSink& sink);
     ~NetcodeServer();  // sends nothing: call stop() first
 
-    // Once a tick, before the tick's datagrams: refills budgets, ends silent clients, sends keep-alives.
-    // `unix_now_s` is what token expiry is compared with.
+    // Call it once in each tick, before the tick's datagrams. It refills budgets, ends clients that have stopped
+    // sending, and sends keep-alives. `unix_now_s` is compared with the expiry of tokens.
     void update(TimeNs now, std::uint64_t unix_now_s);
     void receive(const Address& from, Bytes datagram, TimeNs now);
 
-    // 1 to kMaxPayloadBytes. False: no such client, or the size is wrong.
+    // `payload` has 1 to kMaxPayloadBytes bytes. False: there is no such client, or the size is wrong.
     bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
     void disconnect(std::uint32_t client_index, TimeNs now);  // an event by_server follows
-    void stop(TimeNs now);                                    // disconnects everyone; requests are ignored from then on
+    void stop(TimeNs now);  // disconnects all clients; from then on requests are ignored
 
     bool next_event(NetcodeServerEvent& out);
 

@@ -1,4 +1,4 @@
-// The standard's rates and the first sequence number of a connection, shared by both ends.
+// The rates of the standard and the first sequence number of a connection, for both sides.
 #pragma once
 
 #include "protocol/netcode/crypto.h"
@@ -6,11 +6,12 @@
 namespace orrery::protocol {
 
 inline constexpr TimeNs kSendInterval = kNsPerSecond / 10;  // requests, responses and keep-alives
-inline constexpr int kDisconnectRepeats = 10;               // nobody acknowledges a disconnect
+inline constexpr int kDisconnectRepeats = 10;               // a disconnect is not acknowledged
 
-// A token may be used twice (a client that reconnects, a server that restarts), and then the same keys see a second
-// run of sequence numbers. Each run starts at a random multiple of 2^24, so that no nonce repeats; the price is three
-// bytes a packet. Bit 63 tells challenges and denials, which belong to no slot, from a slot's packets.
+// A token may be used twice (by a client that reconnects, or after a server restart). Then the same keys are used for a
+// second run of sequence numbers. Each run starts at a random multiple of 2^24, so that no nonce repeats. This costs
+// three bytes in each packet. Bit 63 distinguishes challenges and denials, which belong to no slot, from the packets of
+// a slot.
 inline std::uint64_t draw_first_sequence(RandomSource& random) { return (random.next_u64() >> 40) << 24; }
 inline constexpr std::uint64_t kUnboundSequence = std::uint64_t{1} << 63;
 

@@ -1,7 +1,8 @@
-// netcode 1.02 packets: sealing, opening in the standard's reading order, and the bodies of each type.
+// Packets of netcode 1.02: encryption, reading in the order of the standard, and the body of each type.
 //
-// All but the request: prefix byte = type | (sequence bytes << 4), the sequence in 1 to 8 bytes, low byte first and
-// without its high zero bytes, then the ChaCha20-Poly1305 (IETF) box. Nonce: 4 zero bytes and the sequence.
+// All packets but the request: a prefix byte = type | (number of sequence bytes << 4); the sequence in 1 to 8 bytes,
+// low byte first, without its high zero bytes; then the ChaCha20-Poly1305 (IETF) box. The nonce is 4 zero bytes and the
+// sequence.
 #pragma once
 
 #include <array>
@@ -36,13 +37,13 @@ struct ConnectionRequest {
 };
 
 void write_request(const ConnectionRequest& request, std::span<std::uint8_t, kRequestBytes> out);
-// Checks length, version, protocol id and expiry, in this order; `reason` is set when it returns false.
+// Checks length, version, protocol id and expiry, in this order. If it returns false, `reason` is set.
 bool read_request(Bytes datagram, std::uint64_t protocol_id, std::uint64_t unix_now_s, ConnectionRequest& out,
                   Ignored& reason);
 
 // ---------------------------------------------------------------- sealed packets
 
-using TypeMask = std::uint8_t;  // bit t: this side receives packets of type t
+using TypeMask = std::uint8_t;  // bit t: this side accepts packets of type t
 constexpr TypeMask mask_of(PacketType type) { return static_cast<TypeMask>(1u << static_cast<unsigned>(type)); }
 inline constexpr TypeMask kServerReceives = mask_of(PacketType::response) | mask_of(PacketType::keep_alive) |
                                             mask_of(PacketType::payload) | mask_of(PacketType::disconnect);
@@ -58,12 +59,12 @@ struct OpenedPacket {
 
 using PacketScratch = std::array<std::uint8_t, kMaxSealedBytes>;
 
-// Opens one datagram. `replay` may be null (nothing counts as replayed); it is consulted for types 4 to 6 and advanced
-// only after the tag has verified. False: ignore the datagram for `reason`.
+// Decrypts one datagram. `replay` may be null: then nothing counts as replayed. It is used for types 4 to 6, and
+// advanced only after the tag was verified. False: ignore the datagram because of `reason`.
 bool open_packet(Bytes datagram, TypeMask allowed, std::uint64_t protocol_id, const Key& key, ReplayProtection* replay,
                  PacketScratch& scratch, OpenedPacket& out, Ignored& reason);
 
-// Returns the datagram's size. `body` must have a size that is right for the type; out holds kMaxSealedBytes.
+// Returns the size of the datagram. `body` must have the right size for the type. `out` has room for kMaxSealedBytes.
 std::size_t seal_packet(PacketType type, std::uint64_t sequence, Bytes body, std::uint64_t protocol_id, const Key& key,
                         PacketScratch& out);
 

@@ -25,7 +25,7 @@ struct RateLimitConfig {
     BucketRate per_prefix{1000.0, 2000.0};  // /24 and /64
     // A connected client's datagrams, so that a flood from its address costs a bounded number of tag checks.
     BucketRate per_client{2000.0, 2000.0};
-    std::uint32_t table_entries = 4096;  // of each table; a power of two
+    std::uint32_t table_entries = 4096;  // entries of each table; a power of two
 };
 
 struct TokenBucket {
@@ -33,11 +33,11 @@ struct TokenBucket {
     TimeNs updated = 0;
 
     void fill(const BucketRate& rate, TimeNs now);
-    bool take(const BucketRate& rate, TimeNs now);  // one token, after filling
+    bool take(const BucketRate& rate, TimeNs now);  // takes one token, after the bucket was filled
 };
 
-// Four-way sets found by a keyed hash, so that nobody can aim at a set. A new key takes the place of the fullest
-// bucket of its set: a full bucket carries no information, so nothing is lost until a set holds four busy keys.
+// Sets of four entries, found by a keyed hash, so that an attacker cannot choose a set. A new key replaces the fullest
+// bucket of its set. A full bucket has no information, so that nothing is lost until a set has four busy keys.
 class BucketTable {
   public:
     BucketTable(const BucketRate& rate, std::uint32_t entries, RandomSource& random);
@@ -57,7 +57,7 @@ class BucketTable {
 class RateLimiter {
   public:
     RateLimiter(const RateLimitConfig& config, RandomSource& random);
-    // False: over a limit, which `reason` names. The prefix pays only for what its addresses may send.
+    // False: over a limit, which `reason` names. A datagram is charged to the prefix only if its address may send it.
     bool admit(const Address& from, TimeNs now, Ignored& reason);
 
   private:

@@ -1,13 +1,13 @@
-// Messages above netcode payloads: a reliable ordered stream of messages and unreliable messages, multiplexed into
-// packets of at most kMaxPayloadBytes. Sans I/O; one Channel an end and connection.
+// Messages in netcode payloads: a reliable ordered stream of messages, and unreliable messages, multiplexed into
+// packets of at most kMaxPayloadBytes. Without I/O. Each side of a connection has one Channel.
 //
-// Reliable messages are framed into one byte stream; packets carry ranges of it, as many in flight as the window
-// allows, and a range whose packet is lost is sent again. So a message of several MiB needs no fragment table, the
-// receiver's memory grows only with bytes that came, and a packet is always full. Every packet acknowledges the last
-// ones received by a vector of bits.
+// Reliable messages are framed into one byte stream. Packets carry ranges of it, as many in flight as the window
+// allows. A range whose packet is lost is sent again. So a message of several MiB needs no fragment table, the
+// receiver's memory grows only with received bytes, and packets are full. Every packet acknowledges the last received
+// ones by a vector of bits.
 //
-// An unreliable message travels in one packet, once. Its sender's tag comes back as a Delivery when that packet is
-// acknowledged or given up: snapshot baselines advance by it.
+// An unreliable message is sent once, in one packet. Its sender's tag comes back as a Delivery when that packet is
+// acknowledged or given up. Snapshot baselines advance by it.
 //
 // A peer that acknowledges nothing is not sent to without end (ChannelConfig::guard). Before its first acknowledgement
 // it gets at most kUnprovenBytes. Beyond that, and when it has owed an acknowledgement for kQuietAfter, the channel is
@@ -47,7 +47,7 @@ inline constexpr TimeNs kProbeInterval = kNsPerSecond;
 // Both ends must agree: what one sends by, the other receives by.
 struct StreamLimits {
     std::size_t max_message_bytes = 64u << 10;
-    std::size_t window_bytes = 64u << 10;  // beyond the first byte that is missing
+    std::size_t window_bytes = 64u << 10;  // beyond the first missing byte
 };
 inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
 inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
@@ -55,8 +55,9 @@ inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
 struct ChannelConfig {
     StreamLimits send = kServerToClientStream;
     StreamLimits receive = kClientToServerStream;
-    std::size_t send_queue_bytes = 24u << 20;  // reliable, accepted and not yet acknowledged
-    // Reliable, complete or not, and not yet popped; never less than one message and a window.
+    std::size_t send_queue_bytes = 24u << 20;  // reliable bytes, accepted and not yet acknowledged
+    // Reliable bytes that are not yet popped, of complete and incomplete messages. Never less than one message and a
+    // window.
     std::size_t receive_queue_bytes = 256u << 10;
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
     double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable stream may use up, packets' heads included
@@ -67,13 +68,13 @@ ChannelConfig client_channel_config();
 
 enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed };
 
-// Why a channel has failed: the peer or this end broke a limit, and the connection must be ended.
+// The reason why a channel has failed: the peer or this side broke a limit. The connection must be ended.
 enum class ChannelError : std::uint8_t {
     none,
     malformed_packet,    // chunks do not parse
     window_exceeded,     // a range beyond the window
     message_too_large,   // a message announces more than max_message_bytes
-    receive_queue_full,  // nobody popped
+    receive_queue_full,  // the messages were not popped
 };
 std::string_view channel_error_name(ChannelError error);
 
@@ -98,13 +99,14 @@ class Channel {
     Channel(Channel&&) noexcept;
     Channel& operator=(Channel&&) noexcept;
 
-    // Empty messages are messages. Refused whole or taken whole.
+    // Empty messages are allowed. A message is refused or accepted as a whole.
     SendStatus send_reliable(Bytes message);
     // At most kMaxUnreliableBytes; goes into one of the next packets.
     SendStatus send_unreliable(Bytes message, std::uint64_t tag = 0);
 
-    // Writes the next packet and returns its size; 0 when there is nothing to send now. Call until it returns 0, each
-    // tick. Unreliable messages go at once; the stream as bandwidth and window allow; acks alone when they are due.
+    // Writes the next packet and returns its size; 0 if there is nothing to send now. Call it in each tick until it
+    // returns 0. Unreliable messages are sent at once, the stream as bandwidth and window allow, and acknowledgements
+    // alone when they are due.
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
     // A packet of `message` alone, of at most kMaxUnreliableBytes, whatever the channel's state: the last word of an end
@@ -128,8 +130,9 @@ class Channel {
     ChannelError error() const;
     const ChannelStats& stats() const;
     std::size_t unacknowledged_bytes() const;    // of the reliable stream, waiting or in flight
-    std::uint64_t next_packet_sequence() const;  // of the next packet that write_packet makes
-    // Sequences of our packets that were acknowledged, for callers that keep books by packet; the oldest 1024 unread.
+    std::uint64_t next_packet_sequence() const;  // of the packet that write_packet makes next
+    // Sequences of this side's packets that were acknowledged, for callers that track packets; the oldest 1024 that are
+    // unread.
     bool next_acknowledged_packet(std::uint64_t& sequence);
 
   private:

@@ -1,4 +1,4 @@
-// A window of 256 sequence numbers: each is accepted once, those below the window never.
+// A window of 256 sequence numbers. Each one is accepted once; those below the window are never accepted.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ class ReplayProtection {
 
     void reset() { *this = ReplayProtection{}; }
     bool is_replayed(std::uint64_t sequence) const;
-    void advance(std::uint64_t sequence);  // only after the packet's tag has verified
+    void advance(std::uint64_t sequence);  // only after the packet's tag was verified
 
   private:
     bool any_ = false;

@@ -1,5 +1,5 @@
-// Round-trip time, smoothed, with its mean deviation (RFC 6298's weights), and the time after which a packet that has
-// not been acknowledged is taken for lost.
+// The smoothed round-trip time and its mean deviation (weights of RFC 6298), and the time after which a packet without
+// an acknowledgement counts as lost.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The receiving end of the reliable stream: puts ranges in order and cuts messages out. Its memory is bounded by the
-// window and by what was received and not yet popped; announced sizes allocate nothing.
+// The receiving side of the reliable stream: puts ranges in order and extracts messages. Its memory is limited by the
+// window and by the received bytes that are not yet popped. Announced sizes allocate nothing.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ class StreamReceiver {
   public:
     StreamReceiver(const StreamLimits& limits, std::size_t queue_bytes);
 
-    // Is [offset, offset + size) a range that an honest peer could send?
+    // True if an honest peer could send the range [offset, offset + size).
     ChannelError check(std::uint64_t offset, std::uint64_t size) const;
-    // False: so many gaps are open that this range must be sent again later.
+    // False: too many gaps are open, so that this range must be sent again later.
     bool has_room_for_gap(std::uint64_t offset) const;
-    // After check().
+    // Call check() first.
     ChannelError receive(std::uint64_t offset, Bytes bytes);
 
     bool pop(Bytes& out);  // valid until the next receive
@@ -30,13 +30,13 @@ class StreamReceiver {
 
     StreamLimits limits_;
     std::size_t queue_bytes_;
-    std::uint64_t next_ = 0;           // the first byte that is missing
+    std::uint64_t next_ = 0;           // the first missing byte
     IntervalSet ahead_;                // received beyond it, in the ring
-    std::vector<std::uint8_t> ring_;   // window_bytes, allocated when a range first comes out of order
-    std::vector<std::uint8_t> inbox_;  // in order; before inbox_head_ popped
+    std::vector<std::uint8_t> ring_;   // window_bytes, allocated when the first range arrives out of order
+    std::vector<std::uint8_t> inbox_;  // in order; the part before inbox_head_ is popped
     std::size_t inbox_head_ = 0;
-    std::size_t cut_at_ = 0;    // in inbox_: the first message that is not complete
-    std::size_t complete_ = 0;  // messages between head and cut
+    std::size_t cut_at_ = 0;    // in inbox_: the first incomplete message
+    std::size_t complete_ = 0;  // number of messages between inbox_head_ and cut_at_
 };
 
 }  // namespace orrery::protocol

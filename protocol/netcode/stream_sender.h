@@ -1,4 +1,5 @@
-// The sending end of the reliable stream: keeps every byte until it is acknowledged, and says which to send next.
+// The sending side of the reliable stream: keeps every byte until it is acknowledged, and chooses the bytes to send
+// next.
 #pragma once
 
 #include <vector>
@@ -13,11 +14,11 @@ class StreamSender {
     StreamSender(std::size_t window_bytes, std::size_t queue_bytes)
         : window_bytes_(window_bytes), queue_bytes_(queue_bytes) {}
 
-    // Frames a message onto the stream. False: the queue has no room for it.
+    // Adds a message to the stream. False: the queue has no room for it.
     bool append(Bytes message);
 
-    // The next range to send, of at most `most` bytes: what was lost first, then what is new within the window. Empty
-    // when there is none. `resent` tells which.
+    // The next range to send, of at most `most` bytes: lost bytes first, then new ones within the window. Empty if
+    // there is none. `resent` tells which of the two it is.
     Interval next_range(std::size_t most, bool& resent) const;
     void sent(const Interval& range);
     Bytes data(const Interval& range) const;
@@ -36,7 +37,7 @@ class StreamSender {
     std::vector<std::uint8_t> buffer_;  // from head_ on: the bytes from base_ on
     std::size_t head_ = 0;
     std::uint64_t base_ = 0;      // the first byte that is not acknowledged
-    std::uint64_t next_new_ = 0;  // the first that was never sent
+    std::uint64_t next_new_ = 0;  // the first byte that was never sent
     IntervalSet acknowledged_;    // beyond base_
     IntervalSet lost_;            // to be sent again
 };

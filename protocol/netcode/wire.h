@@ -1,5 +1,5 @@
-// Little-endian reading and writing over fixed bounds. A reader that runs out stays failed and returns zeros, so that
-// a layout is read straight through and checked once at its end.
+// Little-endian reading and writing within fixed bounds. A reader that runs out of bytes stays failed and returns
+// zeros. So a layout is read without checks, with one check at its end.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ inline void store_le(std::uint8_t* out, std::uint64_t value, std::size_t bytes) 
     for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
 }
 
-// Of ChaCha20-Poly1305 (IETF): 4 zero bytes, then the sequence.
+// The nonce of ChaCha20-Poly1305 (IETF): 4 zero bytes, then the sequence.
 inline std::array<std::uint8_t, 12> nonce_of(std::uint64_t sequence) {
     std::array<std::uint8_t, 12> nonce{};
     store_le(nonce.data() + 4, sequence, 8);
@@ -49,7 +49,7 @@ class WireReader {
     std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
     std::uint64_t u64() { return integer(8); }
 
-    // LEB128 of at most 64 bits; a longer or a padded form is a failure, so that every number has one spelling.
+    // LEB128 of at most 64 bits. A longer or padded form fails, so that every number has exactly one form.
     std::uint64_t varint() {
         std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -76,7 +76,7 @@ class WireReader {
     bool ok_ = true;
 };
 
-// The caller has made sure that everything fits; writing beyond the end is dropped and leaves ok() false.
+// The caller ensures that everything fits. Writing beyond the end is dropped, and ok() is false afterwards.
 class WireWriter {
   public:
     explicit WireWriter(MutableBytes out) : out_(out) {}

@@ -1,5 +1,5 @@
-// Little-endian fields and canonical variable-length integers, for the records of a replay. Reading never goes past the
-// end: the first misfit makes the reader fail, and from then on it gives zeros.
+// Little-endian fields and canonical variable-length integers, for the records of a replay. A reader never goes past
+// the end. At the first error it fails, and from then on returns zeros.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,8 @@ class ByteWriter {
     void u64(std::uint64_t value) { fixed(value, 8); }
     void f32(float value) { u32(std::bit_cast<std::uint32_t>(value)); }  // every bit pattern survives, NaN payloads too
 
-    // Seven bits a byte, low bits first, the high bit says that more follow; the shortest form only.
+    // Seven bits in each byte, low bits first. The high bit means that more bytes follow. Only the shortest form is
+    // valid.
     void varint(std::uint64_t value) {
         while (value >= 0x80) {
             u8(static_cast<std::uint8_t>(value | 0x80));
@@ -60,7 +61,7 @@ class ByteReader {
     std::uint64_t u64() { return fixed(8); }
     float f32() { return std::bit_cast<float>(u32()); }
 
-    // Fails on a longer form than needed and on a value above `max`.
+    // Fails for a form that is longer than needed, and for a value above `max`.
     std::uint64_t varint(std::uint64_t max = ~std::uint64_t{0}) {
         std::uint64_t value = 0;
         for (int shift = 0; shift < 64; shift += 7) {

@@ -92,7 +92,7 @@ bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload
 Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out) {
     if (payload.size() > max_payload_bytes(kind))
         return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
-                     std::to_string(payload.size()) + " bytes do not fit into a chunk of at most " +
+                     std::to_string(payload.size()) + " bytes are too many for a chunk, which has at most " +
                          std::to_string(max_payload_bytes(kind)) +
                          (max_payload_bytes(kind) == kMaxTickBytes ? " (kMaxTickBytes)" : " (kMaxPayloadBytes)")};
     ChunkHeader header{.kind = kind, .sequence = sequence_};
@@ -158,10 +158,10 @@ ReadStatus ChunkReader::read_header(ChunkHeader& header, HeaderBytes& bytes) {
         return status_;
     }
     if (offset > size) return stop(ReadStatus::unreadable, size, "the file became shorter while it was read");
-    if (position_.ended) return stop(ReadStatus::corrupt, offset, "bytes follow the end chunk");
+    if (position_.ended) return stop(ReadStatus::corrupt, offset, "bytes follow the end chunk; use an undamaged copy");
     const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, kHeaderBytes));
     if (!source_.read(offset, std::span(bytes).first(have)))
-        return stop(ReadStatus::unreadable, offset, "the file cannot be read here");
+        return stop(ReadStatus::unreadable, offset, "the file cannot be read at this place");
     if (check_header(bytes, have, header) != ReadStatus::chunk) return status_;
     if (have < kHeaderBytes) return stop(ReadStatus::torn, offset, "the file ends inside a chunk header");
     return ReadStatus::chunk;
@@ -185,25 +185,25 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
             stop(ReadStatus::unreadable, offset, "");
             error_.code = ErrorCode::version_mismatch;
             error_.message = "replay format " + std::to_string(format) + ", this program reads format " +
-                             std::to_string(kFormatVersion) + ": use the program that recorded it";
+                             std::to_string(kFormatVersion) + ": use the version that recorded it";
             return status_;
         }
     }
     const HeaderBytes good = encode_header(expected);
     for (std::size_t i = 0; i < have; ++i) {
         if (bytes[i] == good[i]) continue;
-        if (i < 4) return corrupt(position_.sequence == 0 ? "not a replay: it does not begin with the mark of one"
-                                                          : "a chunk header does not begin with its mark");
-        if (i < 6) return corrupt("a chunk header's format number does not check");
-        if (i < kHeaderCheckedBytes) return corrupt("a chunk is out of sequence: one is missing, doubled or moved");
-        return corrupt("a chunk header's checksum does not hold");
+        if (i < 4) return corrupt(position_.sequence == 0 ? "not a replay: its first bytes are not those of a replay; name a file that ends in .orr"
+                                                          : "a chunk header does not begin with its mark; use an undamaged copy");
+        if (i < 6) return corrupt("a chunk header's format number is wrong; use an undamaged copy");
+        if (i < kHeaderCheckedBytes) return corrupt("a chunk is out of sequence: one is missing, doubled or moved; use an undamaged copy");
+        return corrupt("a chunk header's checksum is wrong; use an undamaged copy");
     }
-    if (have > 6 && !known(bytes[6])) return corrupt("a chunk is of unknown kind");
+    if (have > 6 && !known(bytes[6])) return corrupt("a chunk is of an unknown kind; use an undamaged copy");
     if (have > 6 && (expected.kind == ChunkKind::file_header) != (position_.sequence == 0))
-        return corrupt("the file header is not the first chunk, or not the only one");
-    if (have > 7 && (expected.flags & ~kKnownFlags)) return corrupt("a chunk header has unknown flags");
+        return corrupt("the file header is not the first chunk, or not the only one; use an undamaged copy");
+    if (have > 7 && (expected.flags & ~kKnownFlags)) return corrupt("a chunk header has unknown flags; use an undamaged copy");
     if (expected.length > max_payload_bytes(expected.kind))
-        return corrupt("a chunk header announces more bytes than its kind may hold");
+        return corrupt("a chunk header announces more bytes than a chunk of its kind may have; use an undamaged copy");
     header = expected;
     return ReadStatus::chunk;
 }
@@ -217,14 +217,14 @@ ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderByte
     Trailer trailer;
     const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(left - header.length, kTrailerBytes));
     if (!source_.read(offset, stored_) || !source_.read(offset + header.length, std::span(trailer).first(have)))
-        return stop(ReadStatus::unreadable, offset, "the file cannot be read here");
+        return stop(ReadStatus::unreadable, offset, "the file cannot be read at this place");
 
     chain = next_chain(position_.chain, bytes, stored_);
     const Trailer good = make_trailer(stored_, chain);
     for (std::size_t i = 0; i < have; ++i) {
         if (trailer[i] == good[i]) continue;
-        return i < 8 ? stop(ReadStatus::corrupt, offset, "a chunk's checksum does not hold")
-                     : stop(ReadStatus::corrupt, offset, "a chunk does not chain to the one before it");
+        return i < 8 ? stop(ReadStatus::corrupt, offset, "a chunk's checksum is wrong; use an undamaged copy")
+                     : stop(ReadStatus::corrupt, offset, "a chunk's chain hash does not continue that of the chunk before it; use an undamaged copy");
     }
     if (have < kTrailerBytes)
         return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
@@ -236,18 +236,18 @@ ReadStatus ChunkReader::decompress(ChunkKind kind) {
     // The stated size bounds the allocation, the buffer bounds the decompression.
     const unsigned long long size = ZSTD_getFrameContentSize(stored_.data(), stored_.size());
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
-        return corrupt("a compressed chunk does not state its size");
-    if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than its kind may hold");
-    if (size > max_unpacked_bytes(kind, stored_.size())) return corrupt("a chunk decompresses to more bytes than so few may hold");
+        return corrupt("a compressed chunk does not state its size; use an undamaged copy");
+    if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than a chunk of its kind may have; use an undamaged copy");
+    if (size > max_unpacked_bytes(kind, stored_.size())) return corrupt("a chunk decompresses to more bytes than its compressed size allows; use an undamaged copy");
     if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
-        return corrupt("a compressed chunk is not exactly one frame");
+        return corrupt("a compressed chunk is not exactly one frame; use an undamaged copy");
     plain_size_ = static_cast<std::size_t>(size);
     if (plain_size_ > plain_room_) {
         plain_ = std::make_unique_for_overwrite<std::uint8_t[]>(plain_size_);  // not cleared first: that takes as long again
         plain_room_ = plain_size_;
     }
     const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.get(), plain_size_, stored_.data(), stored_.size());
-    if (ZSTD_isError(got) || got != plain_size_) return corrupt("a chunk cannot be decompressed");
+    if (ZSTD_isError(got) || got != plain_size_) return corrupt("a chunk cannot be decompressed; use an undamaged copy");
     return ReadStatus::chunk;
 }
 

@@ -1,5 +1,5 @@
-// Chunks: the framing of a replay file (format.h). ChunkWriter turns payloads into chunks, ChunkReader gives them back
-// in order and says how the file ends.
+// Chunks: the framing of a replay file (format.h). ChunkWriter turns payloads into chunks. ChunkReader returns them in
+// order and states how the file ends.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ HeaderBytes encode_header(const ChunkHeader& header);
 std::uint64_t payload_checksum(std::span<const std::uint8_t> payload);
 Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload);
 
-// Where the bytes of a replay come from. Reads from several threads at once are allowed.
+// The source of a replay's bytes. Several threads may read at once.
 class Source {
   public:
     virtual ~Source() = default;
     virtual std::uint64_t size() const = 0;
-    // Fills `out` from `offset`; false if that many bytes cannot be had.
+    // Fills `out` from `offset`. False: that many bytes cannot be read.
     virtual bool read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 };
 
@@ -65,18 +65,18 @@ class ChunkWriter {
 enum class ReadStatus : std::uint8_t {
     chunk,         // one more chunk was read
     closed,        // the file ends right after END
-    open,          // the file ends at a chunk's end, without END
+    open,          // the file ends at the end of a chunk, without END
     torn,          // the file ends inside a chunk
     corrupt,       // a check failed at error_offset()
     unreadable,    // the source could not be read, or the format is another
 };
 
-// A place between two chunks from which reading can go on.
+// A place between two chunks where reading can go on.
 struct Position {
     std::uint64_t offset = 0;
     std::uint64_t sequence = 0;
     Chain chain{};
-    bool ended = false;                      // END has been read
+    bool ended = false;                      // END was read
 };
 
 struct Chunk {
@@ -93,7 +93,7 @@ class ChunkReader {
     ChunkReader(const ChunkReader&) = delete;
     ChunkReader& operator=(const ChunkReader&) = delete;
 
-    // After any status but `chunk` the same status is given again.
+    // After any status other than `chunk`, every call returns that status again.
     ReadStatus next(Chunk& chunk);
 
     const Position& position() const { return position_; }  // after the last chunk that was read

@@ -229,12 +229,12 @@ const char* decode_command(ByteReader& in, Command& out) {
     out = Command{};
     const std::uint8_t kind = in.u8();
     const std::uint64_t mask = in.varint(kAllFields);
-    if (!in.ok()) return "a command is cut short or has unknown fields";
-    if (kind > static_cast<std::uint8_t>(kLastKind)) return "a command is of unknown kind";
+    if (!in.ok()) return "a command is cut off or has unknown fields";
+    if (kind > static_cast<std::uint8_t>(kLastKind)) return "a command is of an unknown kind";
     out.kind = static_cast<CommandKind>(kind);
     read_fields(in, static_cast<std::uint32_t>(mask), out);
-    if (!in.ok()) return "a command's fields are cut short or not in their shortest form";
-    if (field_mask(out) != mask) return "a command writes out a field that has its default value";
+    if (!in.ok()) return "a command's fields are cut off or not in their shortest form";
+    if (field_mask(out) != mask) return "a command states a field that has its default value";
     return nullptr;
 }
 

@@ -1,20 +1,21 @@
 // The replay file: append-only, portable, little endian.
 //
-//   file   = chunk*                      FILE_HEADER, then TICK and KEYFRAME in order, END if it was closed
+//   file   = chunk*                      FILE_HEADER, then TICK and KEYFRAME in order, END if the file was closed
 //   chunk  = header payload trailer
 //   header = magic u32 | format u16 | kind u8 | flags u8 | length u64 | sequence u64 | XXH3-64 of these 24 bytes
 //   trailer= XXH3-64 of the payload as stored | chain
-//   chain  = BLAKE2b-256 of (chain of the chunk before, header, payload); 32 zero bytes stand before the first chunk
+//   chain  = BLAKE2b-256 of (chain of the chunk before, header, payload); 32 zero bytes for the first chunk
 //
 // `length` counts the stored payload; `sequence` counts chunks from 0. With flag kFlagZstd the payload is exactly one
-// Zstandard frame that states its content size, at most max_unpacked_bytes(kind, length). What a payload holds stands in records.h.
+// Zstandard frame that states its content size, at most max_unpacked_bytes(kind, length). records.h describes the
+// payloads.
 //
-// Every byte is covered: header fields by the header's checksum, the payload by its own, all by the chain. So a reader
-// can tell a file that was cut short from one that was altered:
+// Every byte is checked: header fields by the header's checksum, the payload by its own, all by the chain. So a reader
+// can distinguish a file that was cut off from one that was altered:
 //   torn     the file ends inside a header, or before the bytes that a valid header announces
-//   corrupt  anything else that does not check, bytes after END among it
-// What is left of a torn chunk is held to every check that its bytes still allow; a payload cut short allows none, and
-// is not used.
+//   corrupt  any other check fails, which includes bytes after END
+// The rest of a torn chunk must pass every check that its bytes allow. A payload that was cut off allows none and is
+// not used.
 #pragma once
 
 #include <array>
@@ -30,23 +31,25 @@ inline constexpr std::size_t kHeaderCheckedBytes = 24;
 inline constexpr std::size_t kChainBytes = 32;
 inline constexpr std::size_t kTrailerBytes = 8 + kChainBytes;
 inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;  // stored, and again after decompression
-inline constexpr std::size_t kMaxTickBytes = std::size_t{16} << 20;     // of a tick's payload: its most commands, at their longest
+// of a tick's payload: the most commands, each at its longest
+inline constexpr std::size_t kMaxTickBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxTextBytes = 256;                       // scene and room names
-inline constexpr std::size_t kCompressFromBytes = 1024;                 // below it a frame's own bytes eat the gain
+// smaller payloads gain nothing, because of the frame's own bytes
+inline constexpr std::size_t kCompressFromBytes = 1024;
 enum class ChunkKind : std::uint8_t { file_header = 1, tick = 2, keyframe = 3, end = 4 };
 
 inline constexpr std::uint8_t kFlagZstd = 1;
 inline constexpr std::uint8_t kKnownFlags = kFlagZstd;
 
-// What a payload of this kind may hold, as stored and again after decompression.
+// Largest payload of a kind, as stored and again after decompression.
 inline constexpr std::size_t max_payload_bytes(ChunkKind kind) {
     return kind == ChunkKind::tick || kind == ChunkKind::end ? kMaxTickBytes : kMaxPayloadBytes;
 }
 
-// What a compressed payload may unpack to: kFreePlainBytes however few bytes are stored, and kMaxExpansion for each of
-// them (ten thousand bodies hung up alike take 30 of one). A scene is held twice while it is read, so that one of more
-// than kMaxPackedHeaderBytes is not compressed at all. A payload beyond these is stored as it is: the size of a file
-// bounds what it costs its reader.
+// Largest unpacked size of a compressed payload: kFreePlainBytes however few bytes are stored, plus kMaxExpansion for
+// each stored byte (ten thousand bodies that hang alike take 30 of one). A scene is in memory twice while it is read,
+// so that one of more than kMaxPackedHeaderBytes is not compressed. A payload beyond these limits is stored
+// uncompressed. So the size of a file bounds the memory of its reader.
 inline constexpr std::size_t kFreePlainBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxExpansion = 256;
 inline constexpr std::size_t kMaxPackedHeaderBytes = std::size_t{20} << 20;

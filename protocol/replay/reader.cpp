@@ -42,19 +42,19 @@ ReplayReader::Kind ReplayReader::next() {
         case ChunkKind::end: return read_end();
         case ChunkKind::file_header: break;
     }
-    return bad("a second file header");
+    return bad("the file has a second file header; use an undamaged copy");
 }
 
 ReplayReader::Kind ReplayReader::read_tick() {
     if (auto done = decode(chunk_.payload, tick_); !done) return bad(done.error());
-    if (tick_.tick != ticks_ + 1) return bad("a tick does not follow the one before it");
+    if (tick_.tick != ticks_ + 1) return bad("a tick does not follow the tick before it; use an undamaged copy");
     ticks_ = tick_.tick;
     return Kind::tick;
 }
 
 ReplayReader::Kind ReplayReader::read_keyframe() {
     if (auto done = decode(chunk_.payload, keyframe_); !done) return bad(done.error());
-    if (keyframe_.tick != ticks_) return bad("a keyframe is not of the tick before it");
+    if (keyframe_.tick != ticks_) return bad("a keyframe does not belong to the tick before it; use an undamaged copy");
     return Kind::keyframe;
 }
 
@@ -62,8 +62,8 @@ ReplayReader::Kind ReplayReader::read_keyframe() {
 ReplayReader::Kind ReplayReader::read_end() {
     EndRecord end;
     if (auto done = decode(chunk_.payload, end); !done) return bad(done.error());
-    if (end.ticks != ticks_) return bad("the end names another number of ticks than the file holds");
-    if (end.head != chunk_.chain_before) return bad("the end names another chain head than the file has");
+    if (end.ticks != ticks_) return bad("the end record states another number of ticks than the file has; use an undamaged copy");
+    if (end.head != chunk_.chain_before) return bad("the end record states another chain hash than the file has; use an undamaged copy");
     const ReadStatus status = chunks_.next(chunk_);
     if (status == ReadStatus::closed) {
         status_ = status;

@@ -1,5 +1,5 @@
-// Reads a replay record by record, and holds it to what single chunks cannot show: ticks follow each other, a keyframe
-// belongs to the tick before it, END agrees with what stood before.
+// Reads a replay record by record, and checks what single chunks cannot show: ticks are contiguous, a keyframe belongs
+// to the tick before it, and END agrees with the file.
 #pragma once
 
 #include "protocol/replay/chunk.h"
@@ -7,7 +7,7 @@
 
 namespace orrery::protocol::replay {
 
-// A place from which a world can be taken up: just before a keyframe's chunk, or after the file header (tick 0).
+// A place where a world can be restored: just before a keyframe's chunk, or after the file header (tick 0).
 struct Mark {
     Position position;
     std::uint64_t tick = 0;
@@ -19,13 +19,14 @@ class ReplayReader {
     enum class Kind : std::uint8_t { tick, keyframe, stop };
 
     explicit ReplayReader(const Source& source) : chunks_(source) {}
-    // Goes on at a mark of the same source; begin() is not called then, and a keyframe there is the first record.
+    // Starts at a mark of the same source, without begin(). A keyframe at the mark is the first record.
     ReplayReader(const Source& source, const Mark& mark) : chunks_(source, mark.position), ticks_(mark.tick) {}
 
     // Reads the first chunk. An error leaves status() and error_offset() set.
     Result<FileHeader> begin();
 
-    // The next record, in tick() or keyframe(), valid until the next call; `stop` when there is none, and status() says why.
+    // Reads the next record into tick() or keyframe(), valid until the next call. `stop`: there is none, and status()
+    // has the reason.
     Kind next();
     const TickRecord& tick() const { return tick_; }
     const KeyframeRecord& keyframe() const { return keyframe_; }
@@ -34,7 +35,7 @@ class ReplayReader {
     bool complete() const { return status_ == ReadStatus::closed; }
     const Error& error() const { return error_; }
     std::uint64_t error_offset() const { return error_offset_; }
-    std::uint64_t ticks() const { return ticks_; }             // whole tick records read, those before a mark included
+    std::uint64_t ticks() const { return ticks_; }  // complete tick records that were read, with those before a mark
     const Position& position() const { return chunks_.position(); }
 
   private:
@@ -55,15 +56,15 @@ class ReplayReader {
     std::uint64_t ticks_ = 0;
 };
 
-// All checks of a whole file, without a simulation: every checksum, the chain, the form of every record.
+// The result of all checks of a file without a simulation: every checksum, the chain, the form of every record.
 struct Survey {
     ReadStatus status = ReadStatus::closed; // closed, open, torn: usable; corrupt, unreadable: not
     Error error;                            // of torn, corrupt, unreadable
     std::uint64_t error_offset = 0;
     FileHeader header;                      // set if `has_header`
     bool has_header = false;
-    std::uint64_t ticks = 0;                // whole
-    std::vector<Mark> marks;                // the start, and each keyframe; in order of ticks
+    std::uint64_t ticks = 0;                // complete tick records
+    std::vector<Mark> marks;                // the start and each keyframe, in order of ticks
     Chain head{};                           // chain of the last whole chunk
 
     bool usable() const {

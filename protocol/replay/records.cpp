@@ -57,7 +57,7 @@ Result<Ok> decode(std::span<const std::uint8_t> payload, FileHeader& record) {
     record.start_unix_s = reader.u64();
     record.scene_name = reader.text(kMaxTextBytes);
     record.room = reader.text(kMaxTextBytes);
-    if (!reader.ok()) return corrupt("the file header record is cut short, or a name in it is too long");
+    if (!reader.ok()) return corrupt("the file header record is cut off, or a name in it is too long");
     if (!std::isfinite(record.tick_rate_hz) || record.tick_rate_hz <= 0.0f)
         return corrupt("the file header's tick rate is not a positive number");
     const auto scene = reader.bytes(reader.remaining());  // may be large: copied after all else has passed
@@ -73,8 +73,8 @@ Result<Ok> decode(std::span<const std::uint8_t> payload, TickRecord& record) {
     record.hash.root = reader.u64();
     const std::uint64_t count = reader.varint(sim::kMaxCommandsPerTick);
     record.commands.clear();
-    if (!reader.ok()) return corrupt("a tick record is cut short or not in its shortest form");
-    if (count > reader.remaining() / kMinCommandBytes) return corrupt("a tick record announces more commands than it holds");
+    if (!reader.ok()) return corrupt("a tick record is cut off or not in its shortest form");
+    if (count > reader.remaining() / kMinCommandBytes) return corrupt("a tick record announces more commands than it has");
     record.commands.resize(static_cast<std::size_t>(count));
     for (sim::Command& command : record.commands)
         if (const char* wrong = decode_command(reader, command)) return corrupt("tick " + std::to_string(record.tick) + ": " + wrong);
@@ -86,7 +86,7 @@ Result<Ok> decode(std::span<const std::uint8_t> payload, TickRecord& record) {
 Result<Ok> decode(std::span<const std::uint8_t> payload, KeyframeRecord& record) {
     ByteReader reader(payload);
     record.tick = reader.u64();
-    if (!reader.ok()) return corrupt("a keyframe record is cut short");
+    if (!reader.ok()) return corrupt("a keyframe record is cut off");
     record.state = reader.bytes(reader.remaining());
     return Ok{};
 }

@@ -1,4 +1,4 @@
-// What the chunks of a replay hold.
+// The records that the chunks of a replay hold.
 //
 //   FILE_HEADER  engine version u32 | scene hash u64 | tick rate Hz f32 | leaves u8 | start, Unix s u64 |
 //                scene name | room | scene bytes to the end
@@ -6,8 +6,8 @@
 //   KEYFRAME     tick u64 | World::save() bytes to the end
 //   END          ticks u64 | chain of the chunk before (32)
 //
-// A tick record bears the tick that its step reached: the first is 1. Its commands were applied by that step, its hash
-// tree is that of the state after it. A keyframe bears the tick of the record before it.
+// A tick record has the number of the tick that its step reached; the first is 1. That step applied its commands. Its
+// hash tree is that of the state after the step. A keyframe has the tick of the record before it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct FileHeader {
 
 struct TickRecord {
     std::uint64_t tick = 0;
-    std::uint64_t slip_ns = 0;           // by how much the room's clock gave way before this tick; no part of the state
+    std::uint64_t slip_ns = 0;           // slip of the room's time grid before this tick; no part of the state
     sim::HashTree hash;
     std::vector<sim::Command> commands;  // in canonical order
 };
@@ -55,8 +55,8 @@ void encode(const TickRecord& record, std::vector<std::uint8_t>& out);
 void encode(const KeyframeRecord& record, std::vector<std::uint8_t>& out);
 void encode(const EndRecord& record, std::vector<std::uint8_t>& out);
 
-// Each is strict: the whole payload, in the one form that encode() gives. An error's message says what is wrong; the
-// place is the caller's to add.
+// Each decodes the whole payload, in exactly the form that encode() gives. The message of an error says what is wrong;
+// the caller adds the place.
 Result<Ok> decode(std::span<const std::uint8_t> payload, FileHeader& record);
 Result<Ok> decode(std::span<const std::uint8_t> payload, TickRecord& record);
 Result<Ok> decode(std::span<const std::uint8_t> payload, KeyframeRecord& record);

@@ -137,11 +137,11 @@ Result<std::shared_ptr<const sim::Definition>> definition(const FileHeader& head
                      "recorded by engine version " + std::to_string(header.engine_version) + ", this is engine version " +
                          std::to_string(sim::kEngineVersion) + ": verify it with the version that recorded it"};
     if (header.leaves != sim::kSubsystemCount)
-        return Error{ErrorCode::corrupt, "file header", "the hash trees have another number of leaves than this engine's"};
+        return Error{ErrorCode::corrupt, "file header", "its hash trees have another number of leaves than this engine's: verify it with the version that recorded it"};
     auto def = options.load_scene(header);
     if (!def) return def.error();
     if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
-        return Error{ErrorCode::corrupt, "file header", "the recorded tick rate is not the recorded scene's"};
+        return Error{ErrorCode::corrupt, "file header", "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
     return sim::Definition::create(std::move(def).value());
 }
 

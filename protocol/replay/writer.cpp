@@ -29,9 +29,9 @@ Result<ReplayWriter::Bytes> ReplayWriter::begin(const FileHeader& header) {
 
 Result<ReplayWriter::Bytes> ReplayWriter::tick(std::uint64_t tick, std::span<const sim::Command> commands,
                                                const sim::HashTree& hash, std::uint64_t slip_ns) {
-    if (phase_ != Phase::open) return misuse("a tick must stand between the file header and the end");
+    if (phase_ != Phase::open) return misuse("a tick must come between the file header and the end");
     if (tick != ticks_ + 1) return misuse("ticks must follow each other without a gap, from 1");
-    if (commands.size() > sim::kMaxCommandsPerTick) return misuse("a tick takes at most 65536 commands (kMaxCommandsPerTick)");
+    if (commands.size() > sim::kMaxCommandsPerTick) return misuse("a tick has at most 65536 commands (kMaxCommandsPerTick)");
     record_.tick = tick;
     record_.slip_ns = slip_ns;
     record_.hash = hash;
@@ -45,14 +45,14 @@ Result<ReplayWriter::Bytes> ReplayWriter::tick(std::uint64_t tick, std::span<con
 }
 
 Result<ReplayWriter::Bytes> ReplayWriter::keyframe(std::span<const std::uint8_t> state) {
-    if (phase_ != Phase::open) return misuse("a keyframe must stand between the file header and the end");
+    if (phase_ != Phase::open) return misuse("a keyframe must come between the file header and the end");
     payload_.clear();
     encode(KeyframeRecord{.tick = ticks_, .state = state}, payload_);
     return append(ChunkKind::keyframe);
 }
 
 Result<ReplayWriter::Bytes> ReplayWriter::end() {
-    if (phase_ != Phase::open) return misuse("the end must follow the file header, once");
+    if (phase_ != Phase::open) return misuse("the end must come after the file header, once");
     payload_.clear();
     encode(EndRecord{.ticks = ticks_, .head = chunks_.chain()}, payload_);
     auto bytes = append(ChunkKind::end);

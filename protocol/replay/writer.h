@@ -1,5 +1,5 @@
-// Makes a replay file: gives the bytes to append for the scene, each tick, each keyframe and the end. Holds no file.
-// Calls out of order (a tick that does not follow the last, a keyframe of another tick, anything after the end) are
+// Makes a replay file: returns the bytes to append for the scene, each tick, each keyframe and the end. It has no file.
+// Calls out of order (a tick that does not follow the last one, a keyframe of another tick, anything after the end) are
 // errors and change nothing.
 #pragma once
 
@@ -13,12 +13,12 @@ class ReplayWriter {
     // Bytes to append to the file, valid until the next call.
     using Bytes = std::span<const std::uint8_t>;
 
-    // First, once. Names longer than kMaxTextBytes are an error.
+    // Call it first, once. Names longer than kMaxTextBytes are an error.
     Result<Bytes> begin(const FileHeader& header);
-    // `tick` is World::tick() after the step, `hash` its hash() then. Commands may stand in any order.
+    // `tick` is World::tick() after the step, `hash` is its hash() then. Commands may be in any order.
     Result<Bytes> tick(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash,
                        std::uint64_t slip_ns = 0);
-    // World::save() of the last tick given.
+    // `state` is World::save() of the last tick.
     Result<Bytes> keyframe(std::span<const std::uint8_t> state);
     Result<Bytes> end();
 

@@ -72,9 +72,9 @@ class Resolver {
         const bool spawns = from.kind == script::Kind::join || from.kind == script::Kind::spawn,
                    joins = from.kind == script::Kind::grab || from.kind == script::Kind::create_joint;
         if (!from.name.empty() && from.kind == script::Kind::create_joint)
-            return reader_.fail(where / "name", "stands beside the order, in which a joint has its name; give that");
+            return reader_.fail(where / "name", "is not used by create_joint; write the name inside `order`");
         if (!from.name.empty() && !spawns && !joins)
-            return reader_.fail(where / "name", "names what this command makes, but it makes nothing; give body, joint or slot");
+            return reader_.fail(where / "name", "is the name of what a command makes, but this command makes nothing; use body, joint or slot");
         if (!spawns && !joins) return;
         const bool ordered = from.kind == script::Kind::create_joint && from.order;
         const std::string& name = ordered ? from.order->name : from.name;
@@ -92,7 +92,7 @@ class Resolver {
         sequence_ = sequence;
         tick_ = from.tick;
         sim::Command to;
-        if (from.kind > script::Kind::MAX) reader_.fail(where / "kind", "is not a kind of command");
+        if (from.kind > script::Kind::MAX) reader_.fail(where / "kind", "is not a kind of command; see Kind in protocol/scene/command_script.fbs");
         check_fields(from, where);
         to.kind = static_cast<sim::CommandKind>(from.kind);
         to.sequence = sequence;
@@ -148,8 +148,8 @@ class Resolver {
             constexpr std::string_view kEnds[] = {"a", "b", "c", "d"};
             for (std::size_t k = 0; k < held.size(); ++k) {
                 if (reset.named[k] == held[k]) continue;
-                return reader_.fail(order / kEnds[k], "is " + called(reset.named[k]) + ", where the joint holds " + called(held[k]) +
-                                                          "; a joint keeps its bodies: name them as they are, or remove it and create another");
+                return reader_.fail(order / kEnds[k], "is " + called(reset.named[k]) + ", but the joint holds " + called(held[k]) +
+                                                          "; a joint keeps its bodies: name the same bodies, or remove the joint and create another one");
             }
         }
     }
@@ -196,7 +196,7 @@ class Resolver {
         const auto [at, first] = answers_.try_emplace({maker.tick, maker.answer, maker.tag}, maker.sequence, named);
         if (first || (!named && !at->second.second)) return;
         reader_.fail(where, "is also that of commands[" + std::to_string(at->second.first) +
-                                "], which makes something in the same tick; give what has a name a tag of its own, or none");
+                                "], which makes something in the same tick; give a command with a name its own tag, or no tag");
     }
 
     // A template's bodies, made as `cart`, are cart[i] and, where they have names in it, cart.wheel; an only one is `cart`, too.
@@ -209,7 +209,7 @@ class Resolver {
             if (!reader_.ok()) return;
             prefab = def_.slots[seat].prefab;
             placed.pose = def_.slots[seat].pose;
-            if (prefab == sim::kNone) return reader_.fail(where / "name", "names what this command makes, but the slot has no template");
+            if (prefab == sim::kNone) return reader_.fail(where / "name", "is the name of what a command makes, but the slot has no template; leave out the name");
         } else {
             prefab = templates_.find(reader_, from.template_, where / "template");
             convert_frame(from, where, placed);
@@ -218,7 +218,7 @@ class Resolver {
         const sim::PrefabDef& group = def_.prefabs[prefab];
         const std::size_t named = bodies_.size() - def_.bodies.size() + group.bodies.size();
         if (named > kMaxNamedBodies) {
-            return reader_.fail(where / "name", "is the name of body " + std::to_string(named) + " that commands make under one; at most " +
+            return reader_.fail(where / "name", "is the name of named body " + std::to_string(named) + " that commands make; at most " +
                                                     std::to_string(kMaxNamedBodies) + " are accepted (kMaxNamedBodies)");
         }
         std::vector<std::string> names;
@@ -271,7 +271,7 @@ class Resolver {
             to.pose.position =
                 scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m, "kMaxCoordinate_m"));
         if (from.orientation && from.rotation_deg)
-            reader_.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
+            reader_.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
         if (from.orientation) {
             const script::Quat& q = *from.orientation;
             to.pose.orientation =
@@ -307,22 +307,22 @@ class Resolver {
                 break;
             case script::Kind::impulse:
                 to.body = body(from.body, where / "body");
-                if (!from.linear && !from.angular) reader_.fail(where / "linear", "is missing, and so is angular; give one of them or both");
+                if (!from.linear && !from.angular) reader_.fail(where / "linear", "is missing, and so is `angular`; give one of them or both");
                 break;
             case script::Kind::teleport:
                 to.body = body(from.body, where / "body");
-                if (!from.position) reader_.fail(where / "position", "is missing; say where the body is to be");
+                if (!from.position) reader_.fail(where / "position", "is missing; give the new position of the body");
                 break;
             case script::Kind::grab:
                 to.body = body(from.body, where / "body");
-                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point in the world to draw it to");
+                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point of the world that the body is pulled to");
                 break;
             case script::Kind::despawn:
                 to.body = body(from.body, where / "body");
                 break;
             case script::Kind::move_grab:
                 to.joint = joint(from.joint, where / "joint");
-                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point in the world to draw it to");
+                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point of the world that the body is pulled to");
                 break;
             case script::Kind::motor_target:
             case script::Kind::remove_joint:
@@ -352,7 +352,7 @@ class Resolver {
     sim::JointOrder order(const scene::Joint* from, const Path& where) {
         sim::JointOrder to;
         if (!from) {
-            reader_.fail(where, "is missing; give the joint as a scene does");
+            reader_.fail(where, "is missing; give a joint, written as in a scene");
             return to;
         }
         ordered_.clear();
@@ -461,7 +461,7 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
         for (std::uint32_t i = 0; i < tree->commands.size() && reader.ok(); ++i) work(i, *tree->commands[i], root.element("commands", i));
     };
     each([&](std::uint32_t i, const script::CommandT& from, const Path& where) {
-        if (from.tick == 0) reader.fail(where / "tick", "is missing or 0; the first tick is 1");
+        if (from.tick == 0) reader.fail(where / "tick", "is missing or 0; give a tick from 1 on");
         resolver.declare(from, i, where);
     });
     std::vector<std::pair<std::uint64_t, sim::Command>> entries;

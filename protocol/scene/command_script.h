@@ -1,4 +1,5 @@
-// Scripts of commands by tick (command_script.fbs), for headless runs and tests. A script goes along with one run of a world.
+// Scripts of commands by tick (command_script.fbs), for headless runs and tests. A script accompanies one run of a
+// world.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@
 namespace orrery::protocol {
 
 inline constexpr std::size_t kMaxScriptBytes = 64u << 20;
-inline constexpr std::size_t kMaxNamedBodies = 1'000'000;  // that commands make under names
+inline constexpr std::size_t kMaxNamedBodies = 1'000'000;  // bodies that commands make with a name
 
 class CommandScript {
   public:
-    // Names refer to the world's definition. Errors as those of scenes.
+    // Names refer to the world's definition. Errors are as those of scenes.
     static Result<CommandScript> load(std::span<const std::uint8_t> bytes, std::string_view file_name,
                                       const sim::World& world);
 
@@ -28,12 +29,12 @@ class CommandScript {
     // The first tick above `tick` that has commands.
     std::optional<std::uint64_t> first_after(std::uint64_t tick) const;
 
-    // After every step: what its commands made is what later commands mean by its name. A command that names what was not made
-    // is rejected as one of a stale id.
+    // Call it after every step. Later commands can then name what the commands of this step made. A command that names
+    // something that was not made is rejected as a stale id.
     void note_made(const sim::World& world) { made_.note(world, commands_); }
 
-    // For messages: what commands[i] of the file, which is the command of sequence i, names, e.g. body "crate", and what a body is called
-    // that a command made. Empty: nothing.
+    // For messages: what commands[i] of the file (the command of sequence i) names, for example body "crate"; and the
+    // name of a body that a command made. Empty: no name.
     std::string_view subject(std::uint32_t i) const { return i < subjects_.size() ? std::string_view(subjects_[i]) : std::string_view(); }
     std::string_view name_of(sim::BodyId id) const { return made_.name_of(id); }
     // The id of the body that a command makes under this name; before it is made, an id that never lives.
@@ -41,7 +42,7 @@ class CommandScript {
     std::optional<sim::BodyId> body_named(std::string_view name) const { return made_.body_named(name); }
 
   private:
-    std::vector<std::uint64_t> ticks_;  // ascending, one an entry of commands_
+    std::vector<std::uint64_t> ticks_;  // ascending, one for each entry of commands_
     std::vector<sim::Command> commands_;
     std::vector<std::string> subjects_;  // by place in the file
     ScriptMade made_;

@@ -77,7 +77,7 @@ void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Sc
             const Path place = where.element("bodies", k);
             const std::uint32_t body = scope.find_body(reader, rig.bodies[k], place);
             if (reader.ok() && world.bodies[body].type != sim::BodyType::dynamic)
-                reader.fail(place, "\"" + rig.bodies[k] + "\" is not dynamic; a rig is connected through dynamic bodies");
+                reader.fail(place, "\"" + rig.bodies[k] + "\" is not dynamic; name dynamic bodies, which alone connect a rig");
             to.bodies.push_back(body);
         }
         world.rigs.push_back(std::move(to));
@@ -92,15 +92,15 @@ void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const 
         const BoundT& bound = *from.bounds[i];
         const Path where = root.element("bounds", i);
         SceneBound to;
-        if (bound.body.empty()) reader.fail(where / "body", "is missing; name the body that is measured");
+        if (bound.body.empty()) reader.fail(where / "body", "is missing; name the body to measure");
         else scope.find_body(reader, bound.body, where / "body");
-        if (bound.of > Measure::MAX) reader.fail(where / "of", "is no measure that is known; see Measure in protocol/scene/scene.fbs");
-        if (!bound.least && !bound.most) reader.fail(where, "bounds nothing; give \"least\", \"most\" or both");
+        if (bound.of > Measure::MAX) reader.fail(where / "of", "is not a measure; see Measure in protocol/scene/scene.fbs");
+        if (!bound.least && !bound.most) reader.fail(where, "has no bound; give \"least\", \"most\" or both");
         to.body = bound.body;
         to.of = static_cast<SceneBound::Of>(bound.of);
         to.least = bound.least ? reader.number(*bound.least, where / "least", -1e9, 1e9) : -kNone;
         to.most = bound.most ? reader.number(*bound.most, where / "most", -1e9, 1e9) : kNone;
-        if (to.least > to.most) reader.fail(where / "least", "is above \"most\"; no value is between them");
+        if (to.least > to.most) reader.fail(where / "least", "is above \"most\"; swap them");
         to.from_s = reader.number(bound.from_s, where / "from_s", 0.0, 1e9);
         if (bound.point) store(reader.vector(*bound.point, where / "point", kMaxLength_m, "kMaxCoordinate_m"), to.point);
         store(bound.axis ? reader.direction(*bound.axis, where / "axis") : DVec{1, 0, 0}, to.axis);
@@ -228,7 +228,7 @@ sim::BodyType convert_type(BodyType type) {
 }
 
 sim::CollisionMode convert_mode(Reader& reader, const BodyT& from, const Path& where) {
-    if (from.continuous) reader.fail(where / "continuous", "is no longer a field; write \"collision_mode\": \"continuous\"");
+    if (from.continuous) reader.fail(where / "continuous", "is not a field; write \"collision_mode\": \"continuous\"");
     const auto i = static_cast<std::uint8_t>(from.collision_mode);
     if (i < sim::kCollisionModeCount) return static_cast<sim::CollisionMode>(i);
     reader.fail(where / "collision_mode", "is none of discrete, passive, continuous");
@@ -238,16 +238,16 @@ sim::CollisionMode convert_mode(Reader& reader, const BodyT& from, const Path& w
 void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, const Library& library,
                      const Path& where) {
     if (to.shape == sim::kNone) {
-        if (to.sensor) reader.fail(where / "sensor", "is set where there is no shape that could sense; give a shape");
+        if (to.sensor) reader.fail(where / "sensor", "is set for a body without a shape; give the body a shape");
         if (to.type == sim::BodyType::dynamic && !(from.mass_kg > 0.0f)) {
-            reader.fail(where / "mass_kg", "a dynamic body without a shape needs a mass; give mass_kg or a shape");
+            reader.fail(where / "mass_kg", "is missing for a dynamic body without a shape; give a mass or a shape");
         }
     } else if (library.world->shapes[to.shape].type == sim::ShapeType::plane && to.type != sim::BodyType::fixed) {
-        reader.fail(where / "type", "a plane has no end and no mass; make the body \"static\"");
+        reader.fail(where / "type", "does not fit a plane, which is unbounded and has no mass; make the body \"static\"");
     } else if (to.type == sim::BodyType::dynamic && (library.world->shapes[to.shape].type == sim::ShapeType::mesh ||
                                                      library.world->shapes[to.shape].type == sim::ShapeType::height_field)) {
-        reader.fail(where / "type", "a " + std::string(sim::shape_type_name(library.world->shapes[to.shape].type)) +
-                                        " has no inside and no mass; make the body \"static\" or \"kinematic\"");
+        reader.fail(where / "type", "does not fit a " + std::string(sim::shape_type_name(library.world->shapes[to.shape].type)) +
+                                        ", which has no inside and no mass; make the body \"static\" or \"kinematic\"");
     }
 }
 
@@ -255,7 +255,7 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     const auto index = static_cast<std::uint32_t>(scope.bodies->size());
     scope.body_names.add(reader, from.name, index, where);
     if (from.type > BodyType::MAX) reader.fail(where / "type", "is none of dynamic, static, kinematic");
-    if ((static_cast<unsigned>(from.locks) & ~0x3fu) != 0) reader.fail(where / "locks", "has bits that name no axis");
+    if ((static_cast<unsigned>(from.locks) & ~0x3fu) != 0) reader.fail(where / "locks", "has bits that are not axis locks; use linear_x to angular_z");
     sim::BodyDef to;
     to.name = from.name;
     to.type = convert_type(from.type);
@@ -314,7 +314,7 @@ void convert_templates(Reader& reader, const SceneT& from, const Scene& flat, co
         const Path where = root.element("templates", i);
         const TemplateT& group = *from.templates[i];
         library.templates.add(reader, group.name, static_cast<std::uint32_t>(i), where);
-        if (group.bodies.empty()) reader.fail(where / "bodies", "a template needs at least one body");
+        if (group.bodies.empty()) reader.fail(where / "bodies", "is empty; a template needs at least one body");
         sim::PrefabDef to;
         to.name = group.name;
         Scope scope;
@@ -367,15 +367,15 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
         }
         if (total.bodies > caps.max_bodies) {
             reader.fail(where,
-                        "brings the scene to more bodies (" + std::to_string(total.bodies) +
-                            " or more) than the cap of " + std::to_string(caps.max_bodies) +
-                            "; ask for fewer or raise the cap (max_bodies)",
+                        "raises the scene to more bodies (" + std::to_string(total.bodies) +
+                            " or more) than the limit of " + std::to_string(caps.max_bodies) +
+                            "; use fewer, or raise the limit (max_bodies)",
                         ErrorCode::limit_reached);
         } else if (total.joints > caps.max_joints) {
             reader.fail(where,
-                        "brings the scene to more joints (" + std::to_string(total.joints) +
-                            " or more) than the cap of " + std::to_string(caps.max_joints) +
-                            "; ask for fewer or raise the cap (max_joints)",
+                        "raises the scene to more joints (" + std::to_string(total.joints) +
+                            " or more) than the limit of " + std::to_string(caps.max_joints) +
+                            "; use fewer, or raise the limit (max_joints)",
                         ErrorCode::limit_reached);
         }
     }
@@ -392,7 +392,7 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
     sim::Pose pose;
     if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
     if (orientation && rotation_deg)
-        reader.fail(where / "rotation_deg", "stands beside orientation; give one of the two");
+        reader.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
     if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
     if (rotation_deg)
         pose.orientation = to_float(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
@@ -427,7 +427,7 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
     if (!numeric || index >= generated[range].count) {
         reader.fail(where,
                     "names body \"" + std::string(name) + "\" of a generator that makes " +
-                        std::to_string(generated[range].count) + " bodies, counted from 0",
+                        std::to_string(generated[range].count) + " bodies; write a number below that in the brackets",
                     ErrorCode::not_found);
         return 0;
     }

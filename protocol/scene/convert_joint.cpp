@@ -49,21 +49,21 @@ struct BodyNames {
 
 void check_ends(Reader& reader, const BodyNames& from, int bodies, const Path& where, const Scope& scope) {
     if (from.b.empty()) {
-        reader.fail(where / "b", "is missing; a joint needs a body `b` (leave out `a` for a joint to the world)");
+        reader.fail(where / "b", "is missing; name a body (leave out `a` for a joint to the world)");
     } else if (!from.a.empty() && from.a == from.b) {
-        reader.fail(where / "b", "is the same body as `a`; a joint needs two different ones");
+        reader.fail(where / "b", "is the same body as `a`; name two different bodies");
     } else if (bodies == 1 && !from.a.empty()) {
-        reader.fail(where / "a", "is not used by a one-body constraint, which holds `b` to the world; leave it out");
+        reader.fail(where / "a", "is not used by a constraint of one body, which holds `b` to the world; leave it out");
     } else if (scope.in_template && from.a.empty()) {
-        reader.fail(where / "a", "is missing; inside a template a joint needs two bodies of the template");
+        reader.fail(where / "a", "is missing; in a template, name two bodies of the template");
     }
     if ((bodies >= 3) != !from.c.empty() || (bodies >= 4) != !from.d.empty() || (bodies >= 3 && from.a.empty())) {
         reader.fail(where, std::string("names other bodies than its constraint joins; give ") +
-                               (bodies >= 4 ? "`a`, `b`, `c` and `d`" : bodies == 3 ? "`a`, `b` and `c` alone" : "`a` and `b` alone"));
+                               (bodies >= 4 ? "`a`, `b`, `c` and `d`" : bodies == 3 ? "only `a`, `b` and `c`" : "only `a` and `b`"));
     }
     for (const std::string_view* one : {&from.a, &from.b, &from.c}) {
         if (!one->empty() && ((one != &from.c && *one == from.c) || *one == from.d))
-            reader.fail(where, "names a body twice; join different ones");
+            reader.fail(where, "names a body twice; name different bodies");
     }
 }
 
@@ -73,9 +73,9 @@ std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope
     if (!reader.ok()) return body;
     const bool is_kinematic = (*scope.bodies)[body].type == sim::BodyType::kinematic;
     if (kinematic && !is_kinematic)
-        reader.fail(where, "\"" + name + "\" is not kinematic; make it so, or use force or motor");
+        reader.fail(where, "\"" + name + "\" is not kinematic; make it kinematic, or use force or motor");
     if (!kinematic && (*scope.bodies)[body].type != sim::BodyType::dynamic) {
-        reader.fail(where, "\"" + name + "\" is not dynamic, so that forces do not move it");
+        reader.fail(where, "\"" + name + "\" is not dynamic, so that forces do not move it; make it dynamic");
     }
     return body;
 }
@@ -85,7 +85,7 @@ void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where
     to.kind = kind;
     to.joint = scope.joint_names.find(reader, from.joint, where / "joint");
     if (reader.ok() && !sim::has_target((*scope.joints)[to.joint].constraint, kind))
-        reader.fail(where / "joint", "\"" + from.joint + "\" has no target for it; name " +
+        reader.fail(where / "joint", "\"" + from.joint + "\" has no target that this actuator sets; name " +
                                          (kind == sim::ActuatorKind::motor ? "a motor, a servo or a wheel" : "a wheel"));
 }
 
@@ -169,7 +169,7 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
     sim::ActuatorDef to;
     to.name = from.name;
     if (scope.in_template && !from.slot.empty()) {
-        reader.fail(where / "slot", "is set inside a template, where the slot that spawned it counts; leave it out");
+        reader.fail(where / "slot", "is not used in a template, where the slot that spawned it counts; leave it out");
     }
     if (!scope.in_template) to.slot = library.slots.find(reader, from.slot, where / "slot");
     if (from.weights.size() > sim::kControlChannels) {

@@ -85,18 +85,18 @@ class Maker {
             constexpr bool kLetBe = std::is_same_v<From, ChainGeneratorT>;  // files with both go on loading
             const bool category = from.category != absent.category, mask = from.mask != absent.mask;
             if (!kLetBe && (category || mask))
-                reader_.fail(where / (category ? "category" : "mask"), "is set where the bodies collide with nothing; set collide to true");
+                reader_.fail(where / (category ? "category" : "mask"), "is set, but the bodies collide with nothing; set \"collide\" to true");
         }
         convert_mass(reader_, from, where, like_);
         joint_like_.break_force_n = limit_or_none(reader_, from.break_force_n, where / "break_force_n");
-        if (joint_like_.break_force_n == 0.0f) reader_.fail(where / "break_force_n", "is 0; give a number above 0, N, or leave it out");
+        if (joint_like_.break_force_n == 0.0f) reader_.fail(where / "break_force_n", "is 0; give a force above 0 N, or leave it out");
         spring_ = convert_spring(reader_, from.spring.get(), spring_, where / "spring");
     }
 
     double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m, "kMaxPitch_m"); }
     // Of links, which must not begin at one place.
     double link(double value, const Path& here) {
-        if (value == 0.0) reader_.fail(here, "is 0; give the distance from one link to the next, m");
+        if (value == 0.0) reader_.fail(here, "is 0; give the distance from one link to the next (m)");
         return pitch(value, here);
     }
     void some(std::uint32_t count, const Path& here) {
@@ -109,7 +109,7 @@ class Maker {
     // From one to another, which must not be at one place: `way` says what.
     DVec step(const Vec3d* value, DVec absent, const Path& here, const char* way) {
         const DVec step = value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent;
-        if (length(step) == 0.0) reader_.fail(here, std::string("is 0; give the way from one ") + way + ", m");
+        if (length(step) == 0.0) reader_.fail(here, std::string("is 0; give the vector from one ") + way + " (m)");
         return step;
     }
 
@@ -118,13 +118,13 @@ class Maker {
         const auto index = static_cast<std::uint32_t>(scope_.bodies->size());
         const double far = std::max({std::fabs(position.x), std::fabs(position.y), std::fabs(position.z)});
         if (!(far <= kMaxLength_m)) {
-            reader_.fail(where_, "puts body " + std::to_string(index - first_) + " further than " +
+            reader_.fail(where_, "puts body " + std::to_string(index - first_) + " farther than " +
                                      std::to_string(static_cast<int>(kMaxLength_m)) +
                                      " m from the origin; use fewer bodies or smaller steps");
             return index;
         }
         if (type != sim::BodyType::fixed && shape != sim::kNone && library_.world->shapes[shape].type == sim::ShapeType::plane) {
-            reader_.fail(where_, "makes moving bodies of a plane, which has no end and no mass; use another shape");
+            reader_.fail(where_, "makes bodies of a plane, which is unbounded and has no mass; use another shape");
             return index;
         }
         sim::BodyDef body = like_;
@@ -184,7 +184,7 @@ class Maker {
         const auto to_world = [](const sim::JointDef& j) {
             return j.body_a == sim::kNone || j.body_b == sim::kNone || std::holds_alternative<sim::Pulley>(j.constraint);
         };
-        if (!found.actuators.empty()) reader_.fail(here, "names a template with actuators, which need a player; leave them out");
+        if (!found.actuators.empty()) reader_.fail(here, "names a template with actuators, which need a player; remove them from the template");
         if (std::any_of(found.joints.begin(), found.joints.end(), to_world))
             reader_.fail(here, "names a template with a joint to the world; give the joint two bodies");
         return found;

@@ -1,6 +1,6 @@
-// The geometry of loading: double precision, rounded to float once. Only operations that are correctly rounded
-// everywhere (+ - * / sqrt, and fmod which is exact), and own sine and cosine, so that a scene loads to the same
-// bits on every machine.
+// Geometry for loading, in double precision, rounded to float once. It uses only operations that are correctly rounded
+// everywhere (+ - * / sqrt, and the exact fmod) and its own sine and cosine. So a scene loads to the same bits on every
+// machine.
 #pragma once
 
 #include <cmath>
@@ -54,16 +54,16 @@ inline constexpr double kRadiansADegree = 3.14159265358979323846 / 180.0;
 struct SinCos {
     double sine = 0.0, cosine = 1.0;
 };
-// Of an angle in degrees; exact at multiples of 90, elsewhere within 2 units in the last place.
+// Of an angle in degrees. Exact at multiples of 90, otherwise within 2 units in the last place.
 SinCos sin_cos_deg(double angle_deg);
 
-// Turned about world x, then y, then z.
+// The rotation about world x, then y, then z.
 DQuat from_rotation_deg(DVec angles_deg);
 
 // A unit vector perpendicular to a unit vector.
 DVec any_perpendicular(DVec unit);
 
-// The random numbers of the benchmark scenes: a 32-bit linear congruential generator, its upper 24 bits as [0, 1).
+// The random numbers of the benchmark scenes: the upper 24 bits of a 32-bit linear congruential generator, as [0, 1).
 class Lcg {
   public:
     explicit Lcg(std::uint32_t seed) : state_(seed) {}
@@ -71,7 +71,7 @@ class Lcg {
         state_ = state_ * 1664525u + 1013904223u;
         return static_cast<double>(state_ >> 8) / 16777216.0;
     }
-    // Four values in [-1, 1) as x, y, z, w, drawn again until 0.01 < |q|^2 < 1, normalised.
+    // Four values in [-1, 1) as x, y, z, w, repeated until 0.01 < |q|^2 < 1, then normalised.
     DQuat rotation();
 
   private:

@@ -14,7 +14,7 @@
 // * how a buffer is laid out has no effect: values are read through its tables, and no byte of the buffer itself is
 // hashed.
 //
-// Fields marked `not_hashed` in scene.fbs, and deprecated ones, do not count.
+// Fields that scene.fbs marks `not_hashed`, and deprecated ones, are left out.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace orrery::protocol::scene {
 
 struct Scene;
 
-// Of a verified buffer's root.
+// The hash of the root of a verified buffer.
 std::uint64_t hash_scene(const Scene& scene);
 
 }  // namespace orrery::protocol::scene

@@ -111,7 +111,7 @@ std::string JointFields::ways() const {
         if (one.in_scene && std::ranges::find(scene, one.in_scene->name) == scene.end())
             scene.push_back(one.in_scene->name);
     }
-    return "give either " + listed(scene) + " (in the scene's frame), or " + listed(local) + " (local)";
+    return "give the axes once: either " + listed(scene) + " (in the scene's frame), or " + listed(local) + " (local)";
 }
 
 // Whether all are given so; an error where they are in neither way, or in both.
@@ -156,7 +156,7 @@ void JointFields::finish() {
         const double along = dot(other->source, one->source);
         const auto name = [&](const Direction& of) { return (in_scene ? of.in_scene : of.local)->name; };
         if (std::fabs(along) > kPerpendicular)
-            reader_.fail(where_ / name(*one), "is not perpendicular to " + quoted(name(*other)) + "; make it so");
+            reader_.fail(where_ / name(*one), "is not perpendicular to " + quoted(name(*other)) + "; make it perpendicular");
         const DVec across = one->source - along * other->source;
         one->source = (1.0 / length(across)) * across;
     }

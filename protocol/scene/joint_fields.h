@@ -32,7 +32,7 @@
 
 namespace orrery::protocol::scene {
 
-// A body's frame at the start; the world's for no body.
+// The frame of a body at the start, or the world's frame for no body.
 struct Frame {
     DVec position;
     DQuat orientation;
@@ -85,7 +85,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     void motor(const char* name, sim::Motor& to);
     void ordered(const char* low_name, float, const char* high_name, float);
     void perpendicular(const char* name, const sim::Vec3&, const char* to_name, const sim::Vec3&);
-    // After all fields: directions, which are known together.
+    // Called after all fields. Directions are computed here, once all are known.
     void finish();
 
   private:
@@ -122,7 +122,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     const Frame& frame(sim::Side side) const { return side == sim::Side::a ? ends_.a : ends_.b; }
     void read_number(const char* name, float& to, double low, double high, std::string_view limit);
     bool place_is_clear();
-    std::string ways() const;  // to give the directions
+    std::string ways() const;  // text: how to give the directions
     bool directions_in_scene();
     Direction* direction(std::string_view name);
     const Number* number(std::string_view name) const;

@@ -31,14 +31,14 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
         if (end == std::string_view::npos)
             return fail(c == '/' ? "a comment does not end; close it with */" : "a string does not end on its line; close its quotes");
         line += lines_in(text.substr(i, end - i + 1));
-        if (c == '\0') return fail("a zero byte in the text; scenes are JSON in UTF-8");
+        if (c == '\0') return fail("the text has a zero byte; write JSON in UTF-8");
         if (end != i) {
             i = end;
         } else if (c == '(') {
-            return fail("a function call; write the number itself");
+            return fail("the text has a function call; write the number itself");
         } else if (c == '{' || c == '[') {
             if (++depth > kMaxJsonDepth) {
-                return fail("nesting deeper than " + std::to_string(kMaxJsonDepth) + " levels (kMaxJsonDepth)",
+                return fail("the nesting is deeper than " + std::to_string(kMaxJsonDepth) + " levels (kMaxJsonDepth)",
                             ErrorCode::limit_reached);
             }
         } else if ((c == '}' || c == ']') && depth > 0) {
@@ -233,8 +233,8 @@ std::string of_kinds(const std::string& message) {
     constexpr std::string_view kExpecting = "expecting: ", kGot = " instead got: ", kAssign = "Cannot assign token starting with '";
     if (message.starts_with(kAssign) && message.size() > kAssign.size())
         return std::string(message[kAssign.size()] == '[' ? "a list" : message[kAssign.size()] == '{' ? "an object" : "something else") +
-               " stands where one value belongs; write a number, true or false, or a word of the schema";
-    if (message.starts_with("wrong number of unnamed fields")) return message + "; write all of them, of a vector [x, y, z]";
+               " is written where one value belongs; write a number, true or false, or a word of the schema";
+    if (message.starts_with("wrong number of unnamed fields")) return message + "; write all of them, for a vector [x, y, z]";
     const std::size_t got = message.find(kGot);
     if (!message.starts_with(kExpecting) || got == std::string::npos) return message;
     const std::string wanted = message.substr(kExpecting.size(), got - kExpecting.size()), found = message.substr(got + kGot.size());
@@ -259,7 +259,7 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
     const std::size_t begin = text.find("error: ");
     std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
     const std::size_t place = place_of_number(scene, place_of(scene, line, column), message);
-    message = message.starts_with("enum values need to be qualified") ? "a word stands where a number belongs" : of_kinds(message);
+    message = message.starts_with("enum values need to be qualified") ? "a word is written where a number belongs" : of_kinds(message);
     return error_at(scene, file_name, place, message + excerpt(scene, place));
 }
 

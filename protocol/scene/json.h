@@ -1,4 +1,4 @@
-// Untrusted JSON through FlatBuffers' parser, with errors that name the line. Internal to protocol/scene.
+// Parses untrusted JSON with FlatBuffers' parser. Errors name the line. Internal to protocol/scene.
 #pragma once
 
 #include <flatbuffers/idl.h>
@@ -9,7 +9,7 @@
 
 namespace orrery::protocol::scene {
 
-// Leaves the binary form in parser.builder_. Unknown keys, deep nesting and computed values are errors.
+// The binary form is in parser.builder_ afterwards. Unknown keys, deep nesting and computed values are errors.
 Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std::string_view text,
                            std::string_view file_name);
 

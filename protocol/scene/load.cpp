@@ -19,7 +19,7 @@ Result<Ok> check_name(const std::string& name, std::string_view file_name) {
     return Error{
         ErrorCode::invalid_argument, std::string(file_name) + ": name",
         "\"" + name +
-            "\" cannot be part of a file's name; use letters, digits, '_', '-' and '.', not beginning with '.'"};
+            "\" cannot be part of a file name; use letters, digits, '_', '-' and '.', and do not begin with '.'"};
 }
 
 std::string stem(std::string_view file_name) {
@@ -57,7 +57,7 @@ Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes
     if (bytes.size() > caps.max_bytes) {
         return Error{ErrorCode::limit_reached, std::string(file_name),
                      "is " + std::to_string(bytes.size()) + " bytes long; at most " + std::to_string(caps.max_bytes) +
-                         " are accepted: use generators, or raise the cap (max_bytes)"};
+                         " are accepted: use generators, or raise the limit (max_bytes)"};
     }
     if (scene::is_binary(bytes)) return scene::parse_binary(bytes, file_name, caps);
     return scene::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, caps);

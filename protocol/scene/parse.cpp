@@ -73,7 +73,7 @@ class FlatCheck {
         } else if (scene.scene_version() > kSceneVersion) {
             reader_.fail(root / "scene_version",
                          "is " + std::to_string(scene.scene_version()) + "; this program reads up to " +
-                             std::to_string(kSceneVersion) + ": use a newer one",
+                             std::to_string(kSceneVersion) + ": use a newer program",
                          ErrorCode::version_mismatch);
         }
     }
@@ -87,14 +87,14 @@ class FlatCheck {
                          ErrorCode::limit_reached);
         }
         for (const char c : *value) {
-            if (static_cast<unsigned char>(c) < 0x20) return reader_.fail(where, "has a control character in a name");
+            if (static_cast<unsigned char>(c) < 0x20) return reader_.fail(where, "has a control character in a name; remove it");
         }
     }
     // A name by which a body is made known; brackets are kept for those that generators make.
     void own_name(const flatbuffers::String* value, const Path& where) {
         text(value, where);
         if (value && std::strpbrk(value->c_str(), "[]") != nullptr) {
-            reader_.fail(where / "name", "has a bracket; name[i] is kept for the bodies of generators");
+            reader_.fail(where / "name", "has a bracket, which only names of generated bodies have (name[i]); remove it");
         }
     }
 
@@ -190,7 +190,7 @@ Result<std::unique_ptr<SceneT>> parse_binary(std::span<const std::uint8_t> bytes
                                    static_cast<flatbuffers::uoffset_t>(bytes.size() / kMinTableBytes + 1));
     if (!VerifySceneBuffer(verifier)) {
         return Error{ErrorCode::corrupt, std::string(file_name),
-                     "is a binary scene whose inner references do not hold together; make it anew from its source"};
+                     "is a binary scene that is damaged; make it again from its source"};
     }
     return unpack(*GetScene(data), file_name, caps);
 }

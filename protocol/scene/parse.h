@@ -1,4 +1,4 @@
-// From untrusted bytes to the object tree of a scene. Internal to protocol/scene.
+// Parses untrusted bytes to the object tree of a scene. Internal to protocol/scene.
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ DVec Reader::direction(const Vec3& value, const Path& where) {
     const DVec v = vector(value, where, 1e6);
     const double size = length(v);
     if (!(size > kMinDirection)) {
-        fail(where, "has no direction; give a vector that is not zero");
+        fail(where, "is zero or too short; give a vector with a direction");
         return {0.0, 1.0, 0.0};
     }
     return (1.0 / size) * v;
@@ -114,7 +114,7 @@ void Names::add(Reader& reader, std::string_view name, std::uint32_t index, cons
     const auto [entry, added] = index_.emplace(std::string(name), index);
     if (!added) {
         reader.fail(where / "name", "a second " + std::string(kind_) + " is called \"" + std::string(name) +
-                                        "\"; names must be unique among their kind");
+                                        "\"; give each its own name");
     }
 }
 
@@ -126,7 +126,7 @@ std::uint32_t Names::find(Reader& reader, std::string_view name, const Path& whe
     if (!near.empty()) {
         message.append("; did you mean \"").append(near).append("\"?");
     } else if (candidates.empty()) {
-        message += "; the scene names none";
+        message += "; the scene has none with a name";
     } else {
         message += "; there are";
         for (std::size_t i = 0; i < candidates.size() && i < kMaxListedNames; ++i) {

@@ -1,4 +1,4 @@
-// What conversion of a scene shares: where it is in the file, the first error, checked reading of values, and names.
+// Helpers for the conversion of a scene: places in the file, the first error, checked reading of values, and names.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace orrery::protocol::scene {
 
-// A place inside a scene, made on the stack while walking down and spelled out only when an error needs it.
+// A place in a scene. It is built on the stack during the walk, and written as text only for an error.
 struct Path {
     const Path* up = nullptr;
     std::string_view field;
@@ -28,7 +28,7 @@ struct Path {
     std::string spell() const;
 };
 
-// Keeps the first error. Readers go on with harmless values after one; loops stop early by `ok()`.
+// Keeps the first error. After an error, readers continue with harmless values, and loops end early by `ok()`.
 class Reader {
   public:
     explicit Reader(std::string_view file_name) : file_name_(file_name) {}
@@ -37,19 +37,20 @@ class Reader {
     const Error& error() const { return error_; }
     void fail(const Path& where, std::string message, ErrorCode code = ErrorCode::invalid_argument);
 
-    // Within [low, high] (so never NaN), else an error. limit: what the bound is called, for messages.
+    // A number within [low, high], which excludes NaN; otherwise an error. `limit` is the name of the limit for
+    // messages.
     template <std::floating_point T>
     T number(T value, const Path& where, double low, double high, std::string_view limit = {}) {
         return static_cast<T>(in_range(static_cast<double>(value), where, low, high, limit));
     }
-    // False, with an error that says so and the limit's name, if a list has more than `most` entries.
+    // False, with an error that names the limit, if a list has more than `most` entries.
     bool at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where);
-    // Every component finite and at most `most` in magnitude.
+    // A vector whose components are finite and at most `most` in magnitude.
     DVec vector(const Vec3& value, const Path& where, double most, std::string_view limit = {});
     DVec vector(const Vec3d& value, const Path& where, double most, std::string_view limit = {});
-    // Of length 1 after this; an error if its length is next to nothing.
+    // Returns the vector with length 1. A vector of nearly zero length is an error.
     DVec direction(const Vec3& value, const Path& where);
-    // Of length 1 within 1e-3 as given, normalised after this.
+    // Returns the quaternion with length 1. It must have length 1 within 1e-3.
     DQuat orientation(const Quat& value, const Path& where);
 
   private:
@@ -60,17 +61,17 @@ class Reader {
     Error error_;
 };
 
-// Names of one kind of thing, to index.
+// Names of one kind of element, with their indices.
 class Names {
   public:
     explicit Names(const char* kind) : kind_(kind) {}
 
-    // An empty name is no name. A second use of a name is an error.
+    // An empty name is not added. A name that is used a second time is an error.
     void add(Reader& reader, std::string_view name, std::uint32_t index, const Path& where);
-    // The index of a name; an error that lists the nearest names if there is none.
+    // The index of a name. An unknown name is an error that lists the nearest names.
     std::uint32_t find(Reader& reader, std::string_view name, const Path& where) const;
     std::optional<std::uint32_t> get(std::string_view name) const;
-    std::string nearest(std::string_view name) const;  // empty: none is near
+    std::string nearest(std::string_view name) const;  // empty: no name is near
 
   private:
     std::vector<std::string_view> candidates() const;
@@ -79,7 +80,7 @@ class Names {
     std::map<std::string, std::uint32_t, std::less<>> index_;
 };
 
-// As short as tells it from its neighbours; of what is a single-precision number, from those.
+// The shortest text that identifies the number; for a single-precision number, among single-precision numbers.
 std::string spell_number(double value);
 
 // The candidate nearest to `name` by edit distance, or empty if none is near.

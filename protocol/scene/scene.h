@@ -1,7 +1,7 @@
-// Scene files: from bytes (JSON text or the FlatBuffers binary form of scene.fbs) to a checked world definition.
+// Loads scene files: from bytes (JSON text or the FlatBuffers binary form of scene.fbs) to a checked world definition.
 //
-// What counts is the *effective* scene: the file with the overrides applied. `LoadedScene::binary` is its binary form,
-// which is recorded, handed to clients and loads again to the same hash and the same world.
+// The *effective* scene is the file with the overrides applied. `LoadedScene::binary` is its binary form. It is
+// recorded, sent to clients, and loads again to the same hash and the same world.
 #pragma once
 
 #include <cstddef>
@@ -18,56 +18,58 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kSceneVersion = 1;          // newest scene_version that this program reads
-inline constexpr std::size_t kMaxSceneBytes = 128u << 20;  // a file; a million bodies written out fit
+inline constexpr std::uint32_t kSceneVersion = 1;          // the newest scene_version that this program reads
+inline constexpr std::size_t kMaxSceneBytes = 128u << 20;  // of a file; a written-out million bodies fit
 inline constexpr std::uint64_t kDefaultMaxSceneBodies = 1'000'000;
 inline constexpr std::uint64_t kDefaultMaxSceneJoints = 4'000'000;
 inline constexpr unsigned kMaxJsonDepth = 64;
-inline constexpr std::size_t kMaxNameBytes = 120;  // of any name; keeps indices like chain[39] short enough, too
+inline constexpr std::size_t kMaxNameBytes = 120;  // of any name; leaves room for indices such as chain[39]
 inline constexpr float kMaxTickRate_hz = 1000.0f;
 
-struct SceneOverrides {  // what a command line or a room may change before the scene is loaded
+// Values that a command line or a room may change before the scene is loaded.
+struct SceneOverrides {
     std::optional<float> tick_rate_hz;
     std::optional<std::uint32_t> substeps;
     std::optional<std::uint64_t> seed;
-    std::optional<sim::RigSolver> rig_solver;  // of all rigs, named or not
+    std::optional<sim::RigSolver> rig_solver;  // of all rigs, with and without a name
 };
 
-struct SceneCaps {  // counts are checked by arithmetic before anything is expanded
+// Limits. Counts are checked by arithmetic before anything is expanded.
+struct SceneCaps {
     std::size_t max_bytes = kMaxSceneBytes;
-    std::uint64_t max_bodies = kDefaultMaxSceneBodies;  // in the scene, its generators and templates together
+    std::uint64_t max_bodies = kDefaultMaxSceneBodies;  // of the scene, its generators and templates together
     std::uint64_t max_joints = kDefaultMaxSceneJoints;
 };
 
 inline constexpr std::uint64_t kMaxSceneBounds = 10'000;
 
-// What a body of a scene keeps to, as `Bound` in scene.fbs says.
+// A bound that a body must keep: `Bound` of scene.fbs.
 struct SceneBound {
     enum class Of : std::uint8_t { x, y, z, speed, spin_x, spin_y, spin_z, turn_z_deg, distance, angle_deg };
     std::string body;
     Of of = Of::x;
-    double least = 0.0, most = 0.0;  // infinite: none
+    double least = 0.0, most = 0.0;  // infinite: no bound
     double from_s = 0.0;
     double point[3] = {};  // m, world
-    double axis[3] = {}, to[3] = {};  // of length 1; of the body, of the world
+    double axis[3] = {}, to[3] = {};  // unit vectors: `axis` of the body, `to` of the world
 };
 
 // The bodies and joints of one generator, as ranges of WorldDef's lists.
 struct GeneratedRange {
-    std::uint32_t first = 0, count = 0;  // bodies; named ones answer to name[i]
+    std::uint32_t first = 0, count = 0;  // bodies; their names are name[i] if the generator has a name
     std::uint32_t first_joint = 0, joints = 0;
 };
 
 struct LoadedScene {
-    std::string name;                  // the scene's own, or else the stem of the file's name
+    std::string name;                  // of the scene, or else the file name without extension
     std::vector<std::uint8_t> binary;  // the effective scene in binary form
     std::uint64_t scene_hash = 0;      // XXH3-64 of the canonical walk over the effective scene
     sim::WorldDef world;
     std::vector<SceneBound> bounds;
-    std::vector<GeneratedRange> generated;  // by each of the scene's generators
+    std::vector<GeneratedRange> generated;  // one entry for each generator of the scene
 };
 
-// A scene whose definition is made: any number of rooms, worlds and recordings of it share what is here.
+// A scene with its definition. Any number of rooms, worlds and recordings of the scene share it.
 struct SharedScene {
     std::string name;
     std::vector<std::uint8_t> binary;

@@ -36,12 +36,12 @@ struct SchemaTable {
     std::string_view name;  // without its namespace
     bool is_struct = false;
     std::uint32_t bytes = 0;          // of a struct
-    std::vector<SchemaField> fields;  // a table's by name, a struct's as they lie; no deprecated ones
+    std::vector<SchemaField> fields;  // a table's in order of names, a struct's in order of storage; no deprecated ones
 
-    const SchemaField* find(std::string_view field) const;  // of a table; null: it has none of that name
+    const SchemaField* find(std::string_view field) const;  // of a table; null: no such field
 };
 
-// Of the root. Made at the first call.
+// The schema of the root table. It is made at the first call.
 const SchemaTable& scene_schema();
 
 }  // namespace orrery::protocol::scene

@@ -1,4 +1,4 @@
-// The text of the schemas, from which the JSON parser knows the fields.
+// The texts of the schemas, which give the JSON parser its fields.
 #pragma once
 
 namespace orrery::protocol::scene {

@@ -21,7 +21,7 @@ const char* describe(GoodbyeReason reason) {
         case GoodbyeReason::protocol_error:
             return "the server could not read what this client sent";
         case GoodbyeReason::too_slow:
-            return "this client was too slow to take what the server sent";
+            return "this client was too slow to receive what the server sent";
         case GoodbyeReason::handshake_timeout:
             return "this client did not finish the handshake in time";
         case GoodbyeReason::world_too_large:

@@ -1,5 +1,5 @@
-// A client's side of a room, above its Channel and below what a game shows: handshake, the mirror of the server's
-// bodies, the history of their states, controls.
+// The client's side of a room, between its Channel and the game: the handshake, a mirror of the server's bodies, the
+// history of their states, and controls.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace orrery::protocol {
 
 struct MirrorBody {
     BodyDescription description;
-    std::uint64_t known_since = 0;  // the tick with which it came
+    std::uint64_t known_since = 0;  // the tick with which the body came
     bool alive = false;
 };
 
@@ -39,7 +39,7 @@ struct SessionEvent {
     std::uint64_t late_ns = 0;  // slipped
 };
 
-// Told of each snapshot as it was decoded: for tests that hold clients against the server.
+// Gets each snapshot after it was decoded, for tests that compare clients with the server.
 class SnapshotObserver {
   public:
     virtual void decoded(std::uint64_t tick, bool complete, std::span<const QuantisedBody> bodies) = 0;
@@ -63,7 +63,7 @@ class ClientSession {
     ClientSession(const ClientHello& hello, TimeNs now);
 
     void receive_packet(Bytes payload, TimeNs now);
-    // Acts on what has arrived and makes the controls that are due. Call often.
+    // Processes received messages and makes the controls that are due. Call it often.
     void update(TimeNs now);
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out) {
         return channel_.write_packet(now, out);
@@ -81,15 +81,15 @@ class ClientSession {
     std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
     std::string_view body_name(sim::BodyId id) const;               // empty: none
     std::span<const BodySample> history(std::uint32_t index) const { return receiver_.history(index); }
-    // Ticks of the last complete snapshots, ascending: see SnapshotSender.
+    // Ticks of the last complete snapshots, ascending (see SnapshotSender).
     std::span<const std::uint64_t> complete_ticks() const { return complete_ticks_; }
-    // The newest snapshot: its tick, and when it arrived.
+    // The tick of the newest snapshot, and its time of arrival.
     std::uint64_t newest_tick() const { return stats_.newest_tick; }
     bool next_event(SessionEvent& out);
     const SessionStats& stats() const { return stats_; }
     const ChannelStats& channel_stats() const { return channel_.stats(); }
 
-    // (tick, arrival) of snapshots in order of arrival since the last call: what a jitter buffer measures.
+    // (tick, arrival) of the snapshots since the last call, in order of arrival; for a jitter buffer.
     struct Arrival {
         std::uint64_t tick;
         TimeNs at;
@@ -128,9 +128,9 @@ class ClientSession {
     std::vector<QuantisedBody> key_frame_bodies_;
     std::vector<QuantisedBody> part_;
     Snapshot snapshot_;
-    Input input_;  // `controls`: those not acknowledged
+    Input input_;  // `controls`: those that are not acknowledged
     WireControl control_{};
-    std::uint64_t input_base_tick_ = 0;  // of the snapshot that the clock of controls was started by
+    std::uint64_t input_base_tick_ = 0;  // the tick of the snapshot that started the clock of controls
     std::vector<std::uint64_t> complete_ticks_;
     std::deque<SessionEvent> events_;
     std::deque<Arrival> arrivals_;

@@ -46,10 +46,10 @@ std::string describe(const Refusal& refusal) {
             what = "the server runs another scene than the client expects";
             break;
         case RefusalReason::room_full:
-            what = "the room is full";
+            what = "the room is full: try again later";
             break;
         case RefusalReason::overloaded:
-            return "the server is overloaded and takes no new clients for now: try again later";
+            return "the server is overloaded and takes no new clients now: try again later";
     }
     char text[192];
     std::snprintf(text, sizeof text, "%s (server %016llx, client %016llx)", what,

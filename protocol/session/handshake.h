@@ -1,4 +1,4 @@
-// Whether two ends can talk: compared once, right after the connection stands.
+// Checks that client and server fit together: once, right after the connection was made.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 namespace orrery::protocol {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;  // raised when bytes of the same schema change their meaning
-inline constexpr std::uint64_t kNetcodeProtocolId = 0x4f52'5245'5259'0001u;  // "ORRERY", 1: what connect tokens name
+// "ORRERY", 1: the protocol id in connect tokens
+inline constexpr std::uint64_t kNetcodeProtocolId = 0x4f52'5245'5259'0001u;
 
 std::uint64_t message_schema_hash();
 
-// What a client says that was built from this source, simulates nothing and takes any scene.
+// The hello of a client that was built from this source, does not simulate and accepts any scene.
 ClientHello default_client_hello();
 
-// The server's check. A refusal with reason `none` means: welcome.
+// The server's check. A refusal with reason `none` means that the client is accepted.
 Refusal check(const ClientHello& client, const ServerHello& server);
 
 // "the server runs another scene (server 0123456789abcdef, client fedcba9876543210)"

@@ -1,4 +1,4 @@
-// One player's controls at the server, each waiting for its tick.
+// The controls of one player at the server; each waits for its tick.
 //
 // A client sends the control for a tick ahead of that tick and repeats it until it is acknowledged. What has not
 // arrived when its tick starts is replaced by a newer control that arrived too late for its own tick, else by the last
@@ -15,12 +15,12 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kInputAheadTicks = 64;  // controls for later ticks than this are not kept
+inline constexpr std::uint32_t kInputAheadTicks = 64;  // controls for ticks farther ahead are dropped
 
 struct InputCounters {
     std::uint64_t applied = 0;    // in the tick that they were meant for
     std::uint64_t late = 0;       // arrived after their tick had started
-    std::uint64_t repeated = 0;   // ticks for which nothing had arrived
+    std::uint64_t repeated = 0;   // ticks for which no control had arrived
     std::uint64_t too_early = 0;  // beyond kInputAheadTicks
 };
 
@@ -37,7 +37,8 @@ class InputBuffer {
         if (controls.empty()) return;
         const std::uint64_t last = first_tick + controls.size() - 1;
         for (std::size_t i = 0; i < controls.size(); ++i) receive_one(first_tick + i, controls[i], next_tick);
-        // A client that is too early hears of it as well, or it would stay so; whatever fits replaces that report.
+        // A client that is too early also gets this report, since it would stay too early otherwise. A control that
+        // fits replaces the report.
         const bool fits = last < next_tick + kInputAheadTicks;
         if (last > newest_tick_ || (fits && newest_is_early_)) {
             newest_tick_ = last;
@@ -46,14 +47,14 @@ class InputBuffer {
         }
     }
 
-    // The ticks to come begin later than announced: clients number their controls anew, from lower ticks.
+    // Coming ticks start later than announced: clients number their controls again, from lower ticks.
     void slip() {
         newest_tick_ = 0;
         newest_is_early_ = false;
         slack_us_ = 0;
     }
 
-    // The control that `tick` shall be stepped with. Ticks ascend without gaps.
+    // The control for the step of `tick`. Ticks ascend without gaps.
     WireControl take(std::uint64_t tick);
 
     std::uint64_t newest_tick() const { return newest_tick_; }  // 0: none has arrived
@@ -70,10 +71,11 @@ class InputBuffer {
     std::uint64_t hold_ticks_;
     std::uint64_t ticks_without_ = 0;  // since a control was taken
     std::array<Slot, kInputAheadTicks> slots_;
-    WireControl last_{};              // what the last tick was stepped with
-    std::uint64_t last_source_ = 0;   // the tick which that control was meant for
-    Slot late_;                       // the newest that missed its tick
-    std::uint64_t late_counted_ = 0;  // up to here late controls were counted: repetitions do not count twice
+    WireControl last_{};              // the control of the last tick
+    std::uint64_t last_source_ = 0;   // the tick for which that control was meant
+    Slot late_;                       // the newest control that missed its tick
+    // late controls were counted up to this tick, so that repetitions do not count twice
+    std::uint64_t late_counted_ = 0;
     std::uint64_t newest_tick_ = 0;
     bool newest_is_early_ = false;  // the control for newest_tick_ was beyond kInputAheadTicks, and was not kept
     std::int32_t slack_us_ = 0;

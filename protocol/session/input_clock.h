@@ -1,5 +1,5 @@
-// When a client sends the control for which tick: a clock that runs a few percent faster or slower than the server's
-// ticks until controls arrive one to two ticks before they are needed.
+// The clock of a client's controls. It runs a few percent faster or slower than the server's ticks until controls
+// arrive one to two ticks before they are needed.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace orrery::protocol {
 
 inline constexpr double kTargetSlackTicks = 1.5;
-inline constexpr double kMaxSteer = 0.05;        // of the tick rate: too little to be felt
-inline constexpr double kSteerPerTick = 0.02;    // answers an error of one tick; settles within seconds, does not swing
-inline constexpr double kJumpBeyondTicks = 8.0;  // larger errors (start, a stall, a slip) are not worth steering out
+inline constexpr double kMaxSteer = 0.05;        // share of the tick rate; too little to be felt
+inline constexpr double kSteerPerTick = 0.02;    // for an error of one tick; settles within seconds without oscillation
+inline constexpr double kJumpBeyondTicks = 8.0;  // larger errors (start, a stall, a slip) are corrected by a jump
 inline constexpr std::uint32_t kMaxInputTicksPerUpdate = 8;  // a caller that was away does not flood the server
 
 class InputClock {
@@ -20,15 +20,15 @@ class InputClock {
     void start(std::uint64_t tick, double tick_rate_hz, TimeNs now);
     bool running() const { return running_; }
 
-    // How many controls are due since the last call; the first of them is for first_tick().
+    // The number of controls that are due since the last call. The first of them is for first_tick().
     std::uint32_t advance(TimeNs now);
     std::uint64_t first_tick() const { return first_; }
 
     // The control for `tick` arrived `slack_us` before the server needed it.
     void feedback(std::uint64_t tick, std::int32_t slack_us);
 
-    // The server gave up `ticks` ticks of its time before it stepped `tick`: what was due then is due so much later,
-    // and controls are numbered anew from where the clock goes back to.
+    // The server lost `ticks` ticks of time before it stepped `tick`. Controls become due later by that time, and are
+    // numbered again from the tick to which the clock goes back.
     void slip(std::uint64_t tick, std::uint64_t ticks);
     std::uint64_t next_tick() const { return next_; }
 
@@ -42,7 +42,7 @@ class InputClock {
     double phase_ = 0.0;      // of the next tick, in ticks
     std::uint64_t next_ = 0;  // the tick that the next control is for
     std::uint64_t first_ = 0;
-    std::uint64_t ignore_before_ = 0;  // feedback about controls sent before a jump says nothing
+    std::uint64_t ignore_before_ = 0;  // feedback about controls sent before a jump has no meaning
     std::uint64_t last_feedback_ = 0;
     bool has_slack_ = false;
     double slack_ticks_ = kTargetSlackTicks;

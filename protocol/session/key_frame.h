@@ -1,4 +1,5 @@
-// The world for a late joiner: every body described and stated absolutely, in parts of a bounded size.
+// The world for a client that joins late: every body with its description and absolute state, in parts of a limited
+// size.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 
 namespace orrery::protocol {
 
-// Of a key frame's messages together: what happens in the world while it is on its way has to fit into
-// kMaxUnacknowledgedBytes, too.
+// Limit for all messages of a key frame together. Changes of the world while the key frame is sent must also fit into
+// kMaxUnacknowledgedBytes.
 inline constexpr std::size_t kMaxKeyFrameBytes = 16u << 20;
 
 BodyDescription describe(const QuantisedWorld::Body& body);
 
-// Splits the living bodies of `world` into parts. Names go with the bodies that bear them.
+// Splits the living bodies of `world` into parts. A body has its name with it.
 std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<sim::BodyId, std::string>& names,
                                            const SnapshotCodec& codec);
 
-// A key frame as the messages that go out, in order: made once for all that join at a tick.
+// A key frame as its messages, in order. It is made once for all clients that join at a tick.
 class KeyFrame {
   public:
     KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
@@ -41,7 +42,7 @@ class KeyFrame {
     std::vector<std::size_t> ends_;  // of each message in `bytes_`
 };
 
-// The states of a part, in the order of its descriptions; false: they do not fit each other.
+// The states of a part, in the order of its descriptions. False: they do not match each other.
 bool decode_key_frame_part(const KeyFrameBodies& part, const SnapshotCodec& codec, std::vector<QuantisedBody>& out);
 
 }  // namespace orrery::protocol

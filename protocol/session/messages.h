@@ -1,7 +1,8 @@
-// Messages between a room and its clients as values, and their way to bytes and back.
+// Messages between a room and its clients as values, and their conversion to and from bytes.
 //
-// Reading is for bytes from strangers: length limit by type, exact size, a copy into aligned memory, the FlatBuffers
-// verifier with limits by type, then ranges, counts and finite numbers. What read() has accepted is in range.
+// Reading checks bytes from untrusted peers: the length limit of the type, the exact size, a copy to aligned memory,
+// the FlatBuffers verifier with limits of the type, then ranges, counts and finite numbers. A message that read() has
+// accepted is in range.
 #pragma once
 
 #include <array>
@@ -34,15 +35,15 @@ enum class MessageType : std::uint8_t {
 inline constexpr std::uint32_t kMaxShapes = 65'536;  // of a key frame's table
 inline constexpr std::uint32_t kMaxBodiesPerKeyFramePart =
     512;                                                    // small parts: the first arrive while others are written
-inline constexpr std::uint32_t kMaxBodiesPerChange = 4096;  // added, and removed; more take several messages
+inline constexpr std::uint32_t kMaxBodiesPerChange = 4096;  // added, and removed; more bodies take several messages
 inline constexpr std::uint32_t kMaxWireNameBytes = 256;
 inline constexpr std::uint32_t kMaxControlsPerInput = 32;  // half a second at 60 Hz
-// Of a snapshot message, its type byte and envelope: what Channel takes unreliably is this and more.
+// The type byte and envelope of a snapshot message. With the snapshot they are at most what Channel accepts unreliably.
 inline constexpr std::size_t kSnapshotEnvelopeBytes = 96;
 inline constexpr std::uint64_t kMaxTick = std::uint64_t{1}
                                           << 48;  // of ticks on the wire: sums of them stay far from overflow
 
-inline constexpr std::uint16_t kNoSlot = 0xffff;  // a spectator's: the scene has no seat left for it
+inline constexpr std::uint16_t kNoSlot = 0xffff;  // of a spectator: the scene has no free slot
 
 struct ClientHello {
     std::uint32_t protocol_version = 0;
@@ -74,7 +75,7 @@ enum class RefusalReason : std::uint8_t {
     engine_version,
     scene_hash,
     room_full,
-    overloaded,  // the server falls behind the clock: the client may come again
+    overloaded,  // the server is behind its clock: the client may try again later
 };
 inline constexpr std::uint8_t kRefusalReasonCount = 7;
 
@@ -132,16 +133,16 @@ struct Goodbye {
     GoodbyeReason reason = GoodbyeReason::server_stopped;
 };
 
-// A player's control vector on the wire: what the server applies is exactly this, divided by 32767.
+// A player's control vector on the wire. The server applies exactly these numbers, divided by 32767.
 using WireControl = std::array<std::int16_t, sim::kControlChannels>;
 inline constexpr std::int16_t kControlOne = 32'767;
-WireControl to_wire(const std::array<float, sim::kControlChannels>& channels);  // clamps; not a number becomes 0
+WireControl to_wire(const std::array<float, sim::kControlChannels>& channels);  // clamps; NaN becomes 0
 std::array<float, sim::kControlChannels> from_wire(const WireControl& control);
 
 struct Input {
     std::uint64_t first_tick = 0;
     Acknowledgement snapshots;
-    std::vector<WireControl> controls;  // may be empty: an acknowledgement alone
+    std::vector<WireControl> controls;  // may be empty: only an acknowledgement
 };
 
 struct Snapshot {
@@ -154,7 +155,7 @@ struct Snapshot {
     std::vector<std::uint8_t> coded;
 };
 
-// Turns messages into bytes. The bytes are valid until the next call.
+// Writes messages as bytes. The bytes are valid until the next call.
 class MessageWriter {
   public:
     MessageWriter();
@@ -176,10 +177,11 @@ class MessageWriter {
     std::unique_ptr<State> state_;
 };
 
-// Turns bytes into messages. False: not a well-formed message of that type within its limits; `out` means nothing then.
+// Reads messages. False: the bytes are not a well-formed message of that type within its limits, and `out` is
+// undefined.
 class MessageReader {
   public:
-    // The type byte; false for one that nobody sends.
+    // Reads the type byte. False: no message has this type.
     static bool type_of(Bytes message, MessageType& out);
 
     bool read(Bytes message, ClientHello& out);

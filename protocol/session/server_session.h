@@ -1,10 +1,10 @@
-// One client of a room, above its Channel and below the world: handshake, key frame, controls in, snapshots out.
+// One client of a room, between its Channel and the world: handshake, key frame, controls in, snapshots out.
 //
 //   awaiting_hello --ClientHello--> key_frame --KeyFrameReady--> playing
 //          \--------------- refusal, goodbye ----------------------/ --> closing --> closed
 //
-// The room asks what the session needs, once a tick: a seat in the world once it is welcome, then a key frame, then a
-// snapshot after every tick.
+// Once in each tick the room gives the session what it needs: a slot of the world after the handshake, then a key
+// frame, then a snapshot after every tick.
 #pragma once
 
 #include <cstdint>
@@ -29,41 +29,42 @@ inline constexpr TimeNs kUnacknowledgedTimeout = 10 * kNsPerSecond;  // of a cli
 inline constexpr int kLastWordsAtOnce = 3;
 inline constexpr TimeNs kLastWordInterval = kNsPerSecond / 4;
 inline constexpr std::uint32_t kMaxMessagesPerTick = 64;           // of one client; further ones wait in its channel
-inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;  // of reliable messages; then the client is too slow
+// of reliable messages; beyond it the client is too slow
+inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;
 
 inline constexpr double kControlHold_s = 0.5;  // a player that sends none lets go of its controls after it
 
 // What every client of a room is told alike.
 struct RoomDescription {
-    ServerHello hello;  // `slot` is each session's own
+    ServerHello hello;  // `slot` differs for each session
     std::vector<sim::ShapeDef> shapes;
-    std::map<sim::BodyId, std::string> names;  // of the bodies that stand in the scene
+    std::map<sim::BodyId, std::string> names;  // of the bodies of the scene
 };
 
 class ServerSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, closing, closed };
 
-    enum class Joins : std::uint8_t { welcome, shed };  // shed: who says hello is refused as `overloaded`
+    enum class Joins : std::uint8_t { welcome, shed };  // shed: a client that says hello is refused as `overloaded`
 
     // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator.
     ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now);
 
-    // A payload of this client. What it says is acted on in process().
+    // Stores a payload of this client for process().
     void receive_packet(Bytes payload, TimeNs arrival);
 
-    // Acts on at most kMaxMessagesPerTick messages. `start_of_next_tick`: when the tick after `tick` begins.
-    // Controls that arrived in packets between two calls count as arrived at the last of them.
+    // Processes at most kMaxMessagesPerTick messages. `start_of_next_tick` is the start time of the tick after `tick`.
+    // Controls that arrived between two calls count as arrived with the last of their packets.
     void process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, Joins joins, TimeNs now);
 
     bool welcome() const { return state_ == State::key_frame || state_ == State::playing; }
     bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick; }
-    // `key_frame` is that of `world` as it is now. One above kMaxKeyFrameBytes ends the connection.
+    // `key_frame` is that of the present `world`. A key frame above kMaxKeyFrameBytes ends the connection.
     void send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now);
-    // Bodies that came and went in the world's last update; nothing before the key frame.
+    // Sends the bodies that came and went in the world's last update; nothing before the key frame.
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
-    void send_slip(const Slip& slip);  // and expects controls numbered anew
+    void send_slip(const Slip& slip);  // and expects controls that are numbered again
 
     void close(GoodbyeReason reason, TimeNs now);
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);

@@ -1,5 +1,5 @@
-// Bits in little-endian order, the first written lowest. The writer never grows beyond its limit, the reader never
-// reads beyond its end: both remember that they were asked to, and their users ask once at the end.
+// Bits in little-endian order; the first written bit is the lowest. A writer never grows beyond its limit, and a reader
+// never reads beyond its end. Both remember a failure, which their users check once at the end.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ class BitReader {
   public:
     explicit BitReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
-    // 0 beyond the end, from where on failed() holds.
+    // 0 beyond the end; from then on failed() is true.
     std::uint32_t read(std::uint32_t bits) {
         if (position_ + bits > bytes_.size() * 8) {
             failed_ = true;
@@ -75,7 +75,7 @@ class BitReader {
     }
 
     bool failed() const { return failed_; }
-    // Nothing but the zero bits that fill the last byte is left.
+    // True if only the zero bits are left that fill the last byte.
     bool at_end() {
         const std::size_t left = bytes_.size() * 8 - position_;
         return !failed_ && left < 8 && read(static_cast<std::uint32_t>(left)) == 0;
@@ -87,7 +87,7 @@ class BitReader {
     bool failed_ = false;
 };
 
-// Counts what a BitWriter would write.
+// Counts the bits that a BitWriter would write.
 class BitCounter {
   public:
     void write(std::uint32_t, std::uint32_t bits) { bit_count_ += bits; }

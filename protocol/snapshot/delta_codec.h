@@ -1,5 +1,5 @@
-// The bit-packed coder: per body the gap to the one before, which baseline, a mask of what changed, and the changed
-// vectors' differences at the smallest of eight widths.
+// The bit-packed coder. A body is coded as the gap to the body before, its baseline, a mask of what changed, and the
+// differences of the changed vectors with the smallest of eight widths.
 //
 //   snapshot  := count:10 newest_age:6 body*
 //   body      := gap reference generation? mask:4 vector?(position) orientation? vector?(linear) vector?(angular)

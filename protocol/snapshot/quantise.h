@@ -1,7 +1,7 @@
-// The form in which a body's motion crosses the wire: integers on named steps.
+// The form of a body's motion on the wire: integers with named steps.
 //
-// Quantisation concerns the wire alone: the world's floats are never rounded. Every integer that a client decodes
-// equals the server's integer of the same body and tick.
+// Only the wire is quantised; the world's floats are never rounded. Every integer that a client decodes equals the
+// server's integer of the same body and tick.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::int32_t kPositionStepsPerMetre = 512;  // 1.95 mm: error at most 1 mm an axis
+inline constexpr std::int32_t kPositionStepsPerMetre = 512;  // 1.95 mm: an error of at most 1 mm on each axis
 inline constexpr std::uint32_t kOrientationBits = 10;        // of each of the smallest three: error below 1.3 mrad
 inline constexpr std::int32_t kLinearVelocityStepsPerMps = 128;
 inline constexpr std::int32_t kAngularVelocityStepsPerRadps = 64;
 
-// 0 to 3: which of x, y, z, w is left out (the largest, made positive) in bits 30 and 31; below them the other three in
-// order, each kOrientationBits wide, the first lowest, over [-1/sqrt 2, 1/sqrt 2].
+// Bits 30 and 31: 0 to 3, the largest of x, y, z, w, which is left out after it was made positive. Below: the other
+// three in order, each kOrientationBits wide, the first lowest, over [-1/sqrt 2, 1/sqrt 2].
 using PackedOrientation = std::uint32_t;
 
 struct QuantisedBody {
@@ -31,7 +31,7 @@ struct QuantisedBody {
 };
 static_assert(std::has_unique_object_representations_v<QuantisedBody>, "compared byte for byte");
 
-// Any input gives a value in range: a coordinate that is not finite becomes 0.
+// Every input gives a value in range: a coordinate that is not finite becomes 0.
 QuantisedBody quantise(const sim::BodyMotion& body);
 PackedOrientation quantise_orientation(const sim::Quat& orientation);
 

@@ -1,5 +1,5 @@
-// The world as clients may see it: every living body's quantised state of one tick, and since when it has been so.
-// Made once a tick and shared by the senders of all clients.
+// The world as clients see it: the quantised state of every living body at one tick, and the tick since which it has
+// been the same. It is made once in each tick, and the senders of all clients share it.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ class QuantisedWorld {
   public:
     struct Body {
         QuantisedBody state;
-        std::uint64_t changed_tick = 0;  // the first tick from which on the state has been what it is
+        std::uint64_t changed_tick = 0;  // the first tick with this state
         std::uint32_t shape = sim::kNone;
         std::uint16_t slot = 0xffff;
         sim::BodyType type = sim::BodyType::dynamic;
         bool alive = false;
     };
 
-    // Of every living body. Ticks ascend from call to call.
+    // Reads every living body. Ticks ascend from call to call.
     void update(const sim::World& world);
-    // The same of `bodies`, in index order (World::read_bodies).
+    // The same for `bodies`, in order of index (World::read_bodies).
     void update(std::uint64_t tick, std::span<const sim::BodyState> bodies);
 
     std::uint64_t tick() const { return tick_; }
-    std::span<const Body> bodies() const { return bodies_; }  // by index; dead ones included
+    std::span<const Body> bodies() const { return bodies_; }  // by index; includes dead ones
     std::uint32_t living() const { return living_; }
-    // What the last update() found new and gone, ascending by index; all of the first update's bodies are new. An index
-    // that was taken over by another body stands in both.
+    // Bodies that the last update() found to be new or gone, in order of index. All bodies of the first update are new.
+    // An index that was reused by another body is in both lists.
     std::span<const std::uint32_t> added() const { return added_; }
     std::span<const sim::BodyId> removed() const { return removed_; }
 
@@ -43,7 +43,7 @@ class QuantisedWorld {
 
     std::uint64_t tick_ = 0;
     std::uint32_t living_ = 0;
-    std::size_t next_ = 0;  // of an update: whose index comes next
+    std::size_t next_ = 0;  // during an update: the next index
     std::vector<Body> bodies_;
     std::vector<std::uint32_t> added_;
     std::vector<sim::BodyId> removed_;

@@ -1,8 +1,8 @@
-// The other end of SnapshotSender: decodes snapshots in whatever order they arrive, keeps the states that later ones
-// may build on, and says what to acknowledge.
+// The receiving side of SnapshotSender: decodes snapshots in any order of arrival, keeps the states that later ones may
+// build on, and tells what to acknowledge.
 //
-// Held per body, by packet sequence: every state from the last kHistoryWindow packets, and the newest that is older.
-// The same history is what a client interpolates over.
+// For each body it keeps, by packet sequence, every state of the last kHistoryWindow packets and the newest older one.
+// A client interpolates over the same history.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace orrery::protocol {
 
-// A packet may arrive up to one window late, and builds on what is at most another window older.
+// A packet may arrive up to one window late, and its baselines are at most another window older.
 inline constexpr std::uint32_t kHistoryWindow = 2 * kBaselineWindow;
 
 struct BodySample {
@@ -30,25 +30,26 @@ struct Acknowledgement {
 
 enum class ReceiveStatus : std::uint8_t {
     ok,
-    duplicate,         // was decoded before
+    duplicate,         // was already decoded
     too_old,           // beyond the window
-    missing_baseline,  // builds on what this end does not hold: not acknowledged, so the sender will do without
+    // needs a baseline that this side does not have; it is not acknowledged, so that the sender stops using it
+    missing_baseline,
     malformed,
 };
 
 class SnapshotReceiver final : private BaselineSource {
   public:
-    // Bodies with an index of `body_capacity` or more are malformed.
+    // A body with an index of `body_capacity` or more is malformed.
     SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t body_capacity);
 
-    // The key frame: what SnapshotSender::start() was given.
+    // The key frame, with which SnapshotSender::start() began.
     void start(std::uint64_t tick, std::span<const QuantisedBody> bodies);
 
     ReceiveStatus receive(std::uint32_t sequence, std::uint64_t tick, std::span<const std::uint8_t> coded);
 
-    // The bodies of the last snapshot for which receive() said ok, until the next call.
+    // The bodies of the last snapshot for which receive() returned ok; valid until the next call.
     std::span<const QuantisedBody> decoded() const { return decoded_; }
-    // What is held of a body, ascending by sequence and tick. Valid until the next call.
+    // The states that are kept of a body, ascending by sequence and tick. Valid until the next call.
     std::span<const BodySample> history(std::uint32_t index) const;
     Acknowledgement acknowledgement() const { return acknowledgement_; }
 

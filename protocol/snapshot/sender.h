@@ -1,15 +1,15 @@
-// One client's view at the server: which state of which body the client is known to hold, and what it needs next.
+// One client as the server sees it: the states of bodies that the client is known to have, and the bodies that it needs
+// next.
 //
-// Each packet that leaves is remembered for kBaselineWindow packets: which bodies it carried, and their states. When
-// the client acknowledges it, those states become the baselines of those bodies. The client keeps every state that came
-// within two windows, and of each body the newest that is older (SnapshotReceiver), and so finds each baseline by the
-// age of the packet that brought it.
+// Each packet is remembered for kBaselineWindow packets, with its bodies and their states. When the client acknowledges
+// it, those states become the baselines of those bodies. The client keeps every state of two windows, and the newest
+// older one of each body (SnapshotReceiver). So it finds each baseline by the age of its packet.
 //
-//   * A baseline whose packet is younger than the window is named by its packet's age.
-//   * An older one is named "standing": the newest that the client has from outside the window. That is the same
-//     state only if no packet between carried the body, arrived, and had its acknowledgement lost. So when a
-//     packet leaves the window unacknowledged, the older baselines of its bodies are given up, and the next
-//     packet states those bodies absolutely.
+//   * A baseline whose packet is younger than the window is named by the packet's age.
+//   * An older one is named "standing": the newest state of the client from outside the window. Both sides mean the
+//     same state, unless a packet in between had the body, arrived, and its acknowledgement was lost. So when a packet
+//     leaves the window without an acknowledgement, the older baselines of its bodies are given up, and the next packet
+//     has those bodies without a baseline.
 #pragma once
 
 #include <array>
@@ -23,27 +23,27 @@
 
 namespace orrery::protocol {
 
-// More bodies than one packet can hold, few enough to be sorted for each client each tick.
+// More than the bodies of one packet, and few enough to sort for each client in each tick.
 inline constexpr std::size_t kMaxSnapshotCandidates = 512;
 
 struct SentSnapshot {
     std::uint32_t sequence = 0;
-    bool complete = false;  // every body whose newest state the client may lack is in it
+    bool complete = false;  // it has every body whose newest state the client may lack
 };
 
 class SnapshotSender {
   public:
     explicit SnapshotSender(const SnapshotCodec& codec) : codec_(codec) {}
 
-    // The client holds all states of `world` as they are now, as sequence 0 (the key frame). Starts over.
+    // Starts again: the client has all present states of `world`, as sequence 0 (the key frame).
     void start(const QuantisedWorld& world);
 
-    // Appends one snapshot of `world` of at most `budget_bytes`. Bodies of `own_slot`, then those near its first
-    // body, and those that have waited longest come first.
+    // Appends one snapshot of `world` of at most `budget_bytes`. The first bodies are those of `own_slot`, then those
+    // near its first body, and those that have waited longest.
     SentSnapshot encode(const QuantisedWorld& world, std::uint16_t own_slot, std::size_t budget_bytes,
                         std::vector<std::uint8_t>& out);
 
-    // Bit i of `older` stands for sequence newest - 1 - i. What was not sent, or is too old, is ignored.
+    // Bit i of `older` is sequence newest - 1 - i. Sequences that were not sent, or are too old, are ignored.
     void acknowledge(std::uint32_t newest, std::uint64_t older);
 
     std::uint32_t last_sequence() const { return last_sequence_; }
@@ -72,7 +72,7 @@ class SnapshotSender {
     std::vector<Baseline> baselines_;  // by body index
     std::array<Record, kBaselineWindow> records_;
     std::uint32_t last_sequence_ = 0;
-    std::vector<std::uint64_t> candidates_;  // above, how urgent: smaller is more; below, the body's index
+    std::vector<std::uint64_t> candidates_;  // high bits: urgency, smaller first; low bits: the index of the body
     std::vector<EncodeItem> items_;
     std::vector<std::uint32_t> chosen_;
 };

@@ -1,9 +1,9 @@
-// The seam between what a snapshot says (which bodies, against which baselines) and how it is written.
+// The interface between the content of a snapshot (which bodies, with which baselines) and its coding.
 //
-// A snapshot is one datagram of the bodies that a client needs most. Each body is coded against a baseline, a state of
-// that same body that the client is known to hold, or absolutely. The coder sees integers only and keeps no
-// state: encode and decode are pure functions, so another coder (entropy-coded, predicted) takes its place by its
-// number in the handshake.
+// A snapshot is one datagram with the bodies that a client needs most. Each body is coded as a difference to a
+// baseline, a state of the same body that the client is known to have, or absolutely. A coder handles only integers and
+// has no state: encode and decode are pure functions. So another coder (entropy-coded, predicted) can replace it, by
+// its number in the handshake.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 namespace orrery::protocol {
 
 inline constexpr std::uint32_t kMaxSnapshotBodyIndex = sim::kMaxBodies;
-inline constexpr std::uint32_t kMaxBodiesPerSnapshot = 1024;  // 1200 bytes hold fewer
-// A packet's sequence counts from 1; 0 is the key frame. Acknowledgements of packets older than this are
-// ignored, so that each end need remember no more.
+inline constexpr std::uint32_t kMaxBodiesPerSnapshot = 1024;  // more than fit into 1200 bytes
+// The sequence of packets counts from 1; 0 is the key frame. Acknowledgements of packets older than this are ignored,
+// so that both sides need remember no more.
 inline constexpr std::uint32_t kBaselineWindow = 64;
 
-// Which state of a body its coded form builds on.
+// The state that the coded form of a body builds on.
 struct BaselineReference {
     enum class Kind : std::uint8_t {
         standing,  // the newest state that came with a sequence at least kBaselineWindow before this packet's
@@ -35,11 +35,12 @@ struct BaselineReference {
 
 struct EncodeItem {
     const QuantisedBody* current = nullptr;
-    const QuantisedBody* baseline = nullptr;  // of the same index and generation; null iff `reference` is absolute
+    // of the same index and generation; null if and only if `reference` is absolute
+    const QuantisedBody* baseline = nullptr;
     BaselineReference reference;
 };
 
-// What a decoder asks for baselines: null where the state is not held.
+// Gives baselines to a decoder; null if there is no such state.
 class BaselineSource {
   public:
     virtual const QuantisedBody* find(std::uint32_t index, BaselineReference reference) const = 0;
@@ -50,8 +51,8 @@ class BaselineSource {
 
 enum class DecodeStatus : std::uint8_t {
     ok,
-    malformed,         // not a form that the encoder writes
-    missing_baseline,  // well-formed so far, but a baseline that it builds on is not held
+    malformed,         // not in the encoder's form
+    missing_baseline,  // well-formed so far, but one of its baselines is missing
 };
 
 class SnapshotCodec {
@@ -60,13 +61,14 @@ class SnapshotCodec {
     // The number by which the handshake names this coder.
     virtual std::uint8_t id() const = 0;
 
-    // Appends a coded form of at most `budget_bytes` to `out` that holds as many of `items` as fit, those that come
-    // first in `items` rather than later ones. `chosen` becomes the positions in `items` of those that it holds,
-    // ascending by body index. Items have distinct body indices below kMaxSnapshotBodyIndex.
+    // Appends a coded form of at most `budget_bytes` to `out`, with as many of `items` as fit; earlier items come
+    // first. `chosen` gets the positions in `items` of the coded ones, ascending by body index. Items have distinct
+    // body indices below kMaxSnapshotBodyIndex.
     virtual void encode(std::span<const EncodeItem> items, std::size_t budget_bytes, std::vector<std::uint8_t>& out,
                         std::vector<std::uint32_t>& chosen) const = 0;
 
-    // The exact inverse: every body that encode() wrote, ascending by index. On another status `bodies` means nothing.
+    // The exact inverse: every body that encode() wrote, ascending by index. With another status, `bodies` is
+    // undefined.
     virtual DecodeStatus decode(std::span<const std::uint8_t> coded, const BaselineSource& baselines,
                                 std::vector<QuantisedBody>& bodies) const = 0;
 };

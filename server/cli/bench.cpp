@@ -29,29 +29,29 @@ struct BenchOptions {
 };
 
 void describe(CLI::App& app, BenchOptions& options) {
-    app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); none: all");
+    app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); default: all scenes");
     app.add_option("--ticks", options.ticks,
-                   "ticks instead of the scene's own; then the last half of S3 is timed, else all")
+                   "ticks instead of the scene's own; of S3 scenes the last half is timed, of others all")
         ->check(whole_number(1, kMaxRunTicks));
     app.add_option("--threads", options.threads, "threads inside a tick")
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     app.add_option("--target", options.target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon")
         ->capture_default_str();
-    app.add_option("--solver", options.solver, "auto: the scene's own; coloured, direct, jacobi or block_jacobi for all rigs")
+    app.add_option("--solver", options.solver, "solver of all rigs: auto (the scene's own), coloured, direct, jacobi or block_jacobi")
         ->check(CLI::IsMember({"auto", "coloured", "direct", "jacobi", "block_jacobi"}))
         ->capture_default_str();
     add_jacobi_option(app, options.jacobi);
-    app.add_option("--substeps", options.substeps, "substeps a tick instead of 4")
+    app.add_option("--substeps", options.substeps, "substeps for each tick, instead of 4")
         ->check(whole_number(1, sim::kMaxSubsteps));
-    app.add_option("--repeat", options.repeat, "timed runs of each scene, in turn, of which the median is printed; quality is measured in one more")
+    app.add_option("--repeat", options.repeat, "timed runs of each scene, in turn; the median is printed, and one more run measures quality")
         ->check(whole_number(1, kMaxRepeat))
         ->capture_default_str();
-    app.add_flag("--profile", options.profile, "time the stages of a tick, and hash and save");
+    app.add_flag("--profile", options.profile, "measure the stages of a tick, and hash and save");
     app.add_flag("--check", options.check,
-                 "hold each scene to its stated figures (of some, on two threads beside one), and repeated runs to one hash: exit 1 if one is missed");
-    app.add_flag("--list", options.list, "print the names of the scenes and end");
-    app.add_flag("--json", options.json, "one JSON object a line instead of text");
+                 "compare each scene with its targets (some also with two threads) and the hashes of repeated runs; exit code 1 if one is missed");
+    app.add_flag("--list", options.list, "print the names of the scenes and exit");
+    app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
 }
 
 struct Outcome {
@@ -159,13 +159,13 @@ int check(std::vector<Outcome>& outcomes, const BenchOptions& options) {
     for (Outcome& outcome : outcomes) {
         const char* scene = outcome.scene->name;
         const bool same = one_hash(outcome);
-        std::fprintf(stderr, "check %s: %s\n", scene, same ? "every run gave one hash" : "runs gave different hashes");
+        std::fprintf(stderr, "check %s: %s\n", scene, same ? "all runs have the same hash" : "runs have different hashes");
         if (!same) exit = kExitFalse;
         const std::span<const BenchTarget> targets = outcome.scene->targets;
         const auto stated = [&](const BenchTarget& target) { return stated_with(options, target.substeps); };
         if (targets.empty()) std::fprintf(stderr, "check %s: no target is stated for this scene\n", scene);
         else if (std::none_of(targets.begin(), targets.end(), stated))
-            std::fprintf(stderr, "check %s: its targets are stated for its own ticks and substeps, by the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n", scene);
+            std::fprintf(stderr, "check %s: its targets hold for its own ticks and substeps and the solvers auto and coloured; leave out --ticks, --substeps and other --solver\n", scene);
         const SimulateReport& report = median_run(outcome.runs);
         for (const BenchTarget& target : targets) {
             if (!stated(target)) continue;
@@ -216,7 +216,7 @@ int run_scenes(const std::vector<const BenchScene*>& scenes, const BenchOptions&
     if (options.check) return check(outcomes, options);
     for (const Outcome& outcome : outcomes) {
         if (!one_hash(outcome))
-            return complain(outcome.head.scene + ": repeated runs gave different hashes", kExitFalse);
+            return complain(outcome.head.scene + ": repeated runs have different hashes", kExitFalse);
     }
     return kExitGood;
 }
@@ -238,7 +238,7 @@ int bench_command(const std::vector<std::string>& arguments) {
     std::string unknown;
     const std::vector<const BenchScene*> scenes = select_bench_scenes(options.names, unknown);
     if (scenes.empty())
-        return complain("no benchmark scene is called \"" + unknown + "\" or begins so (see orrery bench --list)",
+        return complain("no benchmark scene is called \"" + unknown + "\" or begins with it (see orrery bench --list)",
                         kExitUsage);
     const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, exit);
     if (!rigs) return exit;

@@ -110,12 +110,12 @@ int check_command(const std::vector<std::string>& arguments) {
                  "--strict. A world of the scene is stepped for at most one second with every slot taken, to find the bodies that touch.",
                  "orrery check");
     app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of a scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
-    app.add_flag("--strict", options.strict, "warnings end with exit code 1");
+    app.add_flag("--strict", options.strict, "exit code 1 if there are warnings");
     app.add_flag("--json", options.json,
-                 "one JSON object a line: each error and warning with severity, kind, file, line, path and message, and each scene that loads");
+                 "print one JSON object for each line: errors and warnings with severity, kind, file, line, path and message, and scenes that load");
     app.add_option("--json-schema", options.json_schema,
                    "write the JSON Schema of scenes to this file (- for stdout): editors complete and check scenes with it");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;

@@ -13,9 +13,9 @@
 namespace orrery::server {
 
 const char* exit_code_help() {
-    return "Exit codes: 0 good; 1 the thing checked is false; 2 input unreadable, corrupt or of another engine "
+    return "Exit codes: 0 success; 1 a check failed; 2 the input is unreadable, corrupt or of another engine "
            "version;\n"
-           "3 this machine or build lacks what was asked; 64 usage; 70 internal.\n";
+           "3 this machine or build cannot do it; 64 wrong usage; 70 internal error.\n";
 }
 
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& arguments) {
@@ -75,7 +75,7 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
         bytes.insert(bytes.end(), block, block + got);
         if (bytes.size() > max_bytes) {
             return Error{ErrorCode::limit_reached, path,
-                         "is longer than the " + std::to_string(max_bytes) + " bytes accepted (" + limit + ")"};
+                         "is longer than the limit of " + std::to_string(max_bytes) + " bytes (" + limit + ")"};
         }
     }
     if (std::ferror(file.get())) return io("cannot be read");

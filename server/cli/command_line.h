@@ -1,4 +1,4 @@
-// What the subcommands share: exit codes, argument parsing, the options that several of them take.
+// Helpers that the subcommands share: exit codes, argument parsing, common options.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class Validator;
 
 namespace orrery::server {
 
-// Documented in `orrery --help`; every subcommand keeps to them.
+// `orrery --help` lists these; every subcommand uses them.
 enum ExitCode : int {
     kExitGood = 0,
-    kExitFalse = 1,    // the thing checked is false
-    kExitInput = 2,    // input unreadable, corrupt, or of another engine version
-    kExitMachine = 3,  // this machine or build lacks what was asked, or a place for what is written
+    kExitFalse = 1,    // a check failed
+    kExitInput = 2,    // the input is unreadable, corrupt, or of another engine version
+    kExitMachine = 3,  // this machine or build cannot do it, or the output cannot be written
     kExitUsage = 64,
     kExitInternal = 70,
 };
@@ -31,24 +31,24 @@ const char* exit_code_help();
 
 inline constexpr std::uint64_t kMaxRunTicks = 1'000'000'000;  // half a year at 60 Hz
 
-// Parses the arguments of a subcommand (the first is the one after its name). An exit code if that ends it: help was
-// printed, or the arguments are wrong and that was said on stderr.
+// Parses the arguments of a subcommand (the first is the one after its name). Returns an exit code if the program ends:
+// help was printed, or the arguments are wrong and a message was printed on stderr.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& arguments);
 
-// Of an option that takes a whole number. CLI11's own range lets "-1" wrap to the largest number.
+// A check for options with a whole number. CLI11's own range lets "-1" wrap to the largest number.
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 
 // "orrery: PLACE: MESSAGE" on stderr; gives `code` back.
 int complain(const Error& error, int code);
 int complain(std::string_view message, int code);
 
-// The exit code that an error from reading or creating something stands for.
+// The exit code for an error of reading or creating something.
 int exit_code_of(const Error& error);
 
-// A --target argument. `exit` is set to what to end with if it is not an available target.
+// Reads a --target argument. If the target is not available, `exit` gets the exit code.
 std::optional<sim::Target> parse_target(const std::string& name, int& exit);
 
-// A whole file, at most `max_bytes` of it: `limit` is what that limit is called.
+// Reads a whole file of at most `max_bytes`. `limit` is the name of that limit.
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes, const char* limit);
 Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides = {},
                                               const protocol::SceneCaps& caps = {});

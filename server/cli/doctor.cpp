@@ -121,10 +121,10 @@ void print_text(const std::vector<std::string>& targets, const std::string& prob
 }  // namespace
 
 int doctor_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Says what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.",
+    CLI::App app("Prints what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.",
                  "orrery doctor");
     bool json = false;
-    app.add_flag("--json", json, "one JSON object instead of text");
+    app.add_flag("--json", json, "print one JSON object instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     std::vector<std::string> targets;
     for (const sim::Target target : sim::available_targets()) targets.emplace_back(sim::target_name(target));

@@ -1,4 +1,4 @@
-// `orrery doctor`: what this build and this machine can do.
+// `orrery doctor`: prints what this build and this machine can do.
 #pragma once
 
 #include <string>

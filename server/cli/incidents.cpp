@@ -34,20 +34,20 @@ std::string turning_limit() { return limit(static_cast<double>(sim::kMaxAngularS
 std::string wrong_kind_text(CommandKind kind) {
     switch (kind) {
         case CommandKind::motor_target:
-            return "the joint has no target that could be set";
+            return "the joint has no target; name a motor, a servo or a wheel";
         case CommandKind::move_grab:
-            return "the joint is no grab";
+            return "the joint is not a grab";
         case CommandKind::set_joint:
-            return "the joint is of another type than the order";
+            return "the order is of another type than the joint";
         case CommandKind::create_joint:
-            return "the order does not name the bodies that its constraint joins, each once";
+            return "the order does not name each body of its constraint once";
         case CommandKind::impulse:
         case CommandKind::grab:
             return "the body is not dynamic";
         case CommandKind::teleport:
             return "the body is static";
         default:
-            return "it is of the wrong kind";
+            return "what it names is of the wrong kind";
     }
 }
 
@@ -59,9 +59,9 @@ std::string out_of_range_text(CommandKind kind) {
             return "the scene has no such slot";
         case CommandKind::spawn:
         case CommandKind::teleport:
-            return "the orientation is none, or there is no such template";
+            return "the orientation is not a unit quaternion, or there is no such template";
         case CommandKind::motor_target:
-            return "the value is beyond what the joint's target may be";
+            return "the value is beyond the range of the joint's target";
         default:
             return "a setting of the joint is beyond its range";
     }
@@ -84,29 +84,29 @@ std::string rejection_text(CommandKind kind, EventCause cause) {
         case EventCause::slot_taken:
             return "the slot is taken";
         case EventCause::slot_empty:
-            return "nobody has the slot: join it first";
+            return "no player has the slot: join it first";
         case EventCause::not_finite:
             return "a number is not finite";
         case EventCause::too_far:
-            return "a place is beyond " + coordinate_limit() + " on an axis";
+            return "a position is beyond " + coordinate_limit() + " on an axis";
         case EventCause::too_fast:
             return "a body would move faster than " + speed_limit();
         case EventCause::turns_too_fast:
             return "a body would turn faster than " + turning_limit();
     }
-    return "for no known cause";
+    return "the cause is unknown";
 }
 
 std::string_view quarantine_text(EventCause cause) {
     switch (cause) {
         case EventCause::not_finite:
-            return "its place or velocity is no longer a number";
+            return "its position or velocity is not finite";
         case EventCause::too_fast:
-            return "its velocity ran away, above twice kMaxLinearSpeed_mps";
+            return "its speed is above twice kMaxLinearSpeed_mps";
         case EventCause::turns_too_fast:
-            return "its turning ran away, above twice kMaxAngularSpeed_radps, in a joint";
+            return "it turns faster than twice kMaxAngularSpeed_radps, and a joint holds it";
         default:
-            return "for no known cause";
+            return "the cause is unknown";
     }
 }
 

@@ -1,5 +1,5 @@
-// What went wrong in the ticks of a run, as the world's events tell it: commands that were rejected and bodies that were quarantined,
-// with their causes in words. The first few of each are lines on stderr, the others are counted.
+// Prints what went wrong in the ticks of a run, from the world's events: rejected commands and quarantined bodies, with
+// their causes. The first few of each kind are lines on stderr; the others are counted.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ inline constexpr std::uint64_t kMaxToldIncidents = 10;  // of a kind in a run
 
 class Incidents {
   public:
-    // `script` may be null; `script_file` and `scene` begin the lines. All outlive this.
+    // `script` may be null. Lines begin with `script_file` and `scene`. All arguments must outlive the object.
     Incidents(const std::string& scene, const protocol::CommandScript* script, const std::string& script_file)
         : scene_(scene), script_(script), script_file_(script_file) {}
 
     void after_tick(const sim::World& world, std::span<const sim::Command> commands);
-    // After the last tick: how many were not told.
+    // Call it after the last tick: prints how many were only counted.
     void finish() const;
 
   private:

@@ -26,25 +26,25 @@ struct Subcommand {
 
 constexpr Subcommand kSubcommands[] = {
     {"serve", orrery::server::serve_command, "serve a scene to players and record it", false},
-    {"token", orrery::server::token_command, "mint one connect token"},
+    {"token", orrery::server::token_command, "make one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
-    {"doctor", orrery::server::doctor_command, "say what this build and this machine can do"},
+    {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };
 
 // What a subcommand printed is its result: lost, the run has failed.
 int check_stdout(int code) {
     if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
-    std::fprintf(stderr, "orrery: stdout took not all of the output; give it a place with room\n");
+    std::fprintf(stderr, "orrery: stdout did not take all of the output; make room for it\n");
     return code == orrery::server::kExitGood ? orrery::server::kExitMachine : code;
 }
 
 void print_help(std::FILE* to) {
     std::fprintf(to, "orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
     for (const Subcommand& subcommand : kSubcommands) std::fprintf(to, "  %-8s %s\n", subcommand.name, subcommand.summary);
-    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of one, `orrery --version` prints version, engine version and commit.\n%s",
+    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of a subcommand. `orrery --version` prints version, engine version and commit.\n%s",
                 orrery::server::exit_code_help());
 }
 

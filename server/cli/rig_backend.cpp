@@ -9,7 +9,7 @@ namespace orrery::server {
 
 void add_jacobi_option(CLI::App& app, std::string& name) {
     app.add_option("--jacobi", name,
-                   "who solves large rigs: auto (a CUDA device where one answers and it pays), cpu or cuda (no bit depends on it)")
+                   "device that solves large rigs: auto (a CUDA device if there is one and it pays off), cpu or cuda (no bit depends on it)")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
 }
@@ -25,7 +25,7 @@ std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, R
     ModuleRigDevice::Settings settings;
     settings.always = name == "cuda";
     settings.on_lost = [warn = std::move(warn)](const std::string& why) {
-        const std::string text = "the CUDA device is lost (" + why + "); the CPU goes on from the last tick, with the same bits";
+        const std::string text = "the CUDA device was lost (" + why + "); the CPU goes on from the last tick, with the same bits";
         if (warn) warn(text);
         else complain(text, kExitMachine);
     };

@@ -1,4 +1,4 @@
-// --jacobi: who solves large rigs.
+// The option --jacobi: the device that solves large rigs.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct RigBackend {
     std::string text;                        // "NVIDIA H100, 81559 MiB", "CPU (why)"
 };
 
-// As it is said when the device is lost, on whichever thread steps.
+// Gets the text when the device is lost. Any thread that steps may call it.
 using RigWarning = std::function<void(const std::string&)>;
 
-// "auto", "cpu" or "cuda" into `name`.
+// Adds the option, which sets `name` to "auto", "cpu" or "cuda".
 void add_jacobi_option(CLI::App& app, std::string& name);
-// What `name` asks for, for a world of this definition: with `auto` a GPU where one answers and there may be rigs, else the CPU.
-// `cuda` takes it for any number of beads. `exit` is set to what to end with where `cuda` is not to be had.
+// The device for `name` and a world of this definition. `auto`: a GPU if one answers and the world may have rigs,
+// otherwise the CPU. `cuda`: the GPU for any number of bodies; if there is none, `exit` gets the exit code.
 std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit, RigWarning warn = {});
-// The same before a scene is known.
+// The same, before a scene is known.
 std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, RigWarning warn = {});
 
 }  // namespace orrery::server

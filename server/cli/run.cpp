@@ -36,15 +36,15 @@ struct RunOptions {
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
     app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(whole_number(0, kMaxRunTicks));
-    app.add_option("--record", options.record, "write a replay into this folder")
-        ->check([](const std::string& folder) { return folder.empty() ? std::string("the name of the folder is empty") : std::string(); });
+    app.add_option("--record", options.record, "write a replay to this folder")
+        ->check([](const std::string& folder) { return folder.empty() ? std::string("the name of the folder is empty; name one") : std::string(); });
     app.add_option(
         "--commands", options.commands,
         "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
         "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, spawn, "
         "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control, create_joint, set_joint; fields as in "
-        "protocol/scene/command_script.fbs. What join, spawn and grab (\"name\") and create_joint (the order's \"name\") make is named by "
-        "commands of later ticks. Rejected commands are told on stderr and counted; the exit code does not tell of them");
+        "protocol/scene/command_script.fbs. What a join, spawn, grab (\"name\") or create_joint (\"name\" of its order) makes can be named in "
+        "commands of later ticks. Rejected commands are printed on stderr and counted; they do not change the exit code");
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
@@ -52,25 +52,25 @@ void describe(CLI::App& app, RunOptions& options) {
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
     add_jacobi_option(app, options.jacobi);
-    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz")
+    app.add_option("--tick-rate", options.tick_rate_hz, "ticks for each second, instead of the scene's, Hz")
         ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
-    app.add_option("--substeps", options.substeps, "substeps a tick instead of the scene's")
+    app.add_option("--substeps", options.substeps, "substeps for each tick, instead of the scene's")
         ->check(whole_number(1, sim::kMaxSubsteps));
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
-    app.add_option("--hash-every", options.hash_every, "print the hash every so many ticks (0: at the end alone)")
+    app.add_option("--hash-every", options.hash_every, "ticks between printed hashes (0: only at the end)")
         ->check(whole_number(0, kMaxRunTicks));
     app.add_option("--hash-tree", options.hash_tree,
-                   "write the hash of every subsystem after every tick to this file, a JSON object a line");
+                   "write the hash of every subsystem after every tick to this file, one JSON object for each line");
     app.add_option("--bodies", options.bodies,
                    "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies after every "
                    "tick: names of bodies of the scene, and of bodies that commands make, with commas between");
     app.add_option("--bodies-every", options.bodies_every, "and not after every tick, but once in so many")
         ->check(whole_number(1, kMaxRunTicks))
         ->capture_default_str();
-    app.add_flag("--profile", options.profile, "time the stages of a tick");
-    app.add_flag("--json", options.json, "one JSON object a line instead of text");
+    app.add_flag("--profile", options.profile, "measure the stages of a tick");
+    app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
 }
 
 // What happens after each tick of a run: hashes printed and written, the replay appended.
@@ -137,7 +137,7 @@ class TickWriter {
 
     Result<Ok> close() {
         if (tree_file_ && std::fflush(tree_file_.get()) != 0)
-            return Error{ErrorCode::io, options_.hash_tree, "could not be written in full"};
+            return Error{ErrorCode::io, options_.hash_tree, "could not be written completely; make room for it"};
         return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
     }
 
@@ -211,7 +211,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
         if (const std::optional<std::uint64_t> beyond = loaded->first_after(options.ticks)) {
             return complain(options.commands + ": has a command at tick " + std::to_string(*beyond) +
                                 ", but --ticks is " + std::to_string(options.ticks) +
-                                ": simulate more ticks or remove it",
+                                ": simulate more ticks, or remove the command",
                             kExitInput);
         }
         script = std::move(*loaded);
@@ -256,8 +256,8 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality. Where the scene states "
-                 "bounds and a body leaves one, says which, when and how, and ends with 1.",
+    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality. If a body leaves a bound "
+                 "that the scene states, it prints which one, when and how, and the exit code is 1.",
                  "orrery run");
     RunOptions options;
     describe(app, options);

@@ -47,17 +47,17 @@ void describe(CLI::App& app, ServeOptions& options) {
         ->check(whole_number(0, 65'535))
         ->capture_default_str();
     app.add_option("--public", options.public_addresses,
-                   "ADDR:PORT by which connect tokens may name this server, too (behind a NAT)");
+                   "a further ADDR:PORT at which clients reach this server (behind a NAT)");
     const auto key = app.add_option("--key-file", options.key_file,
-                                    "the key shared with who mints tokens: 64 hex digits, mode 0600; "
-                                    "without it a key is drawn and RECORD/connect.token written");
-    app.add_flag("--insecure", options.insecure, "mint a token for anyone on loopback who asks (development)")
+                                    "file with the key that signs tokens: 64 hex digits, mode 0600; "
+                                    "without it a random key is used, and RECORD/connect.token is written");
+    app.add_flag("--insecure", options.insecure, "give a token to every client on loopback that asks (development)")
         ->excludes(key);
-    app.add_flag("--insecure-public", options.insecure_public, "with --insecure: for anyone at all, on any address")
+    app.add_flag("--insecure-public", options.insecure_public, "with --insecure: give a token to every client, on any address")
         ->excludes(key);
-    app.add_option("--tick-rate", options.tick_rate_hz, "ticks a second instead of the scene's, Hz")
+    app.add_option("--tick-rate", options.tick_rate_hz, "ticks for each second, instead of the scene's, Hz")
         ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
-    app.add_option("--max-clients", options.max_clients, "clients at a time")
+    app.add_option("--max-clients", options.max_clients, "largest number of clients at a time")
         ->check(whole_number(1, protocol::kMaxNetcodeClients))
         ->capture_default_str();
     app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
@@ -68,13 +68,13 @@ void describe(CLI::App& app, ServeOptions& options) {
         ->capture_default_str();
     add_jacobi_option(app, options.jacobi);
     app.add_option("--record", options.record, "folder for replays")->capture_default_str();
-    app.add_option("--max-bodies", options.max_bodies, "accept scenes of up to so many bodies")
+    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
-    app.add_option("--status-every-s", options.status_every_s, "seconds between status lines; 0: none but the last")
+    app.add_option("--status-every-s", options.status_every_s, "seconds between status lines; 0: only the last one")
         ->check(CLI::Range(0.0, 3600.0))
         ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object a line instead of text");
+    app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
 }
 
 std::optional<Address> bind_address(const ServeOptions& options, int& exit) {
@@ -88,8 +88,8 @@ std::optional<Address> bind_address(const ServeOptions& options, int& exit) {
     const char* mend = nullptr;
     if (options.insecure_public && !options.insecure) mend = "--insecure-public needs --insecure";
     if (!address->is_loopback() && options.key_file.empty() && !options.insecure_public) {
-        mend = options.insecure ? "--insecure on an address that others reach needs --insecure-public, too"
-                                : "an address that others reach needs --key-file (see orrery token)";
+        mend = options.insecure ? "--insecure on an address that other machines reach also needs --insecure-public"
+                                : "an address that other machines reach needs --key-file (see orrery token)";
     }
     if (!mend) return *address;
     exit = complain(mend, kExitUsage);
@@ -237,7 +237,7 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
 
 int serve_command(const std::vector<std::string>& arguments) {
     ServeOptions options;
-    CLI::App app("Serves one room of a scene over UDP and records it; ends cleanly on SIGINT and SIGTERM.",
+    CLI::App app("Serves one room of a scene over UDP and records it. It ends cleanly on SIGINT and SIGTERM.",
                  "orrery serve");
     describe(app, options);
     if (const auto exit = parse_arguments(app, arguments)) return *exit;

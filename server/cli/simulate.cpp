@@ -292,8 +292,8 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         }
     }
     if (quality.quarantined != 0)
-        text += "\n           " + std::to_string(quality.quarantined) + " bodies quarantined: the scene flew apart, and its other figures mean nothing";
-    if (quality.speed_limited != 0) text += "\n           a body came to a speed limit " + std::to_string(quality.speed_limited) + " times";
+        text += "\n           " + std::to_string(quality.quarantined) + " bodies quarantined: the scene flew apart, and its other figures have no meaning";
+    if (quality.speed_limited != 0) text += "\n           bodies reached a speed limit " + std::to_string(quality.speed_limited) + " times";
     if (quality.energy_drift) {
         text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0) +
                 text_number(", after any tick at most %.3f %%", *quality.max_energy_drift * 100.0);

@@ -23,13 +23,13 @@ struct TokenOptions {
 
 int token_command(const std::vector<std::string>& arguments) {
     TokenOptions options;
-    CLI::App app("Mints one connect token for `orrery_drive --token FILE` or any client of netcode 1.02.",
+    CLI::App app("Makes one connect token for `orrery_drive --token FILE` or any client of netcode 1.02.",
                  "orrery token");
-    app.add_option("--key-file", options.key_file, "the key that the server was started with: 64 hex digits, mode 0600")
+    app.add_option("--key-file", options.key_file, "file with the key of the server: 64 hex digits, mode 0600")
         ->required();
-    app.add_option("--server", options.server, "address that the client shall connect to, e.g. 192.0.2.7:7770")
+    app.add_option("--server", options.server, "address of the server for the client, for example 192.0.2.7:7770")
         ->required();
-    app.add_option("--client-id", options.client_id, "who the player is: at one time connected once")
+    app.add_option("--client-id", options.client_id, "number of the player, who can be connected once at a time")
         ->required()
         ->check(whole_number(0, UINT64_MAX));
     app.add_option("--expires-s", options.expires_s, "seconds in which the token may be used")
@@ -58,7 +58,7 @@ int token_command(const std::vector<std::string>& arguments) {
     if (options.out == "-") {
         const bool written =
             std::fwrite(token->data(), 1, token->size(), stdout) == token->size() && std::fflush(stdout) == 0;
-        return written ? kExitGood : complain("stdout takes no more", kExitMachine);
+        return written ? kExitGood : complain("stdout did not take the token; make room for it, or name a file with --out", kExitMachine);
     }
     const Result<Ok> written = write_secret_file(options.out, *token);
     return written ? kExitGood : complain(written.error(), kExitMachine);

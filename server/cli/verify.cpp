@@ -26,7 +26,7 @@ Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& he
     auto scene = protocol::load_scene(header.scene, "the recorded scene", {}, caps);
     if (!scene) return scene.error();
     if (scene->scene_hash != header.scene_hash)
-        return Error{ErrorCode::corrupt, "file header", "the recorded scene has another hash than the file header says"};
+        return Error{ErrorCode::corrupt, "file header", "the recorded scene has another hash than the file header states; use an undamaged copy"};
     return std::move(scene->world);
 }
 
@@ -119,15 +119,15 @@ int verify_command(const std::vector<std::string>& arguments) {
     CLI::App app("Re-simulates replays and compares the hash of every tick, and every keyframe.", "orrery verify");
     app.add_option("REPLAY", settings.replays, "replay files")->required();
     app.add_option("--target", target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
-    auto* threads = app.add_option("--threads", settings.threads, "workers inside a tick")
+    auto* threads = app.add_option("--threads", settings.threads, "threads inside a tick (no bit depends on it)")
                         ->check(whole_number(1, kMaxThreads))->capture_default_str();
-    app.add_option("--parallel", settings.parallel, "stretches between keyframes that are verified at a time")
+    app.add_option("--parallel", settings.parallel, "number of parts between keyframes that are verified in parallel")
         ->check(whole_number(1, kMaxThreads))->excludes(threads)->capture_default_str();
     add_jacobi_option(app, jacobi);
-    app.add_option("--max-bodies", settings.max_bodies, "accept recorded scenes of up to so many bodies")
+    app.add_option("--max-bodies", settings.max_bodies, "largest number of bodies of a recorded scene")
         ->check(whole_number(1, sim::kMaxBodies))->capture_default_str();
-    app.add_flag("--require-complete", settings.require_complete, "fail on a recording that was not closed");
-    app.add_flag("--json", json, "one JSON object a replay");
+    app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");
+    app.add_flag("--json", json, "print one JSON object for each replay instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     int exit = kExitGood;
     const std::optional<sim::Target> found = parse_target(target, exit);

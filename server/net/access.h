@@ -1,5 +1,5 @@
-// Who may connect: the addresses by which tokens name this server, and a token file for whoever may read the
-// recording folder.
+// Access to a server: the addresses by which tokens name it, and a token file for everyone who may read the recording
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace orrery::server {
 
-// Of a server bound to `local`: that address, or if it is "any address" loopback and every address of this machine,
-// for "::" those of IPv4, too.
+// The addresses of a server that is bound to `local`: that address. For "any address" these are loopback and every
+// address of this machine, and for "::" the IPv4 ones, too.
 std::vector<protocol::Address> reachable_addresses(const protocol::Address& local);
 
 inline constexpr std::uint32_t kTokenRetry_s = 5;

@@ -14,9 +14,9 @@ namespace {
 std::string_view mend(Ignored reason) {
     switch (reason) {
         case Ignored::request_other_server:
-            return "the token names no address of this server: see --public";
+            return "the token has no address of this server: see --public";
         case Ignored::request_does_not_open:
-            return "the token was minted with another key or has been changed";
+            return "the token was made with another key, or was changed";
         case Ignored::request_protocol:
             return "the token is for another game or version";
         case Ignored::mint_disabled:
@@ -48,15 +48,15 @@ std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& net
         if (reason == Ignored::unknown_address) count -= std::min(count, goodbyes);
         append(text, ignored_name(reason), count, mend(reason));
     }
-    append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "all places are taken");
+    append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "the server is full");
     append(text, "oversized", network.oversized - network_.oversized, {});
-    append(text, "received_dropped", network.received_dropped - network_.received_dropped, "came faster than ticks");
+    append(text, "received_dropped", network.received_dropped - network_.received_dropped, "they came faster than the ticks");
     append(text, "send_dropped", network.send_dropped - network_.send_dropped, {});
     if (text.empty()) return std::nullopt;
     netcode_ = netcode;
     network_ = network;
     last_line_ = now;
-    return "datagrams ignored since the last such line: " + text;
+    return "datagrams ignored since the last line of this kind: " + text;
 }
 
 }  // namespace orrery::server

@@ -1,5 +1,5 @@
-// What the room and the network thread ignored or lost, with reasons, as a line now and then: a joiner that is turned
-// away leaves a trace, a flood does not fill the log.
+// Occasional log lines about what the room and the network thread ignored or lost, with reasons. A client that is
+// turned away leaves a trace, and a flood does not fill the log.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ inline constexpr protocol::TimeNs kIgnoredLogEvery = 5 * protocol::kNsPerSecond;
 
 class IgnoredLog {
   public:
-    // Cheap, for every tick: false until kIgnoredLogEvery has passed since the last line.
+    // False until kIgnoredLogEvery has passed since the last line. It is cheap enough for every tick.
     bool due(protocol::TimeNs now) const { return !last_line_ || now - *last_line_ >= kIgnoredLogEvery; }
 
-    // What has changed since the last line, if anything; ask when it is due.
+    // The changes since the last line, if any. Call it when a line is due.
     std::optional<std::string> line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
                                     protocol::TimeNs now);
 

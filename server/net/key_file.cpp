@@ -51,7 +51,7 @@ Result<Key> read_key_file(const std::string& path) {
         return Error{ErrorCode::io, path, std::string("is not a regular file") + kMend};
     }
     if ((status.st_mode & 0077) != 0) {
-        return Error{ErrorCode::invalid_argument, path, "others may read this key: chmod 600 the file"};
+        return Error{ErrorCode::invalid_argument, path, "other users may read this key; run chmod 600 on the file"};
     }
     std::array<std::uint8_t, 2 * protocol::kKeyBytes + 2> text;  // the digits, and a line end of one or two bytes
     ssize_t size = ::read(file.descriptor, text.data(), text.size());
@@ -66,7 +66,7 @@ Result<Key> read_key_file(const std::string& path) {
         key[i] = static_cast<std::uint8_t>((high << 4) | (low & 15));
     }
     protocol::wipe(text);
-    if (!good) return Error{ErrorCode::parse, path, std::string("a key is 64 hex digits and nothing else") + kMend};
+    if (!good) return Error{ErrorCode::parse, path, std::string("is not a key, which has 64 hex digits and nothing else") + kMend};
     return key;
 }
 

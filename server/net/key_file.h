@@ -1,4 +1,4 @@
-// Secrets on disk: the key that backend and server share, and connect tokens.
+// Secrets on disk: the key that the backend and the server share, and connect tokens.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace orrery::server {
 
-// 32 bytes as 64 hex digits in a file that its owner alone may read (mode 0600 or less).
+// Reads 32 bytes, written as 64 hex digits, from a file that only its owner may read (mode 0600 or less).
 Result<protocol::Key> read_key_file(const std::string& path);
 
-// Replaces `path` by a file of mode 0600 in one step: a reader sees the old or the new, never a part.
+// Replaces `path` by a file of mode 0600 in one step. A reader sees the old file or the new one, never a part.
 Result<Ok> write_secret_file(const std::string& path, protocol::Bytes bytes);
 
 // Keeps this process's memory out of core files and from other processes of the user.

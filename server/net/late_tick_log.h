@@ -1,5 +1,6 @@
-// Ticks that came so late that the grid gave way, as a line now and then. One alone is the machine's (it did something
-// else for a moment); several within seconds mean that the scene asks more than the machine has.
+// Occasional log lines about ticks that were so late that the grid slipped. One late tick alone is a matter of the
+// machine, which did something else for a moment. Several within seconds mean that the scene needs more than the
+// machine has.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,16 @@
 namespace orrery::server {
 
 inline constexpr protocol::TimeNs kLateTickLogEvery = 5 * protocol::kNsPerSecond;
-// Late ticks in one line from which on the machine is called too slow: at 60 Hz, ticks that need 1 % more than their
-// time make three in five seconds, while a machine that was busy elsewhere makes one or two.
+// With at least this many late ticks in one line, the machine is called too slow. At 60 Hz, ticks that need 1 % more
+// than their time are late three times in five seconds. A machine that was busy with something else is late once or
+// twice.
 inline constexpr std::uint64_t kLateTicksOfSlowMachine = 3;
 
 class LateTickLog {
   public:
     void late(std::uint64_t tick, std::uint64_t late_ns);
 
-    // What is to be said of the late ticks since the last line, if anything; at most every kLateTickLogEvery. Cheap,
+    // The line about the late ticks since the last line, if any; at most one in kLateTickLogEvery. It is cheap enough
     // for every tick.
     std::optional<std::string> line(protocol::TimeNs now);
 

@@ -1,4 +1,4 @@
-// Lines to stdout and stderr from the thread that steps the room, which waits for no reader.
+// Lines to stdout and stderr from the thread that steps the room. That thread never waits for a reader.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace orrery::server {
 
-// Writes `text` as one piece if `file` takes it at once; else it is dropped: false. Text beyond what a pipe that is
-// ready is sure to take (PIPE_BUF) is cut off.
+// Writes `text` as one piece if `file` takes it at once. Otherwise the text is dropped and the result is false. Text
+// beyond PIPE_BUF, which a ready pipe always takes, is cut off.
 bool write_if_ready(int file, std::string_view text);
 
 // Makes the log (spdlog) write lines to stderr by write_if_ready.

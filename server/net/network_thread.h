@@ -14,24 +14,24 @@ namespace orrery::server {
 
 struct NetworkStats {
     std::uint64_t received_dropped = 0;  // the room did not take them in time
-    std::uint64_t send_dropped = 0;      // the network did not
-    std::uint64_t oversized = 0;         // longer than anything of ours
+    std::uint64_t send_dropped = 0;      // the network did not take them
+    std::uint64_t oversized = 0;         // longer than any datagram of this protocol
 };
 
 class NetworkThread {
   public:
-    // Binds `address` (port 0: a free one). An error with code io: the address or port is not to be had.
+    // Binds `address` (port 0: any free port). An error with code io: the address or port is not available.
     static Result<std::unique_ptr<NetworkThread>> start(const protocol::Address& address);
-    ~NetworkThread();  // sends what is queued, then ends the thread
+    ~NetworkThread();  // sends the queued datagrams, then ends the thread
 
     protocol::Address local_address() const;
 
-    // What has arrived since the last call is now in `out`, which is cleared first. Entries bear their time of arrival.
+    // Clears `out` and moves all datagrams to it that have arrived since the last call. Each has its time of arrival.
     void take_received(DatagramQueue& out);
-    // Hands a tick's datagrams over; `batch` is empty afterwards.
+    // Sends the datagrams of a tick. `batch` is empty afterwards.
     void send(DatagramQueue& batch);
 
-    // Waits until `deadline` (of now()). False: SIGINT or SIGTERM has come, now or before.
+    // Waits until `deadline` (of the clock of now()). False: SIGINT or SIGTERM has come, now or before.
     bool wait_until(protocol::TimeNs deadline);
 
     NetworkStats stats() const;
@@ -44,7 +44,7 @@ class NetworkThread {
     std::unique_ptr<State> state_;
 };
 
-// The room's sink: keeps a tick's datagrams for NetworkThread::send.
+// The sink of a room: collects a tick's datagrams for NetworkThread::send.
 class Outbox final : public protocol::DatagramSink {
   public:
     void send(const protocol::Address& to, protocol::Bytes datagram) override { queue_.push(to, datagram, 0); }

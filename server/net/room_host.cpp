@@ -42,7 +42,7 @@ Result<Ok> RoomHost::run() {
     while (network_.wait_until(room_.next_deadline())) {
         tick();
         if (room_.halted()) {
-            spdlog::error("the world halts: {}", room_.halted()->to_string());
+            spdlog::error("the world has halted: {}", room_.halted()->to_string());
             break;
         }
         log_rigs();
@@ -54,7 +54,7 @@ Result<Ok> RoomHost::run() {
         if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
     }
-    spdlog::info("stopping: saying goodbye to {} clients", room_.stats().clients);
+    spdlog::info("stopping: {} clients get a goodbye", room_.stats().clients);
     const Result<Ok> closed = room_.stop(NetworkThread::now());
     network_.send(outbox_.queue());
     log_clients(NetworkThread::now(), true);
@@ -176,6 +176,6 @@ void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, const
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
 
-void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording ends here: {}", error.to_string()); }
+void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording has ended: {}", error.to_string()); }
 
 }  // namespace orrery::server

@@ -1,5 +1,5 @@
-// Runs a room on the wall clock: its thread is the caller's, its datagrams go through the network thread. Prints
-// the status line, logs what happens, ends cleanly on SIGINT and SIGTERM.
+// Runs a room on the wall clock, on the caller's thread. The room's datagrams go through the network thread. The host
+// prints the status line, logs events, and ends cleanly on SIGINT and SIGTERM.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct HostSettings {
     double status_every_s = 1.0;
 };
 
-// Of the last ticks.
+// Durations of the last ticks.
 class Durations {
   public:
     void note(protocol::TimeNs duration) { of_[count_++ % of_.size()] = duration; }
-    double percentile_ms(double fraction) const;  // 0 where there are none
+    double percentile_ms(double fraction) const;  // 0 if there are none
 
   private:
     std::array<protocol::TimeNs, 1024> of_{};
@@ -40,7 +40,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     RoomHost& operator=(const RoomHost&) = delete;
     ~RoomHost();
 
-    // Until a signal comes or the world halts. An error: the recording is not whole.
+    // Runs until a signal comes or the world halts. An error means that the recording is not complete.
     Result<Ok> run();
 
   private:
@@ -67,7 +67,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     std::optional<TokenFile> token_file_;
     HostSettings settings_;
     DatagramQueue arrived_;
-    Durations tick_times_, rig_times_;  // of a tick with all that belongs to it, and of its rigs
+    Durations tick_times_, rig_times_;  // of a tick with all its work, and of its rigs
     protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
     protocol::TimeNs last_status_ = 0, last_order_log_ = 0;
     sim::RigFaults rig_faults_;  // that were told of

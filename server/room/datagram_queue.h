@@ -1,5 +1,5 @@
-// Datagrams in order of arrival with their addresses and times, in two flat buffers: bounded, and without an
-// allocation for each once it has grown.
+// A bounded queue of datagrams in order of arrival, with their addresses and times, in two flat buffers. Once it has
+// grown, it needs no allocation for a datagram.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class DatagramQueue {
         protocol::TimeNs time = 0;
     };
 
-    // False: full. The datagram is dropped and counted; UDP's users expect no more.
+    // False: the queue is full. The datagram is dropped and counted, which users of UDP expect.
     bool push(const protocol::Address& address, protocol::Bytes datagram, protocol::TimeNs time) {
         if (entries_.size() >= kMaxQueuedDatagrams || bytes_.size() + datagram.size() > kMaxQueuedBytes) {
             ++dropped_;

@@ -63,11 +63,11 @@ std::string try_out(const sim::RigModule& module) {
     settings.on_lost = [&problem](const std::string& why) { problem = why; };
     ModuleRigDevice device(module, settings);
     const auto definition = sim::Definition::create(trial());
-    if (!definition) return "the trial's world cannot be made";
+    if (!definition) return "the world of the trial cannot be made";
     const auto there = sim::World::create(*definition, {.rig_device = &device}), here = sim::World::create(*definition);
-    if (!there.ok() || !here.ok()) return "the trial's world cannot be made";
+    if (!there.ok() || !here.ok()) return "the world of the trial cannot be made";
     for (int tick = 0; tick < 30; ++tick) (*there)->step(), (*here)->step();
-    if (problem.empty() && (*there)->hash().root != (*here)->hash().root) problem = "its bits are not the CPU's";
+    if (problem.empty() && (*there)->hash().root != (*here)->hash().root) problem = "its bits differ from the CPU's";
     return problem;
 }
 
@@ -99,11 +99,11 @@ RigModuleFound find_rig_module() {
     }
     if (library == nullptr)
         return {nullptr, "no CUDA module: " + why +
-                             " (it is built where nvcc 12 or newer is and a GPU answers, or with -DORRERY_CUDA=ON; ORRERY_JACOBI_MODULE names one elsewhere)"};
+                             " (it is built if nvcc 12 or newer and a GPU are there, or with -DORRERY_CUDA=ON; ORRERY_JACOBI_MODULE names a module elsewhere)"};
     const auto entry = reinterpret_cast<sim::RigModuleEntry>(dlsym(library, sim::kRigModuleSymbol));
     const sim::RigModule* const module = entry != nullptr ? entry() : nullptr;
     if (module == nullptr || module->layout != sim::rig_module_layout() || module->engine_version != sim::kEngineVersion)
-        return {nullptr, std::string(kModuleFile) + " is of another build than this program; build both of the same sources"};
+        return {nullptr, std::string(kModuleFile) + " is of another build than this program; build both from the same sources"};
     sim::RigModuleText text{};
     if (!module->find(&text)) return {nullptr, text.text};
     const std::string problem = try_out(*module);

@@ -1,7 +1,8 @@
-// What a room that falls behind its clock leaves out, in this order: spectators' snapshots, players' snapshots, joins.
+// What a room leaves out when it falls behind its clock, in this order: snapshots of spectators, snapshots of players,
+// joins.
 //
-// A slip of the tick grid begins it, and it ends kShedSeconds after the last one. The longer slips go on, the more is
-// left out: a machine that was busy for a moment turns nobody away.
+// A slip of the tick grid starts it. It ends kShedSeconds after the last slip. The longer the slips go on, the more the
+// room leaves out. A machine that was busy for a moment turns no player away.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +10,11 @@
 
 namespace orrery::server {
 
-inline constexpr double kShedSeconds = 1.0;              // of quiet that end it
-inline constexpr double kShedPlayersAfterSeconds = 1.0;  // of slips; spectators see less from the first
+inline constexpr double kShedSeconds = 1.0;              // time without slips that ends it
+// time of slips; spectators get fewer snapshots from the first slip on
+inline constexpr double kShedPlayersAfterSeconds = 1.0;
 inline constexpr double kShedJoinsAfterSeconds = 5.0;
-inline constexpr std::uint64_t kShedSpectatorTicks = 4, kShedPlayerTicks = 2;  // a snapshot in so many ticks
+inline constexpr std::uint64_t kShedSpectatorTicks = 4, kShedPlayerTicks = 2;  // one snapshot in so many ticks
 
 class Overload {
   public:
@@ -21,7 +23,7 @@ class Overload {
           players_after_(ticks(kShedPlayersAfterSeconds, tick_rate_hz)),
           joins_after_(ticks(kShedJoinsAfterSeconds, tick_rate_hz)) {}
 
-    // The grid gave way before the tick after `tick`.
+    // The grid slipped before the tick after `tick`.
     void slipped(std::uint64_t tick) {
         if (tick >= until_) since_ = tick;
         until_ = tick + quiet_;

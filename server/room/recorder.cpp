@@ -36,7 +36,7 @@ Result<int> create_new(const std::string& stem, std::string& path) {
         path = stem + (n == 1 ? std::string() : "-" + std::to_string(n)) + ".orr";
         const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode);
         if (file >= 0) return file;
-        if (errno != EEXIST) return io_error(path, "open", errno, ": record into a folder that can be written");
+        if (errno != EEXIST) return io_error(path, "open", errno, ": name a folder that can be written");
     }
     return Error{ErrorCode::limit_reached, path, "too many recordings of this name (kMaxRecordingsOfOneName): give the room another name"};
 }
@@ -91,9 +91,9 @@ Recorder::~Recorder() {
 Error Recorder::fail(const char* call, int code) {
     failed_ = true;
     failure_ = io_error(path_, call, code, ": the recording ends at tick ");
-    failure_.message += std::to_string(last_tick_written_) + "; make room and start another";
+    failure_.message += std::to_string(last_tick_written_) + "; make room and start a new recording";
     // A torn last record would do no harm; without it the file is whole up to here.
-    if (::ftruncate(file_, static_cast<off_t>(size_)) != 0) failure_.message += " (and its last record is torn)";
+    if (::ftruncate(file_, static_cast<off_t>(size_)) != 0) failure_.message += " (its last record is torn)";
     return failure_;
 }
 
@@ -142,7 +142,7 @@ Result<Ok> Recorder::close() {
     if (::fsync(file_) != 0) return fail("fsync", errno);
     const int file = file_;
     file_ = -1;
-    if (::close(file) != 0) return io_error(path_, "close", errno, ": the end of the recording may be lost");
+    if (::close(file) != 0) return io_error(path_, "close", errno, ": the end of the recording may be lost; verify it");
     return Ok{};
 }
 

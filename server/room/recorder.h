@@ -1,4 +1,5 @@
-// The file of a recording: DIR/<scene>-<UTC yyyymmddThhmmssZ>-<room>.orr, one a room and run, never an existing one.
+// The file of a recording: DIR/<scene>-<UTC yyyymmddThhmmssZ>-<room>.orr. Each run of a room makes a new file; an
+// existing file is never overwritten.
 //
 // Every append is handed to write(2) before it returns, so a room that is killed loses at most the tick that it was
 // writing. The first error of the operating system (a full disk) ends the recording: the file is cut back to its last
@@ -18,12 +19,12 @@
 
 namespace orrery::server {
 
-inline constexpr double kKeyframeInterval_s = 10.0;      // about how far a reader that seeks has to re-simulate
-inline constexpr int kMaxRecordingsOfOneName = 1000;     // recordings of one scene and room begun in one second
+inline constexpr double kKeyframeInterval_s = 10.0;      // a reader that seeks re-simulates at most about this much
+inline constexpr int kMaxRecordingsOfOneName = 1000;     // recordings of one scene and room that begin in one second
 inline constexpr std::size_t kMaxFileNamePart = 64;      // bytes of a scene's or a room's name in the file name
 
 struct RecorderSettings {
-    std::string directory = "build/replays";             // made if it is missing
+    std::string directory = "build/replays";             // created if it is missing
     std::string room = "main";
     std::uint64_t start_unix_s = 0;                      // 0: now
     double keyframe_interval_s = kKeyframeInterval_s;
@@ -39,22 +40,23 @@ struct RecordedScene {                                   // the effective scene
 class Recorder {
   public:
     static Result<std::unique_ptr<Recorder>> open(const RecorderSettings& settings, const RecordedScene& scene);
-    ~Recorder();                                         // without close() the file stays without its end
+    // Without close() the file has no end record.
+    ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    // `tick` is World::tick() after the step, `hash` its hash() then, `commands` those that the step was given;
-    // `slip_ns` by how much the room's time grid gave way before it. Ticks follow each other from 1.
+    // `tick` is World::tick() after the step, `hash` is its hash() then, and `commands` are those that the step got.
+    // `slip_ns` is the slip of the room's time grid before the tick. Ticks are contiguous from 1.
     Result<Ok> append_tick(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash,
                            std::uint64_t slip_ns = 0);
 
-    // True once every keyframe interval, after the tick whose World::save() is then to be appended.
+    // True once in every keyframe interval, after the tick whose World::save() is then due for append_keyframe().
     bool keyframe_due() const { return next_keyframe_ <= writer_.ticks(); }
     // Looks whether the file still has a name. A state above 64 MiB is an error (limit_reached) that leaves the recording
     // sound: it goes on without this keyframe.
     Result<Ok> append_keyframe(std::span<const std::uint8_t> state);
 
-    // Writes the end and waits until the file is on the disk.
+    // Writes the end record and waits until the file is on the disk.
     Result<Ok> close();
 
     const std::string& path() const { return path_; }
@@ -73,12 +75,12 @@ class Recorder {
     std::uint64_t keyframe_ticks_;
     std::uint64_t next_keyframe_;
     std::uint64_t last_tick_written_ = 0;
-    std::uint64_t size_ = 0;                             // of whole records
+    std::uint64_t size_ = 0;                             // bytes of whole records
     Error failure_;
     bool failed_ = false;
 };
 
-// What a name becomes as part of a file name: letters, digits, '_' and '-' stay, all else is '_'; never empty.
+// A name as part of a file name: letters, digits, '_' and '-' stay, and all else becomes '_'. Never empty.
 std::string file_name_part(std::string_view name);
 
 }  // namespace orrery::server

@@ -1,4 +1,4 @@
-// How many commands of a step were rejected.
+// The number of rejected commands of a step.
 #pragma once
 
 #include <algorithm>

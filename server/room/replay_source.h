@@ -1,4 +1,4 @@
-// A replay file on disk, for protocol/replay to read. Its size is that of the moment when it was opened.
+// A replay file on disk, as a source for protocol/replay. Its size is the size at the moment of opening.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace orrery::server {
 
 class ReplaySource final : public protocol::replay::Source {
   public:
-    // Only regular files: anything else has no size to read up to.
+    // Opens regular files only, because other files have no size.
     static Result<std::unique_ptr<ReplaySource>> open(const std::string& path);
     ~ReplaySource() override;
     ReplaySource(const ReplaySource&) = delete;

@@ -1,12 +1,12 @@
-// What is worth a GPU.
+// An estimate of whether a GPU pays off.
 #pragma once
 
 #include "sim/rigs/device/device.h"
 
 namespace orrery::server {
 
-// What the rigs of a tick take of the host, and of a GPU with its copies, by what was measured (tests/bench/RESULTS.md). A wrong guess costs
-// time alone.
+// The time that the rigs of a tick take on the host, and on a GPU including its copies, by measurements
+// (tests/bench/RESULTS.md). A wrong estimate costs time, but changes no bit.
 struct RigCosts {
     double host_ms = 0.0, device_ms = 0.0;
 };

@@ -1,4 +1,4 @@
-// Texts about rigs that are not solved as their scene may expect.
+// Texts about rigs that are not solved as the scene asks.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace orrery::server {
 
-// One text for each kind of fault, with its mend.
+// One text for each kind of fault, with its remedy.
 std::vector<std::string> rig_fault_texts(const sim::RigFaults& faults, const sim::WorldDef& def);
 
 }  // namespace orrery::server

@@ -1,4 +1,4 @@
-// The GPU as a world sees it: a module that is loaded at run time, so that one program runs with and without one.
+// The GPU as a sim::RigDevice: a module that is loaded at run time, so that one program runs with and without a GPU.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,12 @@
 
 namespace orrery::server {
 
-// By a module's table, which must outlive it. Sessions may be used from different threads.
+// A device that calls a module's table of functions. The table must outlive the device. Different threads may use the
+// sessions.
 class ModuleRigDevice final : public sim::RigDevice {
   public:
     struct Settings {
-        bool always = false;  // else where rig_costs say that it pays
+        bool always = false;  // true: always; false: only if rig_costs() says that it pays off
         std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
     };
     ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}
@@ -32,13 +33,13 @@ class ModuleRigDevice final : public sim::RigDevice {
 };
 
 struct RigModuleFound {
-    const sim::RigModule* module = nullptr;  // null: none can be used
-    std::string text;                        // the device's name; or why there is none
+    const sim::RigModule* module = nullptr;  // null: no module can be used
+    std::string text;                        // the name of the device, or the reason why there is none
 };
 
-// The module at ORRERY_JACOBI_MODULE, else liborrery_jacobi_cuda.so beside the program, in ../lib beside that, or where the
-// loader looks; it stays loaded. Where it finds none, or one of another build, or no device answers, or its bits are not the
-// CPU's in a trial of some ticks, says so.
+// Finds the module at ORRERY_JACOBI_MODULE, else liborrery_jacobi_cuda.so beside the program, in ../lib beside that, or
+// on the loader's path. It stays loaded. No module is used if none is found, if it is of another build, if no device
+// answers, or if its bits differ from the CPU's in a trial of some ticks; `text` says which.
 RigModuleFound find_rig_module();
 
 }  // namespace orrery::server

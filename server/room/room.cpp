@@ -47,7 +47,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     if ((*world)->definition().shapes.size() > kMaxShapes) {
         return Error{ErrorCode::limit_reached, scene.name + ": shapes",
-                     "clients take at most " + std::to_string(kMaxShapes) + " shapes (kMaxShapes): let bodies share them"};
+                     "clients accept at most " + std::to_string(kMaxShapes) + " shapes (kMaxShapes): use a shape for several bodies"};
     }
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_);
     if (first.size_bytes() > kMaxKeyFrameBytes) {
         return Error{ErrorCode::limit_reached, scene.name + ": bodies",
-                     "what a joining client is told of the " + std::to_string(room->quantised_.living()) + " bodies takes " +
+                     "the key frame of the " + std::to_string(room->quantised_.living()) + " bodies takes " +
                          std::to_string(first.size_bytes()) + " bytes, more than " + std::to_string(kMaxKeyFrameBytes) +
                          " (kMaxKeyFrameBytes): serve a scene of fewer bodies, or of fewer and shorter names"};
     }

@@ -1,9 +1,10 @@
-// One world with its clients, its grid of ticks and its recorder. No socket, thread or clock: datagrams and the time
-// come in, datagrams go out by a sink, so that a room with all its clients runs in one process on a virtual clock.
+// A room: one world with its clients, its tick grid and its recorder. It has no socket, thread or clock. Datagrams and
+// the time are passed in, and datagrams leave through a sink. So a room with all its clients can run in one process on
+// a virtual clock.
 //
 //   receive()  keeps a datagram for the next tick
-//   advance()  datagrams -> netcode -> sessions; then per due tick: commands -> step -> hash -> recorder -> changes;
-//              after the last of them: key frames and snapshots -> netcode -> sink
+//   advance()  datagrams -> netcode -> sessions; then for each due tick: commands -> step -> hash -> recorder ->
+//              changes; after the last due tick: key frames and snapshots -> netcode -> sink
 #pragma once
 
 #include <array>
@@ -25,28 +26,29 @@
 
 namespace orrery::server {
 
-inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices above those of the scene that clients expect
+inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices that clients expect above those of the scene
 inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
 
 struct RoomConfig {
     protocol::NetcodeServerConfig netcode;
     sim::Target target = sim::Target::automatic;
     sim::Executor* executor = nullptr;      // outlives the room
-    sim::RigDevice* rig_device = nullptr;   // likewise; see sim::WorldConfig
-    std::uint32_t history_ticks = 0;        // that a director's queries may go back; see sim::WorldConfig
+    sim::RigDevice* rig_device = nullptr;   // outlives the room; see sim::WorldConfig
+    std::uint32_t history_ticks = 0;        // ticks that a director's queries may look back; see sim::WorldConfig
 };
 
 struct RoomStats {
     std::uint64_t tick = 0;
     std::uint32_t clients = 0, playing = 0;
     std::uint64_t last_recorded_tick = 0;
-    bool recording_failed = false;  // it ended with last_recorded_tick
+    bool recording_failed = false;  // the recording ended with last_recorded_tick
     std::uint64_t slips = 0, slipped_ns = 0;
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
-    std::uint64_t orders_dropped = 0;     // of the director
-    std::uint64_t rejected_commands = 0;  // by the world: of clients, of the director, and the room's own joins and leaves
-    std::uint64_t datagrams_dropped = 0;  // by a full inbox
+    std::uint64_t orders_dropped = 0;     // orders of the director that the room dropped
+    // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
+    std::uint64_t rejected_commands = 0;
+    std::uint64_t datagrams_dropped = 0;  // because the inbox was full
     protocol::NetcodeCounters netcode;
 };
 
@@ -80,9 +82,9 @@ class RoomObserver {
     ~RoomObserver() = default;
 };
 
-// What a host that links this library adds to a room: orders to the world, beside those of its players. They are
-// recorded as all commands are, so that a replay is verified without the director. It may ask the world what a player saw: queries
-// go back RoomConfig::history_ticks.
+// Code of a host that links this library and gives orders to the world, beside the commands of players. Orders are
+// recorded as all commands are, so that a replay is verified without the director. A director may query what a player
+// saw: queries look back RoomConfig::history_ticks.
 class Director {
   public:
     // Before the step from world.tick() to the next. What it appends to `orders` applies in that order, if
@@ -100,7 +102,7 @@ inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * 
 
 class Room {
   public:
-    // `random` and `sink` must outlive the room. Time starts at `now`. Rooms of one scene share its definition.
+    // `random` and `sink` must outlive the room. Its time starts at `now`. Rooms of one scene share its definition.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::SharedScene& scene,
                                                 std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
@@ -111,22 +113,22 @@ class Room {
     ~Room();
 
     void set_observer(RoomObserver* observer) { observer_ = observer; }
-    // Told of the stages of each step, whose times a host may take; until it is replaced. Null: nobody is.
+    // The observer gets the stages of each step, until another one is set, so that a host can measure them. Null: none.
     void set_stage_observer(sim::StageObserver* observer) { stage_observer_ = observer; }
     void set_director(Director* director) { director_ = director; }  // outlives the room; null: none
 
-    // Waits for the next tick; `arrival` is when it came in.
+    // Stores a datagram for the next tick. `arrival` is its time of arrival.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
 
-    // Steps what is due, at most kMaxCatchUpTicks ticks; returns how many.
+    // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number.
     std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
 
-    // Says goodbye to everyone and closes the recording; the error is the one that ended it, now or earlier. Nothing
-    // may follow but stats().
+    // Says goodbye to all clients and closes the recording. An error is the one that ended the recording, now or
+    // earlier. After it only stats() may be called.
     Result<Ok> stop(protocol::TimeNs now);
 
-    // Why the world takes no further tick, if so: the recording holds all ticks before, and stop() is what is left to
+    // The error that halted the world, if any. The recording then holds all ticks before, and only stop() is left to
     // do.
     const std::optional<Error>& halted() const { return halted_; }
 
@@ -167,8 +169,8 @@ class Room {
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
-    std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: nobody
-    std::vector<std::uint16_t> leaving_;            // slots whose player has gone, ascending
+    std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: no client
+    std::vector<std::uint16_t> leaving_;            // slots whose player has left, ascending
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;

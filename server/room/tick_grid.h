@@ -1,7 +1,7 @@
-// When ticks begin: deadlines on an absolute grid, so that no error adds up.
+// The start times of ticks: deadlines on an absolute grid, so that errors do not add up.
 //
-// A host that falls behind steps at most kMaxCatchUpTicks at once. What is left of its debt is forgiven: the grid
-// slips, ticks stay contiguous and their length never changes.
+// A host that falls behind steps at most kMaxCatchUpTicks at once. The rest of its delay is given up: the grid slips.
+// Ticks stay contiguous and their length never changes.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class TickGrid {
     // Tick 0 is the state at `now`; the step that reaches tick 1 begins one tick later.
     TickGrid(protocol::TimeNs now, double tick_rate_hz);
 
-    protocol::TimeNs start_of(std::uint64_t tick) const;  // when the step that reaches `tick` begins
+    protocol::TimeNs start_of(std::uint64_t tick) const;  // start of the step that reaches `tick`
     protocol::TimeNs tick_duration() const;
 
     struct Due {
-        std::uint32_t ticks = 0;       // to be stepped now
-        std::uint64_t slipped_ns = 0;  // by how much the grid gave way before them
+        std::uint32_t ticks = 0;       // ticks to step now
+        std::uint64_t slipped_ns = 0;  // slip of the grid before them
     };
-    // `tick`: the last that was stepped.
+    // `tick` is the last tick that was stepped.
     Due due(std::uint64_t tick, protocol::TimeNs now);
 
   private:

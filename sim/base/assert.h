@@ -1,10 +1,10 @@
-// Assertions: invariants that a function relies on and that only a fault of our own can break. Input from outside is checked where it
-// enters, and never asserted.
+// Assertions: invariants that a function relies on and that only a bug of the engine can break. Input from outside is
+// checked where it enters, and is never asserted.
 //
 //   ORRERY_ASSERT(condition)        kept in release: where it costs little beside the work around it
 //   ORRERY_DEBUG_ASSERT(condition)  debug and sanitizer builds alone: whole lists, and what runs for each lane
 //
-// A failed assertion prints its place on stderr and aborts: a state that has gone wrong must not be saved, sent or recorded.
+// A failed assertion prints its place on stderr and aborts, so that a wrong state is not saved, sent or recorded.
 #pragma once
 
 namespace orrery::sim {

@@ -9,18 +9,18 @@
 namespace orrery {
 
 enum class ErrorCode : unsigned char {
-    invalid_argument,      // a value is outside what is accepted
+    invalid_argument,      // a value is outside its range
     limit_reached,         // a named limit would be exceeded
     not_found,             // a name or id refers to nothing
     parse,                 // text or bytes are not in the expected form
-    corrupt,               // a checksum or an invariant of stored bytes does not hold
+    corrupt,               // a checksum or an invariant of stored bytes is violated
     version_mismatch,      // made by another engine, schema or protocol version
     unsupported_target,    // this machine or build lacks the SIMD target
     io,                    // the operating system refused
 };
 
-// `place` names where (a file, a path inside it such as bodies[3].shape, a byte offset); `message` says what is
-// wrong and how to mend it.
+// An error with its place and remedy. `place` is a file, a path inside it such as bodies[3].shape, or a byte offset.
+// `message` says what is wrong and how to mend it.
 struct Error {
     ErrorCode code = ErrorCode::invalid_argument;
     std::string place;
@@ -31,7 +31,7 @@ struct Error {
 
 struct Ok {};
 
-// A value or an error. Reading the one that is not there ends the program: it is a bug of the caller.
+// A value or an error. Reading the one that is not there aborts the program, because it is a bug of the caller.
 template <class T = Ok>
 class [[nodiscard]] Result {
   public:

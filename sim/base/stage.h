@@ -1,4 +1,4 @@
-// The stages of a step, and who is told of their times.
+// The stages of a step, and an observer for them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace orrery::sim {
 
-// `rigs` is all that is done of rigs: by themselves, and in the passes that they share with the coloured solver.
+// `rigs` is all work on rigs: of those that are solved alone, and in the passes that they share with the coloured
+// solver.
 enum class Stage : std::uint8_t {
     commands, bounds, pairs, narrow_phase, rigs, colouring, prepare, integrate_velocities, warm_start, solve, relax,
     integrate_poses, restitution, store, events, sleep, hash,
@@ -15,8 +16,8 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t kStageCount = 17;
 std::string_view stage_name(Stage stage);
 
-// Told when a stage of a step begins and ends, on the thread that steps; a host that wants times reads its own clock. The world is not to
-// be asked for anything meanwhile.
+// Called when a stage of a step begins and ends, on the thread that steps. A host that measures times reads its own
+// clock. The observer must not use the world during the step.
 class StageObserver {
   public:
     virtual ~StageObserver() = default;

@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-// Couples the rates of two bodies about an axis of A: w_b . axis = ratio (w_a . axis), torque on B bounded. It holds rates
-// alone, so that a slip stays; a Gear holds angles.
+// Couples the rates of two bodies about an axis of A: w_b . axis = ratio (w_a . axis). The torque on B is bounded. It
+// holds rates only, so that a slip stays; a Gear holds angles.
 struct AngularAxisGearMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A
     float ratio = 1.0f;

@@ -4,7 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives the angular velocity of B relative to A about an axis: (w_b - w_a) . axis = target_radps, torque bounded.
+// Drives the angular velocity of B relative to A about an axis: (w_b - w_a) . axis = target_radps. The torque is
+// bounded.
 struct AngularAxisMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A (the world frame when A is the world)
     float target_radps = 0.0f;

@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Holds an axis of A along one of B: 2 degrees of freedom, what a hinge holds of the rotation.
+// Holds an axis of A along an axis of B: 2 degrees of freedom, the rotational part of a hinge.
 struct AngularHinge {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};  // unit, local
     Spring spring;

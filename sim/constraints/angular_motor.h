@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives the angular velocity of B relative to A: 3 degrees of freedom, torque bounded.
+// Drives the angular velocity of B relative to A: 3 degrees of freedom. The torque is bounded.
 struct AngularMotor {
     Vec3 target_radps;  // in the frame of A
     Motor motor;

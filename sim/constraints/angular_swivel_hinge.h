@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Holds an axis of A perpendicular to an axis of B: what a universal joint holds of the rotation.
+// Holds an axis of A perpendicular to an axis of B: 1 degree of freedom, the rotational part of a universal joint.
 struct AngularSwivelHinge {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{1.0f, 0.0f, 0.0f};  // unit, local
     Spring spring;

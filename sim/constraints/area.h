@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Holds the area of the triangle of the centres of three bodies, A, B and C: cloth. It turns nothing.
+// Holds the area of the triangle between the centres of three bodies A, B and C, for cloth. It applies no torque.
 struct Area {
     float target_m2 = 1.0f;
     Spring spring;

@@ -4,7 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives the velocity of a point of B relative to A, as A sees it where the point is: 3 degrees of freedom, force bounded.
+// Drives the velocity of a point of B relative to the point of A at the same place: 3 degrees of freedom. The force is
+// bounded.
 struct BallSocketMotor {
     Vec3 anchor_b;    // m, local
     Vec3 target_mps;  // in the frame of A

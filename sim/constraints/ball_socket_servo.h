@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives a point of B onto a point of A with a bounded speed and force: 3 degrees of freedom.
+// Drives a point of B onto a point of A: 3 degrees of freedom. Speed and force are bounded.
 struct BallSocketServo {
     Vec3 anchor_a, anchor_b;  // m, local
     Spring spring;

@@ -1,6 +1,6 @@
-// Rows that are held together as one block: L along directions of a point, R of rotations, and beside the block single rows
-// (row_form.h) that are limited, driven or sprung on their own: DL along directions, DR of rotations. The functions are in
-// block_form-inl.h.
+// Rows that are solved together as one block: L along directions of a point, R of rotations. Beside the block there are
+// single rows (row_form.h) with their own limit, drive or spring: DL along directions, DR of rotations. The functions
+// are in block_form-inl.h.
 #pragma once
 
 #include "sim/constraints/row_form.h"
@@ -19,7 +19,7 @@ struct BlockForm {
     BundleHead head;
     SpringRows spring;                       // of the block
     Row max_speed, base_speed, max_force;    // of blocks that are servos
-    Row max_impulse;                         // of a substep, from prepare on
+    Row max_impulse;                         // of a substep; set by prepare
     Row impulse[L + R];                      // N s, N m s of one substep
     DriveRows drive[at_least_one(DL + DR)];
     JointForceRows force;
@@ -32,9 +32,9 @@ struct BlockForm {
     LineRows drive_line[at_least_one(DL)];
     Vec3Rows drive_turn[at_least_one(DR)];
     Row response[at_least_one(DL + DR)];     // J M^-1 J^T of a single row,
-    Row relief[at_least_one(DL + DR)];       // how much less it is while the block holds,
-    Row k_inv_c[at_least_one(DL + DR)][L + R];  // and what the block takes of a unit of its impulse
-    Row softness[at_least_one(DL + DR)];     // 1 / (c h) of a motor of damping c, beside its response; else 0
+    Row relief[at_least_one(DL + DR)];       // how much less it is because of the block,
+    Row k_inv_c[at_least_one(DL + DR)][L + R];  // and the impulse of the block for a unit of its impulse
+    Row softness[at_least_one(DL + DR)];     // 1 / (c h) of a motor with damping c, added to its response; otherwise 0
 };
 
 using SwivelHingeRows = BlockForm<3, 1, 0, 0>;

@@ -1,5 +1,6 @@
-// How constraints lie in memory while they are solved: 16 of one kind side by side, a number of each in one row, on every
-// target. A constraint's bundle is a struct of rows; its functions read and write them by vectors of lanes (bundle-inl.h).
+// The memory layout of constraints while they are solved, equal on every target: 16 of one kind side by side, so that
+// one number of each makes a row. The bundle of a constraint is a struct of rows. Its functions read and write them as
+// vectors of lanes (bundle-inl.h).
 #pragma once
 
 #include <cstddef>
@@ -37,13 +38,14 @@ struct InertiaRows {
     Row inverse_mass;          // 1/kg
 };
 struct SpringRows {
-    Row frequency_hz, damping_ratio, max_recovery_speed;  // the description's; 0 of the first and the last: the default
-    // What prepare makes of them for the passes (spring-inl.h):
+    // of the description; 0 of the first and the last: the default
+    Row frequency_hz, damping_ratio, max_recovery_speed;
+    // Set by prepare for the passes (spring-inl.h):
     Row rate;            // 1/s: position error to velocity
-    Row mass_scale;      // of the effective mass
-    Row impulse_scale;   // of the accumulated impulse
-    Row is_user_spring;  // 1 where the user set the spring and relax keeps it, 0 for the default rigidity
-    Row recovery_speed;  // m/s, rad/s: an error is brought back at most this fast
+    Row mass_scale;      // factor of the effective mass
+    Row impulse_scale;   // factor of the accumulated impulse
+    Row is_user_spring;  // 1: the user set the spring, and relax keeps it; 0: the default rigidity
+    Row recovery_speed;  // m/s, rad/s: the largest speed of correction
 };
 
 // The factors of an N x N effective mass (ldlt-inl.h).
@@ -68,18 +70,18 @@ struct JointForceRows {
     Row broken;  // 1 where a threshold is exceeded
 };
 
-// Whom the lanes of a bundle join. Lanes from `count` on are padding: they point at the world and are never stored.
-// write_a, write_b: a bit a lane, set where that body is dynamic.
+// The bodies of a bundle's lanes. Lanes from `count` on are padding: they refer to the world and are never stored.
+// write_a and write_b have a bit for each lane, set if that body is dynamic.
 struct BundleHead {
     RecordPlace body_a[kBundleLanes], body_b[kBundleLanes];
     std::uint32_t source[kBundleLanes];  // index of the constraint
     std::uint32_t count, write_a, write_b;
-    std::uint32_t points;                // contacts: most points of a lane
+    std::uint32_t points;                // contacts: the largest number of points of a lane
     std::uint32_t bounces;               // contacts: some lane has restitution
-    std::uint32_t thin;                  // contacts: some lane is of a thin body; in the overflow others may be beside it
+    std::uint32_t thin;  // contacts: some lane has a thin body; in the overflow, other lanes may have none
 };
 
-// Beside it in bundles of three or four bodies; D is the world where there are three.
+// The head of bundles of three or four bodies; D is the world if there are three.
 struct ManyHead {
     BundleHead head;
     RecordPlace body_c[kBundleLanes], body_d[kBundleLanes];
@@ -88,7 +90,7 @@ struct ManyHead {
 
 static_assert(std::is_standard_layout_v<ManyHead> && offsetof(ManyHead, head) == 0);
 
-// Plain moves between descriptions and one lane of the rows: no arithmetic.
+// Copies between descriptions and one lane of the rows, without arithmetic.
 inline void set_lane(Row& row, std::uint32_t lane, float value) { row.lane[lane] = value; }
 inline void set_lane(Vec3Rows& rows, std::uint32_t lane, Vec3 v) {
     rows.x.lane[lane] = v.x, rows.y.lane[lane] = v.y, rows.z.lane[lane] = v.z;
@@ -106,8 +108,8 @@ inline Vec3 get_lane(const Vec3Rows& rows, std::uint32_t lane) {
     return {rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]};
 }
 
-// The lower end of a distance, which is never below 0: at 0 it holds nothing, and has no direction to hold it along. Where the upper
-// end is 0, too, they are one.
+// The lower end of a distance, which is never below 0. A lower end of 0 holds nothing, and has no direction along which
+// it could hold. If the upper end is 0, too, both ends are one.
 inline float lower_end(float min_m, float max_m) { return min_m > 0.0f || !(max_m > min_m) ? min_m : -kNeverBeyond_m; }
 
 inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
@@ -115,19 +117,20 @@ inline void set_lane(SpringRows& rows, std::uint32_t lane, Spring spring) {
     rows.max_recovery_speed.lane[lane] = spring.max_recovery_speed;
 }
 
-// What a spring, a servo or a contact becomes for one substep.
+// The constants of a spring, servo or contact for one substep.
 struct SoftConstants {
     float rate, mass_scale, impulse_scale;
 };
 
-// Of a step, the same for all constraints. Made once a tick by the reference unit, so that every target reads equal bits.
+// Constants of a step for all constraints. The reference unit makes them once for each tick, so that every target reads
+// equal bits.
 struct StepConstants {
     float dt_s, inverse_dt, h_s, inverse_h;  // tick and substep
     Vec3 gravity;
     SoftConstants joint;                     // default rigidity
-    float joint_recovery_speed;              // and how fast it brings back at most, m/s or rad/s
+    float joint_recovery_speed;              // and its largest speed of correction, m/s or rad/s
     SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
-    SoftConstants slender, slender_fixed;    // of those that are slender (contact-inl.h)
+    SoftConstants slender, slender_fixed;    // those of slender bodies (contact-inl.h)
     float slop_m, inverse_margin, max_recovery_speed_mps, restitution_threshold_mps;
 };
 

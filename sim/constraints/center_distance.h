@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Holds the distance of two centres of mass: the cheap edge of a cloth, which turns nothing.
+// Holds the distance between two centres of mass: a cheap edge for cloth. It applies no torque.
 struct CenterDistance {
     float target_m = 1.0f;
     Spring spring;

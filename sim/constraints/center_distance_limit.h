@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Keeps the distance of two centres of mass within [min, max]; turns nothing.
+// Keeps the distance between two centres of mass within [min, max]. It applies no torque.
 struct CenterDistanceLimit {
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;

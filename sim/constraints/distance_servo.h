@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives the distance of two anchors to a target: a spring or an actuator of that length.
+// Drives the distance between two anchors to a target: a spring, or an actuator with a length.
 struct DistanceServo {
     Vec3 anchor_a, anchor_b;  // m, local
     float target_m = 1.0f;

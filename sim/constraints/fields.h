@@ -1,39 +1,40 @@
-// What a constraint's description says about each of its fields, so that checking, saving, hashing, placing and reading from a scene are
-// written once for all. A description has
+// How a constraint's description lists its fields. Checks, saving, hashing, placement and reading from a scene are
+// written once, over this list. A description has
 //
 //   template <class Self, class Visitor> static void fields(Self& s, Visitor& v);
 //
-// which calls, in the one canonical order of the fields, these of a visitor:
+// which calls these functions of a visitor, in the one canonical order of the fields:
 //
-//   point(side, name, Vec3)       m, in the frame of that body (the world's where the body is the world)
+//   point(side, name, Vec3)       m, in the frame of that body (the world's if the body is the world)
 //   world_point(name, Vec3)       m, in the world's frame
-//   direction(side, name, Vec3)   unit, in that frame
+//   direction(side, name, Vec3)   of unit length, in that frame
 //   velocity(side, name, Vec3, limit)  a vector in that frame, each component within the limit
 //   turn(name, Quat)              B in the frame of A
 //   number(name, float, low, high)
-//   speed(name, float, limit)     that a motor is to give, within the limit
-//   amount(name, float)           of at least 0
-//   flag(bool)                    whether the range that follows, the two of the next ordered(), holds
+//   speed(name, float, limit)     target of a motor, within the limit
+//   amount(name, float)           at least 0
+//   flag(bool)                    true if the range holds whose two ends follow (the pair of the next ordered())
 //   spring, servo, motor          (name, settings)
 //
-// and then the relations between them:
+// and then the relations between the fields:
 //
 //   ordered(name, low, name, high)    low <= high
 //   perpendicular(name, Vec3, name, Vec3)
 //
-// Beside it a description may have, as static constexpr:
+// A description may also have, as static constexpr:
 //
-//   int kBodies         1 where A must be the world, 3 or 4 where C and D belong to it; without it 2
+//   int kBodies         1 if A must be the world; 3 or 4 for constraints with bodies C and D; 2 if absent
 //   auto kTarget        a pointer to the field that a motor command or actuator sets
-//   auto kSteer, kBrake the same of a steering angle and a brake
-//   int kFirstState     the first of Joint::impulse that is no impulse but remembered
+//   auto kSteer, kBrake the same for a steering angle and a brake
+//   int kFirstState     the first index of Joint::impulse that holds a remembered state in place of an impulse
 //
-// and, where a scene may leave out a number that is then as at the start:
+// and, if a scene may leave out a number, so that the number comes from the poses at the start:
 //
 //   template <class Start> static double at_start(const T& s, const Start& start);
 //
-// s: the fields before it. start: a(local), b(local), a(), b(), c(), d() are points and centres of the bodies, point(world) one of the world,
-// as vectors of doubles (m), which have -, length, dot and cross.
+// `s` has the fields before it. start.a(local), start.b(local), start.a(), b(), c() and d() are points and centres of
+// the bodies, start.point(world) is a point of the world. All are vectors of doubles (m), with operator-, length, dot
+// and cross.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ namespace orrery::sim {
 
 enum class Side : std::uint8_t { a, b };
 
-// Visits fields as bare values: a Derived overrides what it treats in a way of its own.
+// Visits fields as bare values. A Derived class overrides the functions of the fields that it treats in its own way.
 template <class Derived>
 class FieldVisitor {
   public:

@@ -4,15 +4,15 @@
 
 namespace orrery::sim {
 
-// Couples the angles of two bodies, each about an axis of its own: ratio * angle_a = angle_b, as they stood when the joint
-// began. By position: load, slip and time do not make it drift. The axes keep their directions in the world: bodies on hinges
-// of a frame that stands. On a frame that itself turns about them use an AngularAxisGearMotor.
+// Couples the angles of two bodies, each about its own axis: ratio * angle_a = angle_b, counted from the start of the
+// joint. It holds positions, so that load, slip and time cause no drift. The axes must keep their directions in the
+// world, as on a frame that does not turn. On a frame that turns the axes, use an AngularAxisGearMotor.
 //
-// What is remembered beside the impulse (Joint::impulse): 1, 2 angles of A and B; 3, 4 turns, ratio * those of A - those of B,
-// as the sum of two floats, which is exact; 5 the offset of the beginning; 6 the references, A + 8 B (turns-inl.h).
+// State beside the impulse in Joint::impulse: 1, 2: the angles of A and B. 3, 4: turns, ratio * those of A minus those
+// of B, as an exact sum of two floats. 5: the offset at the start. 6: the references, A + 8 B (turns-inl.h).
 struct Gear {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};  // unit, local
-    float ratio = 1.0f;                                       // negative where the wheels turn against each other
+    float ratio = 1.0f;                                       // negative if the bodies turn in opposite directions
     Spring spring;
 
     static constexpr int kFirstState = 1;

@@ -1,4 +1,4 @@
-// What the constraints along an axis of A share: a point of each body and the axis.
+// The rows that constraints along an axis of A share: a point of each body, and the axis.
 #pragma once
 
 #include "sim/constraints/row_form.h"

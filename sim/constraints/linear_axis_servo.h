@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives the offset of a point of B from one of A along an axis of A.
+// Drives the offset of a point of B from a point of A, along an axis of A.
 struct LinearAxisServo {
     Vec3 anchor_a, anchor_b;        // m, local
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A

@@ -1,5 +1,5 @@
-// Every constraint that bodies can be joined by: an #include here and in list-inl.h, and a line of ORRERY_CONSTRAINTS with the
-// name that scenes use. The order is that of the variant Constraint and of saved states: append only.
+// The list of all constraints. A new one needs an #include here and in list-inl.h, and a line of ORRERY_CONSTRAINTS
+// with the name that scenes use. The order is that of the variant Constraint and of saved states: append only.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,8 @@
 #include "sim/constraints/weld.h"
 #include "sim/constraints/wheel.h"
 
-// Parts of the list are compiled side by side: solver/joints_<part>.cpp. In the first are those that scenes have thousands of.
+// The parts of the list are compiled in parallel: solver/joints_<part>.cpp. The first part has the constraints that
+// scenes have thousands of.
 #define ORRERY_CONSTRAINTS_1(X)                     \
     X(BallSocket, ball_socket)                      \
     X(Hinge, hinge)                                 \
@@ -100,7 +101,7 @@ inline constexpr std::size_t kConstraintTypes = std::variant_size_v<Constraint>;
 inline constexpr const char* kConstraintNames[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
 #undef ORRERY_CONSTRAINT
 
-// How many bodies a constraint is about: 1 (B alone, A is the world) to 4.
+// The number of bodies of a constraint: 1 (B alone, A is the world) to 4.
 template <class T>
 constexpr int body_count() {
     if constexpr (requires { T::kBodies; }) return T::kBodies;

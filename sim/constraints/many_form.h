@@ -9,7 +9,7 @@ struct ManyForm : ManyHead {
     DriveRows drive;
     JointForceRows force;
     // Of the current poses:
-    Vec3Rows direction[4];                   // C' = sum direction[i] . v_i; of D zero where there are three
+    Vec3Rows direction[4];                   // C' = sum direction[i] . v_i; zero for D if there are three bodies
     Row inverse_mass[4];
     Row recovery;                            // m/s, of the body that the row moves fastest
 };

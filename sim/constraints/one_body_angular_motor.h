@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives one body's angular velocity in the world: 3 degrees of freedom, torque bounded. The body is B of the joint; A
-// is the world.
+// Drives one body's angular velocity in the world: 3 degrees of freedom. The torque is bounded. The body is B of the
+// joint; A is the world.
 struct OneBodyAngularMotor {
     Vec3 target_radps;  // world
     Motor motor;

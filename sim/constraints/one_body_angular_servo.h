@@ -4,7 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives one body's orientation in the world: 3 degrees of freedom, torque bounded. The body is B of the joint; A is the world.
+// Drives one body's orientation in the world: 3 degrees of freedom. The torque is bounded. The body is B of the joint;
+// A is the world.
 struct OneBodyAngularServo {
     Quat target_orientation;  // world
     Spring spring{5.0f, 1.0f};

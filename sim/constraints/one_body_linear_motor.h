@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives the velocity of one body's point in the world: 3 degrees of freedom, force bounded. The body is B of the joint; A is
-// the world.
+// Drives the velocity of a point of one body in the world: 3 degrees of freedom. The force is bounded. The body is B of
+// the joint; A is the world.
 struct OneBodyLinearMotor {
     Vec3 anchor_b;    // m, local
     Vec3 target_mps;  // world

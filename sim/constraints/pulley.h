@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// A rope from a point of A over a wheel at a point of the world, over another, to a point of B: keeps length_a + ratio *
+// A rope from a point of A over two wheels, at points of the world, to a point of B. It keeps length_a + ratio *
 // length_b within [min, max]. A ratio of 2 is a block and tackle on the side of B.
 struct Pulley {
     Vec3 anchor_a, anchor_b;      // m, local

@@ -4,16 +4,16 @@
 
 namespace orrery::sim {
 
-// Couples the angle of a pinion, body A, about an axis of its own with the travel of a rack, body B, along one of its own:
-// radius * angle = travel, as they stood when the joint began. The travel is that of B's centre from A's. By position, as a
-// Gear.
+// Couples the angle of a pinion, body A, about its own axis with the travel of a rack, body B, along its own axis:
+// radius * angle = travel, counted from the start of the joint. The travel is that of B's centre relative to A's. It
+// holds positions, as a Gear does.
 //
-// What is remembered beside the impulse (Joint::impulse): 1 angle of A, 2 its turns, 3 the offset of the beginning, 4 the
+// State beside the impulse in Joint::impulse: 1: the angle of A. 2: its turns. 3: the offset at the start. 4: the
 // reference (turns-inl.h).
 struct RackAndPinion {
-    Vec3 axis_a{0.0f, 0.0f, 1.0f};  // unit, local: the pinion's
-    Vec3 axis_b{1.0f, 0.0f, 0.0f};  // unit, local: where the rack goes when the pinion turns by the right-hand rule
-    float radius_m = 0.1f;          // negative: it goes the other way
+    Vec3 axis_a{0.0f, 0.0f, 1.0f};  // unit, local: the axis of the pinion
+    Vec3 axis_b{1.0f, 0.0f, 0.0f};  // unit, local: direction of the rack when the pinion turns by the right-hand rule
+    float radius_m = 0.1f;          // negative: the rack moves the other way
     Spring spring;
 
     static constexpr int kFirstState = 1;

@@ -1,6 +1,6 @@
-// One row between two bodies, the form of most constraints: a value with a derivative along a Jacobian row, which is held
-// within [low, high] by a spring (a limit; where the ends meet, a servo) or given a speed (a motor), with at most a force.
-// A constraint of this form says what its value and Jacobian are; row_form-inl.h does the rest, once for all.
+// One row between two bodies, the form of most constraints. A value with a Jacobian row is held within [low, high] by a
+// spring (a limit; a servo if both ends are equal), or is given a speed (a motor). The force is bounded. A constraint
+// of this form defines its value and Jacobian; row_form-inl.h does the rest for all.
 #pragma once
 
 #include "sim/constraints/bundle.h"
@@ -12,7 +12,7 @@ struct DriveRows {
     Row max_speed, base_speed;  // of servos
     Row max_force;
     Row damping;                // of motors
-    // What prepare makes of them:
+    // Set by prepare:
     Row max_impulse;            // of a substep
     Row softness;               // of motors: 1 / (damping h)
 };

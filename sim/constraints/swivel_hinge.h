@@ -4,9 +4,8 @@
 
 namespace orrery::sim {
 
-// Holds a point of A on a point of B and an axis of A perpendicular to one of B, solved together: a universal joint, 4
-// degrees of
-// freedom.
+// Holds a point of A on a point of B, and an axis of A perpendicular to an axis of B. This is a universal joint: 4
+// degrees of freedom, solved together.
 struct SwivelHinge {
     Vec3 anchor_a, anchor_b;                                  // m, local
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{1.0f, 0.0f, 0.0f};  // unit, local

@@ -1,5 +1,6 @@
-// Three rows along the world's axes, of a common point (linear) or of a rotation (angular), solved as one 3x3 block: a servo that
-// drives an error to nothing or a motor that drives a velocity, with at most a force. The functions are in three_form-inl.h.
+// Three rows along the world's axes, of a common point (linear) or of a rotation (angular), solved as one 3x3 block. It
+// is a servo that drives an error to zero, or a motor that drives a velocity. The force is bounded. The functions are
+// in three_form-inl.h.
 #pragma once
 
 #include "sim/constraints/bundle.h"
@@ -10,8 +11,8 @@ struct ThreeForm {
     BundleHead head;
     SpringRows spring;                       // of servos
     Row max_speed, base_speed;               // of servos
-    Row max_force, damping;                  // the latter of motors
-    Row max_impulse, softness;               // what prepare makes of them: of a substep, 1 / (damping h)
+    Row max_force, damping;                  // `damping` is that of motors
+    Row max_impulse, softness;               // set by prepare: for a substep, 1 / (damping h)
     Vec3Rows impulse;                        // N s or N m s of one substep, world axes
     JointForceRows force;
     // Of the current poses:

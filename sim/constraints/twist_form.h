@@ -1,4 +1,4 @@
-// What the twist constraints share: an axis and a normal of each body.
+// The rows that twist constraints share: an axis and a normal of each body.
 #pragma once
 
 #include "sim/constraints/row_form.h"

@@ -4,9 +4,9 @@
 
 namespace orrery::sim {
 
-// Keeps the twist of B relative to A about an axis within [min, max]. The twist is what is left of the relative rotation when
-// the axes have been laid onto each other on the shortest way: 0 where the normals then agree, growing by the right-hand rule
-// about axis_a, in (-pi, pi]. With a BallSocket and a SwingLimit it makes a cone-twist joint.
+// Keeps the twist of B relative to A about an axis within [min, max]. The twist is the rest of the relative rotation
+// after the shortest rotation that brings the axes together. It is 0 if the normals then agree, grows by the right-hand
+// rule about axis_a, and lies in (-pi, pi]. With a BallSocket and a SwingLimit it makes a cone-twist joint.
 struct TwistLimit {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
     Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis

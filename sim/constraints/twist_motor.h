@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives the rate at which B twists relative to A (see TwistLimit), torque bounded.
+// Drives the rate at which B twists relative to A (see TwistLimit). The torque is bounded.
 struct TwistMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
     Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis

@@ -4,9 +4,8 @@
 
 namespace orrery::sim {
 
-// Holds the volume of the tetrahedron of the centres of four bodies, A to D: soft bodies. Positive where (B - A) x (C - A)
-// points to
-// the side of D. It turns nothing.
+// Holds the volume of the tetrahedron between the centres of four bodies A, B, C and D, for soft bodies. The volume is
+// positive if (B - A) x (C - A) points to the side of D. It applies no torque.
 struct Volume {
     float target_m3 = 1.0f;
     Spring spring;

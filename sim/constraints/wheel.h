@@ -4,25 +4,30 @@
 
 namespace orrery::sim {
 
-// A wheel, body B, on a chassis, body A. Its hub moves along the suspension axis on a spring between two stops, its axle stays
-// across that axis and is steered about it, and it spins freely about the axle, but for a drive and a brake.
+// A wheel, body B, on a chassis, body A. The hub moves along the suspension axis on a spring between two stops. The
+// axle stays perpendicular to that axis and is steered about it. The wheel spins freely about the axle, apart from a
+// drive and a brake.
 struct Wheel {
-    Vec3 anchor_a, anchor_b;                   // m, local: the hub at rest, the wheel's centre
+    // Local, m: anchor_a is the hub at rest, anchor_b the wheel's centre.
+    Vec3 anchor_a, anchor_b;
     Vec3 suspension_a{0.0f, 1.0f, 0.0f};       // unit, in the frame of A: up
-    Vec3 axle_a{0.0f, 0.0f, 1.0f};             // unit, in the frame of A, perpendicular to it: the axle when steered straight
+    // Unit, in the frame of A, perpendicular to suspension_a: the axle when steered straight.
+    Vec3 axle_a{0.0f, 0.0f, 1.0f};
     Vec3 axle_b{0.0f, 0.0f, 1.0f};             // unit, in the frame of B
-    // Of what is held: the hub on its line, the axle across it. Its frequency is that of a hub at the wheel's centre: beside it, at z along
-    // the axle, firm steering lowers it by the root of 1 + m z^2 / I.
+    // Spring of what is held: the hub on its line and the axle perpendicular to it. The frequency holds for a hub at
+    // the wheel's centre. A hub at distance z along the axle lowers it by the square root of 1 + m z^2 / I, if the
+    // steering is firm.
     Spring spring;
-    float rest_m = 0.0f;                       // of the hub along the suspension axis
+    float rest_m = 0.0f;                       // position of the hub along the suspension axis, m
     Spring suspension{2.0f, 0.7f};
     float max_suspension_n = kNoLimit;
     float min_m = -0.2f, max_m = 0.2f;         // the stops
-    float steer_rad = 0.0f;                    // of the axle about the suspension axis, by the right-hand rule; -pi to pi
+    // Angle of the axle about the suspension axis, by the right-hand rule; -pi to pi.
+    float steer_rad = 0.0f;
     Servo steering{4.0f, 0.0f, kNoLimit};      // rad/s, N m
-    float target_radps = 0.0f;                 // of the wheel about its axle, relative to the chassis
-    Motor drive{0.0f, 0.0f};                   // max_force, N m: the torque of the drive
-    float brake_nm = 0.0f;                     // the most that the brake takes to stop it
+    float target_radps = 0.0f;                 // speed of the wheel about its axle, relative to the chassis
+    Motor drive{0.0f, 0.0f};                   // max_force is the torque of the drive, N m
+    float brake_nm = 0.0f;                     // the largest torque of the brake
 
     static constexpr auto kTarget = &Wheel::target_radps;
     static constexpr auto kSteer = &Wheel::steer_rad;

@@ -20,14 +20,14 @@ Result<Ok> check_child(const CompoundChild& child, std::size_t i, std::string_vi
     if (child.shape >= earlier.size())
         return wrong_child(place, i, ".shape", "names no earlier shape; list the shapes of children before their compound");
     if (!is_convex(earlier[child.shape].type))
-        return wrong_child(place, i, ".shape", "is no convex shape; use a sphere, box, capsule, cylinder or hull");
+        return wrong_child(place, i, ".shape", "is not a convex shape; use a sphere, box, capsule, cylinder or hull");
     const Vec3 p = child.pose.position;
     const Quat q = child.pose.orientation;
     const bool near = absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m && absolute(p.z) <= kMaxShapeSize_m;
-    if (!near) return wrong_child(place, i, ".pose", "is not a number or too far out; bring the child nearer to the origin");
+    if (!near) return wrong_child(place, i, ".pose", "is not finite or is too far from the origin; move the child nearer to the origin");
     const double size2 = ((double(q.x) * q.x + double(q.y) * q.y) + double(q.z) * q.z) + double(q.w) * q.w;
     if (!(absolute(size2 - 1.0) <= kUnitTolerance2))
-        return wrong_child(place, i, ".pose", "has an orientation that is no unit quaternion; normalise x, y, z, w");
+        return wrong_child(place, i, ".pose", "has an orientation that is not a unit quaternion; normalise x, y, z, w");
     return Ok{};
 }
 
@@ -66,10 +66,10 @@ BoundsRecord rounded_box(const Shape& shape, const DPose& pose) {
 
 Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::span<const Shape> earlier) {
     if (def.children.empty())
-        return Error{ErrorCode::invalid_argument, std::string(place) + ".children", "are none; give at least one"};
+        return Error{ErrorCode::invalid_argument, std::string(place) + ".children", "is empty; give at least one child"};
     if (def.children.size() > kMaxCompoundChildren)
         return Error{ErrorCode::limit_reached, std::string(place) + ".children",
-                     "are more than " + std::to_string(kMaxCompoundChildren) + " (kMaxCompoundChildren); divide the compound"};
+                     "has more than " + std::to_string(kMaxCompoundChildren) + " entries (kMaxCompoundChildren); split the compound"};
     auto compound = std::make_shared<Compound>();
     std::vector<std::uint32_t> copy_of(earlier.size(), kNone);
     double mass = 0.0;
@@ -105,7 +105,7 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
     }
     if (!(bounding <= kMaxShapeSize_m))
         return Error{ErrorCode::invalid_argument, std::string(place) + ".children",
-                     "reach too far out for single precision; bring them nearer to each other"};
+                     "extend too far for single precision; move them nearer to each other"};
     std::vector<std::uint32_t> rows(boxes.size());
     std::iota(rows.begin(), rows.end(), 0u);
     TickArena arena;

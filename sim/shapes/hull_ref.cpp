@@ -16,11 +16,11 @@ Error wrong_points(std::string_view place, std::string message) {
 
 Result<Ok> check_points(const ShapeDef& def, std::string_view place) {
     if (def.points.size() < 4)
-        return wrong_points(place, "are " + std::to_string(def.points.size()) + "; give at least 4 that span a volume");
+        return wrong_points(place, "has " + std::to_string(def.points.size()) + " entries; give at least 4 points that span a volume");
     if (def.points.size() > kMaxHullPoints) {
         return Error{ErrorCode::limit_reached, std::string(place) + ".points",
-                     "are " + std::to_string(def.points.size()) + "; at most " + std::to_string(kMaxHullPoints) +
-                         " (kMaxHullPoints) are accepted: leave inner ones out"};
+                     "has " + std::to_string(def.points.size()) + " entries; at most " + std::to_string(kMaxHullPoints) +
+                         " (kMaxHullPoints) are accepted: leave out inner points"};
     }
     for (std::size_t i = 0; i < def.points.size(); ++i) {
         const Vec3 p = def.points[i];
@@ -28,8 +28,8 @@ Result<Ok> check_points(const ShapeDef& def, std::string_view place) {
                             absolute(p.z) <= kMaxShapeSize_m;  // false for NaN
         if (!inside)
             return wrong_points(place,
-                                "has at index " + std::to_string(i) + " a point that is not a number or farther out than " +
-                                    std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; bring it nearer to the origin");
+                                "has a point at index " + std::to_string(i) + " that is not finite or is farther from the origin than " +
+                                    std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; move it nearer to the origin");
     }
     return Ok{};
 }
@@ -37,11 +37,11 @@ Result<Ok> check_points(const ShapeDef& def, std::string_view place) {
 std::string_view fault_text(HullFault fault) {
     switch (fault) {
         case HullFault::one_point:
-            return "all lie at one point; give at least 4 that span a volume, or use a sphere";
+            return "are all at one place; give at least 4 points that span a volume, or use a sphere";
         case HullFault::one_line:
-            return "all lie on one line; give points that span a volume, or use a capsule";
+            return "are all on one line; give points that span a volume, or use a capsule";
         default:
-            return "all lie in one plane; give points on both sides of it that span a volume, or use a thin box";
+            return "are all in one plane; give points on both sides of it that span a volume, or use a thin box";
     }
 }
 

@@ -300,23 +300,23 @@ D3 triangle_normal(const Mesh& mesh, std::uint32_t triangle) {
 
 Result<Shape> make_mesh(const ShapeDef& def, std::string_view place) {
     if (def.points.size() < 3 || def.indices.size() < 3)
-        return wrong(place, "points", "and indices make no triangle; give at least 3 of each");
+        return wrong(place, "points", "or `indices` has fewer than 3 entries; give at least 3 of each");
     if (def.points.size() > kMaxMeshVertices)
         return wrong(place, "points",
-                     "are more than " + std::to_string(kMaxMeshVertices) + " (kMaxMeshVertices); divide the mesh",
+                     "has more than " + std::to_string(kMaxMeshVertices) + " entries (kMaxMeshVertices); split the mesh",
                      ErrorCode::limit_reached);
     if (def.indices.size() > std::size_t(kMaxMeshTriangles) * 3)
         return wrong(place, "indices",
-                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); divide the mesh",
+                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the mesh",
                      ErrorCode::limit_reached);
     if (def.indices.size() % 3 != 0)
         return wrong(place, "indices",
-                     "are " + std::to_string(def.indices.size()) + ", which is no multiple of 3; give three a triangle");
+                     "has " + std::to_string(def.indices.size()) + " entries, which is not a multiple of 3; give three for each triangle");
     for (std::size_t i = 0; i < def.points.size(); ++i) {
         if (!in_range(def.points[i]))
             return wrong(place, "points",
-                         "has at index " + std::to_string(i) + " a point that is not a number or farther out than " +
-                             std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; bring it nearer to the origin");
+                         "has a point at index " + std::to_string(i) + " that is not finite or is farther from the origin than " +
+                             std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; move it nearer to the origin");
     }
     auto mesh = std::make_shared<Mesh>();
     mesh->vertex = def.points;
@@ -324,8 +324,8 @@ Result<Shape> make_mesh(const ShapeDef& def, std::string_view place) {
     for (std::size_t i = 0; i < def.indices.size(); ++i) {
         if (def.indices[i] >= def.points.size())
             return wrong(place, "indices",
-                         "has at " + std::to_string(i) + " the number " + std::to_string(def.indices[i]) + ", but there are " +
-                             std::to_string(def.points.size()) + " points; use a number below that");
+                         "has at index " + std::to_string(i) + " the number " + std::to_string(def.indices[i]) + ", but there are " +
+                             std::to_string(def.points.size()) + " points; use a smaller number");
         mesh->triangle[i / 3].corner[i % 3] = def.indices[i];
     }
     return finish(std::move(mesh), ShapeType::mesh, place, "indices");
@@ -335,11 +335,11 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
     const std::size_t columns = def.columns, rows = columns == 0 ? 0 : def.heights.size() / columns;
     if (columns < 2 || rows < 2 || rows * columns != def.heights.size())
         return wrong(place, "heights",
-                     "are " + std::to_string(def.heights.size()) + " in rows of " + std::to_string(columns) +
+                     "has " + std::to_string(def.heights.size()) + " entries in rows of " + std::to_string(columns) +
                          "; give at least 2 whole rows of at least 2 columns");
     if ((columns - 1) * (rows - 1) * 2 > kMaxMeshTriangles)
         return wrong(place, "heights",
-                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); divide the field",
+                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the field",
                      ErrorCode::limit_reached);
     if (auto checked = check_size(def.spacing.x, kMinShapeSize_m, kMaxShapeSize_m, place, "spacing.x"); !checked)
         return checked.error();
@@ -355,8 +355,8 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
             mesh->vertex.push_back(narrowed({x, static_cast<double>(def.heights[k * columns + i]) * def.spacing.y, z}));
             if (!in_range(mesh->vertex.back()))
                 return wrong(place, "heights",
-                             "has at index " + std::to_string(k * columns + i) +
-                                 " a sample that is not a number or farther out than " +
+                             "has a sample at index " + std::to_string(k * columns + i) +
+                                 " that is not finite or is farther from the origin than " +
                                  std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; make the field smaller");
         }
     }

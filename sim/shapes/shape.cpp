@@ -24,7 +24,7 @@ Result<Shape> make_shape(const ShapeDef& def, std::string_view place, std::span<
         case ShapeType::compound: return ref::make_compound(def, place, earlier);
     }
     return Error{ErrorCode::invalid_argument, std::string(place) + ".type",
-                 "is no known shape type; use sphere, box, capsule, plane, cylinder, hull, mesh, height_field or compound"};
+                 "is not a shape type; use sphere, box, capsule, plane, cylinder, hull, mesh, height_field or compound"};
 }
 
 std::string_view shape_type_name(ShapeType type) {

@@ -69,7 +69,7 @@ class Checker {
     }
     bool index(const char* field, std::uint32_t i, std::size_t size, const char* of) {
         return i < size || fail(field, "is " + std::to_string(i) + ", but there are " + std::to_string(size) + " " + of +
-                                           "; use an index below that");
+                                           "; use a smaller index");
     }
     bool pose(const char* field, Pose& pose) {
         if (!vector(field, pose.position, kMaxCoordinate_m, "kMaxCoordinate_m")) return false;
@@ -128,7 +128,7 @@ class FaultOf : public FieldVisitor<FaultOf> {
         if (!ref::within(low, low, high)) note(low_name, std::string(" is above ") + high_name + "; swap them");
     }
     void perpendicular(const char* name, const Vec3& v, const char* to_name, const Vec3& to) {
-        if (!ref::perpendicular(v, to, tolerance_)) note(name, std::string(" is not perpendicular to ") + to_name + "; make it so");
+        if (!ref::perpendicular(v, to, tolerance_)) note(name, std::string(" is not perpendicular to ") + to_name + "; make it perpendicular");
     }
 
   private:
@@ -166,21 +166,21 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
     check.number("linear_damping", body.linear_damping, 0.0f, kMaxDamping_hz, "kMaxDamping_hz");
     check.number("angular_damping", body.angular_damping, 0.0f, kMaxDamping_hz, "kMaxDamping_hz");
     check.number("gravity_scale", body.gravity_scale, -kMaxGravityScale, kMaxGravityScale, "kMaxGravityScale");
-    if (body.locks > kAllLocks) check.fail("locks", "holds bits that are no axis lock; use the AxisLock bits only");
+    if (body.locks > kAllLocks) check.fail("locks", "has bits that are not axis locks; use the AxisLock bits only");
     if (!check.ok()) return check.result();
     if (body.type == BodyType::fixed) body.linear_velocity = body.angular_velocity = {};  // no hash depends on them
 
     const Shape* shape = body.shape == kNone ? nullptr : &shapes[body.shape];
     if (shape && shape->type == ShapeType::plane && body.type != BodyType::fixed)
         check.fail("shape", "is a plane, which only fixed bodies may have; make the body fixed or choose another shape");
-    if (body.sensor && !shape) check.fail("sensor", "is set where there is no shape that could sense; give the body a shape");
+    if (body.sensor && !shape) check.fail("sensor", "is set for a body without a shape; give the body a shape");
     if (shape && shape->mesh && body.type == BodyType::dynamic)
         check.fail("shape", "is a " + std::string(shape_type_name(shape->type)) +
                                 ", which has no inside and no mass; make the body fixed or kinematic, or use hulls in a compound");
     if (check.ok() && body.type == BodyType::dynamic) {
         if (!shape) {
             if (!ref::within(body.mass_kg, kMinMass_kg, kMaxMass_kg))
-                check.fail("mass_kg", "is needed where a dynamic body has no shape; give it, or a shape");
+                check.fail("mass_kg", "is missing for a dynamic body without a shape; give a mass or a shape");
         } else {
             const float mass = ref::body_mass_kg(shape->unit_mass, body.mass_kg, def.materials[body.material].density_kgpm3);
             check.number("mass_kg", mass, kMinMass_kg, kMaxMass_kg, "kMaxMass_kg");
@@ -190,7 +190,7 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
 }
 
 void check_distinct(Checker& check, std::uint32_t x, std::uint32_t y) {
-    if (x != kNone && x == y) check.fail("body_c", "or body_d is a body that the joint already has; join different ones");
+    if (x != kNone && x == y) check.fail("body_c", "or body_d is a body that the joint already has; name different bodies");
 }
 
 Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const Place& place) {
@@ -200,12 +200,12 @@ Result<Ok> check_joint(std::span<const BodyDef> bodies, JointDef& joint, const P
     if (joint.body_c != kNone) check.index("body_c", joint.body_c, bodies.size(), "bodies");
     if (joint.body_d != kNone) check.index("body_d", joint.body_d, bodies.size(), "bodies");
     if (joint.body_a == joint.body_b)
-        check.fail("body_b", joint.body_a == kNone ? "both ends are the world; name a body" : "is the same body as body_a; join two bodies");
+        check.fail("body_b", joint.body_a == kNone ? "is the world, as is body_a; name a body" : "is the same body as body_a; name two bodies");
     const int count = body_count(joint.constraint);
     if (count == 1 && joint.body_a != kNone)
         check.fail("body_a", "must be left out for a one-body constraint, which holds body_b to the world");
     if (!bodies_fit(joint.constraint, {joint.body_a != kNone, joint.body_b != kNone, joint.body_c != kNone, joint.body_d != kNone}))
-        check.fail("body_c", "and the other bodies do not fit: this constraint joins " + std::to_string(count) + " bodies");
+        check.fail("body_c", "or another body does not fit: the constraint joins " + std::to_string(count) + " bodies; name that many");
     const std::uint32_t all[] = {joint.body_a, joint.body_b, joint.body_c, joint.body_d};
     for (int x = 0; x < 4; ++x) {
         for (int y = 2; y < x; ++y) check_distinct(check, all[x], all[y]);
@@ -227,17 +227,17 @@ Result<Ok> check_actuator(std::span<const Shape> shapes, std::span<const BodyDef
     case ActuatorKind::steer:
     case ActuatorKind::brake:
         if (check.index("joint", actuator.joint, joints.size(), "joints") && !has_target(joints[actuator.joint].constraint, actuator.kind))
-            check.fail("joint", actuator.kind == ActuatorKind::motor ? "has no target that a motor actuator could set"
-                                                                     : "is no wheel, which alone is steered and braked");
+            check.fail("joint", actuator.kind == ActuatorKind::motor ? "has no target that a motor actuator can set; name a motor, a servo or a wheel"
+                                                                     : "is not a wheel; name a Wheel joint");
         break;
     case ActuatorKind::force:
     case ActuatorKind::torque:
         if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::dynamic)
-            check.fail("body", "is not dynamic: a force or torque would not move it");
+            check.fail("body", "is not dynamic, so that forces and torques do not move it; make it dynamic");
         break;
     case ActuatorKind::kinematic:
         if (check.index("body", actuator.body, bodies.size(), "bodies") && bodies[actuator.body].type != BodyType::kinematic)
-            check.fail("body", "is not kinematic; a kinematic actuator moves kinematic bodies only");
+            check.fail("body", "is not kinematic; make it kinematic, or use another kind of actuator");
         break;
     case ActuatorKind::walk:
     case ActuatorKind::jump:
@@ -246,7 +246,7 @@ Result<Ok> check_actuator(std::span<const Shape> shapes, std::span<const BodyDef
             const BodyDef& body = bodies[actuator.body];
             if (body.type != BodyType::dynamic || body.sensor || body.shape == kNone || shapes[body.shape].type != ShapeType::capsule ||
                 (body.locks & kUpright) != kUpright)
-                check.fail("body", "is no character: make it a dynamic capsule, no sensor, and lock its three rotations");
+                check.fail("body", "is not a character: make it a dynamic capsule that is not a sensor, and lock its three rotations");
         }
         if (!ref::positive(actuator.max_force)) check.fail("max_force", "must be a number above 0 (N)");
         check.number("step_height", actuator.step_height, 0.0f, kMaxStepHeight_m, "kMaxStepHeight_m");
@@ -277,7 +277,7 @@ Result<Ok> check_names(const std::vector<T>& list, const Place* parent, const ch
         if (names[i].first != names[i - 1].first) continue;
         const Place place{parent, name, names[i].second};
         return wrong(&place, "name", "\"" + std::string(names[i].first) + "\" is already the name of " + name + "[" +
-                                         std::to_string(names[i - 1].second) + "]; give it another");
+                                         std::to_string(names[i - 1].second) + "]; give it another name");
     }
     return Ok{};
 }
@@ -285,8 +285,8 @@ Result<Ok> check_names(const std::vector<T>& list, const Place* parent, const ch
 // The lists that a world and a prefab have in common.
 Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::vector<BodyDef>& bodies,
                        std::vector<JointDef>& joints, std::vector<ActuatorDef>& actuators, const Place* parent) {
-    if (bodies.size() >= kMaxBodies) return wrong(parent, "bodies", "are more than " + std::to_string(kMaxBodies - 1) + " (kMaxBodies counts the world itself): divide the scene");
-    if (joints.size() > kMaxJoints) return wrong(parent, "joints", "are more than " + std::to_string(kMaxJoints) + " (kMaxJoints): divide the scene");
+    if (bodies.size() >= kMaxBodies) return wrong(parent, "bodies", "has more than " + std::to_string(kMaxBodies - 1) + " entries (kMaxBodies counts the world itself): split the scene");
+    if (joints.size() > kMaxJoints) return wrong(parent, "joints", "has more than " + std::to_string(kMaxJoints) + " entries (kMaxJoints): split the scene");
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         if (auto r = check_body(def, shapes, bodies[i], {parent, "bodies", i}); !r) return r;
     }
@@ -298,7 +298,7 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
         if (auto r = check_actuator(shapes, bodies, joints, actuators[i], place); !r) return r;
         if (!parent && actuators[i].slot >= def.slots.size())
             return wrong(&place, "slot", "is " + std::to_string(actuators[i].slot) + ", but there are " +
-                                             std::to_string(def.slots.size()) + " slots; use an index below that");
+                                             std::to_string(def.slots.size()) + " slots; use a smaller index");
     }
     std::vector<bool> walks(bodies.size(), false);
     for (const ActuatorDef& actuator : actuators) {
@@ -307,7 +307,7 @@ Result<Ok> check_group(const WorldDef& def, std::span<const Shape> shapes, std::
     for (std::size_t i = 0; i < actuators.size(); ++i) {
         const Place place{parent, "actuators", i};
         if (actuators[i].kind == ActuatorKind::jump && !walks[actuators[i].body])
-            return wrong(&place, "body", "has no walk actuator, which says what it stands on; add one, be it with weights of 0");
+            return wrong(&place, "body", "has no walk actuator, which a jump needs; add one, with weights of 0 if the body does not walk");
     }
     if (auto r = check_names(bodies, parent, "bodies"); !r) return r;
     if (auto r = check_names(joints, parent, "joints"); !r) return r;
@@ -374,7 +374,7 @@ Result<Ok> check_prefabs(WorldDef& def, std::span<const Shape> shapes) {
 
 // After the prefabs, which slots place.
 Result<Ok> check_slots(WorldDef& def) {
-    if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "are more than " + std::to_string(kMaxSlots) + " (kMaxSlots): let fewer players in");
+    if (def.slots.size() > kMaxSlots) return wrong(nullptr, "slots", "has more than " + std::to_string(kMaxSlots) + " entries (kMaxSlots): use fewer slots");
     for (std::size_t i = 0; i < def.slots.size(); ++i) {
         const Place place{nullptr, "slots", i};
         Checker check(&place);
@@ -384,10 +384,10 @@ Result<Ok> check_slots(WorldDef& def) {
         if (def.slots[i].prefab == kNone) continue;
         const EventCause misplaced = prefab_misplaced(def.prefabs[def.slots[i].prefab], def.slots[i].pose, {}, {});
         if (misplaced == EventCause::too_far)
-            check.fail("pose", "puts a body of its prefab, or what a joint of it holds, farther than " +
+            check.fail("pose", "places a body of its prefab, or a point that a joint holds, farther than " +
                                    ref::text_of(kMaxCoordinate_m) + " m from the origin; move the slot or the prefab's parts inward");
         else if (misplaced != EventCause::none)
-            check.fail("pose", "turns a velocity of its prefab's bodies out of the range that velocities may have; lower it");
+            check.fail("pose", "turns a velocity of its prefab's bodies beyond the limit of velocities; lower the velocity");
         if (!check.ok()) return check.result();
     }
     return check_names(def.slots, nullptr, "slots");
@@ -403,7 +403,7 @@ Result<Ok> check_rigs(const WorldDef& def) {
         for (const std::uint32_t body : def.rigs[i].bodies) {
             if (!check.index("bodies", body, def.bodies.size(), "bodies")) break;
             if (def.bodies[body].type != BodyType::dynamic)
-                check.fail("bodies", "has body " + std::to_string(body) + ", which is not dynamic; a rig is connected through dynamic bodies");
+                check.fail("bodies", "has body " + std::to_string(body) + ", which is not dynamic; name dynamic bodies, which alone connect a rig");
         }
         if (!check.ok()) return check.result();
     }

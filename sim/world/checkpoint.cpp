@@ -29,7 +29,7 @@ Result<Ok> World::roll_back(const Checkpoint& to) {
     Core& core = impl_->core;
     if (to.impl_->definition_hash != core.definition_hash)
         return Error{ErrorCode::version_mismatch, "checkpoint",
-                     "was taken of a world of another definition; make the world from the same scene first"};
+                     "is from a world of another definition; make the world from the same scene first"};
     const FpEnvironment environment;
     core.state = to.impl_->state;
     settle_state(core);

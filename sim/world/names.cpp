@@ -25,11 +25,11 @@ std::string_view rig_solver_name(RigSolver solver) {
 Error step_error(StepStatus status, std::uint64_t tick) {
     Error error{ErrorCode::limit_reached, "tick " + std::to_string(tick), "was not taken"};
     if (status == StepStatus::too_many_commands) {
-        error.message = "has more than the " + std::to_string(kMaxCommandsPerTick) + " commands of a tick (kMaxCommandsPerTick): send fewer";
+        error.message = "has more than " + std::to_string(kMaxCommandsPerTick) + " commands (kMaxCommandsPerTick): send fewer";
     } else if (status == StepStatus::too_many_pairs) {
-        error.message = "has more than the " + std::to_string(kMaxPairs) +
-                        " pairs of bodies with overlapping bounds of a tick (kMaxPairs): place bodies apart, let their masks"
-                        " leave pairs out, or use fewer";
+        error.message = "has more than " + std::to_string(kMaxPairs) +
+                        " pairs of bodies with overlapping bounds (kMaxPairs): place bodies farther apart, exclude pairs"
+                        " by their masks, or use fewer bodies";
     }
     return error;
 }

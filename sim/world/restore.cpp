@@ -61,11 +61,11 @@ class Restorer {
         return kind == ActuatorKind::motor ? kMotorJoint : kind == ActuatorKind::steer ? kSteeredJoint : kBrakedJoint;
     }
 
-    Error short_at(const char* place) { return damaged(place, "the bytes end or are not canonical at offset " + std::to_string(in_.at())); }
+    Error short_at(const char* place) { return damaged(place, "the bytes end, or are not in canonical form, at offset " + std::to_string(in_.at())); }
 
     Result<Ok> clock() {
         in_.get(state_.tick);
-        if (in_.take<std::uint64_t>() != core_.definition_hash || !in_.ok()) return damaged("clock", "the definition is another one");
+        if (in_.take<std::uint64_t>() != core_.definition_hash || !in_.ok()) return damaged("clock", "it belongs to another definition");
         return Ok{};
     }
 
@@ -120,7 +120,7 @@ class Restorer {
             get_identity(in_, joint);
             if (!in_.ok()) return short_at("identity");
             if (joint.slot != kNoSlot && (!joint.alive || joint.slot >= core_.def.slots.size())) return damaged("identity", "a joint's slot does not exist");
-            if (!joint.alive && joint.generation == 0) return damaged("identity", "a joint was removed that never was");
+            if (!joint.alive && joint.generation == 0) return damaged("identity", "a joint was removed that never existed");
             kind = joint.alive ? kSomeJoint : kNoJoint;
         }
         return Ok{};
@@ -176,7 +176,7 @@ class Restorer {
             constexpr RigForce kNoForce;
             if (!finite(force.force, 3) || !zero_bits(force.force[3])) return damaged("joints", "a force is not finite");
             const bool none = row == 0 || joint_kind_[row - 1] == kNoJoint;
-            if (none && !same_bits(&force, &kNoForce, sizeof force)) return damaged("joints", "a force is no joint's");
+            if (none && !same_bits(&force, &kNoForce, sizeof force)) return damaged("joints", "a force belongs to no joint");
         }
         return Ok{};
     }
@@ -288,7 +288,7 @@ class Restorer {
             const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
             if (kind > static_cast<std::uint8_t>(EventKind::speed_limited) ||
                 cause > static_cast<std::uint8_t>(EventCause::turns_too_fast))
-                return damaged("events", "an event is of no known kind");
+                return damaged("events", "an event is of an unknown kind");
             event.kind = static_cast<EventKind>(kind);
             event.cause = static_cast<EventCause>(cause);
             event.command = static_cast<CommandKind>(command);
@@ -436,7 +436,7 @@ Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
                      "it was saved by a world of another definition; make the world from the same scene first"};
     const auto length = in.take<std::uint64_t>(), checksum = in.take<std::uint64_t>();
     if (length != in.left()) return damaged("header", "it announces " + std::to_string(length) + " bytes, but " + std::to_string(in.left()) + " follow");
-    if (XXH3_64bits(bytes.data() + kSaveHeaderBytes, in.left()) != checksum) return damaged("header", "the checksum does not hold");
+    if (XXH3_64bits(bytes.data() + kSaveHeaderBytes, in.left()) != checksum) return damaged("header", "the checksum is wrong");
     return Ok{};
 }
 

@@ -113,14 +113,14 @@ TEST_CASE("script: a bad order names its place") {
     has(message(R"({"kind": "despawn", "body": "one"})"), "commands[0].tick: is missing or 0");
     has(message(R"({"tick": 1, "kind": "despawn", "body": "one", "value": 3})"), "commands[0].value: does not belong to a command of kind despawn, which takes body; leave it out");
     has(message(R"({"tick": 1, "kind": "impulse", "body": "one", "linear": [1, 0, 0], "channels": [1]})"), "commands[0].channels: does not belong");
-    has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"), "commands[0].linear: is missing, and so is angular; give one of them or both");
-    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; say where the body is to be");
+    has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"), "commands[0].linear: is missing, and so is `angular`; give one of them or both");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; give the new position of the body");
     has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "position": [1, 5000, 0]})"), "commands[0].position.y: is 5000; give a number from -4096 to 4096 (kMaxCoordinate_m)");
     const std::string arm = R"({"tick": 1, "kind": "set_joint", "joint": "arm", "order": {"ball_socket": {"at": [0, 5, 0]}, )";
-    has(message(arm + R"("a": "two", "b": "one"}})"), "commands[0].order.a: is \"two\", where the joint holds the world; a joint keeps its bodies");
-    has(message(arm + R"("b": "two"}})"), "commands[0].order.b: is \"two\", where the joint holds \"one\"; a joint keeps its bodies");
+    has(message(arm + R"("a": "two", "b": "one"}})"), "commands[0].order.a: is \"two\", but the joint holds the world; a joint keeps its bodies");
+    has(message(arm + R"("b": "two"}})"), "commands[0].order.b: is \"two\", but the joint holds \"one\"; a joint keeps its bodies");
     has(message(R"({"tick": 1, "kind": "create_joint", "order": {"name": "k", "a": "one", "b": "two", "weld": {}}},
-                   {"tick": 2, "kind": "set_joint", "joint": "k", "order": {"a": "two", "b": "one", "weld": {}}})"), "commands[1].order.a: is \"two\", where the joint holds \"one\"");
+                   {"tick": 2, "kind": "set_joint", "joint": "k", "order": {"a": "two", "b": "one", "weld": {}}})"), "commands[1].order.a: is \"two\", but the joint holds \"one\"");
 }
 
 TEST_CASE("script: what commands make is named by commands of later ticks") {
@@ -235,13 +235,13 @@ TEST_CASE("script: a name that cannot be used says why") {
     says(egg + R"({"tick": 9, "kind": "spawn", "template": "egg", "name": "egg"})", "commands[1].name: a second body is called \"egg");
     says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "post"})", "commands[0].name: a second body is called \"post\"");
     says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "despawn", "body": "c"})", "commands[1].body: no body of the scene is called \"c\", and no command makes one");
-    says(R"({"tick": 1, "kind": "despawn", "body": "post", "name": "p"})", "commands[0].name: names what this command makes, but it makes nothing");
-    says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})", "commands[0].name: names what this command makes, but the slot has no template");
+    says(R"({"tick": 1, "kind": "despawn", "body": "post", "name": "p"})", "commands[0].name: is the name of what a command makes, but this command makes nothing");
+    says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})", "commands[0].name: is the name of what a command makes, but the slot has no template");
     says(R"({"tick": 1, "kind": "join", "slot": "driverr", "name": "p"})", "commands[0].slot: no slot is called");
-    says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})", "commands[0].name: stands beside the order");
+    says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})", "commands[0].name: is not used by create_joint");
     says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "set_joint", "joint": "c.left", "order": {"a": "post", "b": "c.wheel", "angular_axis_motor": {"axis": [1, 0, 0]}}})",
-         "commands[1].order.a: is \"post\", where the joint holds \"c.chassis\"");
-    says(R"({"tick": 1, "kind": "grab", "body": "post"})", "commands[0].linear: is missing; give the point in the world to draw it to");
+         "commands[1].order.a: is \"post\", but the joint holds \"c.chassis\"");
+    says(R"({"tick": 1, "kind": "grab", "body": "post"})", "commands[0].linear: is missing; give the point of the world that the body is pulled to");
     says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
          "commands[1].tag: is also that of commands[0]");
 }

@@ -375,7 +375,7 @@ TEST_CASE("an error of a constraint names its field and the ways to give it") {
     says(error_in<sim::Pulley>("pulley", R"("wheel_a": [0, 9, 0])"),
          "joints[0].pulley.wheel_b: is missing; give the point");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "min_angle_deg": 0)"),
-         "joints[0].hinge: has one end of its limit; give both `min_angle_deg` and `max_angle_deg`, or neither");
+         "joints[0].hinge: has only one end of its limit; give both `min_angle_deg` and `max_angle_deg`, or neither");
     says(error_in<sim::TwistLimit>("twist_limit", R"("axis": [0, 1, 0], "min_angle_deg": 20, "max_angle_deg": 10)"),
          "joints[0].twist_limit.min_angle_deg: is 20, above `max_angle_deg`, which is 10");
     says(error_in<sim::DistanceLimit>("distance_limit", R"("min_m": 5)"),

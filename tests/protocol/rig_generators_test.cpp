@@ -192,24 +192,24 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         has(scene_of(kind, R"("spring": {"damping_ratio": inf})"), place + "spring.damping_ratio: is inf");
         // Where nothing collides, a filter says what does not happen; chains have had both, and still may.
         const bool chain = std::string(kind.name) == "chain";
-        const std::string refused = "is set where the bodies collide with nothing; set collide to true";
+        const std::string refused = "is set, but the bodies collide with nothing; set \"collide\" to true";
         has(scene_of(kind, R"("collide": false, "category": 2)"), chain ? "no error" : place + "category: " + refused);
         has(scene_of(kind, R"("collide": false, "mask": 2)"), chain ? "no error" : place + "mask: " + refused);
     }
     const auto ladder = [](const std::string& fields) { return scene_of("\"rope_ladder\": {" + fields + "}"); };
     const std::string shapes = R"("rung_shape": "rung", "link_shape": "bead")", place = "test.json:2: generators[0].rope_ladder.";
     has(ladder(shapes + ", \"rungs\": 0"), place + "rungs: is 0; give at least 1");
-    has(ladder(shapes + ", \"step\": [0, 0, 0]"), place + "step: is 0; give the way from one rung to the next, m");
-    has(ladder(shapes + ", \"across\": [0, 0, 0]"), place + "across: is 0; give the way from one rope to the other, m");
+    has(ladder(shapes + ", \"step\": [0, 0, 0]"), place + "step: is 0; give the vector from one rung to the next (m)");
+    has(ladder(shapes + ", \"across\": [0, 0, 0]"), place + "across: is 0; give the vector from one rope to the other (m)");
     const std::string at = "test.json:2: generators[0].";
-    has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"), at + "bridge.step: is 0; give the way from one plank to the next, m");
-    has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"), at + "bridge.across: is 0; give the way from one row of joints to the other, m");
-    has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"), at + "net.column_step: is 0; give the way from one column to the next, m");
-    has(scene_of(R"("net": {"shape": "bead", "row_step": [0, 0, 0]})"), at + "net.row_step: is 0; give the way from one row to the next, m");
+    has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"), at + "bridge.step: is 0; give the vector from one plank to the next (m)");
+    has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"), at + "bridge.across: is 0; give the vector from one row of joints to the other (m)");
+    has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"), at + "net.column_step: is 0; give the vector from one column to the next (m)");
+    has(scene_of(R"("net": {"shape": "bead", "row_step": [0, 0, 0]})"), at + "net.row_step: is 0; give the vector from one row to the next (m)");
     has(ladder(shapes + ", \"step\": [0, nan, 0]"), place + "step.y: is nan");
     has(ladder(shapes + ", \"across\": [0, 0, 1e9]"), place + "across.z: is 1e+09");
     has(ladder(shapes + ", \"origin\": [0, inf, 0]"), place + "origin.y: is inf");
-    has(ladder(shapes + ", \"rungs\": 100000"), "test.json:2: generators[0]: puts body 13653 further than 4096 m from the origin");
+    has(ladder(shapes + ", \"rungs\": 100000"), "test.json:2: generators[0]: puts body 13653 farther than 4096 m from the origin");
     has(ladder(R"("link_shape": "bead")"), place + "rung_shape: is missing");
     has(ladder(R"("rung_shape": "rung")"), place + "link_shape: is missing");
     has(ladder(R"("rung_shape": "rung", "links": 0)"), "no error");

@@ -344,8 +344,8 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\"? BodyType has the words dynamic, static, kinematic");
     has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
     has(R"({"bodies": [{}, {"position": "up"}]})", "bodies[1].position: string constant where an object belongs; write {...}, for a vector [x, y, z]");
-    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", ":3: bodies[1].locks[0]: a list stands where one value belongs; write a number, true or false, or a word of the schema");
-    has("{\"bodies\": [{\"name\": \"a\"},\n {\"position\":\n [1, 2]}]}", ":3: bodies[1].position: wrong number of unnamed fields in table vector; write all of them, of a vector [x, y, z]");
+    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", ":3: bodies[1].locks[0]: a list is written where one value belongs; write a number, true or false, or a word of the schema");
+    has("{\"bodies\": [{\"name\": \"a\"},\n {\"position\":\n [1, 2]}]}", ":3: bodies[1].position: wrong number of unnamed fields in table vector; write all of them, for a vector [x, y, z]");
     has(R"({"bodies": [{"name": "a", "masss_kg": 3}]})", "bodies[0].masss_kg: unknown field \"masss_kg\"; did you mean \"mass_kg\"?");
     has(R"({"bodies": {"name": "a"}})", "bodies: an object where a list belongs; write [...]");
     has("{\"gravity\": [0, -10]" + std::string(1'000'000, '\n') + "}", "wrong number of unnamed fields in table vector");  // soon said
@@ -358,12 +358,12 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"tick_rate_hz\": nan"), "test.json:3: tick_rate_hz");
     has(scene("\"gravity\": [0, -inf, 0]"), "test.json:3: gravity.y");
     has(scene("\"gravity\": [0, 1e39, 0]"), "test.json");
-    has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: a function call");
+    has(scene("\"tick_rate_hz\": rad(60)"), "test.json:3: the text has a function call");
     has(scene("\"name\": \"../../etc\""), "test.json:3: name");
     has(scene("\"name\": \"unfinished"), "test.json:3: a string does not end");
     has(scene("/* unfinished"), "test.json:3: a comment does not end");
     has(scene(shape + "\"bodies\": [{}, {\"shape\": \"crat\"}]"),
-        "test.json:3: bodies[0].mass_kg: a dynamic body without a shape");
+        "test.json:3: bodies[0].mass_kg: is missing for a dynamic body without a shape");
     has(scene(shape + "\"bodies\": [{\"mass_kg\": 1}, {\"shape\": \"crat\"}]"),
         "test.json:3: bodies[1].shape: no shape is called \"crat\"; did you mean \"crate\"?");
     has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"material\": \"wood\"}]"),
@@ -373,7 +373,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 2]}]"), "bodies[0].orientation");
     has(scene(shape +
               "\"bodies\": [{\"shape\": \"crate\", \"orientation\": [0, 0, 0, 1], \"rotation_deg\": [0, 0, 0]}]"),
-        "bodies[0].rotation_deg: stands beside orientation");
+        "bodies[0].rotation_deg: is given together with `orientation`");
     has(scene(shape + "\"bodies\": [{\"shape\": \"crate\", \"position\": [5000, 0, 0]}]"),
         "bodies[0].position.x: is 5000");
     has(scene("\"shapes\": [{\"sphere\": {}, \"box\": {}}]"), "shapes[0]: has more than one form");
@@ -381,7 +381,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene("\"shapes\": [{\"sphere\": {\"radius\": -1}}]"), "shapes[0].sphere.radius: is -1");
     has(scene("\"shapes\": [{\"sphere\": {\"half_height\": 1}}]"), "unknown field");
     has(scene("\"shapes\": [{\"name\": \"p\", \"plane\": {}}], \"bodies\": [{\"shape\": \"p\"}]"),
-        "bodies[0].type: a plane has no end");
+        "bodies[0].type: does not fit a plane");
     const std::string pair =
         shape + "\"bodies\": [{\"name\": \"a\", \"shape\": \"crate\"}, {\"name\": \"b\", \"shape\": \"crate\"}],";
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\"}]"), "joints[0]: has no constraint");
@@ -389,11 +389,11 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"a\", \"ball_socket\": {\"at\": [0, 0, 0]}}]"),
         "joints[0].b: is the same body");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"ball_socket\": {}}]"),
-        "joints[0].ball_socket: does not say where it is");
+        "joints[0].ball_socket: has no place");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0]}}]"),
         "joints[0].hinge: has no axis");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"b\", \"hinge\": {\"at\": [0, 0, 0], \"axis\": [0, 0, 0]}}]"),
-        "joints[0].hinge.axis: has no direction");
+        "joints[0].hinge.axis: is zero or too short");
     has(scene(pair + "\"joints\": [{\"a\": \"a\", \"b\": \"c\", \"weld\": {}}]"),
         "joints[0].b: no body is called \"c\"");
     has(scene(pair + "\"joints\": [{\"a\": \"chain[2]\", \"b\": \"a\", \"weld\": {}}]"),
@@ -402,7 +402,7 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
             pair +
             "\"joints\": [{\"name\": \"w\", \"a\": \"a\", \"b\": \"b\", \"weld\": {}}], \"slots\": [{\"name\": \"s\"}],"
             "\"actuators\": [{\"slot\": \"s\", \"motor\": {\"joint\": \"w\"}}]"),
-        "actuators[0].motor.joint: \"w\" has no target for it");
+        "actuators[0].motor.joint: \"w\" has no target that this actuator sets");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
     const auto character = [&](const std::string& body, const std::string& actuator) {
         return scene(R"("shapes": [{"name": "hero", "capsule": {"radius": 0.3}}, {"name": "crate", "box": {}}], "bodies": [{"name": "a", )" +
@@ -421,18 +421,18 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
         CHECK_MESSAGE(world.error().to_string().find(part) != std::string::npos, world.error().to_string());
     };
     refused(R"("shape": "crate", "locks": "angular_x angular_y angular_z")", R"("walk": {"body": "a"})",
-            "actuators[0].body: is no character: make it a dynamic capsule");
-    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is no character");
-    refused(hero, R"("jump": {"body": "a"})", "actuators[0].body: has no walk actuator, which says what it stands on");
+            "actuators[0].body: is not a character: make it a dynamic capsule");
+    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is not a character");
+    refused(hero, R"("jump": {"body": "a"})", "actuators[0].body: has no walk actuator, which a jump needs");
     has(character(hero, R"("walk": {"body": "a"}, "jump": {"body": "a"})"), "actuators[0]: needs exactly one of motor");
     has(scene(pair + "\"rigs\": [{}]"), "rigs[0].bodies: is empty; name a dynamic body");
     has(scene(pair + "\"rigs\": [{\"bodies\": [\"a\", \"c\"]}]"), "rigs[0].bodies[1]: no body is called \"c\"");
     has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": [{\"bodies\": [\"f\"]}]"),
         "rigs[0].bodies[0]: \"f\" is not dynamic");
     const auto bound = [&](const std::string& rest) { return scene(pair + "\"bounds\": [{" + rest + "}]"); };
-    has(bound("\"of\": \"y\", \"least\": 0"), "bounds[0].body: is missing; name the body that is measured");
+    has(bound("\"of\": \"y\", \"least\": 0"), "bounds[0].body: is missing; name the body to measure");
     has(bound("\"body\": \"c\", \"least\": 0"), "bounds[0].body: no body is called \"c\"");
-    has(bound("\"body\": \"a\", \"of\": \"y\""), "bounds[0]: bounds nothing; give \"least\", \"most\" or both");
+    has(bound("\"body\": \"a\", \"of\": \"y\""), "bounds[0]: has no bound; give \"least\", \"most\" or both");
     has(bound("\"body\": \"a\", \"least\": 2, \"most\": 1"), "bounds[0].least: is above \"most\"");
     has(bound("\"body\": \"a\", \"least\": 2, \"from_s\": -1"), "bounds[0].from_s: ");
     has(bound("\"body\": \"a\", \"least\": 2, \"of\": \"angle_deg\", \"axis\": [0, 0, 0]"), "bounds[0].axis: ");
@@ -560,7 +560,7 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
     CHECK(ladder->world.joints.size() == 8);
     CHECK(error_of(rig(R"("ring": {"count": 2, "shape": "bead"})")).find("generators[0].ring.count: is 2; give at least 3") != std::string::npos);
     for (const char* kind : {"\"ring\": {\"count\": 5", "\"chain\": {\"links\": 5", "\"tree\": {\"levels\": 3"})
-        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}")).find(".spacing: is 0; give the distance from one link to the next, m") !=
+        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}")).find(".spacing: is 0; give the distance from one link to the next (m)") !=
               std::string::npos);
     CHECK(error_of(rig(R"("chain": {"links": 5, "spacing": 1e16, "shape": "bead"})")).find("is 1e+16; give a number from -") != std::string::npos);
     CHECK(error_of(rig(R"("tree": {"levels": 21, "branches": 1, "shape": "bead"})")).find("generators[0].tree.levels: is 21; give at most 20") != std::string::npos);

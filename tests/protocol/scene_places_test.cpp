@@ -72,9 +72,9 @@ TEST_CASE("an unknown field is explained by the fields of the table that it stan
     for (const Case& one : {Case{R"("mass": 3)", "bodies[0].mass: unknown field \"mass\"; did you mean \"mass_kg\"? Body has the fields name, type, shape, "},
                             {R"("rotation": [0, 90, 0])", "did you mean \"rotation_deg\"?"},
                             {R"("velocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
-                            {R"("friction": 0.5)", "did you mean \"material\"? (friction stands in the material that is named here)"},
+                            {R"("friction": 0.5)", "did you mean \"material\"? (friction belongs to the material that is named here)"},
                             {R"("fixed": true)", "did you mean \"type\"? (a body that never moves has \"type\": \"static\")"},
-                            {R"("size": [1, 1, 1])", "did you mean \"shape\"? (the size stands in the shape that a body names)"},
+                            {R"("size": [1, 1, 1])", "did you mean \"shape\"? (the size belongs to the shape that the body names)"},
                             {R"("linearVelocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
                             {R"("Mass_KG": 3)", "did you mean \"mass_kg\"?"},
                             {R"("gravity": 1)", "did you mean \"gravity_scale\"?"},
@@ -82,10 +82,10 @@ TEST_CASE("an unknown field is explained by the fields of the table that it stan
         says(body(one.field), one.says);
     }
     const auto shape = [](const std::string& form) { return R"({"scene_version": 1, "shapes": [{"name": "s", )" + form + "}]}"; };
-    says(shape(R"("box": {"size": [1, 1, 1]})"), "shapes[0].box.size: unknown field \"size\"; did you mean \"half_extents\"? (half of each edge is given) BoxShape has the fields half_extents");
+    says(shape(R"("box": {"size": [1, 1, 1]})"), "shapes[0].box.size: unknown field \"size\"; did you mean \"half_extents\"? (give half of each edge) BoxShape has the fields half_extents");
     says(shape(R"("box": {"extents": [1, 1, 1]})"), "did you mean \"half_extents\"?");
     says(shape(R"("sphere": {"size": 1})"), "did you mean \"radius\"? SphereShape has the fields radius");
-    says(shape(R"("mesh": {"file": "hill.obj"})"), "did you mean \"vertices\"? (the points stand in the scene itself, not in a file) MeshShape has the fields vertices, indices");
+    says(shape(R"("mesh": {"file": "hill.obj"})"), "did you mean \"vertices\"? (write the points in the scene; a scene does not name other files) MeshShape has the fields vertices, indices");
     says(shape(R"("plane": {"normal": [0, 1, 0]})"), "unknown field \"normal\"; PlaneShape has no fields");
     // "half_height" is a capsule's: what another table has is not meant here.
     says(shape(R"("sphere": {"half_height": 1})"), "unknown field \"half_height\"; SphereShape has the fields radius");

@@ -100,14 +100,14 @@ TEST_CASE("check ends with 2 for what cannot be loaded, with 0 for warnings, wit
     CHECK(check({bad}).code == 2);
     CHECK(has(check({bad}).err, "bad.json:2: bodies[0].mass: unknown field"));
     CHECK(check({refused}).code == 2);
-    CHECK_MESSAGE(has(check({refused}).err, "refused.json:3: actuators[0].body: is no character"), check({refused}).err);
+    CHECK_MESSAGE(has(check({refused}).err, "refused.json:3: actuators[0].body: is not a character"), check({refused}).err);
     CHECK(check({folder / "none.json"}).code == 2);
     CHECK(check({}).code == 64);
     const Printed all = check({good, odd, bad, "--strict", "--json"});
     CHECK(all.code == 2);
     CHECK(all.err.empty());
     CHECK_MESSAGE(has(all.out, "{\"severity\": \"error\", \"kind\": \"error\", \"file\": \"" + bad + "\", \"line\": 2, \"path\": \"bodies[0].mass\", \"message\": \"unknown field"), all.out);
-    CHECK_MESSAGE(has(all.out, "{\"severity\": \"warning\", \"kind\": \"idle_slot\", \"file\": \"" + odd + "\", \"line\": 2, \"path\": \"slots[0]\", \"message\": \"steers nothing"), all.out);
+    CHECK_MESSAGE(has(all.out, "{\"severity\": \"warning\", \"kind\": \"idle_slot\", \"file\": \"" + odd + "\", \"line\": 2, \"path\": \"slots[0]\", \"message\": \"controls nothing"), all.out);
     CHECK_MESSAGE(has(all.out, "\"bodies\": 0, \"joints\": 0, \"warnings\": 1"), all.out);
     CHECK(has(check({"--help"}).out, "Exit codes"));
 }
@@ -115,7 +115,7 @@ TEST_CASE("check ends with 2 for what cannot be loaded, with 0 for warnings, wit
 TEST_CASE("check: a body that starts deep in another or in the ground is told with the way out, one that touches is not") {
     warns(ground(R"({"name": "low", "shape": "ball", "position": [0, 0.3, 0]})"),
           "s.json:5: bodies[1].position: warning: \"low\" starts about 2");
-    warns(ground(R"({"name": "low", "shape": "box", "position": [0, 0.3, 0]})"), " mm deep in \"ground\" (bodies[0]); move it by [0, 0.2");
+    warns(ground(R"({"name": "low", "shape": "box", "position": [0, 0.3, 0]})"), " mm deep inside \"ground\" (bodies[0]); move it by [0, 0.2");
     is_well(ground(R"({"shape": "ball", "position": [0, 0.5, 0]}, {"shape": "box", "position": [5, 0.5, 0]}, {"shape": "box", "position": [5, 1.495, 0]},
         {"shape": "bar", "position": [0, 0.5, 9]})"));
     warns(ground(R"({"name": "a", "shape": "box", "position": [0, 0.5, 0]}, {"name": "b", "shape": "box", "position": [0.9, 0.5, 0.1]})"),
@@ -149,9 +149,9 @@ TEST_CASE("check: players are where their slots are, each template once, and tem
           "s.json:5: slots[1].position: warning: is the position of slots[0], too");
 }
 
-TEST_CASE("check: a slot that steers nothing") {
-    warns(R"("slots": [{"name": "p"}])", "s.json:2: slots[0]: warning: steers nothing");
-    warns(kShapes + R"("templates": [{"name": "t", "bodies": [{"shape": "box"}]}], "slots": [{"template": "t"}])", "slots[0]: warning: steers nothing");
+TEST_CASE("check: a slot that controls nothing") {
+    warns(R"("slots": [{"name": "p"}])", "s.json:2: slots[0]: warning: controls nothing");
+    warns(kShapes + R"("templates": [{"name": "t", "bodies": [{"shape": "box"}]}], "slots": [{"template": "t"}])", "slots[0]: warning: controls nothing");
     is_well(kShapes + R"("bodies": [{"name": "b", "shape": "box"}], "slots": [{"name": "p"}], "actuators": [{"slot": "p", "weights": [1], "force": {"body": "b"}}])");
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("a replay that claims a tick which no world can take is unreadable, by
     const server::VerifiedReplay replay = server::verify_replay(recorder->path(), settings);
     CHECK(server::verify_exit_code(replay, settings) == 2);
     const std::string text = server::verify_text(replay, settings);
-    CHECK(text.find("unreadable: tick 3: has more than the 4000000 pairs") != std::string::npos);
+    CHECK(text.find("unreadable: tick 3: has more than 4000000 pairs") != std::string::npos);
 }
 
 TEST_CASE("a world of more bodies than a joiner can be told is refused when its room is made, by name") {

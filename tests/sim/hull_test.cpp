@@ -183,7 +183,7 @@ TEST_CASE("points that span no volume are refused, and the error names the mend"
     CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0.3f, 0.6f, 0}}), "in one plane"));
     CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.3f, 0.3f, 0.0002f}}), "mm thick"));
     CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, NAN}}), "index 3"));
-    CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1e9f}}), "farther out"));
+    CHECK(says(fault_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1e9f}}), "farther from the origin"));
     CHECK(says(fault_of(std::vector<Vec3>(kMaxHullPoints + 1)), "kMaxHullPoints"));
     test::Random random(test::seeded(24));
     for (int i = 0; i < 100; ++i) {  // planes and lines at any angle

@@ -1,8 +1,7 @@
-/* Orrery's client SDK: connect to a room, steer, and see its bodies move.
+/* Orrery's client SDK: connect to a room, send controls, and read the motion of its bodies.
  *
- * Nothing happens behind the caller's back: no thread, no clock, no global state. The caller passes the time in
- * (nanoseconds of any monotonic clock, the same one in every call) and calls orrery_client_poll() often, best
- * once a frame.
+ * The library has no thread, no clock and no global state. The caller passes the time (nanoseconds of any monotonic
+ * clock, the same one in every call) and calls orrery_client_poll() often, best once in each frame.
  *
  *   orrery_client_config config;
  *   orrery_client_config_init(&config);
@@ -16,14 +15,14 @@
  *     orrery_client_sample(client, now, &samples);
  *   orrery_client_disconnect(client, now); orrery_client_destroy(client);
  *
- * Threads: a client may be used by one thread at a time; different clients are independent.
- * Ownership: what the caller passes in stays the caller's and is not kept beyond the call, but for the hooks' `user`
- * pointers, which must live as long as the client. Strings that come out live until the next call with that client.
- * Structs begin with struct_size, which the caller sets to sizeof: a program that was built against an older header goes
- * on working with a newer library. Every function takes null pointers without harm.
+ * Threads: one thread at a time may use a client. Different clients are independent.
+ * Ownership: arguments stay the caller's and are not kept after the call, except the `user` pointers of hooks, which
+ * must live as long as the client. Returned strings are valid until the next call with the same client.
+ * Versions: structs begin with struct_size, which the caller sets to sizeof. So a program that was built with an older
+ * header works with a newer library. Every function accepts null pointers.
  *
- * Units: SI, right-handed axes, y up; quaternions x, y, z, w, unit, body to world; velocities of the centre of mass in
- * world axes. */
+ * Units and frames: SI units. Axes are right-handed, y is up. Quaternions are x, y, z, w, of unit length, and turn the
+ * body's frame into the world's. Velocities are those of the centre of mass, in world axes. */
 #ifndef ORRERY_CLIENT_H
 #define ORRERY_CLIENT_H
 
@@ -34,7 +33,7 @@
 extern "C" {
 #endif
 
-#if defined(_WIN32) && defined(ORRERY_CLIENT_DLL) /* set by who builds the DLL, not by who uses it */
+#if defined(_WIN32) && defined(ORRERY_CLIENT_DLL) /* defined when the DLL is built, not when it is used */
 #define ORRERY_API __declspec(dllexport)
 #elif defined(__GNUC__) && !defined(_WIN32)
 #define ORRERY_API __attribute__((visibility("default")))
@@ -51,26 +50,26 @@ extern "C" {
 
 typedef struct orrery_client orrery_client;
 
-/* index in the low 32 bits, generation in the high ones: names a body as long as it lives. */
+/* Names a body as long as it lives: index in the low 32 bits, generation in the high 32 bits. */
 typedef uint64_t orrery_body_id;
 
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
-    ORRERY_EMPTY = 1,               /* there is none: no event is waiting, the body is not alive */
+    ORRERY_EMPTY = 1,               /* no event is waiting, or the body is not alive */
     ORRERY_INVALID_ARGUMENT = -1,
     ORRERY_INVALID_TOKEN = -2,      /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,        /* not connected, or connected already */
     ORRERY_OUT_OF_MEMORY = -4,
     ORRERY_SOCKET_FAILED = -5,
-    ORRERY_TOO_SMALL = -6           /* the caller's arrays hold less than there is; they were filled */
+    ORRERY_TOO_SMALL = -6           /* the caller's arrays are too small for all; they were filled */
 };
 ORRERY_API const char *orrery_status_name(orrery_status status);
 
 /* ------------------------------------------------------------------------------------------------------- hooks */
 
-/* Memory of the handle itself comes from here; buffers of the protocol below it come from the C++ heap. Both or
- * neither are set. `release` gets what `allocate` was asked for. */
+/* Memory for the handle itself. Buffers of the protocol come from the C++ heap. Set both functions or neither.
+ * `release` gets the size and alignment that `allocate` got. */
 typedef struct orrery_allocator {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size, size_t alignment);
@@ -79,13 +78,13 @@ typedef struct orrery_allocator {
 
 enum { ORRERY_LOG_DEBUG = 0, ORRERY_LOG_INFO = 1, ORRERY_LOG_WARNING = 2, ORRERY_LOG_ERROR = 3 };
 
-/* Called from within the client's functions, on their thread. */
+/* Called by the client's functions, on the calling thread. */
 typedef struct orrery_log {
     void (*write)(void *user, int32_t level, const char *text);
     void *user;
 } orrery_log;
 
-/* family 1: IPv4, the first four bytes; 2: IPv6. Bytes in network order, the port in host order. */
+/* family 1: IPv4, in the first four bytes; 2: IPv6. The bytes are in network order, the port in host order. */
 typedef struct orrery_address {
     uint8_t family;
     uint8_t reserved;
@@ -93,8 +92,8 @@ typedef struct orrery_address {
     uint8_t bytes[16];
 } orrery_address;
 
-/* Replaces the client's own UDP socket. Both are set or neither. `receive` returns the size of the next waiting
- * datagram, which it has put into `buffer`, or 0 when none is waiting; it never blocks. */
+/* Replaces the client's own UDP socket. Set both functions or neither. `receive` never blocks. It copies the next
+ * waiting datagram to `buffer` and returns its size, or returns 0 if none is waiting. */
 typedef struct orrery_transport {
     void (*send)(void *user, const orrery_address *to, const uint8_t *datagram, size_t size);
     size_t (*receive)(void *user, orrery_address *from, uint8_t *buffer, size_t capacity);
@@ -105,39 +104,39 @@ typedef struct orrery_transport {
 
 typedef struct orrery_client_config {
     uint32_t struct_size;
-    uint32_t engine_version;       /* 0: this client does not simulate; else it must be the server's */
-    uint64_t scene_hash;           /* 0: any; else it must be the server's */
+    uint32_t engine_version;       /* 0: this client does not simulate; else it must equal the server's */
+    uint64_t scene_hash;           /* 0: any; else it must equal the server's */
     orrery_allocator allocator;
     orrery_log log;
     orrery_transport transport;
-    uint32_t min_delay_ticks_x10;  /* bounds of the jitter buffer in tenths of a tick; 0: the defaults, 15 and 150 */
+    uint32_t min_delay_ticks_x10;  /* limits of the jitter buffer in tenths of a tick; 0: defaults, 15 and 150 */
     uint32_t max_delay_ticks_x10;
 } orrery_client_config;
 
 ORRERY_API void orrery_client_config_init(orrery_client_config *config);
-/* A null config means the defaults. *client is null after a failure. */
+/* A null config means the defaults. After a failure *client is null. */
 ORRERY_API orrery_status orrery_client_create(const orrery_client_config *config, orrery_client **client);
-/* Sends nothing: disconnect first to let the server know at once. Null is allowed. */
+/* Sends nothing. Disconnect first, so that the server knows at once. Null is allowed. */
 ORRERY_API void orrery_client_destroy(orrery_client *client);
 
-/* `token`: ORRERY_TOKEN_BYTES as minted by the backend or `orrery token`. The token may be wiped afterwards. */
+/* `token`: ORRERY_TOKEN_BYTES bytes from the backend or `orrery token`. It may be wiped after the call. */
 ORRERY_API orrery_status orrery_client_connect(orrery_client *client, const uint8_t *token, size_t size, uint64_t now_ns);
-/* For development: asks a server that was started with --insecure for a token. `server`: "127.0.0.1:7770". */
+/* For development: asks a server that runs with --insecure for a token. `server`: for example "127.0.0.1:7770". */
 ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client *client, const char *server, uint64_t now_ns);
 ORRERY_API orrery_status orrery_client_disconnect(orrery_client *client, uint64_t now_ns);
 
-/* Receives, answers, sends. At least ten times a second; once a frame is best. */
+/* Receives, answers and sends. Call it at least ten times a second, best once in each frame. */
 ORRERY_API orrery_status orrery_client_poll(orrery_client *client, uint64_t now_ns);
 
-/* What the player does from now on: up to ORRERY_CONTROL_CHANNELS numbers in [-1, 1] (clamped; not a number counts as
- * 0); channels that are not given become 0. What a channel does is the scene's matter. */
+/* Sets the player's control from now on: up to ORRERY_CONTROL_CHANNELS numbers in [-1, 1]. Numbers beyond are clamped,
+ * NaN counts as 0, and channels that are not given become 0. The scene defines what a channel does. */
 ORRERY_API orrery_status orrery_client_set_control(orrery_client *client, const float *channels, size_t count);
 
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
     ORRERY_STATE_CONNECTING = 1,   /* asking for a token, or netcode's handshake */
-    ORRERY_STATE_JOINING = 2,      /* connected; scene, bodies and first states are on their way */
+    ORRERY_STATE_JOINING = 2,      /* connected, and waiting for scene, bodies and first states */
     ORRERY_STATE_PLAYING = 3
 };
 ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client *client);
@@ -150,7 +149,7 @@ enum {
     ORRERY_EVENT_DISCONNECTED = 2,  /* text and end_reason: why */
     ORRERY_EVENT_BODY_ADDED = 3,
     ORRERY_EVENT_BODY_REMOVED = 4,
-    ORRERY_EVENT_SLIPPED = 5        /* the server fell behind: ticks come late_ns later from here on */
+    ORRERY_EVENT_SLIPPED = 5        /* the server fell behind: from now on ticks come late_ns later */
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
@@ -183,7 +182,7 @@ typedef struct orrery_event {
     int32_t reserved;
 } orrery_event;
 
-/* ORRERY_EMPTY when none is waiting. ORRERY_INVALID_ARGUMENT when struct_size is not set: the event goes on waiting. */
+/* ORRERY_EMPTY if no event is waiting. ORRERY_INVALID_ARGUMENT if struct_size is not set; no event is lost then. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client *client, orrery_event *event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
@@ -193,10 +192,10 @@ typedef struct orrery_session {
     float tick_rate_hz;
     uint64_t scene_hash;
     uint64_t client_index;
-    uint32_t slot;                 /* the player's seat, or ORRERY_NO_SLOT */
+    uint32_t slot;                 /* the player's slot, or ORRERY_NO_SLOT for a spectator */
     uint32_t engine_version;
     uint32_t shape_count;
-    uint32_t body_count;           /* living */
+    uint32_t body_count;           /* living bodies */
     const char *scene_name;
 } orrery_session;
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client *client, orrery_session *session);
@@ -208,9 +207,9 @@ typedef struct orrery_shape {
     uint32_t struct_size;
     int32_t type;
     float radius;                  /* sphere, capsule, cylinder */
-    float half_height;             /* capsule: of its straight part; cylinder; along local y */
-    float half_extents[3];         /* box; of hull, mesh, height field and compound the box about the body
-                                    * that holds them. A plane is the half space below local y = 0 */
+    float half_height;             /* along local y: of a cylinder, or of a capsule's cylindrical part */
+    float half_extents[3];         /* box; of a hull, mesh, height field or compound: the box around it in
+                                    * the body's frame. A plane is the half space below local y = 0 */
 } orrery_shape;
 ORRERY_API orrery_status orrery_client_get_shape(const orrery_client *client, uint32_t shape, orrery_shape *out);
 
@@ -219,30 +218,30 @@ typedef struct orrery_body {
     uint32_t struct_size;
     int32_t type;
     uint32_t shape;                /* ORRERY_NO_SHAPE: none */
-    uint32_t slot;                 /* whose body it is, or ORRERY_NO_SLOT */
-    const char *name;              /* "" if it has none */
+    uint32_t slot;                 /* slot of the player who owns the body, or ORRERY_NO_SLOT */
+    const char *name;              /* "" if the body has none */
 } orrery_body;
 ORRERY_API orrery_status orrery_client_get_body(const orrery_client *client, orrery_body_id id, orrery_body *out);
 
 /* The first body that was spawned for this player (a vehicle's chassis), or ORRERY_NO_BODY. */
 ORRERY_API orrery_body_id orrery_client_own_body(const orrery_client *client);
 
-/* The caller's arrays, `capacity` bodies long each. Null arrays are not filled. */
+/* Arrays of the caller, each with room for `capacity` bodies. Null arrays are not filled. */
 typedef struct orrery_samples {
     uint32_t struct_size;
     uint32_t capacity;
-    uint32_t count;                /* out: bodies filled in */
-    uint32_t available;            /* out: bodies there are */
-    double tick;                   /* out: the moment shown, in server ticks */
+    uint32_t count;                /* out: bodies that were filled in */
+    uint32_t available;            /* out: living bodies */
+    double tick;                   /* out: the time that the states belong to, in server ticks */
     orrery_body_id *ids;
-    float *positions;              /* 3 a body: m */
-    float *orientations;           /* 4 a body */
-    float *linear_velocities;      /* 3 a body: m/s */
-    float *angular_velocities;     /* 3 a body: rad/s */
+    float *positions;              /* 3 for each body: m */
+    float *orientations;           /* 4 for each body */
+    float *linear_velocities;      /* 3 for each body: m/s */
+    float *angular_velocities;     /* 3 for each body: rad/s */
 } orrery_samples;
 
-/* Every living body, ascending by index, as of the moment that the jitter buffer shows at `now_ns`. ORRERY_TOO_SMALL:
- * `capacity` bodies were filled in, there are `available`. */
+/* Reads every living body in order of index, at the time that the jitter buffer shows at `now_ns`. ORRERY_TOO_SMALL:
+ * `capacity` bodies were filled in, and there are `available`. */
 ORRERY_API orrery_status orrery_client_sample(orrery_client *client, uint64_t now_ns, orrery_samples *samples);
 
 typedef struct orrery_client_stats {
@@ -251,8 +250,8 @@ typedef struct orrery_client_stats {
     double rtt_s;
     double rtt_variation_s;
     double snapshot_loss;          /* 0 to 1, since the start */
-    double delay_ticks;            /* how far behind the newest snapshot the jitter buffer shows */
-    double input_slack_ticks;      /* how early controls reach the server */
+    double delay_ticks;            /* distance of the jitter buffer behind the newest snapshot */
+    double input_slack_ticks;      /* time by which controls reach the server early */
     uint64_t snapshots_received;
     uint64_t snapshots_lost;
     uint64_t snapshots_undecodable;
@@ -260,7 +259,7 @@ typedef struct orrery_client_stats {
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t newest_tick;          /* of the newest snapshot; before the first the key frame's */
+    uint64_t newest_tick;          /* of the newest snapshot; before the first, of the key frame */
 } orrery_client_stats;
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client *client, orrery_client_stats *stats);
 

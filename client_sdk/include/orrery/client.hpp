@@ -1,4 +1,5 @@
-// The C++ face of the client SDK: orrery/client.h with ownership and arrays that grow. Header only; the same rules.
+// The C++ interface of the client SDK: orrery/client.h with ownership and arrays that grow. Header only. The rules of
+// orrery/client.h hold.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ struct Event {
     std::int32_t end_reason = ORRERY_END_NONE;
 };
 
-// Every living body at the moment shown; entry i of each array is body ids[i].
+// Every living body at one time. Entry i of each array belongs to body ids[i].
 struct Samples {
     double tick = 0.0;
     std::vector<orrery_body_id> ids;
@@ -36,7 +37,7 @@ struct Samples {
 
 class Client {
   public:
-    // Empty if `config` does not hold or memory is out.
+    // Empty if `config` is invalid or there is no memory.
     static std::optional<Client> create(const orrery_client_config* config = nullptr) {
         orrery_client* handle = nullptr;
         if (orrery_client_create(config, &handle) != ORRERY_OK) return std::nullopt;
@@ -82,7 +83,7 @@ class Client {
     }
     orrery_body_id own_body() const { return orrery_client_own_body(handle_.get()); }
 
-    // False before the first states have arrived. The arrays keep their memory from call to call.
+    // False before the first states have arrived. The arrays keep their memory between calls.
     bool sample(std::uint64_t now_ns, Samples& out) {
         orrery_samples samples{};
         samples.struct_size = sizeof samples;

@@ -11,20 +11,22 @@ namespace orrery::sim {
 
 enum class CommandKind : std::uint8_t {
     join, leave,                                  // slot
-    // director commands, applied in order of `sequence` (ties: in the order given)
-    spawn,          // prefab at pose, every body with the added velocities; answered by a `spawned` event a body, in the
-                    // prefab's order, with `tag`
-    despawn,        // body, with its joints
-    impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre; angular (N m s)
-    teleport,       // body: pose, linear, angular velocity
-    motor_target,   // joint that has a target (see ActuatorKind::motor): value, in the target's own unit
-    grab,           // body: a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target), force at most
-                    // `value`; answered by `joint_created` with `tag`
+    // Director commands. They are applied in order of `sequence`, and ties in the order given.
+    spawn,          // prefab at pose; the velocities are added to those of every body;
+                    // a `spawned` event with `tag` answers for each body, in the prefab's order
+    despawn,        // body, together with its joints
+    impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre of mass;
+                    // angular (N m s)
+    teleport,       // body: pose, linear and angular velocity
+    motor_target,   // joint with a target (see ActuatorKind::motor): value, in the unit of the target
+    grab,           // body: makes a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target),
+                    // with a force of at most `value`; a `joint_created` event with `tag` answers
     move_grab,      // joint: new world target `linear`
     remove_joint,   // joint
     control,        // slot: channels; the last one of a tick counts, and is held until the next
-    create_joint,   // order: any constraint between living bodies, or of one and the world; answered by `joint_created` with `tag`
-    set_joint,      // joint, order.constraint of the same type: its settings and targets are replaced, its impulses kept
+    create_joint,   // order: any constraint between living bodies, or between one and the world;
+                    // a `joint_created` event with `tag` answers
+    set_joint,      // joint, order.constraint of the same type: replaces settings and targets, keeps impulses
 };
 
 // Whether a director may give it; the others are the room's own and the players'. New kinds stand last, so the values of
@@ -52,14 +54,14 @@ constexpr bool is_director_order(CommandKind kind) {
 
 // What create_joint makes.
 struct JointOrder {
-    BodyId a, b, c, d;                            // an invalid a: the world; c and d as the constraint needs
+    BodyId a, b, c, d;  // an invalid `a` is the world; `c` and `d` if the constraint needs them
     Constraint constraint;
     bool collide_connected = false;
-    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // as JointDef's
+    float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // as in JointDef
     bool break_removes = true;
 };
 
-// Arrival order has no effect: a step sorts into leaves, joins, director commands, controls.
+// The order of arrival has no effect. A step sorts into leaves, joins, director commands, controls.
 struct Command {
     CommandKind kind = CommandKind::control;
     bool at_point = false;

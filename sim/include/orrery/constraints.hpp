@@ -1,4 +1,4 @@
-// The constraints that bodies can be joined by: a description for each, and the variant that holds any of them.
+// The constraints between bodies: a description for each, and the variant that holds any of them.
 #pragma once
 
 #include "sim/constraints/list.h"

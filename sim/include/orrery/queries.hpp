@@ -1,4 +1,4 @@
-// Queries: what is where. Rays, shape casts, overlaps and closest points, now or some ticks ago.
+// Queries of positions: rays, shape casts, overlaps and closest points, now or some ticks ago.
 #pragma once
 
 #include <cstddef>
@@ -11,46 +11,46 @@
 
 namespace orrery::sim {
 
-// ---------------------------------------------------------------- queries: what is where
+// ---------------------------------------------------------------- queries of positions
 
+// An answer is a function of the query and of the state at the tick that it names. It has the same bits on every target
+// and thread count, and in a restored world. Queries change nothing. Several threads may ask at once, as long as no
+// other thread steps, restores or destroys the world. Queries are computed in double precision and their results
+// rounded to single.
 //
-// An answer is a function of the query and of the state at the tick that it names: the same bits on every target and thread
-// count, and on a restored world. Queries change nothing and may be asked by several threads at once, as long as no other
-// thread steps, restores or destroys the world meanwhile. They are computed in double precision; what comes back is rounded to
-// single.
-//
-// Bodies are solid: a query that begins inside one hits it there. Bodies without a shape are never found.
+// Bodies are solid: a query that begins inside a body hits it there. Bodies without a shape are never found.
 
 inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);
 
 enum class QueryStatus : std::uint8_t {
     miss, hit,
-    // Nothing was looked up: a number is not finite, a position beyond kMaxQueryCoordinate_m, an orientation not unit, a
-    // maximum distance negative, or a shape unbounded, out of its range or not there.
+    // The query was not carried out. A number is not finite, a position is beyond kMaxQueryCoordinate_m, an orientation
+    // is not of unit length, a maximum distance is negative, or a shape is unbounded, out of its range or missing.
     invalid_query,
     tick_not_kept,       // not within [oldest_tick(), tick()]
 };
 
 enum class HitMode : std::uint8_t {
-    closest,   // one hit: the least distance, of equal ones the lowest body index
-    any,       // one hit, whichever the search meets first: the cheapest; a function of the state, too
-    all,       // one hit a body, by (distance, body index)
+    closest,   // one hit: the smallest distance, and the lowest body index of equal ones
+    any,       // one hit, the first that the search meets: the cheapest; also a function of the state
+    all,       // one hit for each body, in order of (distance, body index)
 };
 
 enum QueryTypes : std::uint8_t {
     kQueryFixed = 1, kQueryKinematic = 2, kQueryDynamic = 4, kQueryAllTypes = 7,
-    kQuerySensors = 8,   // bodies of the types given beside that are sensors, too
+    kQuerySensors = 8,   // also sensors, of the types given beside it
 };
 
 struct QueryFilter {
-    // As between two bodies: found if its category meets this mask and this category its mask.
+    // As between two bodies: a body is found if its category shares a bit with this mask and this category with its
+    // mask.
     std::uint32_t category = 0xffff'ffffu, mask = 0xffff'ffffu;
     std::uint8_t types = kQueryAllTypes;          // QueryTypes bits
     BodyId ignore;                                // never found
 };
 
-// What a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own, in the ranges of ShapeDef.
-// It has to be convex and bounded.
+// The shape that a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own,
+// with the ranges of ShapeDef. It must be convex and bounded.
 struct QueryShape {
     std::uint32_t index = kNone;                  // into WorldDef::shapes; kNone: the fields below
     ShapeType type = ShapeType::sphere;
@@ -58,7 +58,7 @@ struct QueryShape {
     Vec3 half_extents{0.5f, 0.5f, 0.5f};
 };
 
-// From origin to origin + translation. Without length only bodies around the origin are hit.
+// A ray from origin to origin + translation. A ray of length 0 hits only bodies around the origin.
 struct RayCast {
     Vec3 origin, translation;                     // world, m
     QueryFilter filter;
@@ -87,8 +87,8 @@ struct ShapeCast {
     std::uint64_t tick = kPresentTick;
 };
 
-// Bodies that the shape at `pose` overlaps; what touches within 0.1 um does. All distances are 0: `closest` is the lowest
-// index.
+// The bodies that the shape at `pose` overlaps, or touches within 0.1 um. All distances are 0, so that `closest` is the
+// lowest index.
 struct Overlap {
     QueryShape shape;
     Pose pose;
@@ -97,10 +97,10 @@ struct Overlap {
     std::uint64_t tick = kPresentTick;
 };
 
-// Points of bodies' surfaces nearest to a point.
+// The points of the bodies' surfaces that are nearest to a point.
 struct ClosestPoint {
     Vec3 point;                                   // world, m
-    float max_distance = kNoLimit;                // m; farther bodies are not found
+    float max_distance = kNoLimit;                // m; bodies that are farther away are not found
     QueryFilter filter;
     HitMode mode = HitMode::closest;
     std::uint64_t tick = kPresentTick;
@@ -112,20 +112,20 @@ struct QueryHit {
     // The point was inside, or the cast began inside: a ray strictly, a shape deeper than flush (see ShapeCast). A cast that
     // begins on a surface and goes in hits it at distance 0 without `inside`.
     bool inside = false;
-    bool despawned = false;                       // lived at the asked tick, and does so no more
-    // Of a cast the way gone in m, and as a part of the translation; 0 if it began inside. Of a closest point the distance to
-    // the surface, negative inside.
+    bool despawned = false;                       // true: the body lived at the asked tick and lives no more
+    // Of a cast: the distance travelled (m), and the same as a fraction of the translation; 0 if the cast began inside.
+    // Of a closest point: the distance to the surface, negative inside.
     float distance = 0.0f, fraction = 0.0f;
-    // World. The point of the body's surface and the normal that points out of it. Of a cast that began inside: where it began,
-    // and zero. Of an overlap zero.
+    // In the world: the point of the body's surface, and the normal that points out of the body. Of a cast that began
+    // inside: its start, and a zero normal. Of an overlap: zero.
     Vec3 point, normal;
 };
 
 struct QueryAnswer {
     QueryStatus status = QueryStatus::miss;
-    std::size_t first = 0, count = 0;             // of QueryAnswers::hits
+    std::size_t first = 0, count = 0;             // range in QueryAnswers::hits
 };
-struct QueryAnswers {                             // of a batch: an answer a query, in order
+struct QueryAnswers {                             // of a batch: one answer for each query, in order
     std::vector<QueryAnswer> answers;
     std::vector<QueryHit> hits;
     std::span<const QueryHit> of(std::size_t query) const {

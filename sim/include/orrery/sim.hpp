@@ -1,14 +1,16 @@
-// Orrery's deterministic rigid-body world: the whole public interface of liborrery_sim. Each header that it
-// includes can be included by itself.
+// The whole public interface of the engine, a deterministic world of rigid bodies. Each header that it includes can
+// also be included by itself.
 //
-// The contract: the state after tick N is a pure function of (WorldDef, engine version, the ordered list of
-// (tick, command)). SIMD target, thread count, compiler, CPU and a save/restore on the way change no bit.
+// The contract: the state after tick N is a pure function of the WorldDef, the engine version and the ordered list of
+// (tick, command). The SIMD target, the number of threads, the compiler, the CPU, and a save and restore in between
+// change no bit.
 //
-// Units and frames: SI; right-handed axes, y up; quaternions x, y, z, w, unit, body to world; angles in radians;
-// velocities of the centre of mass in world axes. A body's pose is that of its centre of mass.
+// Units and frames: SI units. Axes are right-handed, y is up. Quaternions are x, y, z, w, of unit length, and turn the
+// body's frame into the world's. Angles are radians. Velocities are those of the centre of mass, in world axes. A
+// body's pose is that of its centre of mass.
 //
-// A world owns no thread, no clock and no file. It does not throw: creation and restore return a Result whose Error
-// names place and mend; a step reports what happened through a status and events.
+// A world owns no thread, no clock and no file. It does not throw. Creation and restore return a Result, whose Error
+// names the place and the remedy. A step reports what happened by its status and by events.
 #pragma once
 
 #include "orrery/commands.hpp"

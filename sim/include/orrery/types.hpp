@@ -1,5 +1,7 @@
-// Plain values that everything else is made of: vectors, poses, ids, SIMD targets, and the limits of a world. SI units, right-handed axes
-// with y up, quaternions x, y, z, w (unit, body to world), angles in radians, little endian when written.
+// Plain values that all other headers use: vectors, poses, ids, SIMD targets, and the limits of a world.
+//
+// SI units. Axes are right-handed, y is up. Quaternions are x, y, z, w, of unit length, and turn the body's frame into
+// the world's. Angles are radians. Written numbers are little endian.
 #pragma once
 
 #include <compare>
@@ -12,7 +14,7 @@
 
 namespace orrery::sim {
 
-// Raised with every change that may alter a bit of any state; golden hashes (tests/golden) name it.
+// Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
 inline constexpr std::uint32_t kEngineVersion = 31;
 
 struct Vec3 {
@@ -25,7 +27,7 @@ struct Quat {
     friend bool operator==(const Quat&, const Quat&) = default;
 };
 
-// Position (m) and orientation of a frame; of a body: its centre of mass and body axes in the world.
+// Position (m) and orientation of a frame. The pose of a body is that of its centre of mass and body axes in the world.
 struct Pose {
     Vec3 position;
     Quat orientation;
@@ -37,48 +39,61 @@ inline constexpr std::uint32_t kNone = 0xffff'ffffu;
 // ---------------------------------------------------------------- limits
 
 
-inline constexpr std::uint32_t kMaxBodies = 4'000'000;          // 32-bit indices with room to spare; memory is the real bound
+// Memory is the real bound; 32-bit indices have room to spare.
+inline constexpr std::uint32_t kMaxBodies = 4'000'000;
 inline constexpr std::uint32_t kMaxJoints = 8'000'000;
 inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
-inline constexpr std::uint32_t kControlChannels = 8;            // numbers in a player's control vector, each in [-1, 1]
+inline constexpr std::uint32_t kControlChannels = 8;            // numbers of a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
-inline constexpr std::uint32_t kMaxCouplingIterations = 16;     // of rigs and what touches them, in a substep
+// Rounds of coupling in a substep: of rigs and the contacts and joints of their bodies.
+inline constexpr std::uint32_t kMaxCouplingIterations = 16;
 inline constexpr float kMaxRigCompliance = 1.0f;
-inline constexpr std::uint32_t kMaxRigIterations = 256;        // of a solve of a rig, where it is not exact
-inline constexpr float kMaxSleepTime_s = 6.5f;                  // of slowness before sleep: 16 bits of ticks at 10,000 Hz
+// Iterations of a rig that is not solved exactly, in each solve.
+inline constexpr std::uint32_t kMaxRigIterations = 256;
+// Time of rest before sleep. It is counted in 16 bits of ticks at up to 10,000 Hz.
+inline constexpr float kMaxSleepTime_s = 6.5f;
 inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
-// Pairs of bodies with overlapping bounds in a tick, and manifolds, of which a pair with a mesh or a compound may have
-// many. Crowded bodies have pairs by the square of their number, and a touching pair takes about 1 KB in the manifold,
-// the contact kept for the next tick and the solver's bundles: 4 GB at the limit.
+// Limit for two counts of a tick: pairs of bodies with overlapping bounds, and manifolds. A pair with a mesh or a
+// compound may have many manifolds. The pairs of crowded bodies grow with the square of their number. A touching pair
+// takes about 1 KB (manifold, stored contact, solver bundles), which is 4 GB at the limit.
 inline constexpr std::uint32_t kMaxPairs = 4'000'000;
-// Shapes that are made of lists. A hull's points may be more than its vertices: those that matter most are kept.
+// Limits of shapes that are made of lists. A hull may have more points than vertices: the most significant points
+// become vertices.
 inline constexpr std::uint32_t kMaxHullVertices = 128;
 inline constexpr std::uint32_t kMaxHullPoints = 65'536;
 inline constexpr std::uint32_t kMaxMeshVertices = 4'000'000;
-inline constexpr std::uint32_t kMaxMeshTriangles = 4'000'000;      // about 100 bytes each in a world; of a height field, two a cell
+// A triangle takes about 100 bytes in a world. A height field has two triangles in each cell.
+inline constexpr std::uint32_t kMaxMeshTriangles = 4'000'000;
 inline constexpr std::uint32_t kMaxCompoundChildren = 65'536;
-inline constexpr std::uint32_t kMaxHistoryTicks = 1024;         // kept for queries: 17 s at 60 Hz, more than any player lags
-inline constexpr std::uint32_t kHistoryBytesPerBody = 80;       // a tick, of bodies that move; in blocks of sixteen
-inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;       // of where a query stands or begins: beyond it nothing is near
-inline constexpr float kMaxCastLength_m = 131'072.0f;            // from there to every body: a longer cast ends here
-// kMaxCoordinate_m, kMaxLinearSpeed_mps and kMaxAngularSpeed_radps: see settings.h
+// Ticks that queries can look back: 17 s at 60 Hz, more than any player lags behind.
+inline constexpr std::uint32_t kMaxHistoryTicks = 1024;
+// Bytes for each tick and each body that moves, in blocks of sixteen bodies.
+inline constexpr std::uint32_t kHistoryBytesPerBody = 80;
+// Largest coordinate of a query's position or start. No body is beyond it.
+inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;
+// Every body is within this distance of every query's start. A longer cast ends here.
+inline constexpr float kMaxCastLength_m = 131'072.0f;
+// kMaxCoordinate_m, kMaxLinearSpeed_mps and kMaxAngularSpeed_radps are in sim/constraints/settings.h.
 
 // ---------------------------------------------------------------- SIMD targets
 
 
-// `scalar` is the reference build of the same functions over plain float.
+// The SIMD instruction set that a world runs on. `scalar` compiles the same functions over plain float, as the
+// reference.
 enum class Target : std::uint8_t { automatic, scalar, ssse3, sse4, avx2, avx3, neon, wasm };
 
-std::span<const Target> available_targets();                  // on this machine and in this build, narrowest first
+std::span<const Target> available_targets();                  // those of this machine and this build, narrowest first
 Target best_target();
-std::string_view target_name(Target target);                  // "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm"
-Result<Target> target_from_name(std::string_view name);       // also "auto"; an unavailable target is an error that lists the available
+// "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm".
+std::string_view target_name(Target target);
+// Accepts "auto", too. An unavailable target is an error that lists the available ones.
+Result<Target> target_from_name(std::string_view name);
 
 // ---------------------------------------------------------------- ids
 
 
-// Names a body or a joint for as long as it lives; the generation tells a reused index apart. Part of the state: after a
-// restore the next spawned body gets the id that it would have got.
+// An id names a body or a joint for as long as it lives. Indices are used again; the generation tells one use from the
+// next. Ids are part of the state: after a restore, the next spawned body gets the id that it would have got.
 struct BodyId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;

@@ -1,4 +1,4 @@
-// The world: stepping, hashing, saving, and reading what is in it.
+// The world: stepping, hashing, saving, and reading its content.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ enum class Subsystem : std::uint8_t { clock, identity, bodies, joints, contacts,
 inline constexpr std::size_t kSubsystemCount = 7;
 std::string_view subsystem_name(Subsystem subsystem);
 
-// XXH3-64 of each subsystem's canonical little-endian form, and of the leaves in order.
+// XXH3-64 hashes: a leaf for the canonical little-endian form of each subsystem, and a root of the leaves in order.
 struct HashTree {
     std::array<std::uint64_t, kSubsystemCount> leaves{};
     std::uint64_t root = 0;
@@ -40,18 +40,18 @@ struct HashTree {
 
 enum class StepStatus : std::uint8_t {
     ok,
-    too_many_commands,   // more than kMaxCommandsPerTick: nothing was applied, the tick did not advance
-    // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree, jointed ones included, or more manifolds: a function of
-    // the state and the commands alone. The tick did not advance and the world is halted: every later step returns this again
-    // and does nothing, until a restore. The tick's commands were applied and are not undone, so that hash() and save() are
-    // those of a tick half done.
+    too_many_commands,   // more than kMaxCommandsPerTick: no command was applied and the tick did not advance
+    // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree (jointed pairs included), or
+    // more than kMaxPairs manifolds. This depends on the state and the commands alone. The tick did not advance and the
+    // world is halted: every later step returns this status and does nothing, until a restore. The tick's commands were
+    // applied and are not undone, so that hash() and save() describe a half-done tick.
     too_many_pairs,
 };
 
-// What a status other than `ok` means, with the tick that was not taken as its place, and the limit's name.
+// The meaning of a status other than `ok`. The place is the tick that was not taken; the text names the limit.
 Error step_error(StepStatus status, std::uint64_t tick);
 
-// What of a body may be another from tick to tick.
+// The part of a body's state that may change from tick to tick.
 struct BodyMotion {
     BodyId id;
     BodyType type = BodyType::dynamic;
@@ -62,7 +62,8 @@ struct BodyMotion {
 struct BodyState : BodyMotion {
     std::uint32_t shape = kNone;
     std::uint32_t material = 0;
-    std::uint16_t slot = 0xffff;                  // the player whose prefab it belongs to, or 0xffff
+    // The player whose prefab the body belongs to, or 0xffff.
+    std::uint16_t slot = 0xffff;
     float inverse_mass = 0.0f;                    // 1/kg
     std::uint64_t user_data = 0;
     bool sensor = false;
@@ -71,26 +72,31 @@ struct BodyState : BodyMotion {
 
 struct JointState {
     JointId id;
-    BodyId a, b;                                  // an invalid a: the world
-    BodyId c, d;                                  // of constraints of three or four bodies
-    Constraint constraint;                        // with targets as they are now
+    BodyId a, b;                                  // an invalid `a` is the world
+    BodyId c, d;                                  // for constraints of three or four bodies
+    Constraint constraint;                        // with its present targets
 };
 
-// Of a step's rigs on a device, by its own clock.
+// Times of a step's rigs on a device, by the device's own clock.
 struct DeviceTimes {
-    float send_ms = 0.0f;                         // with what the host takes to find what has changed
+    float send_ms = 0.0f;                         // includes the time in which the host finds the changes
     float solve_ms = 0.0f, return_ms = 0.0f;
 };
 
-// Rigs that are not solved as the scene may expect.
+// Rigs that are not solved as the scene asks.
 struct RigFaults {
-    std::uint32_t beyond_limits = 0;  // too large, the coloured solver has them
-    std::string_view limit;           // that the first of those would pass, by its name in sim/rigs/rigs.h: "kMaxGraphSides"
-    std::uint32_t idle = 0;           // named ones, of whose living bodies no ball socket or rod holds any
-    std::uint32_t first_idle = kNone; // of WorldDef::rigs
-    std::uint32_t unheeded = 0;       // named ones whose settings differ from those of one before them that names bodies of the same rig
+    // Rigs that are too large. The coloured solver solves them.
+    std::uint32_t beyond_limits = 0;
+    // The limit that the first of those exceeds, by its name in sim/rigs/rigs.h, for example "kMaxGraphSides".
+    std::string_view limit;
+    // Named rigs without a ball socket or rod on any of their living bodies.
+    std::uint32_t idle = 0;
+    std::uint32_t first_idle = kNone; // index into WorldDef::rigs
+    // Named rigs whose settings differ from those of an earlier one that names the same component.
+    std::uint32_t unheeded = 0;
     std::uint32_t first_unheeded = kNone;
-    std::uint32_t looped = 0;         // named RigSolver::direct, but with loops: the coloured solver has them
+    // Rigs with loops that name RigSolver::direct. The coloured solver solves them.
+    std::uint32_t looped = 0;
     std::uint32_t first_looped = kNone;
     bool operator==(const RigFaults&) const = default;
 };
@@ -99,15 +105,16 @@ struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
-    std::uint32_t rigs = 0;                       // awake or not
-    std::uint32_t device_rigs = 0;                // of them solved by WorldConfig::rig_device in the last step
-    DeviceTimes device_times;                     // of those
+    std::uint32_t rigs = 0;                       // awake and asleep
+    // Of these, the rigs that WorldConfig::rig_device solved in the last step, and their times.
+    std::uint32_t device_rigs = 0;
+    DeviceTimes device_times;
     RigFaults rig_faults;
     float max_penetration_m = 0.0f;
 };
 
-// A state of a world kept in memory, to go back to: what rollback netcode takes every tick. Its memory is used again when it is
-// filled again. Any world of the same definition may go back to it, on any target.
+// A state of a world, kept in memory. Rollback netcode takes one in every tick. Filling it again reuses its memory. Any
+// world of the same definition may go back to it, on any target.
 class Checkpoint {
   public:
     Checkpoint();
@@ -115,8 +122,8 @@ class Checkpoint {
     Checkpoint(Checkpoint&&) noexcept;
     Checkpoint& operator=(Checkpoint&&) noexcept;
 
-    bool taken() const;                           // false until World::checkpoint has filled it
-    std::uint64_t tick() const;                   // that it was taken at
+    bool taken() const;                           // false until World::checkpoint fills it
+    std::uint64_t tick() const;                   // the tick at which it was taken
 
   private:
     friend class World;
@@ -126,66 +133,67 @@ class Checkpoint {
 
 class World {
   public:
-    // Many worlds may be made of one definition, each with a state of its own.
+    // Makes a world. One definition may serve many worlds, each with its own state.
     static Result<std::unique_ptr<World>> create(std::shared_ptr<const Definition> definition, const WorldConfig& config = {});
-    // Makes a definition for this world alone. Errors are those of Definition::create and of the other.
+    // Makes a definition for this world alone. Errors are those of Definition::create and of the function above.
     static Result<std::unique_ptr<World>> create(const WorldDef& def, const WorldConfig& config = {});
     ~World();
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    // Advances by one tick of 1 / tick_rate_hz. Commands apply at its start. Saves, sets and restores the floating-point
-    // environment of every thread that it runs on.
+    // Advances by one tick of 1 / tick_rate_hz. Commands are applied at its start. The floating-point environment of
+    // every thread that the step uses is saved, set and restored.
     StepStatus step(std::span<const Command> commands = {}, Executor* executor = nullptr, StageObserver* observer = nullptr);
 
     std::uint64_t tick() const;                   // number of steps taken
-    HashTree hash() const;                        // of the state as it is now; computed on demand
-    std::span<const Event> events() const;        // of the last step, until the next
+    HashTree hash() const;                        // of the present state; computed on demand
+    std::span<const Event> events() const;        // of the last step; valid until the next
 
-    // Everything that influences the future, in one canonical form: a world made from the same definition and restored
-    // goes on with the same hashes and events, on any target and thread count. restore() of damaged bytes is an
-    // error and leaves the world as it was.
+    // save() writes everything that influences the future, in one canonical form. A world of the same definition that
+    // restores it goes on with the same hashes and events, on any target and thread count. restore() of damaged bytes
+    // is an error and leaves the world as it was.
     void save(std::vector<std::uint8_t>& out) const;
     Result<Ok> restore(std::span<const std::uint8_t> bytes);
-    // The same within a process, many times faster: no bytes are written or checked. An error if `to` is empty or of another
-    // definition; the world is then as it was.
+    // The same within a process, many times faster, because no bytes are written or checked. roll_back() is an error if
+    // `to` is empty or of another definition; the world is then as it was.
     void checkpoint(Checkpoint& out) const;
     Result<Ok> roll_back(const Checkpoint& to);
 
     Target target() const;
     float dt_s() const;
     const WorldDef& definition() const;
-    std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same
-    WorldStats stats() const;                     // looks at all bodies and joints
-    RigFaults rig_faults() const;                 // WorldStats', at once
+    std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same definition
+    WorldStats stats() const;                     // reads all bodies and joints
+    RigFaults rig_faults() const;                 // those of WorldStats, without reading all bodies
 
     bool alive(BodyId id) const;
     bool alive(JointId id) const;
-    // The state of a living body; all fields default for another id.
+    // The state of a living body. For another id, all fields have their defaults.
     BodyState body(BodyId id) const;
     JointState joint(JointId id) const;
-    void read_bodies(std::vector<BodyState>& out) const;   // every living body in index order
-    // Living bodies from index `from` on, ascending, as many as `out` has room for; returns how many. Whoever goes on behind the last of them
-    // until there are fewer than asked for has seen all, without a copy of them all.
+    void read_bodies(std::vector<BodyState>& out) const;   // every living body in order of index
+    // Reads living bodies in order of index, from index `from` on, as many as `out` has room for. Returns their number.
+    // To read all bodies in parts, call it again with the index behind the last one, until it returns fewer than `out`
+    // has room for.
     std::uint32_t read_motions(std::uint32_t from, std::span<BodyMotion> out) const;
     void read_joints(std::vector<JointState>& out) const;
-    BodyId find_body(std::string_view name) const;         // of the definition; invalid if there is none
+    BodyId find_body(std::string_view name) const;         // by name in the definition; invalid if there is none
     JointId find_joint(std::string_view name) const;
     bool slot_taken(std::uint32_t slot) const;
     std::array<float, kControlChannels> controls(std::uint32_t slot) const;
 
-    // Queries, one at a time: `hits` is cleared first, and empty unless the status is `hit`.
+    // Single queries. `hits` is cleared first, and stays empty unless the status is `hit`.
     QueryStatus cast_ray(const RayCast& query, std::vector<QueryHit>& hits) const;
     QueryStatus cast_shape(const ShapeCast& query, std::vector<QueryHit>& hits) const;
     QueryStatus overlap(const Overlap& query, std::vector<QueryHit>& hits) const;
     QueryStatus closest_point(const ClosestPoint& query, std::vector<QueryHit>& hits) const;
-    // Many at once, each at a tick of its own if need be; spread over the executor's workers.
+    // Batches of queries, spread over the executor's workers. Each query may name its own tick.
     void cast_rays(std::span<const RayCast> queries, QueryAnswers& out, Executor* executor = nullptr) const;
     void cast_shapes(std::span<const ShapeCast> queries, QueryAnswers& out, Executor* executor = nullptr) const;
     void overlaps(std::span<const Overlap> queries, QueryAnswers& out, Executor* executor = nullptr) const;
     void closest_points(std::span<const ClosestPoint> queries, QueryAnswers& out, Executor* executor = nullptr) const;
-    // The first tick that a query may ask for: WorldConfig::history_ticks before the present, but none before the world was
-    // made or restored.
+    // The first tick that a query may ask for: WorldConfig::history_ticks before the present, but not before the world
+    // was made or restored.
     std::uint64_t oldest_tick() const;
 
   private:

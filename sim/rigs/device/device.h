@@ -1,5 +1,5 @@
-// Rigs that nothing touches in a tick may be solved on another device than the CPU. The bits are the same, so that who
-// solves them is free, from tick to tick: what a device cannot do the CPU does.
+// Rigs that nothing touches in a tick may be solved on another device than the CPU. The bits are the same, so that the
+// device may change from tick to tick. The CPU does what a device cannot do.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace orrery::sim {
 
-// A tick's rigs that are alone: nothing touches a member, no other joint holds one, no actuator pushes one. Chains are ChainBundle::alone
-// of bundles[alone[k]], trees TreeBundle::alone of trees, graphs those that are Graph::alone.
+// The rigs of a tick that are alone: nothing touches a member, no other joint holds one, and no actuator pushes one.
+// Chains are alone by ChainBundle::alone of bundles[alone[k]], trees by TreeBundle::alone, graphs by Graph::alone.
 struct AloneTick {
     StepConstants step;
     std::uint32_t substeps;
     std::uint32_t iterations;  // solves of trees and graphs in a substep
-    // Of all bodies; those of the rigs are read and written.
+    // Data of all bodies. The bodies of the rigs are read and written.
     PoseRecord* pose;
     VelocityRecord* velocity;
     const std::uint32_t* mass_of;  // row of `mass`
@@ -30,13 +30,14 @@ struct AloneTick {
     // Bodies that move and hold trees or graphs, but are not dynamic; ascending.
     const std::uint32_t* kinematic;
     std::uint32_t kinematic_count;
-    bool pushed;               // actuators push bodies of none of these, whose forces of 0 are then added
-    // Of all joints, by force_row: read and written, and written where some rig is breakable.
+    // True if actuators push bodies, none of which is in these rigs. Forces of 0 are then added to these rigs' bodies.
+    bool pushed;
+    // Data of all joints, by force_row: read and written; written only if some rig is breakable.
     RigForce* force;
     float* mean_n;
     std::uint32_t force_rows;
     bool breakable;
-    bool trees_alone, graphs_alone;  // some are
+    bool trees_alone, graphs_alone;  // true if some are alone
 
     const ChainBundle* bundles;
     std::uint32_t bundle_count;
@@ -47,7 +48,7 @@ struct AloneTick {
     const Graph* graphs;
     std::uint32_t graph_count;
 
-    // The same from one tick to the next as long as `layout` is; of graphs what is "of the rig" alone.
+    // Unchanged from tick to tick as long as `layout` is unchanged; of graphs only the parts "of the rig".
     const ChainSlot* slots;
     const ChainExtras* extras;
     std::uint32_t slot_count;
@@ -61,28 +62,28 @@ struct AloneTick {
     std::uint32_t graph_body_groups;
     const GraphSides* graph_sides;
     std::uint32_t graph_side_groups;
-    const GraphStep* graph_steps;  // by Graph::first_step; Graph::step points to the host's
+    const GraphStep* graph_steps;  // by Graph::first_step; Graph::step points to the host's data
     std::uint32_t graph_step_count;
     std::size_t plane_rows, change_rows;  // of all graphs
     std::uint64_t layout;
 
-    std::uint32_t workers;  // of the host, that may share work
-    // Executor::run, of `executor`.
+    std::uint32_t workers;  // workers of the host that may share the work
+    // Executor::run of `executor`.
     void (*run)(void* executor, std::uint32_t count, void (*task)(void* context, std::uint32_t index), void* context);
     void* executor;
 };
 
 enum class DeviceAnswer : std::uint8_t {
     done,
-    declined,  // nothing was changed: too few rigs to be worth it, or no memory for so many
+    declined,  // nothing was changed: too few rigs to pay off, or not enough memory
     lost,      // nothing was changed, and the device will not answer again
 };
 
-// Of one world.
+// The rigs of one world on the device.
 class RigSession {
   public:
     virtual ~RigSession() = default;
-    // `times` is set where it is done.
+    // `times` is set if the status is done.
     virtual DeviceAnswer solve(const AloneTick& tick, DeviceTimes& times) = 0;
 };
 
