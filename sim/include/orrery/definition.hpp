@@ -41,8 +41,9 @@ struct ShapeDef {
     // Hull: points in any order, m. Their convex hull is the shape, and its centre of mass is the body's position.
     // Mesh: vertices, m.
     std::vector<Vec3> points{};
-    // mesh: three vertices a triangle, counter-clockwise seen from the side that collides; fixed and kinematic bodies only.
-    // Triangles without an area are left out (see left_out.hpp). A mesh of such triangles alone is an error.
+    // Mesh: three vertices for each triangle, counter-clockwise as seen from the side that collides. For fixed and
+    // kinematic bodies only. Triangles without an area are left out (left_out.hpp); a mesh of such triangles only is an
+    // error.
     std::vector<std::uint32_t> indices{};
     // Height field: heights above local y = 0, row by row, in metres times spacing.y. heights[k * columns + i] is the
     // sample at x = i * spacing.x and z = k * spacing.z from the corner. The body's position is the centre of the
@@ -117,18 +118,21 @@ struct BodyDef {
     std::uint32_t shape = kNone;
     std::uint32_t material = 0;                   // index into WorldDef::materials
     Pose pose;
-    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world; 0 is used for a fixed body
-    float mass_kg = 0.0f;                         // 0: from shape and density
+    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world; zero counts for fixed bodies
+    float mass_kg = 0.0f;                         // 0: computed from shape and density
     float linear_damping = 0.0f, angular_damping = 0.0f;  // 1/s
     float gravity_scale = 1.0f;
-    // AxisLock bits. A lock takes any force or torque along its axis, as a bearing does. The inertia about the free axes is whole.
+    // AxisLock bits. A lock takes any force or torque along its axis, as a bearing does. The inertia about the free axes is
+    // that of the whole body.
     std::uint8_t locks = 0;
-    bool can_sleep = true;                        // false: it keeps itself, and what it touches, awake
-    std::uint32_t category = 1, mask = 0xffff'ffffu;  // two bodies collide if each's category meets the other's mask
-    std::uint64_t user_data = 0;                  // carried, saved, hashed, never read
-    // Touches nothing, and tells by sensor_begin and sensor_end which dynamic and kinematic bodies overlap it at the end of a
-    // tick; not fixed ones, not other sensors, and none that a joint keeps from colliding with it. Else a body like any other:
-    // it moves, falls and has mass, as its type is. Category and mask count as between colliding bodies.
+    bool can_sleep = true;                        // false: keeps itself and the bodies that it touches awake
+    // Two bodies collide if the category of each shares a bit with the mask of the other.
+    std::uint32_t category = 1, mask = 0xffff'ffffu;
+    std::uint64_t user_data = 0;                  // stored, saved and hashed, but never used
+    // A sensor touches nothing. The events sensor_begin and sensor_end report the dynamic and kinematic bodies that
+    // overlap it at the end of a tick. They do not report fixed bodies, other sensors, or bodies that a joint keeps
+    // from colliding with it. Category and mask count as between colliding bodies. In all else a sensor is a body of
+    // its type: it moves, falls and has mass.
     bool sensor = false;
     CollisionMode collision_mode = CollisionMode::discrete;  // no effect on fixed bodies
 };
