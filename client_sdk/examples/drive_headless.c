@@ -17,7 +17,8 @@ static const char usage[] =
     "  drives straight ahead for SECONDS (default 10) and prints the distance\n"
     "  --watch  sends no controls, needs no slot, and prints lines of key=value: one each second, and\n"
     "             key_frame  when it is complete: seconds since connecting, its tick, bodies, bytes\n"
-    "             watched    after SECONDS of snapshots: bodies, snapshots, bytes per second (mean, and of the largest\n"
+    "             watched    after SECONDS of snapshots: bodies, snapshots, bytes per second (mean, and of the "
+    "largest\n"
     "                        whole second), ticks of the first and the last snapshot\n"
     "           These seconds are the server's: the ticks that it steps in a second at its rate. wall_s is real\n"
     "           time. Bytes are those of datagrams, without UDP and IP headers.\n"
@@ -37,8 +38,8 @@ static void wait_a_frame(void) {
     nanosleep(&frame, NULL);
 }
 
-static int read_token(const char *path, uint8_t token[ORRERY_TOKEN_BYTES]) {
-    FILE *file = fopen(path, "rb");
+static int read_token(const char* path, uint8_t token[ORRERY_TOKEN_BYTES]) {
+    FILE* file = fopen(path, "rb");
     size_t size;
     if (!file) return 0;
     size = fread(token, 1, ORRERY_TOKEN_BYTES, file);
@@ -47,7 +48,7 @@ static int read_token(const char *path, uint8_t token[ORRERY_TOKEN_BYTES]) {
 }
 
 /* Receives, answers, sends. 0 if the connection has ended. `connected` becomes that event when it comes. */
-static int poll_client(orrery_client *client, orrery_event *connected) {
+static int poll_client(orrery_client* client, orrery_event* connected) {
     orrery_event event = {0};
     event.struct_size = sizeof event;
     orrery_client_poll(client, now_ns());
@@ -63,7 +64,7 @@ static int poll_client(orrery_client *client, orrery_event *connected) {
 /* ---------------------------------------------------------------------------------------------------- driving */
 
 /* Where the own vehicle is shown now; 0 if it is not known yet. */
-static int own_position(orrery_client *client, float out[3]) {
+static int own_position(orrery_client* client, float out[3]) {
     enum { CAPACITY = 4096 };
     static orrery_body_id ids[CAPACITY];
     static float positions[3 * CAPACITY];
@@ -85,7 +86,7 @@ static int own_position(orrery_client *client, float out[3]) {
     return 0;
 }
 
-static int drive(orrery_client *client, double seconds) {
+static int drive(orrery_client* client, double seconds) {
     const float forward[] = {1.0f, 0.0f};
     orrery_event connected = {0};
     float start[3] = {0}, end[3] = {0};
@@ -117,14 +118,14 @@ static int drive(orrery_client *client, double seconds) {
 
 /* --------------------------------------------------------------------------------------------------- watching */
 
-static orrery_client_stats stats_of(const orrery_client *client) {
+static orrery_client_stats stats_of(const orrery_client* client) {
     orrery_client_stats stats = {0};
     stats.struct_size = sizeof stats;
     orrery_client_get_stats(client, &stats);
     return stats;
 }
 
-static orrery_session session_of(const orrery_client *client) {
+static orrery_session session_of(const orrery_client* client) {
     orrery_session session = {0};
     session.struct_size = sizeof session;
     orrery_client_get_session(client, &session);
@@ -132,7 +133,7 @@ static orrery_session session_of(const orrery_client *client) {
 }
 
 /* 0 if it did not come. */
-static int await_key_frame(orrery_client *client, uint64_t begun) {
+static int await_key_frame(orrery_client* client, uint64_t begun) {
     orrery_event connected = {0};
     uint64_t told = begun;
     while (poll_client(client, &connected)) {
@@ -162,12 +163,12 @@ static int await_key_frame(orrery_client *client, uint64_t begun) {
 }
 
 /* Bytes a second of the server between two moments at which a snapshot was the newest. */
-static double bytes_per_s(const orrery_client_stats *from, const orrery_client_stats *to, double tick_rate_hz) {
+static double bytes_per_s(const orrery_client_stats* from, const orrery_client_stats* to, double tick_rate_hz) {
     const uint64_t ticks = to->newest_tick - from->newest_tick;
     return ticks == 0 ? 0.0 : (double)(to->bytes_received - from->bytes_received) * tick_rate_hz / (double)ticks;
 }
 
-static int watch(orrery_client *client, double seconds, uint64_t begun) {
+static int watch(orrery_client* client, double seconds, uint64_t begun) {
     orrery_event connected = {0};
     orrery_client_stats first, second, now; /* `second`: where the current one began */
     double rate_hz, largest = 0.0;
@@ -196,7 +197,8 @@ static int watch(orrery_client *client, double seconds, uint64_t begun) {
         fflush(stdout);
         second = now;
     }
-    if (bytes_per_s(&first, &now, rate_hz) > largest) largest = bytes_per_s(&first, &now, rate_hz); /* its last second was cut short */
+    if (bytes_per_s(&first, &now, rate_hz) > largest)
+        largest = bytes_per_s(&first, &now, rate_hz); /* its last second was cut short */
     if (silent) fprintf(stderr, "no snapshot for %.0f s\n", silence_timeout_s);
     printf(
         "watched wall_s=%.1f bodies=%u snapshots=%llu snapshots_lost=%llu bytes_per_s=%.0f bytes_per_s_max=%.0f "
@@ -209,13 +211,13 @@ static int watch(orrery_client *client, double seconds, uint64_t begun) {
 
 /* ------------------------------------------------------------------------------------------------------- main */
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int watches = argc > 1 && strcmp(argv[1], "--watch") == 0;
     const int first = watches ? 2 : 1;
-    const char *path;
+    const char* path;
     double seconds = 10.0;
     uint8_t token[ORRERY_TOKEN_BYTES];
-    orrery_client *client = NULL;
+    orrery_client* client = NULL;
     uint64_t begun;
     int result;
 
@@ -228,7 +230,7 @@ int main(int argc, char **argv) {
         return 64;
     }
     if (argc > first + 1) {
-        char *end = NULL;
+        char* end = NULL;
         seconds = strtod(argv[first + 1], &end);
         if (*end != 0 || !(seconds > 0.0 && seconds < 1e6)) {
             fprintf(stderr, "%s is not a number of seconds from 0 to 1000000\n%s", argv[first + 1], usage);

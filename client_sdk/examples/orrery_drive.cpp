@@ -32,9 +32,9 @@ using orrery::drive::View;
 
 constexpr double kMinDistance_m = 5.0;
 constexpr double kConnectTimeout_s = 15.0;
-constexpr double kJoinTimeout_s = 120.0;  // a large scene's bodies take a while to arrive
+constexpr double kJoinTimeout_s = 120.0;   // a large scene's bodies take a while to arrive
 constexpr double kOwnBodyTimeout_s = 5.0;  // of a seat that gets a vehicle: it is spawned when the player joins
-constexpr double kKeyHold_s = 0.25;  // terminals report key presses, not releases: a press holds this long
+constexpr double kKeyHold_s = 0.25;        // terminals report key presses, not releases: a press holds this long
 constexpr auto kFrame = std::chrono::milliseconds(8);
 
 struct Options {
@@ -57,7 +57,8 @@ void print_usage(std::FILE* to) {
         "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--seconds N]\n"
         "  --token FILE        connect token (default: build/replays/connect.token, which `orrery serve` writes)\n"
         "  --server ADDR:PORT  get a token from a server that runs with --insecure\n"
-        "  --auto              drive straight ahead; without it: W A S D on the terminal, space for the third channel (brakes or\n"
+        "  --auto              drive straight ahead; without it: W A S D on the terminal, space for the third channel "
+        "(brakes or\n"
         "                      jumps), X to let go, Q to leave\n"
         "  --seconds N         time to drive (default with --auto: 10)\n"
         "exit codes: 0 success (--auto: moved more than 5 m), 1 no such motion or no connection, 2 no usable token, 64 "
@@ -80,12 +81,14 @@ std::optional<Options> parse(int argc, char** argv) {
             char* end = nullptr;
             options.seconds = std::strtod(argv[++i], &end);
             if (*end != 0 || !(options.seconds > 0.0 && options.seconds < 1e6)) {
-                std::fprintf(stderr, "orrery_drive: --seconds: %s is not a number of seconds from 0 to 1000000\n", argv[i]);
+                std::fprintf(stderr, "orrery_drive: --seconds: %s is not a number of seconds from 0 to 1000000\n",
+                             argv[i]);
                 return std::nullopt;
             }
         } else {
             const bool known = argument == "--token" || argument == "--server" || argument == "--seconds";
-            std::fprintf(stderr, "orrery_drive: %s: %s\n", argument.c_str(), known ? "a value is missing" : "is not an option");
+            std::fprintf(stderr, "orrery_drive: %s: %s\n", argument.c_str(),
+                         known ? "a value is missing" : "is not an option");
             return std::nullopt;
         }
     }
@@ -130,7 +133,8 @@ class Drive {
         const std::vector<std::uint8_t> token{std::istreambuf_iterator<char>(file), {}};
         if (!file.is_open()) {
             std::fprintf(stderr,
-                         "orrery_drive: %s: cannot be read; start a server, which writes it, or name another file with --token\n",
+                         "orrery_drive: %s: cannot be read; start a server, which writes it, or name another file with "
+                         "--token\n",
                          options_.token.c_str());
             return false;
         }
@@ -149,13 +153,19 @@ class Drive {
         std::uint64_t driving_since = 0, playing_since = 0;
         while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
             const bool joining = client_.state() == ORRERY_STATE_JOINING;
-            if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s) lost_ = "no answer in 15 s from " + whom();
+            if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s)
+                lost_ = "no answer in 15 s from " + whom();
             if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
-                lost_ = "the room has no free slot, and --auto needs a vehicle; to watch, leave out --auto, or use drive_headless --watch";
+                lost_ =
+                    "the room has no free slot, and --auto needs a vehicle; to watch, leave out --auto, or use "
+                    "drive_headless --watch";
             if (playing() && playing_since == 0) playing_since = now_ns();
-            if (options_.automatic && !track_.known && playing_since != 0 && seconds_since(playing_since) > kOwnBodyTimeout_s)
-                lost_ = "this slot has no body of its own that --auto can measure: it controls bodies of the scene; leave out --auto";
+            if (options_.automatic && !track_.known && playing_since != 0 &&
+                seconds_since(playing_since) > kOwnBodyTimeout_s)
+                lost_ =
+                    "this slot has no body of its own that --auto can measure: it controls bodies of the scene; leave "
+                    "out --auto";
             if ((track_.known || (playing() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
             if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
             heard_ = heard_ || playing() || joining;
@@ -180,7 +190,8 @@ class Drive {
         while (client_.next_event(event)) {
             if (event.kind != ORRERY_EVENT_DISCONNECTED) continue;
             lost_ = "disconnected from " + whom() + ": " + event.text;
-            if (!heard_ && options_.server.empty()) lost_ += "; check that the server runs and made the token. Its log has the reason for a refusal";
+            if (!heard_ && options_.server.empty())
+                lost_ += "; check that the server runs and made the token. Its log has the reason for a refusal";
         }
     }
 
@@ -252,11 +263,15 @@ class Drive {
         }
         const orrery_client_stats stats = client_.stats();
         char line[256];
-        std::snprintf(
-            line, sizeof line, " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
-            !playing() ? "connecting" : watching() ? "watching" : "driving", track_.speed_mps(), stats.rtt_s * 1e3,
-            static_cast<unsigned long long>(stats.newest_tick), stats.snapshot_loss * 100.0, stats.delay_ticks);
-        terminal.show(view.text() + line + " W A S D drive, space brakes or jumps, X lets go, Q leaves  @ you  & others\x1b[K");
+        std::snprintf(line, sizeof line,
+                      " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
+                      !playing()   ? "connecting"
+                      : watching() ? "watching"
+                                   : "driving",
+                      track_.speed_mps(), stats.rtt_s * 1e3, static_cast<unsigned long long>(stats.newest_tick),
+                      stats.snapshot_loss * 100.0, stats.delay_ticks);
+        terminal.show(view.text() + line +
+                      " W A S D drive, space brakes or jumps, X lets go, Q leaves  @ you  & others\x1b[K");
     }
 
     int report(const orrery_client_stats& stats) {

@@ -77,7 +77,8 @@ Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
     const Result<Address> address = Address::parse(server);
     if (!address) return address.error();
     if (address->port == 0) {
-        return Error{ErrorCode::invalid_argument, std::string(server.substr(0, 64)), "the address has no port; give the port of the server"};
+        return Error{ErrorCode::invalid_argument, std::string(server.substr(0, 64)),
+                     "the address has no port; give the port of the server"};
     }
     asked_ = *address;
     asker_.start(asked_, kNetcodeProtocolId, now);

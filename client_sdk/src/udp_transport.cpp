@@ -125,8 +125,8 @@ void UdpTransport::send(const Address& to, protocol::Bytes datagram) {
     sockaddr_storage address;
     const socklen_t size = to_sockaddr(to, address);
     // A full buffer or an unreachable host loses the datagram, as any network may. Sizes are below kMaxDatagramBytes.
-    (void)!::sendto(native(socket), reinterpret_cast<const char*>(datagram.data()), static_cast<int>(datagram.size()), kNoSignal,
-                    reinterpret_cast<const sockaddr*>(&address), size);
+    (void)!::sendto(native(socket), reinterpret_cast<const char*>(datagram.data()), static_cast<int>(datagram.size()),
+                    kNoSignal, reinterpret_cast<const sockaddr*>(&address), size);
 }
 
 std::size_t UdpTransport::receive(Address& from, protocol::MutableBytes buffer) {
@@ -136,8 +136,9 @@ std::size_t UdpTransport::receive(Address& from, protocol::MutableBytes buffer) 
         for (int i = 0; i < kTries; ++i) {
             sockaddr_storage address;
             socklen_t size = sizeof address;
-            const auto got = ::recvfrom(native(socket), reinterpret_cast<char*>(buffer.data()), static_cast<int>(buffer.size()), 0,
-                                        reinterpret_cast<sockaddr*>(&address), &size);
+            const auto got =
+                ::recvfrom(native(socket), reinterpret_cast<char*>(buffer.data()), static_cast<int>(buffer.size()), 0,
+                           reinterpret_cast<sockaddr*>(&address), &size);
             if (got > 0) {
                 from = from_sockaddr(address);
                 return static_cast<std::size_t>(got);

@@ -106,7 +106,8 @@ void write_connect_token(const ConnectToken& token, std::span<std::uint8_t, kCon
 
 Result<ConnectToken> read_connect_token(Bytes bytes) {
     if (bytes.size() != kConnectTokenBytes) {
-        return token_error("connect token", "must have exactly 2048 bytes: it was cut off or is not a token; mint a new one");
+        return token_error("connect token",
+                           "must have exactly 2048 bytes: it was cut off or is not a token; mint a new one");
     }
     WireReader in(bytes);
     const Bytes version = in.bytes(kNetcodeVersion.size());
@@ -124,7 +125,8 @@ Result<ConnectToken> read_connect_token(Bytes bytes) {
     in.array(token.private_part);
     token.timeout_seconds = static_cast<std::int32_t>(in.u32());
     if (!read_addresses(in, token.servers)) {
-        return token_error("connect token, server addresses", "must be 1 to 32 addresses of type 1 (IPv4) or 2 (IPv6): mint a new token");
+        return token_error("connect token, server addresses",
+                           "must be 1 to 32 addresses of type 1 (IPv4) or 2 (IPv6): mint a new token");
     }
     in.array(token.client_to_server);
     in.array(token.server_to_client);
@@ -185,10 +187,12 @@ Result<PublicTokenBytes> mint_connect_token(const TokenRequest& request, const K
     }
     for (std::uint32_t i = 0; i < servers.count; ++i) {
         if (servers.items[i].valid()) continue;
-        return Error{ErrorCode::invalid_argument, "server addresses[" + std::to_string(i) + "]", "is not set; give an address with a port"};
+        return Error{ErrorCode::invalid_argument, "server addresses[" + std::to_string(i) + "]",
+                     "is not set; give an address with a port"};
     }
     if (request.create_timestamp > UINT64_MAX - request.expires_in_seconds) {
-        return Error{ErrorCode::invalid_argument, "create timestamp", "is not a time in Unix seconds; give the present time"};
+        return Error{ErrorCode::invalid_argument, "create timestamp",
+                     "is not a time in Unix seconds; give the present time"};
     }
     PrivateToken secret;
     secret.client_id = request.client_id;

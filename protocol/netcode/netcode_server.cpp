@@ -61,7 +61,8 @@ Result<std::unique_ptr<NetcodeServer>> NetcodeServer::create(const NetcodeServer
     }
     for (const Address& address : addresses) {
         if (!address.valid() || address.port == 0) {
-            return config_error("public_addresses", address.to_string() + " has no port; name the port that clients send to");
+            return config_error("public_addresses",
+                                address.to_string() + " has no port; name the port that clients send to");
         }
     }
     if (config.token_opens_per_tick < 1 || config.token_opens_per_tick > kMaxOpensPerTick) {

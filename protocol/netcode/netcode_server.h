@@ -34,7 +34,7 @@ struct NetcodeServerConfig {
     std::uint32_t token_opens_per_tick = 64;  // about 0.2 ms of cryptography; more requests wait for their repetition
     std::uint32_t max_pending = kMaxPending;  // challenged, not yet answered; see PendingTable
     std::uint32_t max_pending_per_prefix = kMaxPendingPerPrefix;
-    std::uint32_t max_events = 8192;          // unread; payloads above it are dropped and counted
+    std::uint32_t max_events = 8192;  // unread; payloads above it are dropped and counted
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;
 

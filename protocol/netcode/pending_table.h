@@ -27,8 +27,8 @@
 
 namespace orrery::protocol {
 
-inline constexpr TimeNs kPendingLife = kNsPerSecond;          // five round trips of 200 ms
-inline constexpr std::uint32_t kMaxPending = 16'384;          // see above; memory is taken only as entries come
+inline constexpr TimeNs kPendingLife = kNsPerSecond;  // five round trips of 200 ms
+inline constexpr std::uint32_t kMaxPending = 16'384;  // see above; memory is taken only as entries come
 inline constexpr std::uint32_t kMaxPendingPerPrefix = 4096;
 inline constexpr BucketRate kPendingResponses{20.0, 20.0};  // each a tag check; a client sends ten a second
 

@@ -109,8 +109,8 @@ class Channel {
     // alone when they are due.
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
-    // A packet of `message` alone, of at most kMaxUnreliableBytes, whatever the channel's state: the last word of an end
-    // that gives the connection up. It may be written again, since nothing tells whether it arrives.
+    // A packet of `message` alone, of at most kMaxUnreliableBytes, whatever the channel's state: the last word of an
+    // end that gives the connection up. It may be written again, since nothing tells whether it arrives.
     std::size_t write_last_word(TimeNs now, Bytes message, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
     // False: the channel has failed (`error()` names it), now or before.

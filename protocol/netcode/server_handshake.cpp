@@ -124,9 +124,8 @@ void NetcodeServer::State::send_challenge(const Address& to, const PrivateToken&
                          challenge_key, body.token);
     std::array<std::uint8_t, kChallengeBodyBytes> bytes;
     write_challenge_body(body, bytes);
-    const std::size_t size =
-        seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id, token.server_to_client,
-                    send_scratch);
+    const std::size_t size = seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id,
+                                         token.server_to_client, send_scratch);
     static_assert(1 + 8 + kChallengeBodyBytes + kMacBytes < kRequestBytes);
     ++counters.requests_challenged;
     transmit(to, Bytes(send_scratch).first(size));

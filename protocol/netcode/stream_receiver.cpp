@@ -87,7 +87,8 @@ bool StreamReceiver::pop(Bytes& out) {
     if (inbox_head_ == inbox_.size()) {
         inbox_.clear();
         inbox_head_ = cut_at_ = 0;
-        if (inbox_.capacity() > kKeptCapacity) std::vector<std::uint8_t>().swap(inbox_);  // shrink_to_fit does nothing without exceptions
+        if (inbox_.capacity() > kKeptCapacity)
+            std::vector<std::uint8_t>().swap(inbox_);  // shrink_to_fit does nothing without exceptions
     } else if (inbox_head_ * 2 > inbox_.size()) {
         inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(inbox_head_));
         cut_at_ -= inbox_head_;

@@ -54,7 +54,8 @@ void StreamSender::acknowledged(const Interval& range) {
     if (head_ == buffer_.size()) {
         buffer_.clear();
         head_ = 0;
-        if (buffer_.capacity() > kKeptCapacity) std::vector<std::uint8_t>().swap(buffer_);  // shrink_to_fit does nothing without exceptions
+        if (buffer_.capacity() > kKeptCapacity)
+            std::vector<std::uint8_t>().swap(buffer_);  // shrink_to_fit does nothing without exceptions
     } else if (head_ * 2 > buffer_.size()) {
         buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;

@@ -25,7 +25,8 @@ void store_u64(std::uint64_t value, std::uint8_t* out) {
 }
 
 bool known(std::uint8_t kind) {
-    return kind >= static_cast<std::uint8_t>(ChunkKind::file_header) && kind <= static_cast<std::uint8_t>(ChunkKind::end);
+    return kind >= static_cast<std::uint8_t>(ChunkKind::file_header) &&
+           kind <= static_cast<std::uint8_t>(ChunkKind::end);
 }
 
 using Trailer = std::array<std::uint8_t, kTrailerBytes>;
@@ -52,7 +53,9 @@ HeaderBytes encode_header(const ChunkHeader& header) {
     return bytes;
 }
 
-std::uint64_t payload_checksum(std::span<const std::uint8_t> payload) { return XXH3_64bits(payload.data(), payload.size()); }
+std::uint64_t payload_checksum(std::span<const std::uint8_t> payload) {
+    return XXH3_64bits(payload.data(), payload.size());
+}
 
 Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload) {
     Chain chain;
@@ -82,8 +85,8 @@ ChunkWriter::~ChunkWriter() { ZSTD_freeCCtx(zstd_); }
 bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload) {
     if (payload.size() < kCompressFromBytes) return false;
     compressed_.resize(ZSTD_compressBound(payload.size()));
-    const std::size_t size = ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(),
-                                               payload.size(), kZstdLevel);
+    const std::size_t size =
+        ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(), payload.size(), kZstdLevel);
     if (ZSTD_isError(size) || size >= payload.size() || payload.size() > max_unpacked_bytes(kind, size)) return false;
     compressed_.resize(size);
     return true;
@@ -115,7 +118,7 @@ Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> pay
 
 ChunkReader::ChunkReader(const Source& source, const Position& start)
     : source_(source), position_(start), zstd_(ZSTD_createDCtx()) {
-    if (!zstd_) std::abort();             // out of memory
+    if (!zstd_) std::abort();  // out of memory
     if (sodium_init() < 0) std::abort();
 }
 ChunkReader::~ChunkReader() { ZSTD_freeDCtx(zstd_); }
@@ -179,7 +182,8 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
     for (std::size_t i = 0; i < 8 && 8 + i < have; ++i) expected.length |= std::uint64_t{bytes[8 + i]} << (8 * i);
 
     // A whole header of another format is not damage: its checksum holds.
-    if (have == kHeaderBytes && load_u64(bytes.data() + kHeaderCheckedBytes) == XXH3_64bits(bytes.data(), kHeaderCheckedBytes)) {
+    if (have == kHeaderBytes &&
+        load_u64(bytes.data() + kHeaderCheckedBytes) == XXH3_64bits(bytes.data(), kHeaderCheckedBytes)) {
         const auto format = static_cast<std::uint16_t>(bytes[4] | bytes[5] << 8);
         if (std::equal(bytes.begin(), bytes.begin() + 4, encode_header(expected).begin()) && format != kFormatVersion) {
             stop(ReadStatus::unreadable, offset, "");
@@ -192,16 +196,21 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
     const HeaderBytes good = encode_header(expected);
     for (std::size_t i = 0; i < have; ++i) {
         if (bytes[i] == good[i]) continue;
-        if (i < 4) return corrupt(position_.sequence == 0 ? "not a replay: its first bytes are not those of a replay; name a file that ends in .orr"
-                                                          : "a chunk header does not begin with its mark; use an undamaged copy");
+        if (i < 4)
+            return corrupt(
+                position_.sequence == 0
+                    ? "not a replay: its first bytes are not those of a replay; name a file that ends in .orr"
+                    : "a chunk header does not begin with its mark; use an undamaged copy");
         if (i < 6) return corrupt("a chunk header's format number is wrong; use an undamaged copy");
-        if (i < kHeaderCheckedBytes) return corrupt("a chunk is out of sequence: one is missing, doubled or moved; use an undamaged copy");
+        if (i < kHeaderCheckedBytes)
+            return corrupt("a chunk is out of sequence: one is missing, doubled or moved; use an undamaged copy");
         return corrupt("a chunk header's checksum is wrong; use an undamaged copy");
     }
     if (have > 6 && !known(bytes[6])) return corrupt("a chunk is of an unknown kind; use an undamaged copy");
     if (have > 6 && (expected.kind == ChunkKind::file_header) != (position_.sequence == 0))
         return corrupt("the file header is not the first chunk, or not the only one; use an undamaged copy");
-    if (have > 7 && (expected.flags & ~kKnownFlags)) return corrupt("a chunk header has unknown flags; use an undamaged copy");
+    if (have > 7 && (expected.flags & ~kKnownFlags))
+        return corrupt("a chunk header has unknown flags; use an undamaged copy");
     if (expected.length > max_payload_bytes(expected.kind))
         return corrupt("a chunk header announces more bytes than a chunk of its kind may have; use an undamaged copy");
     header = expected;
@@ -223,8 +232,10 @@ ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderByte
     const Trailer good = make_trailer(stored_, chain);
     for (std::size_t i = 0; i < have; ++i) {
         if (trailer[i] == good[i]) continue;
-        return i < 8 ? stop(ReadStatus::corrupt, offset, "a chunk's checksum is wrong; use an undamaged copy")
-                     : stop(ReadStatus::corrupt, offset, "a chunk's chain hash does not continue that of the chunk before it; use an undamaged copy");
+        return i < 8
+                   ? stop(ReadStatus::corrupt, offset, "a chunk's checksum is wrong; use an undamaged copy")
+                   : stop(ReadStatus::corrupt, offset,
+                          "a chunk's chain hash does not continue that of the chunk before it; use an undamaged copy");
     }
     if (have < kTrailerBytes)
         return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
@@ -237,17 +248,21 @@ ReadStatus ChunkReader::decompress(ChunkKind kind) {
     const unsigned long long size = ZSTD_getFrameContentSize(stored_.data(), stored_.size());
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
         return corrupt("a compressed chunk does not state its size; use an undamaged copy");
-    if (size > max_payload_bytes(kind)) return corrupt("a chunk decompresses to more bytes than a chunk of its kind may have; use an undamaged copy");
-    if (size > max_unpacked_bytes(kind, stored_.size())) return corrupt("a chunk decompresses to more bytes than its compressed size allows; use an undamaged copy");
+    if (size > max_payload_bytes(kind))
+        return corrupt("a chunk decompresses to more bytes than a chunk of its kind may have; use an undamaged copy");
+    if (size > max_unpacked_bytes(kind, stored_.size()))
+        return corrupt("a chunk decompresses to more bytes than its compressed size allows; use an undamaged copy");
     if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
         return corrupt("a compressed chunk is not exactly one frame; use an undamaged copy");
     plain_size_ = static_cast<std::size_t>(size);
     if (plain_size_ > plain_room_) {
-        plain_ = std::make_unique_for_overwrite<std::uint8_t[]>(plain_size_);  // not cleared first: that takes as long again
+        plain_ =
+            std::make_unique_for_overwrite<std::uint8_t[]>(plain_size_);  // not cleared first: that takes as long again
         plain_room_ = plain_size_;
     }
     const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.get(), plain_size_, stored_.data(), stored_.size());
-    if (ZSTD_isError(got) || got != plain_size_) return corrupt("a chunk cannot be decompressed; use an undamaged copy");
+    if (ZSTD_isError(got) || got != plain_size_)
+        return corrupt("a chunk cannot be decompressed; use an undamaged copy");
     return ReadStatus::chunk;
 }
 

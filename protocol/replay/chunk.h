@@ -63,12 +63,12 @@ class ChunkWriter {
 };
 
 enum class ReadStatus : std::uint8_t {
-    chunk,         // one more chunk was read
-    closed,        // the file ends right after END
-    open,          // the file ends at the end of a chunk, without END
-    torn,          // the file ends inside a chunk
-    corrupt,       // a check failed at error_offset()
-    unreadable,    // the source could not be read, or the format is another
+    chunk,       // one more chunk was read
+    closed,      // the file ends right after END
+    open,        // the file ends at the end of a chunk, without END
+    torn,        // the file ends inside a chunk
+    corrupt,     // a check failed at error_offset()
+    unreadable,  // the source could not be read, or the format is another
 };
 
 // A place between two chunks where reading can go on.
@@ -76,14 +76,14 @@ struct Position {
     std::uint64_t offset = 0;
     std::uint64_t sequence = 0;
     Chain chain{};
-    bool ended = false;                      // END was read
+    bool ended = false;  // END was read
 };
 
 struct Chunk {
     ChunkKind kind = ChunkKind::tick;
-    std::uint64_t offset = 0;                // of its header in the file
+    std::uint64_t offset = 0;  // of its header in the file
     Chain chain_before{};
-    std::span<const std::uint8_t> payload;   // decompressed; valid until the next call
+    std::span<const std::uint8_t> payload;  // decompressed; valid until the next call
 };
 
 class ChunkReader {

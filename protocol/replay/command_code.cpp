@@ -125,7 +125,8 @@ constexpr std::uint8_t kCollides = 1, kBreakStays = 2;  // in one byte
 
 void write_order(ByteWriter& out, const sim::JointOrder& order) {
     for (const sim::BodyId& id : {order.a, order.b, order.c, order.d}) write_id(out, id);
-    out.u8(static_cast<std::uint8_t>((order.collide_connected ? kCollides : 0) | (order.break_removes ? 0 : kBreakStays)));
+    out.u8(
+        static_cast<std::uint8_t>((order.collide_connected ? kCollides : 0) | (order.break_removes ? 0 : kBreakStays)));
     out.f32(order.break_force_n);
     out.f32(order.break_torque_nm);
     out.u8(static_cast<std::uint8_t>(order.constraint.index()));
@@ -188,10 +189,14 @@ void read_fields(ByteReader& in, std::uint32_t mask, Command& out) {
 // Leaves, joins, director commands, controls.
 std::pair<int, std::uint32_t> order_key(const Command& command) {
     switch (command.kind) {
-        case CommandKind::leave: return {0, command.slot};
-        case CommandKind::join: return {1, command.slot};
-        case CommandKind::control: return {3, command.slot};
-        default: return {2, command.sequence};
+        case CommandKind::leave:
+            return {0, command.slot};
+        case CommandKind::join:
+            return {1, command.slot};
+        case CommandKind::control:
+            return {3, command.slot};
+        default:
+            return {2, command.sequence};
     }
 }
 
@@ -240,6 +245,8 @@ const char* decode_command(ByteReader& in, Command& out) {
 
 void sort_canonically(std::vector<Command>& commands) { std::stable_sort(commands.begin(), commands.end(), before); }
 
-bool is_canonical(std::span<const Command> commands) { return std::is_sorted(commands.begin(), commands.end(), before); }
+bool is_canonical(std::span<const Command> commands) {
+    return std::is_sorted(commands.begin(), commands.end(), before);
+}
 
 }  // namespace orrery::protocol::replay

@@ -24,8 +24,8 @@
 
 namespace orrery::protocol::replay {
 
-inline constexpr std::uint32_t kMagic = 0x5952524fu;                    // "ORRY"
-inline constexpr std::uint16_t kFormatVersion = 1;                      // of the framing and of all records
+inline constexpr std::uint32_t kMagic = 0x5952524fu;  // "ORRY"
+inline constexpr std::uint16_t kFormatVersion = 1;    // of the framing and of all records
 inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kHeaderCheckedBytes = 24;
 inline constexpr std::size_t kChainBytes = 32;
@@ -33,7 +33,7 @@ inline constexpr std::size_t kTrailerBytes = 8 + kChainBytes;
 inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;  // stored, and again after decompression
 // of a tick's payload: the most commands, each at its longest
 inline constexpr std::size_t kMaxTickBytes = std::size_t{16} << 20;
-inline constexpr std::size_t kMaxTextBytes = 256;                       // scene and room names
+inline constexpr std::size_t kMaxTextBytes = 256;  // scene and room names
 // smaller payloads gain nothing, because of the frame's own bytes
 inline constexpr std::size_t kCompressFromBytes = 1024;
 enum class ChunkKind : std::uint8_t { file_header = 1, tick = 2, keyframe = 3, end = 4 };
@@ -64,7 +64,7 @@ struct ChunkHeader {
     std::uint16_t format = kFormatVersion;
     ChunkKind kind = ChunkKind::tick;
     std::uint8_t flags = 0;
-    std::uint64_t length = 0;    // bytes of the payload as stored
+    std::uint64_t length = 0;  // bytes of the payload as stored
     std::uint64_t sequence = 0;
 };
 

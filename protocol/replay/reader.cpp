@@ -37,10 +37,14 @@ ReplayReader::Kind ReplayReader::next() {
     }
     if (status != ReadStatus::chunk) return stop(status, chunks_.error_offset(), chunks_.error());
     switch (chunk_.kind) {
-        case ChunkKind::tick: return read_tick();
-        case ChunkKind::keyframe: return read_keyframe();
-        case ChunkKind::end: return read_end();
-        case ChunkKind::file_header: break;
+        case ChunkKind::tick:
+            return read_tick();
+        case ChunkKind::keyframe:
+            return read_keyframe();
+        case ChunkKind::end:
+            return read_end();
+        case ChunkKind::file_header:
+            break;
     }
     return bad("the file has a second file header; use an undamaged copy");
 }
@@ -62,8 +66,10 @@ ReplayReader::Kind ReplayReader::read_keyframe() {
 ReplayReader::Kind ReplayReader::read_end() {
     EndRecord end;
     if (auto done = decode(chunk_.payload, end); !done) return bad(done.error());
-    if (end.ticks != ticks_) return bad("the end record states another number of ticks than the file has; use an undamaged copy");
-    if (end.head != chunk_.chain_before) return bad("the end record states another chain hash than the file has; use an undamaged copy");
+    if (end.ticks != ticks_)
+        return bad("the end record states another number of ticks than the file has; use an undamaged copy");
+    if (end.head != chunk_.chain_before)
+        return bad("the end record states another chain hash than the file has; use an undamaged copy");
     const ReadStatus status = chunks_.next(chunk_);
     if (status == ReadStatus::closed) {
         status_ = status;

@@ -58,14 +58,14 @@ class ReplayReader {
 
 // The result of all checks of a file without a simulation: every checksum, the chain, the form of every record.
 struct Survey {
-    ReadStatus status = ReadStatus::closed; // closed, open, torn: usable; corrupt, unreadable: not
-    Error error;                            // of torn, corrupt, unreadable
+    ReadStatus status = ReadStatus::closed;  // closed, open, torn: usable; corrupt, unreadable: not
+    Error error;                             // of torn, corrupt, unreadable
     std::uint64_t error_offset = 0;
-    FileHeader header;                      // set if `has_header`
+    FileHeader header;  // set if `has_header`
     bool has_header = false;
-    std::uint64_t ticks = 0;                // complete tick records
-    std::vector<Mark> marks;                // the start and each keyframe, in order of ticks
-    Chain head{};                           // chain of the last whole chunk
+    std::uint64_t ticks = 0;  // complete tick records
+    std::vector<Mark> marks;  // the start and each keyframe, in order of ticks
+    Chain head{};             // chain of the last whole chunk
 
     bool usable() const {
         return has_header && (status == ReadStatus::closed || status == ReadStatus::open || status == ReadStatus::torn);

@@ -74,10 +74,12 @@ Result<Ok> decode(std::span<const std::uint8_t> payload, TickRecord& record) {
     const std::uint64_t count = reader.varint(sim::kMaxCommandsPerTick);
     record.commands.clear();
     if (!reader.ok()) return corrupt("a tick record is cut off or not in its shortest form");
-    if (count > reader.remaining() / kMinCommandBytes) return corrupt("a tick record announces more commands than it has");
+    if (count > reader.remaining() / kMinCommandBytes)
+        return corrupt("a tick record announces more commands than it has");
     record.commands.resize(static_cast<std::size_t>(count));
     for (sim::Command& command : record.commands)
-        if (const char* wrong = decode_command(reader, command)) return corrupt("tick " + std::to_string(record.tick) + ": " + wrong);
+        if (const char* wrong = decode_command(reader, command))
+            return corrupt("tick " + std::to_string(record.tick) + ": " + wrong);
     if (!reader.at_end()) return corrupt("bytes follow the last command of a tick record");
     if (!is_canonical(record.commands)) return corrupt("a tick record's commands are not in canonical order");
     return Ok{};

@@ -2,9 +2,9 @@
 //
 //   FILE_HEADER  engine version u32 | scene hash u64 | tick rate Hz f32 | leaves u8 | start, Unix s u64 |
 //                scene name | room | scene bytes to the end
-//   TICK         tick u64 | epoch slip ns varint | leaves u64 each | root u64 | count varint | commands (command_code.h)
-//   KEYFRAME     tick u64 | World::save() bytes to the end
-//   END          ticks u64 | chain of the chunk before (32)
+//   TICK         tick u64 | epoch slip ns varint | leaves u64 each | root u64 | count varint | commands
+//   (command_code.h) KEYFRAME     tick u64 | World::save() bytes to the end END          ticks u64 | chain of the chunk
+//   before (32)
 //
 // A tick record has the number of the tick that its step reached; the first is 1. That step applied its commands. Its
 // hash tree is that of the state after the step. A keyframe has the tick of the record before it.
@@ -26,22 +26,22 @@ struct FileHeader {
     std::uint64_t scene_hash = 0;
     float tick_rate_hz = 60.0f;
     std::uint8_t leaves = sim::kSubsystemCount;
-    std::uint64_t start_unix_s = 0;      // UTC
-    std::string scene_name;              // at most kMaxTextBytes, as is the room
+    std::uint64_t start_unix_s = 0;  // UTC
+    std::string scene_name;          // at most kMaxTextBytes, as is the room
     std::string room;
-    std::vector<std::uint8_t> scene;     // the effective scene in its binary form
+    std::vector<std::uint8_t> scene;  // the effective scene in its binary form
 };
 
 struct TickRecord {
     std::uint64_t tick = 0;
-    std::uint64_t slip_ns = 0;           // slip of the room's time grid before this tick; no part of the state
+    std::uint64_t slip_ns = 0;  // slip of the room's time grid before this tick; no part of the state
     sim::HashTree hash;
     std::vector<sim::Command> commands;  // in canonical order
 };
 
 struct KeyframeRecord {
     std::uint64_t tick = 0;
-    std::span<const std::uint8_t> state; // views the chunk
+    std::span<const std::uint8_t> state;  // views the chunk
 };
 
 struct EndRecord {

@@ -14,11 +14,11 @@ using sim::World;
 // The ticks from one mark up to the next, its keyframe included, or up to the end of the file.
 struct Stretch {
     Mark from;
-    std::optional<std::uint64_t> until;       // tick of the keyframe that ends it
-    std::uint64_t equal_until = 0;            // the last tick that agreed
+    std::optional<std::uint64_t> until;  // tick of the keyframe that ends it
+    std::uint64_t equal_until = 0;       // the last tick that agreed
     std::optional<std::uint64_t> divergent_tick;
     std::string subsystem;
-    std::optional<Error> error;               // the stretch could not be simulated at all
+    std::optional<Error> error;  // the stretch could not be simulated at all
 };
 
 struct Run {
@@ -134,14 +134,18 @@ void conclude(Run& run, VerifyReport& report) {
 Result<std::shared_ptr<const sim::Definition>> definition(const FileHeader& header, const VerifyOptions& options) {
     if (header.engine_version != sim::kEngineVersion)
         return Error{ErrorCode::version_mismatch, "file header",
-                     "recorded by engine version " + std::to_string(header.engine_version) + ", this is engine version " +
-                         std::to_string(sim::kEngineVersion) + ": verify it with the version that recorded it"};
+                     "recorded by engine version " + std::to_string(header.engine_version) +
+                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
+                         ": verify it with the version that recorded it"};
     if (header.leaves != sim::kSubsystemCount)
-        return Error{ErrorCode::corrupt, "file header", "its hash trees have another number of leaves than this engine's: verify it with the version that recorded it"};
+        return Error{ErrorCode::corrupt, "file header",
+                     "its hash trees have another number of leaves than this engine's: verify it with the version that "
+                     "recorded it"};
     auto def = options.load_scene(header);
     if (!def) return def.error();
     if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
-        return Error{ErrorCode::corrupt, "file header", "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
+        return Error{ErrorCode::corrupt, "file header",
+                     "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
     return sim::Definition::create(std::move(def).value());
 }
 
@@ -161,9 +165,12 @@ void run_all(Run& run) {
 
 std::string_view verdict_name(Verdict verdict) {
     switch (verdict) {
-        case Verdict::same: return "same";
-        case Verdict::diverged: return "diverged";
-        case Verdict::unreadable: break;
+        case Verdict::same:
+            return "same";
+        case Verdict::diverged:
+            return "diverged";
+        case Verdict::unreadable:
+            break;
     }
     return "unreadable";
 }
@@ -178,7 +185,8 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     if (seen.has_header) report.header = seen.header;
     if (!seen.usable()) return report;
     if (seen.status == ReadStatus::open)
-        report.error = Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
+        report.error =
+            Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
 
     const auto made = definition(seen.header, options);
     if (!made) {

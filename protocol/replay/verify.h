@@ -16,12 +16,12 @@ using SceneLoader = std::function<Result<sim::WorldDef>(const FileHeader& header
 
 struct VerifyOptions {
     sim::Target target = sim::Target::automatic;
-    sim::Executor* executor = nullptr;        // workers inside a step
+    sim::Executor* executor = nullptr;  // workers inside a step
     // Workers that verify the parts between keyframes in parallel, each in its own world; `executor` is not used then.
     // Keyframes are compared at both ends of a part, so that the verification is equally strict.
     sim::Executor* stretches = nullptr;
     SceneLoader load_scene;
-    sim::RigDevice* rig_device = nullptr;     // see sim::WorldConfig
+    sim::RigDevice* rig_device = nullptr;  // see sim::WorldConfig
 };
 
 enum class Verdict : std::uint8_t { same, diverged, unreadable };
@@ -29,15 +29,15 @@ std::string_view verdict_name(Verdict verdict);  // "same", "diverged", "unreada
 
 struct VerifyReport {
     Verdict verdict = Verdict::unreadable;
-    std::uint64_t ticks = 0;                  // ticks that were re-simulated and equal, from the start
-    bool complete = false;                    // closed by an END that agrees
+    std::uint64_t ticks = 0;  // ticks that were re-simulated and equal, from the start
+    bool complete = false;    // closed by an END that agrees
     std::optional<std::uint64_t> corrupt_at_byte;
     std::optional<std::uint64_t> first_divergent_tick;
-    std::string subsystem;                    // the first leaf that differs; "keyframe" or "root" if only that differs
+    std::string subsystem;  // the first leaf that differs; "keyframe" or "root" if only that differs
     // unreadable: the reason, with code unsupported_target if this machine lacks the target. same but not complete: how
     // the file ends.
     Error error;
-    FileHeader header;                        // default if it could not be read
+    FileHeader header;                            // default if it could not be read
     sim::Target target = sim::Target::automatic;  // the target that was used
 };
 

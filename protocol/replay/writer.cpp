@@ -31,7 +31,8 @@ Result<ReplayWriter::Bytes> ReplayWriter::tick(std::uint64_t tick, std::span<con
                                                const sim::HashTree& hash, std::uint64_t slip_ns) {
     if (phase_ != Phase::open) return misuse("a tick must come between the file header and the end");
     if (tick != ticks_ + 1) return misuse("ticks must follow each other without a gap, from 1");
-    if (commands.size() > sim::kMaxCommandsPerTick) return misuse("a tick has at most 65536 commands (kMaxCommandsPerTick)");
+    if (commands.size() > sim::kMaxCommandsPerTick)
+        return misuse("a tick has at most 65536 commands (kMaxCommandsPerTick)");
     record_.tick = tick;
     record_.slip_ns = slip_ns;
     record_.hash = hash;

@@ -25,22 +25,33 @@ double measure(const SceneBound& bound, const sim::BodyState& body) {
     const sim::Vec3 p = body.pose.position, v = body.linear_velocity;
     const sim::Quat q = body.pose.orientation;
     switch (bound.of) {
-        case SceneBound::Of::x: return p.x;
-        case SceneBound::Of::y: return p.y;
-        case SceneBound::Of::z: return p.z;
-        case SceneBound::Of::speed: return std::hypot(v.x, v.y, v.z);
-        case SceneBound::Of::spin_x: return body.angular_velocity.x;
-        case SceneBound::Of::spin_y: return body.angular_velocity.y;
-        case SceneBound::Of::spin_z: return body.angular_velocity.z;
-        case SceneBound::Of::turn_z_deg: return 2.0 * kDegrees * std::atan2(q.w < 0.0f ? -q.z : q.z, std::fabs(q.w));
-        case SceneBound::Of::distance: return std::hypot(p.x - bound.point[0], p.y - bound.point[1], p.z - bound.point[2]);
-        case SceneBound::Of::angle_deg: break;
+        case SceneBound::Of::x:
+            return p.x;
+        case SceneBound::Of::y:
+            return p.y;
+        case SceneBound::Of::z:
+            return p.z;
+        case SceneBound::Of::speed:
+            return std::hypot(v.x, v.y, v.z);
+        case SceneBound::Of::spin_x:
+            return body.angular_velocity.x;
+        case SceneBound::Of::spin_y:
+            return body.angular_velocity.y;
+        case SceneBound::Of::spin_z:
+            return body.angular_velocity.z;
+        case SceneBound::Of::turn_z_deg:
+            return 2.0 * kDegrees * std::atan2(q.w < 0.0f ? -q.z : q.z, std::fabs(q.w));
+        case SceneBound::Of::distance:
+            return std::hypot(p.x - bound.point[0], p.y - bound.point[1], p.z - bound.point[2]);
+        case SceneBound::Of::angle_deg:
+            break;
     }
     const scene::DVec axis = scene::rotate({q.x, q.y, q.z, q.w}, {bound.axis[0], bound.axis[1], bound.axis[2]});
     return kDegrees * std::acos(std::clamp(scene::dot(axis, {bound.to[0], bound.to[1], bound.to[2]}), -1.0, 1.0));
 }
 
-BoundsWatch::BoundsWatch(std::span<const SceneBound> bounds, const sim::World& world) : bounds_(bounds), world_(world), kept_(bounds.size()) {
+BoundsWatch::BoundsWatch(std::span<const SceneBound> bounds, const sim::World& world)
+    : bounds_(bounds), world_(world), kept_(bounds.size()) {
     for (const SceneBound& bound : bounds) bodies_.push_back(world.find_body(bound.body));
 }
 
@@ -61,7 +72,8 @@ void BoundsWatch::look() {
 }
 
 std::uint32_t BoundsWatch::broken() const {
-    return static_cast<std::uint32_t>(std::ranges::count_if(kept_, [](const Kept& kept) { return kept.broken_at != 0; }));
+    return static_cast<std::uint32_t>(
+        std::ranges::count_if(kept_, [](const Kept& kept) { return kept.broken_at != 0; }));
 }
 
 std::uint32_t BoundsWatch::not_reached() const {
@@ -71,11 +83,12 @@ std::uint32_t BoundsWatch::not_reached() const {
 std::string BoundsWatch::text(std::size_t index) const {
     const SceneBound& bound = bounds_[index];
     const Kept& kept = kept_[index];
-    const std::string begin = "bounds[" + std::to_string(index) + "]: ", after = " after tick " + std::to_string(kept.broken_at);
+    const std::string begin = "bounds[" + std::to_string(index) + "]: ",
+                      after = " after tick " + std::to_string(kept.broken_at);
     if (kept.gone) return begin + "\"" + bound.body + "\" was gone" + after;
     const bool below = kept.value < bound.least;
-    return begin + scene::EnumNameMeasure(static_cast<scene::Measure>(bound.of)) + " of \"" + bound.body + "\" was " + number(kept.value) + after + ", " +
-           (below ? "below " : "above ") + number(below ? bound.least : bound.most);
+    return begin + scene::EnumNameMeasure(static_cast<scene::Measure>(bound.of)) + " of \"" + bound.body + "\" was " +
+           number(kept.value) + after + ", " + (below ? "below " : "above ") + number(below ? bound.least : bound.most);
 }
 
 }  // namespace orrery::protocol

@@ -24,9 +24,9 @@ class BoundsWatch {
 
     struct Kept {
         std::uint64_t looks = 0;
-        std::uint64_t broken_at = 0;         // the first tick at which the bound was broken; 0: never
-        bool gone = false;                   // true: the body was gone at that tick; false:
-        double value = 0.0;                  // the measured value
+        std::uint64_t broken_at = 0;  // the first tick at which the bound was broken; 0: never
+        bool gone = false;            // true: the body was gone at that tick; false:
+        double value = 0.0;           // the measured value
     };
     std::span<const Kept> kept() const { return kept_; }
     std::uint32_t broken() const;

@@ -21,7 +21,8 @@ using scene::Path;
 using scene::Reader;
 using Field = ScriptMade::Field;
 
-constexpr std::uint64_t kOwnTags = std::uint64_t{1} << 63;  // and the command's place: the tag of one that has a name and no tag
+constexpr std::uint64_t kOwnTags = std::uint64_t{1}
+                                   << 63;  // and the command's place: the tag of one that has a name and no tag
 
 sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
     const scene::DQuat turn = scene::to_double(frame.orientation);
@@ -33,24 +34,36 @@ sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
 std::vector<std::string_view> fields_of(script::Kind kind) {
     switch (kind) {
         case script::Kind::join:
-        case script::Kind::leave: return {"slot"};
-        case script::Kind::control: return {"slot", "channels"};
-        case script::Kind::spawn: return {"template", "position", "orientation", "rotation_deg", "linear", "angular"};
-        case script::Kind::despawn: return {"body"};
-        case script::Kind::impulse: return {"body", "position", "linear", "angular"};
-        case script::Kind::teleport: return {"body", "position", "orientation", "rotation_deg", "linear", "angular"};
-        case script::Kind::motor_target: return {"joint", "value"};
-        case script::Kind::grab: return {"body", "position", "linear", "value"};
-        case script::Kind::move_grab: return {"joint", "linear"};
-        case script::Kind::remove_joint: return {"joint"};
-        case script::Kind::create_joint: return {"order"};
-        case script::Kind::set_joint: return {"joint", "order"};
+        case script::Kind::leave:
+            return {"slot"};
+        case script::Kind::control:
+            return {"slot", "channels"};
+        case script::Kind::spawn:
+            return {"template", "position", "orientation", "rotation_deg", "linear", "angular"};
+        case script::Kind::despawn:
+            return {"body"};
+        case script::Kind::impulse:
+            return {"body", "position", "linear", "angular"};
+        case script::Kind::teleport:
+            return {"body", "position", "orientation", "rotation_deg", "linear", "angular"};
+        case script::Kind::motor_target:
+            return {"joint", "value"};
+        case script::Kind::grab:
+            return {"body", "position", "linear", "value"};
+        case script::Kind::move_grab:
+            return {"joint", "linear"};
+        case script::Kind::remove_joint:
+            return {"joint"};
+        case script::Kind::create_joint:
+            return {"order"};
+        case script::Kind::set_joint:
+            return {"joint", "order"};
     }
     return {};
 }
 
-// Finds what a script names, in the definition of a world and in what the script makes. First all commands are declared, then
-// each is resolved: they may stand in any order.
+// Finds what a script names, in the definition of a world and in what the script makes. First all commands are
+// declared, then each is resolved: they may stand in any order.
 class Resolver {
   public:
     Resolver(Reader& reader, const sim::World& world) : reader_(reader), def_(world.definition()) {
@@ -74,7 +87,9 @@ class Resolver {
         if (!from.name.empty() && from.kind == script::Kind::create_joint)
             return reader_.fail(where / "name", "is not used by create_joint; write the name inside `order`");
         if (!from.name.empty() && !spawns && !joins)
-            return reader_.fail(where / "name", "is the name of what a command makes, but this command makes nothing; use body, joint or slot");
+            return reader_.fail(
+                where / "name",
+                "is the name of what a command makes, but this command makes nothing; use body, joint or slot");
         if (!spawns && !joins) return;
         const bool ordered = from.kind == script::Kind::create_joint && from.order;
         const std::string& name = ordered ? from.order->name : from.name;
@@ -84,15 +99,18 @@ class Resolver {
         if (name.empty() || !reader_.ok()) return;
         if (spawns) return declare_group(from, maker, where);
         maker.joints = 1;
-        scope_.joint_names.add(reader_, name, joint_thing(made_.add(maker, {}).first_joint), ordered ? where / "order" : where);
+        scope_.joint_names.add(reader_, name, joint_thing(made_.add(maker, {}).first_joint),
+                               ordered ? where / "order" : where);
     }
 
     // `joint`: the order of `from`, as the script's buffer has it; null: none.
-    sim::Command resolve(const script::CommandT& from, const scene::Joint* joint, std::uint32_t sequence, const Path& where) {
+    sim::Command resolve(const script::CommandT& from, const scene::Joint* joint, std::uint32_t sequence,
+                         const Path& where) {
         sequence_ = sequence;
         tick_ = from.tick;
         sim::Command to;
-        if (from.kind > script::Kind::MAX) reader_.fail(where / "kind", "is not a kind of command; see Kind in protocol/scene/command_script.fbs");
+        if (from.kind > script::Kind::MAX)
+            reader_.fail(where / "kind", "is not a kind of command; see Kind in protocol/scene/command_script.fbs");
         check_fields(from, where);
         to.kind = static_cast<sim::CommandKind>(from.kind);
         to.sequence = sequence;
@@ -148,8 +166,10 @@ class Resolver {
             constexpr std::string_view kEnds[] = {"a", "b", "c", "d"};
             for (std::size_t k = 0; k < held.size(); ++k) {
                 if (reset.named[k] == held[k]) continue;
-                return reader_.fail(order / kEnds[k], "is " + called(reset.named[k]) + ", but the joint holds " + called(held[k]) +
-                                                          "; a joint keeps its bodies: name the same bodies, or remove the joint and create another one");
+                return reader_.fail(
+                    order / kEnds[k],
+                    "is " + called(reset.named[k]) + ", but the joint holds " + called(held[k]) +
+                        "; a joint keeps its bodies: name the same bodies, or remove the joint and create another one");
             }
         }
     }
@@ -165,7 +185,8 @@ class Resolver {
     };
 
     std::uint64_t tag(const script::CommandT& from, std::uint32_t sequence) const {
-        const bool named = !from.name.empty() || (from.kind == script::Kind::create_joint && from.order && !from.order->name.empty());
+        const bool named =
+            !from.name.empty() || (from.kind == script::Kind::create_joint && from.order && !from.order->name.empty());
         return from.tag == 0 && named ? kOwnTags | sequence : from.tag;
     }
 
@@ -175,7 +196,8 @@ class Resolver {
             if (!given || std::find(taken.begin(), taken.end(), name) != taken.end()) return;
             std::string list;
             for (const std::string_view one : taken) list.append(list.empty() ? "" : ", ").append(one);
-            reader_.fail(where / name, "does not belong to a command of kind " + std::string(EnumNameKind(from.kind)) + ", which takes " + list + "; leave it out");
+            reader_.fail(where / name, "does not belong to a command of kind " + std::string(EnumNameKind(from.kind)) +
+                                           ", which takes " + list + "; leave it out");
         };
         field("slot", !from.slot.empty());
         field("body", !from.body.empty());
@@ -195,12 +217,13 @@ class Resolver {
     void answers_alone(const ScriptMade::Maker& maker, bool named, const Path& where) {
         const auto [at, first] = answers_.try_emplace({maker.tick, maker.answer, maker.tag}, maker.sequence, named);
         if (first || (!named && !at->second.second)) return;
-        reader_.fail(where, "is also that of commands[" + std::to_string(at->second.first) +
-                                "], which makes something in the same tick; give a command with a name its own tag, or no tag");
+        reader_.fail(
+            where, "is also that of commands[" + std::to_string(at->second.first) +
+                       "], which makes something in the same tick; give a command with a name its own tag, or no tag");
     }
 
-    // A template's bodies, made as `cart`, are cart[i] and, where they have names in it, cart.wheel; an only one is `cart`, too.
-    // Its joints likewise.
+    // A template's bodies, made as `cart`, are cart[i] and, where they have names in it, cart.wheel; an only one is
+    // `cart`, too. Its joints likewise.
     void declare_group(const script::CommandT& from, ScriptMade::Maker maker, const Path& where) {
         sim::Command placed;
         std::uint32_t prefab = sim::kNone;
@@ -209,7 +232,10 @@ class Resolver {
             if (!reader_.ok()) return;
             prefab = def_.slots[seat].prefab;
             placed.pose = def_.slots[seat].pose;
-            if (prefab == sim::kNone) return reader_.fail(where / "name", "is the name of what a command makes, but the slot has no template; leave out the name");
+            if (prefab == sim::kNone)
+                return reader_.fail(
+                    where / "name",
+                    "is the name of what a command makes, but the slot has no template; leave out the name");
         } else {
             prefab = templates_.find(reader_, from.template_, where / "template");
             convert_frame(from, where, placed);
@@ -218,12 +244,13 @@ class Resolver {
         const sim::PrefabDef& group = def_.prefabs[prefab];
         const std::size_t named = bodies_.size() - def_.bodies.size() + group.bodies.size();
         if (named > kMaxNamedBodies) {
-            return reader_.fail(where / "name", "is the name of named body " + std::to_string(named) + " that commands make; at most " +
-                                                    std::to_string(kMaxNamedBodies) + " are accepted (kMaxNamedBodies)");
+            return reader_.fail(where / "name", "is the name of named body " + std::to_string(named) +
+                                                    " that commands make; at most " + std::to_string(kMaxNamedBodies) +
+                                                    " are accepted (kMaxNamedBodies)");
         }
         std::vector<std::string> names;
         for (std::size_t i = 0; i < group.bodies.size(); ++i) {
-            names.push_back(group.bodies.size() == 1         ? from.name
+            names.push_back(group.bodies.size() == 1       ? from.name
                             : group.bodies[i].name.empty() ? from.name + "[" + std::to_string(i) + "]"
                                                            : from.name + "." + group.bodies[i].name);
         }
@@ -231,8 +258,9 @@ class Resolver {
         maker.joints = static_cast<std::uint32_t>(group.joints.size());
         const ScriptMade::Maker& made = made_.add(maker, names);
         const auto no_more = [](const std::string&, std::uint32_t) {};
-        name_group(scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where,
-                   [&](const std::string& name, std::uint32_t thing) { made_.add_body_name(name, thing - body_thing(0)); });
+        name_group(
+            scope_.body_names, group.bodies, from.name, body_thing(made.first_body), where,
+            [&](const std::string& name, std::uint32_t thing) { made_.add_body_name(name, thing - body_thing(0)); });
         name_group(scope_.joint_names, group.joints, from.name, joint_thing(made.first_joint), where, no_more);
         for (std::uint32_t i = 0; i < group.joints.size(); ++i) {
             const sim::JointDef& joint = group.joints[i];
@@ -248,8 +276,8 @@ class Resolver {
     }
 
     template <class Definition, class Note>
-    void name_group(scene::Names& names, const std::vector<Definition>& parts, const std::string& name, std::uint32_t first,
-                    const Path& where, const Note& note) {
+    void name_group(scene::Names& names, const std::vector<Definition>& parts, const std::string& name,
+                    std::uint32_t first, const Path& where, const Note& note) {
         const auto add = [&](const std::string& one, std::uint32_t thing) {
             names.add(reader_, one, thing, where);
             note(one, thing);
@@ -263,13 +291,15 @@ class Resolver {
 
     // Bodies and joints that are made are counted after those of the definition.
     std::uint32_t body_thing(std::uint32_t made) const { return static_cast<std::uint32_t>(def_.bodies.size()) + made; }
-    std::uint32_t joint_thing(std::uint32_t made) const { return static_cast<std::uint32_t>(def_.joints.size()) + made; }
+    std::uint32_t joint_thing(std::uint32_t made) const {
+        return static_cast<std::uint32_t>(def_.joints.size()) + made;
+    }
 
     void convert_frame(const script::CommandT& from, const Path& where, sim::Command& to) {
         const auto vec = [](const script::Vec3& v) { return scene::Vec3(v.x(), v.y(), v.z()); };
         if (from.position)
-            to.pose.position =
-                scene::to_float(reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m, "kMaxCoordinate_m"));
+            to.pose.position = scene::to_float(
+                reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m, "kMaxCoordinate_m"));
         if (from.orientation && from.rotation_deg)
             reader_.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
         if (from.orientation) {
@@ -282,13 +312,15 @@ class Resolver {
                 scene::from_rotation_deg(reader_.vector(vec(*from.rotation_deg), where / "rotation_deg", 1e6)));
         }
         if (from.linear)
-            to.linear = scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce, "kMaxForce"));
+            to.linear =
+                scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce, "kMaxForce"));
         if (from.angular)
-            to.angular = scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
+            to.angular =
+                scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
         to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
         if (from.channels.size() > sim::kControlChannels) {
-            reader_.fail(where / "channels",
-                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
+            reader_.fail(where / "channels", "has more entries than the " + std::to_string(sim::kControlChannels) +
+                                                 " control channels (kControlChannels)");
         }
         for (std::size_t i = 0; i < from.channels.size() && i < sim::kControlChannels; ++i) {
             to.channels[i] = reader_.number(from.channels[i], where.element("channels", i), -1.0, 1.0);
@@ -307,7 +339,8 @@ class Resolver {
                 break;
             case script::Kind::impulse:
                 to.body = body(from.body, where / "body");
-                if (!from.linear && !from.angular) reader_.fail(where / "linear", "is missing, and so is `angular`; give one of them or both");
+                if (!from.linear && !from.angular)
+                    reader_.fail(where / "linear", "is missing, and so is `angular`; give one of them or both");
                 break;
             case script::Kind::teleport:
                 to.body = body(from.body, where / "body");
@@ -315,14 +348,18 @@ class Resolver {
                 break;
             case script::Kind::grab:
                 to.body = body(from.body, where / "body");
-                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point of the world that the body is pulled to");
+                if (!from.linear)
+                    reader_.fail(where / "linear",
+                                 "is missing; give the point of the world that the body is pulled to");
                 break;
             case script::Kind::despawn:
                 to.body = body(from.body, where / "body");
                 break;
             case script::Kind::move_grab:
                 to.joint = joint(from.joint, where / "joint");
-                if (!from.linear) reader_.fail(where / "linear", "is missing; give the point of the world that the body is pulled to");
+                if (!from.linear)
+                    reader_.fail(where / "linear",
+                                 "is missing; give the point of the world that the body is pulled to");
                 break;
             case script::Kind::motor_target:
             case script::Kind::remove_joint:
@@ -335,7 +372,8 @@ class Resolver {
                 break;
             case script::Kind::create_joint:
                 to.order = order(ordered, where / "order");
-                if (reader_.ok() && !from.order->name.empty()) held_by_[*scope_.joint_names.get(from.order->name)] = ordered_bodies();
+                if (reader_.ok() && !from.order->name.empty())
+                    held_by_[*scope_.joint_names.get(from.order->name)] = ordered_bodies();
                 break;
         }
     }
@@ -346,7 +384,8 @@ class Resolver {
     }
     std::string called(std::uint32_t thing) const {
         if (thing == sim::kNone) return "the world";
-        return bodies_[thing].name.empty() ? "bodies[" + std::to_string(thing) + "]" : "\"" + bodies_[thing].name + "\"";
+        return bodies_[thing].name.empty() ? "bodies[" + std::to_string(thing) + "]"
+                                           : "\"" + bodies_[thing].name + "\"";
     }
 
     sim::JointOrder order(const scene::Joint* from, const Path& where) {
@@ -377,8 +416,7 @@ class Resolver {
             !name.empty() && name.size() <= 3 && name.find_first_not_of("0123456789") == std::string::npos;
         if (!digits) return static_cast<std::uint16_t>(slots_.find(reader_, name, where));
         const int index = std::atoi(name.c_str());
-        if (index >= static_cast<int>(def_.slots.size()))
-            reader_.fail(where, "the scene has no slot " + name);
+        if (index >= static_cast<int>(def_.slots.size())) reader_.fail(where, "the scene has no slot " + name);
         return static_cast<std::uint16_t>(index);
     }
     sim::BodyId body(const std::string& name, const Path& where) {
@@ -403,13 +441,15 @@ class Resolver {
     }
     void use(const ScriptMade::Maker& maker, const ScriptMade::Use& use, std::string_view name, const Path& where) {
         if (tick_ <= maker.tick) {
-            reader_.fail(where, "\"" + std::string(name) + "\" is made by commands[" + std::to_string(maker.sequence) + "] in tick " +
-                                    std::to_string(maker.tick) + "; name it from tick " + std::to_string(maker.tick + 1) + " on");
+            reader_.fail(where, "\"" + std::string(name) + "\" is made by commands[" + std::to_string(maker.sequence) +
+                                    "] in tick " + std::to_string(maker.tick) + "; name it from tick " +
+                                    std::to_string(maker.tick + 1) + " on");
         }
         made_.add(use);
     }
 
-    std::optional<std::uint32_t> known(const std::string& kind, const scene::Names& names, const std::string& name, const Path& where) {
+    std::optional<std::uint32_t> known(const std::string& kind, const scene::Names& names, const std::string& name,
+                                       const Path& where) {
         const std::optional<std::uint32_t> thing = name.empty() ? std::nullopt : names.get(name);
         if (thing) return thing;
         const std::string near = names.nearest(name);
@@ -417,7 +457,8 @@ class Resolver {
             reader_.fail(where, "is missing; name a " + kind + " of the scene", ErrorCode::not_found);
         } else {
             reader_.fail(where,
-                         "no " + kind + " of the scene is called \"" + name + "\"" + (made_.empty() ? "" : ", and no command makes one") +
+                         "no " + kind + " of the scene is called \"" + name + "\"" +
+                             (made_.empty() ? "" : ", and no command makes one") +
                              (near.empty() ? "" : "; did you mean \"" + near + "\"?"),
                          ErrorCode::not_found);
         }
@@ -427,14 +468,15 @@ class Resolver {
     Reader& reader_;
     const sim::WorldDef& def_;
     scene::Names slots_{"slot"}, templates_{"template"};
-    std::vector<sim::BodyDef> bodies_;   // as they stand at the start, and as they are made
+    std::vector<sim::BodyDef> bodies_;    // as they stand at the start, and as they are made
     std::vector<sim::JointDef> ordered_;  // by the command at hand
     scene::Scope scope_;
     ScriptMade made_;
-    std::map<std::tuple<std::uint64_t, sim::EventKind, std::uint64_t>, std::pair<std::uint32_t, bool>> answers_;  // to which command; named?
+    std::map<std::tuple<std::uint64_t, sim::EventKind, std::uint64_t>, std::pair<std::uint32_t, bool>>
+        answers_;                                   // to which command; named?
     std::map<std::uint32_t, JointBodies> held_by_;  // joints that commands make
     std::vector<Reset> resets_;
-    std::uint32_t sequence_ = 0;         // of the command at hand
+    std::uint32_t sequence_ = 0;  // of the command at hand
     std::uint64_t tick_ = 0;
 };
 
@@ -458,7 +500,8 @@ Result<CommandScript> CommandScript::load(std::span<const std::uint8_t> bytes, s
     const Path root;
     CommandScript made;
     const auto each = [&](const auto& work) {
-        for (std::uint32_t i = 0; i < tree->commands.size() && reader.ok(); ++i) work(i, *tree->commands[i], root.element("commands", i));
+        for (std::uint32_t i = 0; i < tree->commands.size() && reader.ok(); ++i)
+            work(i, *tree->commands[i], root.element("commands", i));
     };
     each([&](std::uint32_t i, const script::CommandT& from, const Path& where) {
         if (from.tick == 0) reader.fail(where / "tick", "is missing or 0; give a tick from 1 on");

@@ -35,7 +35,9 @@ class CommandScript {
 
     // For messages: what commands[i] of the file (the command of sequence i) names, for example body "crate"; and the
     // name of a body that a command made. Empty: no name.
-    std::string_view subject(std::uint32_t i) const { return i < subjects_.size() ? std::string_view(subjects_[i]) : std::string_view(); }
+    std::string_view subject(std::uint32_t i) const {
+        return i < subjects_.size() ? std::string_view(subjects_[i]) : std::string_view();
+    }
     std::string_view name_of(sim::BodyId id) const { return made_.name_of(id); }
     // The id of the body that a command makes under this name; before it is made, an id that never lives.
     // Nothing: no command makes a body of this name.

@@ -1,7 +1,7 @@
 #include "protocol/scene/convert.h"
 
-#include <limits>
 #include <cstdlib>
+#include <limits>
 
 namespace orrery::protocol::scene {
 
@@ -18,7 +18,8 @@ sim::RigSolver rig_solver(Reader& reader, RigSolver from, const Path& where) {
 
 std::uint32_t iterations(Reader& reader, std::uint32_t from, const Path& where) {
     if (from < 1 || from > sim::kMaxRigIterations)
-        reader.fail(where, "is " + std::to_string(from) + "; give 1 to " + std::to_string(sim::kMaxRigIterations) + " (kMaxRigIterations)");
+        reader.fail(where, "is " + std::to_string(from) + "; give 1 to " + std::to_string(sim::kMaxRigIterations) +
+                               " (kMaxRigIterations)");
     return from;
 }
 
@@ -34,16 +35,19 @@ void convert_solver(Reader& reader, const SolverSettingsT& from, const Path& whe
     to.rig_iterations = iterations(reader, from.rig_iterations, where / "rig_iterations");
     if (from.coupling_iterations < 1 || from.coupling_iterations > sim::kMaxCouplingIterations)
         reader.fail(where / "coupling_iterations", "is " + std::to_string(from.coupling_iterations) + "; give 1 to " +
-                                                       std::to_string(sim::kMaxCouplingIterations) + " (kMaxCouplingIterations)");
+                                                       std::to_string(sim::kMaxCouplingIterations) +
+                                                       " (kMaxCouplingIterations)");
     to.coupling_iterations = from.coupling_iterations;
-    to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps");
-    to.sleep_time_s = reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s, "kMaxSleepTime_s");
+    to.sleep_speed_mps = reader.number(from.sleep_speed_mps, where / "sleep_speed_mps", 0.0f, sim::kMaxLinearSpeed_mps,
+                                       "kMaxLinearSpeed_mps");
+    to.sleep_time_s =
+        reader.number(from.sleep_time_s, where / "sleep_time_s", 0.0f, sim::kMaxSleepTime_s, "kMaxSleepTime_s");
     to.slop_m = reader.number(from.slop_m, where / "slop_m", 0.0f, 1.0f);
     to.speculative_margin_m = reader.number(from.speculative_margin_m, where / "speculative_margin_m", 0.0f, 1.0f);
     to.max_recovery_speed_mps =
         reader.number(from.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
-    to.joint_recovery_speed =
-        reader.number(from.joint_recovery_speed, where / "joint_recovery_speed", 0.0f, static_cast<float>(kMaxForce), "kMaxForce");
+    to.joint_recovery_speed = reader.number(from.joint_recovery_speed, where / "joint_recovery_speed", 0.0f,
+                                            static_cast<float>(kMaxForce), "kMaxForce");
     to.restitution_threshold_mps =
         reader.number(from.restitution_threshold_mps, where / "restitution_threshold_mps", 0.0f, 1e3f);
 }
@@ -52,8 +56,8 @@ void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim:
     to.name = from.name;
     to.tick_rate_hz = reader.number(from.tick_rate_hz, root / "tick_rate_hz", 1.0f, kMaxTickRate_hz, "kMaxTickRate_hz");
     if (from.substeps < 1 || from.substeps > sim::kMaxSubsteps) {
-        reader.fail(root / "substeps",
-                    "is " + std::to_string(from.substeps) + "; give 1 to " + std::to_string(sim::kMaxSubsteps) + " (kMaxSubsteps)");
+        reader.fail(root / "substeps", "is " + std::to_string(from.substeps) + "; give 1 to " +
+                                           std::to_string(sim::kMaxSubsteps) + " (kMaxSubsteps)");
     }
     to.substeps = from.substeps;
     if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
@@ -72,29 +76,35 @@ void convert_rigs(Reader& reader, const SceneT& from, const Path& root, const Sc
         to.solver = rig_solver(reader, rig.solver, where / "solver");
         to.compliance = reader.number(rig.compliance, where / "compliance", 0.0f, sim::kMaxRigCompliance);
         to.iterations = iterations(reader, rig.iterations, where / "iterations");
-        if (rig.bodies.empty()) reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets or rods hold");
+        if (rig.bodies.empty())
+            reader.fail(where / "bodies", "is empty; name a dynamic body that the rig's ball sockets or rods hold");
         for (std::size_t k = 0; k < rig.bodies.size() && reader.ok(); ++k) {
             const Path place = where.element("bodies", k);
             const std::uint32_t body = scope.find_body(reader, rig.bodies[k], place);
             if (reader.ok() && world.bodies[body].type != sim::BodyType::dynamic)
-                reader.fail(place, "\"" + rig.bodies[k] + "\" is not dynamic; name dynamic bodies, which alone connect a rig");
+                reader.fail(place,
+                            "\"" + rig.bodies[k] + "\" is not dynamic; name dynamic bodies, which alone connect a rig");
             to.bodies.push_back(body);
         }
         world.rigs.push_back(std::move(to));
     }
 }
 
-void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const Scope& scope, std::vector<SceneBound>& bounds) {
+void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const Scope& scope,
+                    std::vector<SceneBound>& bounds) {
     static_assert(static_cast<int>(Measure::MAX) == static_cast<int>(SceneBound::Of::angle_deg));
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    const auto store = [](DVec v, double (&to)[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; };
+    const auto store = [](DVec v, double(&to)[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; };
     for (std::size_t i = 0; i < from.bounds.size() && reader.ok(); ++i) {
         const BoundT& bound = *from.bounds[i];
         const Path where = root.element("bounds", i);
         SceneBound to;
-        if (bound.body.empty()) reader.fail(where / "body", "is missing; name the body to measure");
-        else scope.find_body(reader, bound.body, where / "body");
-        if (bound.of > Measure::MAX) reader.fail(where / "of", "is not a measure; see Measure in protocol/scene/scene.fbs");
+        if (bound.body.empty())
+            reader.fail(where / "body", "is missing; name the body to measure");
+        else
+            scope.find_body(reader, bound.body, where / "body");
+        if (bound.of > Measure::MAX)
+            reader.fail(where / "of", "is not a measure; see Measure in protocol/scene/scene.fbs");
         if (!bound.least && !bound.most) reader.fail(where, "has no bound; give \"least\", \"most\" or both");
         to.body = bound.body;
         to.of = static_cast<SceneBound::Of>(bound.of);
@@ -102,7 +112,8 @@ void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const 
         to.most = bound.most ? reader.number(*bound.most, where / "most", -1e9, 1e9) : kNone;
         if (to.least > to.most) reader.fail(where / "least", "is above \"most\"; swap them");
         to.from_s = reader.number(bound.from_s, where / "from_s", 0.0, 1e9);
-        if (bound.point) store(reader.vector(*bound.point, where / "point", kMaxLength_m, "kMaxCoordinate_m"), to.point);
+        if (bound.point)
+            store(reader.vector(*bound.point, where / "point", kMaxLength_m, "kMaxCoordinate_m"), to.point);
         store(bound.axis ? reader.direction(*bound.axis, where / "axis") : DVec{1, 0, 0}, to.axis);
         store(bound.to ? reader.direction(*bound.to, where / "to") : DVec{0, 1, 0}, to.to);
         bounds.push_back(std::move(to));
@@ -122,31 +133,37 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         to.restitution = reader.number(material.restitution, where / "restitution", 0.0f, 1.0f);
         to.density_kgpm3 = reader.number(material.density_kgpm3, where / "density_kgpm3", 1e-3f, 1e6f);
         to.rolling_resistance = reader.number(material.rolling_resistance, where / "rolling_resistance", 0.0f, 100.0f);
-        to.contact_frequency_hz = reader.number(material.contact_frequency_hz, where / "contact_frequency_hz", 0.0f, 1e4f);
-        to.contact_damping_ratio = reader.number(material.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
-        to.max_recovery_speed_mps = reader.number(material.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
+        to.contact_frequency_hz =
+            reader.number(material.contact_frequency_hz, where / "contact_frequency_hz", 0.0f, 1e4f);
+        to.contact_damping_ratio =
+            reader.number(material.contact_damping_ratio, where / "contact_damping_ratio", 0.0f, 1e4f);
+        to.max_recovery_speed_mps =
+            reader.number(material.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
         if (material.surface_velocity) {
-            to.surface_velocity =
-                to_float(reader.vector(*material.surface_velocity, where / "surface_velocity", sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
+            to.surface_velocity = to_float(reader.vector(*material.surface_velocity, where / "surface_velocity",
+                                                         sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
         }
         library.world->materials.push_back(std::move(to));
     }
 }
 
-void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most, const char* limit,
-                    std::vector<sim::Vec3>& to) {
+void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& where, std::size_t most,
+                    const char* limit, std::vector<sim::Vec3>& to) {
     if (!reader.at_most(from.size(), most, limit, where)) return;
     to.reserve(from.size());
-    for (const Vec3& point : from) to.push_back(to_float(reader.vector(point, where, kMaxLength_m, "kMaxCoordinate_m")));
+    for (const Vec3& point : from)
+        to.push_back(to_float(reader.vector(point, where, kMaxLength_m, "kMaxCoordinate_m")));
 }
 
 void convert_children(Reader& reader, const CompoundShapeT& from, const Path& where, const Library& library,
                       sim::ShapeDef& to) {
-    if (!reader.at_most(from.children.size(), sim::kMaxCompoundChildren, "kMaxCompoundChildren", where / "children")) return;
+    if (!reader.at_most(from.children.size(), sim::kMaxCompoundChildren, "kMaxCompoundChildren", where / "children"))
+        return;
     for (std::size_t i = 0; i < from.children.size() && reader.ok(); ++i) {
         const CompoundChildT& child = *from.children[i];
         const Path here = where.element("children", i);
-        const sim::Pose pose = convert_pose(reader, child.position.get(), child.orientation.get(), child.rotation_deg.get(), here);
+        const sim::Pose pose =
+            convert_pose(reader, child.position.get(), child.orientation.get(), child.rotation_deg.get(), here);
         to.children.push_back({library.shapes.find(reader, child.shape, here / "shape"), pose});
     }
 }
@@ -178,17 +195,21 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const 
     } else if (from.capsule) {
         to.type = sim::ShapeType::capsule;
         to.radius = reader.number(from.capsule->radius, where / "capsule.radius", low, high, "kMaxCoordinate_m");
-        to.half_height = reader.number(from.capsule->half_height, where / "capsule.half_height", low, high, "kMaxCoordinate_m");
+        to.half_height =
+            reader.number(from.capsule->half_height, where / "capsule.half_height", low, high, "kMaxCoordinate_m");
     } else if (from.cylinder) {
         to.type = sim::ShapeType::cylinder;
         to.radius = reader.number(from.cylinder->radius, where / "cylinder.radius", low, high, "kMaxCoordinate_m");
-        to.half_height = reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high, "kMaxCoordinate_m");
+        to.half_height =
+            reader.number(from.cylinder->half_height, where / "cylinder.half_height", low, high, "kMaxCoordinate_m");
     } else if (from.hull) {
         to.type = sim::ShapeType::hull;
-        convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, "kMaxHullPoints", to.points);
+        convert_points(reader, from.hull->points, where / "hull.points", sim::kMaxHullPoints, "kMaxHullPoints",
+                       to.points);
     } else if (from.mesh) {
         to.type = sim::ShapeType::mesh;
-        convert_points(reader, from.mesh->vertices, where / "mesh.vertices", sim::kMaxMeshVertices, "kMaxMeshVertices", to.points);
+        convert_points(reader, from.mesh->vertices, where / "mesh.vertices", sim::kMaxMeshVertices, "kMaxMeshVertices",
+                       to.points);
         to.indices = from.mesh->indices;
     } else if (from.height_field) {
         to.type = sim::ShapeType::height_field;
@@ -243,10 +264,13 @@ void check_shape_use(Reader& reader, const BodyT& from, const sim::BodyDef& to, 
             reader.fail(where / "mass_kg", "is missing for a dynamic body without a shape; give a mass or a shape");
         }
     } else if (library.world->shapes[to.shape].type == sim::ShapeType::plane && to.type != sim::BodyType::fixed) {
-        reader.fail(where / "type", "does not fit a plane, which is unbounded and has no mass; make the body \"static\"");
-    } else if (to.type == sim::BodyType::dynamic && (library.world->shapes[to.shape].type == sim::ShapeType::mesh ||
-                                                     library.world->shapes[to.shape].type == sim::ShapeType::height_field)) {
-        reader.fail(where / "type", "does not fit a " + std::string(sim::shape_type_name(library.world->shapes[to.shape].type)) +
+        reader.fail(where / "type",
+                    "does not fit a plane, which is unbounded and has no mass; make the body \"static\"");
+    } else if (to.type == sim::BodyType::dynamic &&
+               (library.world->shapes[to.shape].type == sim::ShapeType::mesh ||
+                library.world->shapes[to.shape].type == sim::ShapeType::height_field)) {
+        reader.fail(where / "type", "does not fit a " +
+                                        std::string(sim::shape_type_name(library.world->shapes[to.shape].type)) +
                                         ", which has no inside and no mass; make the body \"static\" or \"kinematic\"");
     }
 }
@@ -255,7 +279,8 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     const auto index = static_cast<std::uint32_t>(scope.bodies->size());
     scope.body_names.add(reader, from.name, index, where);
     if (from.type > BodyType::MAX) reader.fail(where / "type", "is none of dynamic, static, kinematic");
-    if ((static_cast<unsigned>(from.locks) & ~0x3fu) != 0) reader.fail(where / "locks", "has bits that are not axis locks; use linear_x to angular_z");
+    if ((static_cast<unsigned>(from.locks) & ~0x3fu) != 0)
+        reader.fail(where / "locks", "has bits that are not axis locks; use linear_x to angular_z");
     sim::BodyDef to;
     to.name = from.name;
     to.type = convert_type(from.type);
@@ -263,12 +288,12 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.material = convert_material(reader, from.material, library, where / "material");
     to.pose = convert_pose(reader, from.position.get(), from.orientation.get(), from.rotation_deg.get(), where);
     if (from.linear_velocity) {
-        to.linear_velocity =
-            to_float(reader.vector(*from.linear_velocity, where / "linear_velocity", sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
+        to.linear_velocity = to_float(reader.vector(*from.linear_velocity, where / "linear_velocity",
+                                                    sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
     }
     if (from.angular_velocity) {
-        to.angular_velocity =
-            to_float(reader.vector(*from.angular_velocity, where / "angular_velocity", sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps"));
+        to.angular_velocity = to_float(reader.vector(*from.angular_velocity, where / "angular_velocity",
+                                                     sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps"));
     }
     convert_mass(reader, from, where, to);
     to.gravity_scale = reader.number(from.gravity_scale, where / "gravity_scale", -1e4f, 1e4f);
@@ -290,7 +315,8 @@ void convert_bodies(Reader& reader, const std::vector<std::unique_ptr<BodyT>>& f
     }
 }
 
-void convert_joints(Reader& reader, const flatbuffers::Vector<flatbuffers::Offset<Joint>>* from, const Path& root, Scope& scope) {
+void convert_joints(Reader& reader, const flatbuffers::Vector<flatbuffers::Offset<Joint>>* from, const Path& root,
+                    Scope& scope) {
     for (flatbuffers::uoffset_t i = 0; from && i < from->size() && reader.ok(); ++i) {
         const Joint& joint = *from->Get(i);
         const Path where = root.element("joints", i);
@@ -347,7 +373,8 @@ void expand_generators(Reader& reader, const SceneT& from, const Path& root, con
         const Path where = root.element("generators", i);
         scope.generator_names.add(reader, from.generators[i]->name, static_cast<std::uint32_t>(scope.generated.size()),
                                   where);
-        const auto first = static_cast<std::uint32_t>(scope.bodies->size()), first_joint = static_cast<std::uint32_t>(scope.joints->size());
+        const auto first = static_cast<std::uint32_t>(scope.bodies->size()),
+                   first_joint = static_cast<std::uint32_t>(scope.joints->size());
         expand_generator(reader, *from.generators[i], where, library, scope);
         scope.generated.push_back({first, static_cast<std::uint32_t>(scope.bodies->size()) - first, first_joint,
                                    static_cast<std::uint32_t>(scope.joints->size()) - first_joint});
@@ -380,8 +407,10 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
         }
     }
     if (from.materials.size() > kMaxListed || from.shapes.size() > kMaxListed || from.actuators.size() > kMaxListed) {
-        reader.fail(root, "has a list of more than " + std::to_string(kMaxListed) + " materials, shapes or actuators (kMaxListed)",
-                    ErrorCode::limit_reached);
+        reader.fail(
+            root,
+            "has a list of more than " + std::to_string(kMaxListed) + " materials, shapes or actuators (kMaxListed)",
+            ErrorCode::limit_reached);
     }
 }
 
@@ -390,7 +419,8 @@ void check_counts(Reader& reader, const SceneT& from, const Path& root, const Sc
 sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
                        const Path& where) {
     sim::Pose pose;
-    if (position) pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
+    if (position)
+        pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
     if (orientation && rotation_deg)
         reader.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
     if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
@@ -401,9 +431,12 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
 
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where) {
     if (!spring) return absent;
-    return {reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz), "kMaxFrequency_hz"),
-            reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio), "kMaxRatio"),
-            reader.number(spring->max_recovery_speed, where / "max_recovery_speed", 0.0f, static_cast<float>(kMaxForce), "kMaxForce")};
+    return {
+        reader.number(spring->frequency_hz, where / "frequency_hz", 0.0f, static_cast<float>(kMaxFrequency_hz),
+                      "kMaxFrequency_hz"),
+        reader.number(spring->damping_ratio, where / "damping_ratio", 0.0f, static_cast<float>(kMaxRatio), "kMaxRatio"),
+        reader.number(spring->max_recovery_speed, where / "max_recovery_speed", 0.0f, static_cast<float>(kMaxForce),
+                      "kMaxForce")};
 }
 
 std::uint32_t convert_material(Reader& reader, const std::string& name, const Library& library, const Path& where) {
@@ -434,8 +467,9 @@ std::uint32_t Scope::find_body(Reader& reader, std::string_view name, const Path
     return generated[range].first + static_cast<std::uint32_t>(index);
 }
 
-Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
-                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated) {
+Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name,
+                                    const SceneCaps& caps, std::vector<SceneBound>& bounds,
+                                    std::vector<GeneratedRange>& generated) {
     Reader reader(file_name);
     const Path root;
     check_counts(reader, scene, root, caps);

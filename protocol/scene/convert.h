@@ -73,7 +73,8 @@ void expand_generator(Reader& reader, const GeneratorT& from, const Path& where,
 
 // `flat` is the same scene in packed form; its joints are read by their schema. The caller has checked the counts
 // against the limits.
-Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name, const SceneCaps& caps,
-                                    std::vector<SceneBound>& bounds, std::vector<GeneratedRange>& generated);
+Result<sim::WorldDef> convert_scene(const SceneT& scene, const Scene& flat, std::string_view file_name,
+                                    const SceneCaps& caps, std::vector<SceneBound>& bounds,
+                                    std::vector<GeneratedRange>& generated);
 
 }  // namespace orrery::protocol::scene

@@ -30,10 +30,11 @@ int bodies_of(const Joint& joint) {
 }
 #undef ORRERY_CONSTRAINT
 
-#define ORRERY_CONSTRAINT(T, name)                                                                                                   \
-    if (const auto* table = from.name())                                                                                             \
-        to.constraint = convert_fields<sim::T>(reader, *schema.find(#name)->table, reinterpret_cast<const flatbuffers::Table&>(*table), \
-                                               ends, where / #name);
+#define ORRERY_CONSTRAINT(T, name)                                     \
+    if (const auto* table = from.name())                               \
+        to.constraint =                                                \
+            convert_fields<sim::T>(reader, *schema.find(#name)->table, \
+                                   reinterpret_cast<const flatbuffers::Table&>(*table), ends, where / #name);
 void convert_constraint(Reader& reader, const Joint& from, const Ends& ends, const Path& where, sim::JointDef& to) {
     const SchemaTable& schema = *scene_schema().find("joints")->table;
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
@@ -44,7 +45,8 @@ void convert_constraint(Reader& reader, const Joint& from, const Ends& ends, con
 struct BodyNames {
     std::string_view a, b, c, d;
 
-    explicit BodyNames(const Joint& joint) : a(view_of(joint.a())), b(view_of(joint.b())), c(view_of(joint.c())), d(view_of(joint.d())) {}
+    explicit BodyNames(const Joint& joint)
+        : a(view_of(joint.a())), b(view_of(joint.b())), c(view_of(joint.c())), d(view_of(joint.d())) {}
 };
 
 void check_ends(Reader& reader, const BodyNames& from, int bodies, const Path& where, const Scope& scope) {
@@ -59,7 +61,9 @@ void check_ends(Reader& reader, const BodyNames& from, int bodies, const Path& w
     }
     if ((bodies >= 3) != !from.c.empty() || (bodies >= 4) != !from.d.empty() || (bodies >= 3 && from.a.empty())) {
         reader.fail(where, std::string("names other bodies than its constraint joins; give ") +
-                               (bodies >= 4 ? "`a`, `b`, `c` and `d`" : bodies == 3 ? "only `a`, `b` and `c`" : "only `a` and `b`"));
+                               (bodies >= 4   ? "`a`, `b`, `c` and `d`"
+                                : bodies == 3 ? "only `a`, `b` and `c`"
+                                              : "only `a` and `b`"));
     }
     for (const std::string_view* one : {&from.a, &from.b, &from.c}) {
         if (!one->empty() && ((one != &from.c && *one == from.c) || *one == from.d))
@@ -80,13 +84,14 @@ std::uint32_t actuated_body(Reader& reader, const std::string& name, const Scope
     return body;
 }
 
-void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope, sim::ActuatorKind kind,
-                   sim::ActuatorDef& to) {
+void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where, const Scope& scope,
+                   sim::ActuatorKind kind, sim::ActuatorDef& to) {
     to.kind = kind;
     to.joint = scope.joint_names.find(reader, from.joint, where / "joint");
     if (reader.ok() && !sim::has_target((*scope.joints)[to.joint].constraint, kind))
-        reader.fail(where / "joint", "\"" + from.joint + "\" has no target that this actuator sets; name " +
-                                         (kind == sim::ActuatorKind::motor ? "a motor, a servo or a wheel" : "a wheel"));
+        reader.fail(where / "joint",
+                    "\"" + from.joint + "\" has no target that this actuator sets; name " +
+                        (kind == sim::ActuatorKind::motor ? "a motor, a servo or a wheel" : "a wheel"));
 }
 
 void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
@@ -113,9 +118,13 @@ void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, co
         to.body = actuated_body(reader, from.walk->body, scope, false, here / "body");
         direction(from.walk->direction.get(), from.walk->direction_in_world, here);
         to.max_speed = limit_or_none(reader, from.walk->max_speed, here / "max_speed");
-        to.max_force = reader.number(from.walk->max_force, here / "max_force", 1e-3f, static_cast<float>(kMaxForce), "kMaxForce");
-        to.step_height = reader.number(from.walk->step_height, here / "step_height", 0.0f, sim::kMaxStepHeight_m, "kMaxStepHeight_m");
-        to.max_slope_rad = static_cast<float>(reader.number(static_cast<double>(from.walk->max_slope_deg), here / "max_slope_deg", 0.0, 80.0) * kRadiansADegree);
+        to.max_force =
+            reader.number(from.walk->max_force, here / "max_force", 1e-3f, static_cast<float>(kMaxForce), "kMaxForce");
+        to.step_height = reader.number(from.walk->step_height, here / "step_height", 0.0f, sim::kMaxStepHeight_m,
+                                       "kMaxStepHeight_m");
+        to.max_slope_rad = static_cast<float>(
+            reader.number(static_cast<double>(from.walk->max_slope_deg), here / "max_slope_deg", 0.0, 80.0) *
+            kRadiansADegree);
     } else if (from.jump) {
         to.kind = sim::ActuatorKind::jump;
         to.body = actuated_body(reader, from.jump->body, scope, false, where / "jump" / "body");
@@ -148,7 +157,8 @@ void convert_joint(Reader& reader, const Joint& from, const Path& where, Scope& 
     if (!names.c.empty()) to.body_c = scope.find_body(reader, names.c, where / "c");
     if (!names.d.empty()) to.body_d = scope.find_body(reader, names.d, where / "d");
     if (!reader.ok()) return;
-    const Ends ends{frame_of(scope, to.body_a), frame_of(scope, to.body_b), frame_of(scope, to.body_c), frame_of(scope, to.body_d)};
+    const Ends ends{frame_of(scope, to.body_a), frame_of(scope, to.body_b), frame_of(scope, to.body_c),
+                    frame_of(scope, to.body_d)};
     convert_constraint(reader, from, ends, where, to);
     to.collide_connected = from.collide_connected();
     to.break_force_n = limit_or_none(reader, from.break_force_n(), where / "break_force_n");
@@ -159,9 +169,9 @@ void convert_joint(Reader& reader, const Joint& from, const Path& where, Scope& 
 
 void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
                       const Library& library, std::vector<sim::ActuatorDef>& out) {
-    const int kinds =
-        (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) + (from.kinematic != nullptr) +
-        (from.steer != nullptr) + (from.brake != nullptr) + (from.walk != nullptr) + (from.jump != nullptr);
+    const int kinds = (from.motor != nullptr) + (from.force != nullptr) + (from.torque != nullptr) +
+                      (from.kinematic != nullptr) + (from.steer != nullptr) + (from.brake != nullptr) +
+                      (from.walk != nullptr) + (from.jump != nullptr);
     if (kinds != 1) {
         reader.fail(where, "needs exactly one of motor, force, torque, kinematic, steer, brake, walk, jump");
         return;
@@ -173,8 +183,8 @@ void convert_actuator(Reader& reader, const ActuatorT& from, const Path& where, 
     }
     if (!scope.in_template) to.slot = library.slots.find(reader, from.slot, where / "slot");
     if (from.weights.size() > sim::kControlChannels) {
-        reader.fail(where / "weights",
-                    "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
+        reader.fail(where / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) +
+                                           " control channels (kControlChannels)");
         return;
     }
     for (std::size_t i = 0; i < from.weights.size(); ++i) {

@@ -109,7 +109,9 @@ struct Suggestion {
 // of a small edit distance.
 Suggestion suggest(std::string_view table, std::string_view name, const std::vector<std::string_view>& fields) {
     const std::string spelled = snake_case(name);
-    const auto has = [&](std::string_view field) { return std::find(fields.begin(), fields.end(), field) != fields.end(); };
+    const auto has = [&](std::string_view field) {
+        return std::find(fields.begin(), fields.end(), field) != fields.end();
+    };
     if (has(spelled)) return {spelled};
     for (const OtherName& other : kOtherNames) {
         if (other.name == spelled && has(other.field) && (other.table.empty() || other.table == table))
@@ -148,8 +150,8 @@ std::string unknown_word(const flatbuffers::EnumDef& words, std::string_view wor
     std::vector<std::string_view> known;
     for (const flatbuffers::EnumVal* value : words.Vals()) known.push_back(value->name);
     const std::string near = nearest_name(word, known);
-    return "unknown word \"" + std::string(word.substr(0, kMaxNameBytes)) + "\"" + (near.empty() ? "; " : "; did you mean \"" + near + "\"? ") +
-           words.name + " has the words " + list(known);
+    return "unknown word \"" + std::string(word.substr(0, kMaxNameBytes)) + "\"" +
+           (near.empty() ? "; " : "; did you mean \"" + near + "\"? ") + words.name + " has the words " + list(known);
 }
 
 }  // namespace orrery::protocol::scene

@@ -85,15 +85,19 @@ class Maker {
             constexpr bool kLetBe = std::is_same_v<From, ChainGeneratorT>;  // files with both go on loading
             const bool category = from.category != absent.category, mask = from.mask != absent.mask;
             if (!kLetBe && (category || mask))
-                reader_.fail(where / (category ? "category" : "mask"), "is set, but the bodies collide with nothing; set \"collide\" to true");
+                reader_.fail(where / (category ? "category" : "mask"),
+                             "is set, but the bodies collide with nothing; set \"collide\" to true");
         }
         convert_mass(reader_, from, where, like_);
         joint_like_.break_force_n = limit_or_none(reader_, from.break_force_n, where / "break_force_n");
-        if (joint_like_.break_force_n == 0.0f) reader_.fail(where / "break_force_n", "is 0; give a force above 0 N, or leave it out");
+        if (joint_like_.break_force_n == 0.0f)
+            reader_.fail(where / "break_force_n", "is 0; give a force above 0 N, or leave it out");
         spring_ = convert_spring(reader_, from.spring.get(), spring_, where / "spring");
     }
 
-    double pitch(double value, const Path& here) { return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m, "kMaxPitch_m"); }
+    double pitch(double value, const Path& here) {
+        return reader_.number(value, here, -kMaxPitch_m, kMaxPitch_m, "kMaxPitch_m");
+    }
     // Of links, which must not begin at one place.
     double link(double value, const Path& here) {
         if (value == 0.0) reader_.fail(here, "is 0; give the distance from one link to the next (m)");
@@ -102,7 +106,9 @@ class Maker {
     void some(std::uint32_t count, const Path& here) {
         if (count == 0) reader_.fail(here, "is 0; give at least 1");
     }
-    double extent(double value, const Path& here) { return reader_.number(value, here, kMinLength_m, kMaxLength_m, "kMaxCoordinate_m"); }
+    double extent(double value, const Path& here) {
+        return reader_.number(value, here, kMinLength_m, kMaxLength_m, "kMaxCoordinate_m");
+    }
     DVec origin(const Vec3d* value, const Path& here) {
         return value ? reader_.vector(*value, here / "origin", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
     }
@@ -123,7 +129,8 @@ class Maker {
                                      " m from the origin; use fewer bodies or smaller steps");
             return index;
         }
-        if (type != sim::BodyType::fixed && shape != sim::kNone && library_.world->shapes[shape].type == sim::ShapeType::plane) {
+        if (type != sim::BodyType::fixed && shape != sim::kNone &&
+            library_.world->shapes[shape].type == sim::ShapeType::plane) {
             reader_.fail(where_, "makes bodies of a plane, which is unbounded and has no mass; use another shape");
             return index;
         }
@@ -182,9 +189,11 @@ class Maker {
         if (!reader_.ok()) return none;
         const sim::PrefabDef& found = library_.world->prefabs[index];
         const auto to_world = [](const sim::JointDef& j) {
-            return j.body_a == sim::kNone || j.body_b == sim::kNone || std::holds_alternative<sim::Pulley>(j.constraint);
+            return j.body_a == sim::kNone || j.body_b == sim::kNone ||
+                   std::holds_alternative<sim::Pulley>(j.constraint);
         };
-        if (!found.actuators.empty()) reader_.fail(here, "names a template with actuators, which need a player; remove them from the template");
+        if (!found.actuators.empty())
+            reader_.fail(here, "names a template with actuators, which need a player; remove them from the template");
         if (std::any_of(found.joints.begin(), found.joints.end(), to_world))
             reader_.fail(here, "names a template with a joint to the world; give the joint two bodies");
         return found;
@@ -284,7 +293,8 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step", "column to the next"),
+    const DVec along =
+                   maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step", "column to the next"),
                across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step", "row to the next");
     maker.some(from.columns, where / "columns");
     maker.some(from.rows, where / "rows");
@@ -318,7 +328,8 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     maker.some(from.branches, where / "branches");
     maker.some(from.levels, where / "levels");
     if (from.levels > kMaxTreeLevels)
-        maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " + std::to_string(kMaxTreeLevels) + " (kMaxTreeLevels)");
+        maker.reader().fail(where / "levels", "is " + std::to_string(from.levels) + "; give at most " +
+                                                  std::to_string(kMaxTreeLevels) + " (kMaxTreeLevels)");
     const auto total = static_cast<std::uint32_t>(count_tree(from));
     struct Fan {
         double middle_deg, width_deg;  // of what hangs from a body
@@ -336,8 +347,8 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
         const Fan above = fans[parent - first];
         const double turn = above.middle_deg + above.width_deg * ((branch + 0.5) / from.branches - 0.5);
         fans.push_back({turn, above.width_deg / from.branches});
-        const std::uint32_t body =
-            maker.add(shape, maker.position(parent) + rotate(from_rotation_deg({0.0, 0.0, turn}), {0.0, -spacing, 0.0}));
+        const std::uint32_t body = maker.add(
+            shape, maker.position(parent) + rotate(from_rotation_deg({0.0, 0.0, turn}), {0.0, -spacing, 0.0}));
         if (maker.ok()) maker.join_halfway(parent, body);
     }
 }
@@ -355,8 +366,10 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
         const std::uint32_t body = maker.add(shape, origin + spoke(i, radius));
         if (!maker.ok()) return;
-        if (i > 0) maker.join_halfway(body - 1, body);
-        else first = body;
+        if (i > 0)
+            maker.join_halfway(body - 1, body);
+        else
+            first = body;
         if (i == 0 && from.attached) maker.join_at(sim::kNone, body, maker.position(body));
         if (i + 1 == from.count) maker.join_halfway(body, first);
     }
@@ -376,9 +389,12 @@ void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
         const double place = i;
         const std::uint32_t plank = maker.add(shape, origin + (place + 0.5) * step);
         if (!maker.ok()) return;
-        if (i > 0) join(plank - 1, plank, origin + place * step);
-        else if (from.ends != BridgeEnds::none) join(sim::kNone, plank, origin);
-        if (i + 1 == from.count && from.ends == BridgeEnds::both) join(sim::kNone, plank, origin + (place + 1.0) * step);
+        if (i > 0)
+            join(plank - 1, plank, origin + place * step);
+        else if (from.ends != BridgeEnds::none)
+            join(sim::kNone, plank, origin);
+        if (i + 1 == from.count && from.ends == BridgeEnds::both)
+            join(sim::kNone, plank, origin + (place + 1.0) * step);
     }
 }
 
@@ -388,11 +404,13 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
     const std::uint32_t link_shape = of_links ? maker.shape(from.link_shape, where / "link_shape") : 0;
     maker.material(from.material, where / "material");
     maker.rig(from, where);
-    const DVec origin = maker.origin(from.origin.get(), where), step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step", "rung to the next"),
+    const DVec origin = maker.origin(from.origin.get(), where),
+               step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step", "rung to the next"),
                across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across", "rope to the other");
     maker.some(from.rungs, where / "rungs");
     if (!maker.ok()) return;
-    const double gap = from.links + 1.0;  // in pitches, from link to link; a rope's end is half of one above what hangs from it
+    const double gap =
+        from.links + 1.0;  // in pitches, from link to link; a rope's end is half of one above what hangs from it
     const DVec pitch = (1.0 / gap) * step;
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < from.rungs && maker.ok(); ++i) {
@@ -405,7 +423,8 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
             const double above = i * gap;  // pitches, from the rope's end to the gap's first socket
             std::uint32_t previous = i > 0 ? first + i - 1 : sim::kNone;
             for (std::uint32_t k = 0; k <= from.links && maker.ok(); ++k) {
-                const std::uint32_t body = k < from.links ? maker.add(link_shape, end + (above + k + 0.5) * pitch) : first + i;
+                const std::uint32_t body =
+                    k < from.links ? maker.add(link_shape, end + (above + k + 0.5) * pitch) : first + i;
                 if (!maker.ok()) return;
                 if (previous != sim::kNone || from.attached) maker.join_at(previous, body, end + (above + k) * pitch);
                 previous = body;
@@ -462,7 +481,9 @@ void make(Maker& maker, const CrowdGeneratorT& from, const Path& where) {
     const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
                  pz = maker.pitch(from.pitch_z, where / "pitch_z"),
                  tilt = maker.reader().number(from.max_tilt_deg, where / "max_tilt_deg", 0.0, 180.0);
-    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
+    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m,
+                                                               "kMaxCoordinate_m")
+                                       : DVec{};
     const std::uint64_t layer = std::uint64_t{from.side_x} * from.side_z;
     Lcg random(from.random_seed);
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
@@ -529,7 +550,9 @@ Count count_generator(const GeneratorT& from, const SceneT& scene) {
 
 void expand_generator(Reader& reader, const GeneratorT& from, const Path& where, const Library& library, Scope& scope) {
     if (count_kinds(from) != 1) {
-        reader.fail(where, "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring, bridge, rope_ladder");
+        reader.fail(where,
+                    "needs exactly one of grid, stack, pyramid, chain, net, rain, arena, crowd, tree, ring, bridge, "
+                    "rope_ladder");
         return;
     }
     Maker maker(reader, from.name, where, library, scope);

@@ -156,7 +156,8 @@ void JointFields::finish() {
         const double along = dot(other->source, one->source);
         const auto name = [&](const Direction& of) { return (in_scene ? of.in_scene : of.local)->name; };
         if (std::fabs(along) > kPerpendicular)
-            reader_.fail(where_ / name(*one), "is not perpendicular to " + quoted(name(*other)) + "; make it perpendicular");
+            reader_.fail(where_ / name(*one),
+                         "is not perpendicular to " + quoted(name(*other)) + "; make it perpendicular");
         const DVec across = one->source - along * other->source;
         one->source = (1.0 / length(across)) * across;
     }

@@ -17,7 +17,9 @@ std::string at_line(std::string_view file_name, std::size_t line) {
     return std::string(file_name) + ":" + std::to_string(line);
 }
 
-std::size_t lines_in(std::string_view text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines_in(std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 // What the parser should not meet: deep nesting, and calls such as sin(1), whose values differ from machine to machine.
 Result<Ok> check_text(std::string_view text, std::string_view file_name) {
@@ -29,7 +31,8 @@ Result<Ok> check_text(std::string_view text, std::string_view file_name) {
         const char c = text[i];
         const std::size_t end = end_of_string_or_comment(text, i);
         if (end == std::string_view::npos)
-            return fail(c == '/' ? "a comment does not end; close it with */" : "a string does not end on its line; close its quotes");
+            return fail(c == '/' ? "a comment does not end; close it with */"
+                                 : "a string does not end on its line; close its quotes");
         line += lines_in(text.substr(i, end - i + 1));
         if (c == '\0') return fail("the text has a zero byte; write JSON in UTF-8");
         if (end != i) {
@@ -57,7 +60,8 @@ class SchemaCheck {
 
     // The offset and the text of the first fault; npos: none.
     std::size_t run(const flatbuffers::StructDef& root, std::string& message) {
-        static_cast<void>(value(flatbuffers::Type(flatbuffers::BASE_TYPE_STRUCT, const_cast<flatbuffers::StructDef*>(&root))));
+        static_cast<void>(
+            value(flatbuffers::Type(flatbuffers::BASE_TYPE_STRUCT, const_cast<flatbuffers::StructDef*>(&root))));
         message = std::move(message_);
         return fault_;
     }
@@ -70,7 +74,10 @@ class SchemaCheck {
         const char c = cursor_.peek();
         const bool of_fields = type.base_type == flatbuffers::BASE_TYPE_STRUCT;
         if (c == '{') return of_fields ? table(*type.struct_def) : cursor_.skip_value();
-        if (c == '[') return of_fields ? unnamed(*type.struct_def) : type.base_type == flatbuffers::BASE_TYPE_VECTOR ? list(type) : cursor_.skip_value();
+        if (c == '[')
+            return of_fields                                         ? unnamed(*type.struct_def)
+                   : type.base_type == flatbuffers::BASE_TYPE_VECTOR ? list(type)
+                                                                     : cursor_.skip_value();
         const JsonCursor::Word word = cursor_.word();
         return !word.empty() && scalar(type, word);
     }
@@ -113,12 +120,14 @@ class SchemaCheck {
 
     bool scalar(const Type& type, const JsonCursor::Word& word) {
         if (!flatbuffers::IsScalar(type.base_type)) return true;
-        const bool letters = !word.text.empty() && (std::isalpha(static_cast<unsigned char>(word.text[0])) != 0 || word.text[0] == '_');
+        const bool letters =
+            !word.text.empty() && (std::isalpha(static_cast<unsigned char>(word.text[0])) != 0 || word.text[0] == '_');
         if (type.enum_def && letters && word.text != "null") return words(*type.enum_def, word);
         if (!word.quoted) return true;
         const std::string is = "is the string \"" + std::string(word.text.substr(0, kMaxNameBytes)) + "\"; write ";
         if (type.enum_def) return fault(word.at + 1, is + "a word of " + type.enum_def->name);
-        return fault(word.at + 1, is + (flatbuffers::IsBool(type.base_type) ? "true or false" : "a number") + ", without quotes");
+        return fault(word.at + 1,
+                     is + (flatbuffers::IsBool(type.base_type) ? "true or false" : "a number") + ", without quotes");
     }
 
     // One, or of flags several with blanks between.
@@ -162,12 +171,13 @@ std::size_t place_of_number(std::string_view text, std::size_t place, const std:
     if (at == std::string::npos) return place;
     const std::size_t first = at + begin.size();
     const std::string number = message.substr(first, message.find('"', first) - first);
-    const std::size_t found = number.empty() ? std::string_view::npos : text.substr(0, text.find('\n', place)).rfind(number);
+    const std::size_t found =
+        number.empty() ? std::string_view::npos : text.substr(0, text.find('\n', place)).rfind(number);
     return found == std::string_view::npos ? place : found + number.size();
 }
 
-// The line itself, or one shortly before it that is more than brackets; of a long one what is about the place. For the parser names
-// neither the key nor the value.
+// The line itself, or one shortly before it that is more than brackets; of a long one what is about the place. For the
+// parser names neither the key nor the value.
 std::string excerpt(std::string_view text, std::size_t place) {
     constexpr std::size_t kLongest = 120, kBehind = 20;
     std::size_t begin = text.substr(0, place).rfind('\n') + 1;  // of npos: 0
@@ -200,7 +210,8 @@ std::string path_at(std::string_view text, std::size_t place) {
     const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     for (std::size_t i = 0; i < place; ++i) {
         const char c = text[i];
-        if (i + 1 == place && std::string_view("{}[],").find(c) != std::string_view::npos) break;  // it reads one token ahead
+        if (i + 1 == place && std::string_view("{}[],").find(c) != std::string_view::npos)
+            break;  // it reads one token ahead
         const std::size_t end = end_of_string_or_comment(text, i);
         if (end != i) {
             if (c != '/') word = text.substr(i + 1, end - i - 1);
@@ -221,8 +232,10 @@ std::string path_at(std::string_view text, std::size_t place) {
     }
     std::string path;
     for (const Level& level : levels) {
-        if (level.list) path += "[" + std::to_string(level.index) + "]";
-        else if (!level.key.empty()) path += (path.empty() ? "" : ".") + std::string(level.key);
+        if (level.list)
+            path += "[" + std::to_string(level.index) + "]";
+        else if (!level.key.empty())
+            path += (path.empty() ? "" : ".") + std::string(level.key);
     }
     constexpr std::size_t kLongest = 200;
     return path.size() <= kLongest ? path : "..." + path.substr(path.size() - kLongest);
@@ -230,21 +243,32 @@ std::string path_at(std::string_view text, std::size_t place) {
 
 // What the parser says of a value of another kind than the schema has there, in words.
 std::string of_kinds(const std::string& message) {
-    constexpr std::string_view kExpecting = "expecting: ", kGot = " instead got: ", kAssign = "Cannot assign token starting with '";
+    constexpr std::string_view kExpecting = "expecting: ", kGot = " instead got: ",
+                               kAssign = "Cannot assign token starting with '";
     if (message.starts_with(kAssign) && message.size() > kAssign.size())
-        return std::string(message[kAssign.size()] == '[' ? "a list" : message[kAssign.size()] == '{' ? "an object" : "something else") +
+        return std::string(message[kAssign.size()] == '['   ? "a list"
+                           : message[kAssign.size()] == '{' ? "an object"
+                                                            : "something else") +
                " is written where one value belongs; write a number, true or false, or a word of the schema";
-    if (message.starts_with("wrong number of unnamed fields")) return message + "; write all of them, for a vector [x, y, z]";
+    if (message.starts_with("wrong number of unnamed fields"))
+        return message + "; write all of them, for a vector [x, y, z]";
     const std::size_t got = message.find(kGot);
     if (!message.starts_with(kExpecting) || got == std::string::npos) return message;
-    const std::string wanted = message.substr(kExpecting.size(), got - kExpecting.size()), found = message.substr(got + kGot.size());
-    return (found == "{" ? "an object" : found == "[" ? "a list" : found) + " where " + (wanted == "{" ? "an object belongs; write {...}, for a vector [x, y, z]"
-                                 : wanted == "[" ? "a list belongs; write [...]" : wanted + " belongs");
+    const std::string wanted = message.substr(kExpecting.size(), got - kExpecting.size()),
+                      found = message.substr(got + kGot.size());
+    return (found == "{"   ? "an object"
+            : found == "[" ? "a list"
+                           : found) +
+           " where " +
+           (wanted == "{"   ? "an object belongs; write {...}, for a vector [x, y, z]"
+            : wanted == "[" ? "a list belongs; write [...]"
+                            : wanted + " belongs");
 }
 
 Error error_at(std::string_view text, std::string_view file_name, std::size_t place, std::string message) {
     const std::string path = path_at(text, place);
-    return Error{ErrorCode::parse, at_line(file_name, line_at(text, place)) + (path.empty() ? "" : ": " + path), std::move(message)};
+    return Error{ErrorCode::parse, at_line(file_name, line_at(text, place)) + (path.empty() ? "" : ": " + path),
+                 std::move(message)};
 }
 
 // The parser says "FILE:LINE: COLUMN: error: MESSAGE"; no file was named to it.
@@ -254,12 +278,14 @@ Error parser_error(const flatbuffers::Parser& parser, std::string_view file_name
     for (; at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
         line = line * 10 + static_cast<std::size_t>(text[at] - '0');
     std::size_t column = 0;
-    for (at = text.find_first_of("0123456789", at); at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+    for (at = text.find_first_of("0123456789", at);
+         at != std::string::npos && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
         column = column * 10 + static_cast<std::size_t>(text[at] - '0');
     const std::size_t begin = text.find("error: ");
     std::string message = begin == std::string::npos ? text : text.substr(begin + 7);
     const std::size_t place = place_of_number(scene, place_of(scene, line, column), message);
-    message = message.starts_with("enum values need to be qualified") ? "a word is written where a number belongs" : of_kinds(message);
+    message = message.starts_with("enum values need to be qualified") ? "a word is written where a number belongs"
+                                                                      : of_kinds(message);
     return error_at(scene, file_name, place, message + excerpt(scene, place));
 }
 
@@ -271,7 +297,8 @@ Result<Ok> parse_json_text(flatbuffers::Parser& parser, const char* schema, std:
     if (const Result<Ok> checked = check_text(text, file_name); !checked) return checked.error();
     if (!parser.Parse(schema)) return Error{ErrorCode::parse, "schema", parser.error_};
     std::string message;
-    if (const std::size_t fault = SchemaCheck(text).run(*parser.root_struct_def_, message); fault != std::string_view::npos)
+    if (const std::size_t fault = SchemaCheck(text).run(*parser.root_struct_def_, message);
+        fault != std::string_view::npos)
         return error_at(text, file_name, fault, std::move(message));
     const std::string terminated(text);
     if (!parser.ParseJson(terminated.c_str())) return parser_error(parser, file_name, text);

@@ -14,7 +14,8 @@ namespace {
 
 std::string_view trimmed(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r,");
-    return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(" \t\r,") - begin + 1);
+    return begin == std::string_view::npos ? std::string_view()
+                                           : text.substr(begin, text.find_last_not_of(" \t\r,") - begin + 1);
 }
 
 // The comments of scene.fbs by declaration: "Body", "Body.mass_kg". FlatBuffers' parser drops them. A comment stands
@@ -42,8 +43,10 @@ class Comments {
     void read_line(std::string_view line) {
         if (line.starts_with("//")) {
             const bool rule = line.starts_with("// ---");
-            if (rule) above_.clear();
-            else append(above_, trimmed(line.substr(2)), " ");
+            if (rule)
+                above_.clear();
+            else
+                append(above_, trimmed(line.substr(2)), " ");
             return;
         }
         const std::size_t slashes = line.find("//");
@@ -63,11 +66,13 @@ class Comments {
             if (!code.empty()) table_.clear();
         } else if (!table_.empty() && enum_) {
             std::string& comment = comments_[table_];
-            if (!behind.empty()) append(comment, std::string(code) + ": " + std::string(behind), comment.ends_with('.') ? " " : "; ");
+            if (!behind.empty())
+                append(comment, std::string(code) + ": " + std::string(behind), comment.ends_with('.') ? " " : "; ");
         } else if (!table_.empty()) {
             append(above_, behind, " ");
             constexpr std::string_view kElsewhere = "see above";  // of fields that many generators have
-            if (!above_.ends_with(kElsewhere)) comments_[table_ + "." + std::string(code.substr(0, code.find(':')))] = above_;
+            if (!above_.ends_with(kElsewhere))
+                comments_[table_ + "." + std::string(code.substr(0, code.find(':')))] = above_;
         }
         above_.clear();
     }
@@ -101,14 +106,16 @@ bool required(std::string_view comment) {
 
 // The keywords for the type of a value.
 std::string type_of(const flatbuffers::Type& type, bool optional) {
-    if (type.base_type == flatbuffers::BASE_TYPE_VECTOR) return R"("type": "array", "items": {)" + type_of(type.VectorType(), false) + "}";
+    if (type.base_type == flatbuffers::BASE_TYPE_VECTOR)
+        return R"("type": "array", "items": {)" + type_of(type.VectorType(), false) + "}";
     if (type.base_type == flatbuffers::BASE_TYPE_STRING) return R"("type": "string")";
     if (type.base_type == flatbuffers::BASE_TYPE_STRUCT) return reference(type.struct_def->name);
     if (type.enum_def) return reference(type.enum_def->name);
     if (flatbuffers::IsBool(type.base_type)) return R"("type": "boolean")";
     if (flatbuffers::IsFloat(type.base_type)) return optional ? R"("type": ["number", "null"])" : R"("type": "number")";
     const bool wide = type.base_type == flatbuffers::BASE_TYPE_ULONG;
-    return R"("type": "integer", "minimum": 0, "maximum": )" + std::string(wide ? "18446744073709551615" : "4294967295");
+    return R"("type": "integer", "minimum": 0, "maximum": )" +
+           std::string(wide ? "18446744073709551615" : "4294967295");
 }
 
 std::string default_of(const flatbuffers::FieldDef& field) {
@@ -137,24 +144,28 @@ std::string of_table(const flatbuffers::StructDef& table, const Comments& commen
     for (const flatbuffers::FieldDef* field : table.fields.vec) {
         if (scene::is_removed(*field)) continue;
         const std::string comment = comments.of(table.name + "." + field->name);
-        fields += (fields.empty() ? "\n      " : ",\n      ") + quote(field->name) + ": " + of_field(*field, comment, table.fixed);
+        fields += (fields.empty() ? "\n      " : ",\n      ") + quote(field->name) + ": " +
+                  of_field(*field, comment, table.fixed);
         if (table.fixed || required(comment)) needed += (needed.empty() ? "" : ", ") + quote(field->name);
     }
-    return "\"type\": \"object\", \"additionalProperties\": false, \"required\": [" + needed + "], \"properties\": {" + fields + "}";
+    return "\"type\": \"object\", \"additionalProperties\": false, \"required\": [" + needed + "], \"properties\": {" +
+           fields + "}";
 }
 
 // A vector, as a list or by its components.
 std::string of_struct(const flatbuffers::StructDef& vector, const Comments& comments) {
     const std::string count = std::to_string(vector.fields.vec.size());
-    return R"("anyOf": [{"type": "array", "items": {"type": "number"}, "minItems": )" + count + ", \"maxItems\": " + count + "}, {" +
-           of_table(vector, comments, false) + "}]";
+    return R"("anyOf": [{"type": "array", "items": {"type": "number"}, "minItems": )" + count +
+           ", \"maxItems\": " + count + "}, {" + of_table(vector, comments, false) + "}]";
 }
 
 std::string of_enum(const flatbuffers::EnumDef& words) {
     const bool flags = words.attributes.Lookup("bit_flags") != nullptr;
     std::string list;
-    for (const flatbuffers::EnumVal* word : words.Vals()) list += (list.empty() ? "" : flags ? "|" : ", ") + (flags ? word->name : quote(word->name));
-    return flags ? R"("type": "string", "pattern": )" + quote("^(" + list + ")( (" + list + "))*$") : "\"enum\": [" + list + "]";
+    for (const flatbuffers::EnumVal* word : words.Vals())
+        list += (list.empty() ? "" : flags ? "|" : ", ") + (flags ? word->name : quote(word->name));
+    return flags ? R"("type": "string", "pattern": )" + quote("^(" + list + ")( (" + list + "))*$")
+                 : "\"enum\": [" + list + "]";
 }
 
 }  // namespace
@@ -171,7 +182,8 @@ Result<std::string> scene_json_schema() {
     };
     for (const flatbuffers::EnumDef* words : parser.enums_.vec) add(words->name, of_enum(*words));
     for (const flatbuffers::StructDef* table : parser.structs_.vec)
-        add(table->name, table->fixed ? of_struct(*table, comments) : of_table(*table, comments, table == parser.root_struct_def_));
+        add(table->name,
+            table->fixed ? of_struct(*table, comments) : of_table(*table, comments, table == parser.root_struct_def_));
     return "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n  \"title\": \"Orrery scene\",\n"
            "  \"allowComments\": true,\n  \"allowTrailingCommas\": true,\n  \"allOf\": [{" +
            reference(parser.root_struct_def_->name) + "}],\n  \"definitions\": {" + definitions + "\n  }\n}\n";

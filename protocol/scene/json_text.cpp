@@ -140,7 +140,8 @@ Error with_line(Error error, std::string_view text, std::string_view file_name) 
     constexpr std::string_view kBehindFile = ": ";
     const std::string_view place = error.place;
     if (!place.starts_with(file_name) || !place.substr(file_name.size()).starts_with(kBehindFile)) return error;
-    const std::size_t line = line_of_path(without_byte_order_mark(text), place.substr(file_name.size() + kBehindFile.size()));
+    const std::size_t line =
+        line_of_path(without_byte_order_mark(text), place.substr(file_name.size() + kBehindFile.size()));
     if (line > 0) error.place.insert(file_name.size(), ":" + std::to_string(line));
     return error;
 }

@@ -19,10 +19,10 @@ class JsonCursor {
   public:
     explicit JsonCursor(std::string_view text) : text_(text) {}
 
-    std::size_t at();        // the offset of the next character behind blanks and comments; at the end the text's length
+    std::size_t at();  // the offset of the next character behind blanks and comments; at the end the text's length
     std::size_t offset() const { return i_; }  // the present offset, which may be before blanks
-    char peek();             // the next character behind blanks and comments; 0 at the end
-    bool take(char c);       // moves past the next character if it is c
+    char peek();                               // the next character behind blanks and comments; 0 at the end
+    bool take(char c);                         // moves past the next character if it is c
 
     struct Word {
         std::string_view text;  // as written; without the quotes of a string
@@ -30,8 +30,8 @@ class JsonCursor {
         bool quoted = false;
         bool empty() const { return text.empty() && !quoted; }
     };
-    Word word();             // a string, a number, a key or another word; empty if none is next
-    bool skip_value();       // moves past a value of any kind; false: there is none
+    Word word();        // a string, a number, a key or another word; empty if none is next
+    bool skip_value();  // moves past a value of any kind; false: there is none
 
   private:
     std::string_view text_;

@@ -63,8 +63,8 @@ Result<std::unique_ptr<scene::SceneT>> parse(std::span<const std::uint8_t> bytes
     return scene::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, caps);
 }
 
-Result<LoadedScene> load(std::span<const std::uint8_t> bytes, std::string_view file_name, const SceneOverrides& overrides,
-                         const SceneCaps& caps) {
+Result<LoadedScene> load(std::span<const std::uint8_t> bytes, std::string_view file_name,
+                         const SceneOverrides& overrides, const SceneCaps& caps) {
     Result<std::unique_ptr<scene::SceneT>> parsed = parse(bytes, file_name, caps);
     if (!parsed) return parsed.error();
     scene::SceneT& tree = **parsed;
@@ -105,7 +105,8 @@ std::string scene_path(std::string_view path, std::span<const GeneratedRange> ge
     std::uint32_t made = 0;  // before it: generators follow the listed bodies, and precede the listed joints
     for (std::size_t i = 0; i < generated.size(); ++i) {
         const GeneratedRange& range = generated[i];
-        const std::uint32_t first = list == "bodies" ? range.first : range.first_joint, count = list == "bodies" ? range.count : range.joints;
+        const std::uint32_t first = list == "bodies" ? range.first : range.first_joint,
+                            count = list == "bodies" ? range.count : range.joints;
         if (index >= first && index - first < count) return "generators[" + std::to_string(i) + "]";
         made += index >= first ? count : 0;
     }
@@ -119,7 +120,8 @@ Result<SharedScene> share_scene(LoadedScene scene) {
         error.place = scene_path(error.place, scene.generated);
         return error;
     }
-    return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value(), std::move(scene.bounds)};
+    return SharedScene{std::move(scene.name), std::move(scene.binary), scene.scene_hash, std::move(definition).value(),
+                       std::move(scene.bounds)};
 }
 
 }  // namespace orrery::protocol

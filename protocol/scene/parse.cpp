@@ -29,27 +29,29 @@ class FlatCheck {
         if (!reader_.ok()) return reader_;
         each(scene.materials(), "materials", root, caps_.max_bodies, "max_bodies",
              [&](const Material& m, const Path& p) { text(m.name(), p); });
-        each(scene.shapes(), "shapes", root, caps_.max_bodies, "max_bodies",
-             [&](const Shape& s, const Path& p) {
-                 text(s.name(), p);
-                 if (!s.compound()) return;
-                 each(s.compound()->children(), "children", p / "compound", sim::kMaxCompoundChildren, "kMaxCompoundChildren",
-                      [&](const CompoundChild& c, const Path& where) { text(c.shape(), where / "shape"); });
-             });
+        each(scene.shapes(), "shapes", root, caps_.max_bodies, "max_bodies", [&](const Shape& s, const Path& p) {
+            text(s.name(), p);
+            if (!s.compound()) return;
+            each(s.compound()->children(), "children", p / "compound", sim::kMaxCompoundChildren,
+                 "kMaxCompoundChildren",
+                 [&](const CompoundChild& c, const Path& where) { text(c.shape(), where / "shape"); });
+        });
         group(scene.bodies(), scene.joints(), scene.actuators(), root);
         each(scene.slots(), "slots", root, sim::kMaxSlots, "kMaxSlots", [&](const Slot& s, const Path& p) {
             text(s.name(), p);
             text(s.template_(), p / "template");
         });
-        each(scene.templates(), "templates", root, kMaxTemplates, "kMaxTemplates", [&](const Template& t, const Path& p) {
-            text(t.name(), p);
-            group(t.bodies(), t.joints(), t.actuators(), p);
-        });
+        each(scene.templates(), "templates", root, kMaxTemplates, "kMaxTemplates",
+             [&](const Template& t, const Path& p) {
+                 text(t.name(), p);
+                 group(t.bodies(), t.joints(), t.actuators(), p);
+             });
         each(scene.generators(), "generators", root, kMaxGenerators, "kMaxGenerators",
              [&](const Generator& g, const Path& p) { generator(g, p); });
         each(scene.rigs(), "rigs", root, caps_.max_joints, "max_joints", [&](const Rig& r, const Path& p) {
             text(r.name(), p);
-            each(r.bodies(), "bodies", p, caps_.max_bodies, "max_bodies", [&](const flatbuffers::String& b, const Path& where) { text(&b, where); });
+            each(r.bodies(), "bodies", p, caps_.max_bodies, "max_bodies",
+                 [&](const flatbuffers::String& b, const Path& where) { text(&b, where); });
         });
         each(scene.bounds(), "bounds", root, kMaxSceneBounds, "kMaxSceneBounds",
              [&](const Bound& b, const Path& p) { text(b.body(), p / "body"); });
@@ -87,14 +89,16 @@ class FlatCheck {
                          ErrorCode::limit_reached);
         }
         for (const char c : *value) {
-            if (static_cast<unsigned char>(c) < 0x20) return reader_.fail(where, "has a control character in a name; remove it");
+            if (static_cast<unsigned char>(c) < 0x20)
+                return reader_.fail(where, "has a control character in a name; remove it");
         }
     }
     // A name by which a body is made known; brackets are kept for those that generators make.
     void own_name(const flatbuffers::String* value, const Path& where) {
         text(value, where);
         if (value && std::strpbrk(value->c_str(), "[]") != nullptr) {
-            reader_.fail(where / "name", "has a bracket, which only names of generated bodies have (name[i]); remove it");
+            reader_.fail(where / "name",
+                         "has a bracket, which only names of generated bodies have (name[i]); remove it");
         }
     }
 
@@ -112,15 +116,16 @@ class FlatCheck {
             text(j.c(), p / "c");
             text(j.d(), p / "d");
         });
-        each(actuators, "actuators", up, caps_.max_joints, "max_joints", [&](const Actuator& a, const Path& p) { actuator(a, p); });
+        each(actuators, "actuators", up, caps_.max_joints, "max_joints",
+             [&](const Actuator& a, const Path& p) { actuator(a, p); });
     }
 
     void actuator(const Actuator& a, const Path& p) {
         text(a.name(), p);
         text(a.slot(), p / "slot");
         if (a.weights() && a.weights()->size() > sim::kControlChannels) {
-            reader_.fail(p / "weights",
-                         "has more entries than the " + std::to_string(sim::kControlChannels) + " control channels (kControlChannels)");
+            reader_.fail(p / "weights", "has more entries than the " + std::to_string(sim::kControlChannels) +
+                                            " control channels (kControlChannels)");
         }
         if (a.motor()) text(a.motor()->joint(), p / "motor.joint");
         if (a.force()) text(a.force()->body(), p / "force.body");

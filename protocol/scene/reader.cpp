@@ -34,8 +34,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string spell_number(double value) {
     char text[40];
     const auto single = static_cast<float>(value);
-    const std::to_chars_result end = static_cast<double>(single) == value ? std::to_chars(text, text + sizeof text, single)
-                                                                          : std::to_chars(text, text + sizeof text, value);
+    const std::to_chars_result end = static_cast<double>(single) == value
+                                         ? std::to_chars(text, text + sizeof text, single)
+                                         : std::to_chars(text, text + sizeof text, value);
     return std::string(text, end.ptr);
 }
 
@@ -58,15 +59,16 @@ void Reader::fail(const Path& where, std::string message, ErrorCode code) {
 bool Reader::at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where) {
     if (entries <= most) return true;
     fail(where,
-         "has " + std::to_string(entries) + " entries; at most " + std::to_string(most) + " are accepted (" + std::string(limit) + ")",
+         "has " + std::to_string(entries) + " entries; at most " + std::to_string(most) + " are accepted (" +
+             std::string(limit) + ")",
          ErrorCode::limit_reached);
     return false;
 }
 
 double Reader::in_range(double value, const Path& where, double low, double high, std::string_view limit) {
     if (value >= low && value <= high) return value;
-    fail(where, "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " + spell_number(high) +
-                    (limit.empty() ? "" : " (" + std::string(limit) + ")"));
+    fail(where, "is " + spell_number(value) + "; give a number from " + spell_number(low) + " to " +
+                    spell_number(high) + (limit.empty() ? "" : " (" + std::string(limit) + ")"));
     return low;
 }
 
@@ -105,10 +107,10 @@ DQuat Reader::orientation(const Quat& value, const Path& where) {
 void Names::add(Reader& reader, std::string_view name, std::uint32_t index, const Path& where) {
     if (name.empty()) return;
     if (name.size() > kMaxNameBytes) {
-        reader.fail(
-            where / "name",
-            "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) + " are accepted (kMaxNameBytes)",
-            ErrorCode::limit_reached);
+        reader.fail(where / "name",
+                    "has " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) +
+                        " are accepted (kMaxNameBytes)",
+                    ErrorCode::limit_reached);
         return;
     }
     const auto [entry, added] = index_.emplace(std::string(name), index);

@@ -50,7 +50,7 @@ struct SceneBound {
     Of of = Of::x;
     double least = 0.0, most = 0.0;  // infinite: no bound
     double from_s = 0.0;
-    double point[3] = {};  // m, world
+    double point[3] = {};             // m, world
     double axis[3] = {}, to[3] = {};  // unit vectors: `axis` of the body, `to` of the world
 };
 

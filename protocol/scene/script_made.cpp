@@ -11,8 +11,9 @@ namespace {
 // The last of `makers`, which ascend, that begins at or before the thing and has any.
 const ScriptMade::Maker& maker_of(const std::vector<ScriptMade::Maker>& makers, std::uint32_t thing,
                                   std::uint32_t ScriptMade::Maker::*first) {
-    const auto after = std::upper_bound(makers.begin(), makers.end(), thing,
-                                        [&](std::uint32_t t, const ScriptMade::Maker& maker) { return t < maker.*first; });
+    const auto after =
+        std::upper_bound(makers.begin(), makers.end(), thing,
+                         [&](std::uint32_t t, const ScriptMade::Maker& maker) { return t < maker.*first; });
     return *std::prev(after);
 }
 
@@ -99,8 +100,8 @@ void ScriptMade::note(const sim::World& world, std::span<sim::Command> commands)
     }
 }
 
-// No event tells their ids. At the end of the tick in which they were spawned, bodies have the joints of their template and no others,
-// but for those that broke in it, which an event tells; indices ascend in the template's order.
+// No event tells their ids. At the end of the tick in which they were spawned, bodies have the joints of their template
+// and no others, but for those that broke in it, which an event tells; indices ascend in the template's order.
 void ScriptMade::note_template_joints(const sim::World& world, std::span<const Maker> makers) {
     std::vector<std::pair<sim::BodyId, std::uint32_t>> owners;  // a spawned body, and which of `makers` spawned it
     for (std::uint32_t i = 0; i < makers.size(); ++i) {

@@ -42,8 +42,7 @@ ClientSession::ClientSession(const ClientHello& hello, TimeNs)
 void ClientSession::receive_packet(Bytes payload, TimeNs now) {
     if (state_ == State::ended) return;
     if (!channel_.read_packet(payload, now))
-        end(SessionEnd::unreadable,
-            "unreadable packet: " + std::string(channel_error_name(channel_.error())));
+        end(SessionEnd::unreadable, "unreadable packet: " + std::string(channel_error_name(channel_.error())));
 }
 
 void ClientSession::update(TimeNs now) {
@@ -73,8 +72,7 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
             if (mismatch.reason != RefusalReason::none)
                 return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
-                return end(SessionEnd::incompatible,
-                           "the server codes snapshots in a way that this client lacks");
+                return end(SessionEnd::incompatible, "the server codes snapshots in a way that this client lacks");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }

@@ -25,10 +25,10 @@ struct MirrorBody {
 // Who ended a session, and how.
 enum class SessionEnd : std::uint8_t {
     none,
-    refused,        // by the server, at the handshake
-    said_goodbye,   // the server; goodbye() says why
-    incompatible,   // this client does not fit the server
-    unreadable,     // the server sent what this client cannot read
+    refused,       // by the server, at the handshake
+    said_goodbye,  // the server; goodbye() says why
+    incompatible,  // this client does not fit the server
+    unreadable,    // the server sent what this client cannot read
 };
 
 struct SessionEvent {
@@ -75,8 +75,8 @@ class ClientSession {
     State state() const { return state_; }
     const std::string& end_reason() const { return end_reason_; }  // once ended
     SessionEnd end_kind() const { return end_kind_; }
-    GoodbyeReason goodbye() const { return goodbye_; }  // if it ended so
-    const ServerHello& hello() const { return hello_; }            // from key_frame on
+    GoodbyeReason goodbye() const { return goodbye_; }   // if it ended so
+    const ServerHello& hello() const { return hello_; }  // from key_frame on
     const std::vector<sim::ShapeDef>& shapes() const { return shapes_; }
     std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
     std::string_view body_name(sim::BodyId id) const;               // empty: none

@@ -71,9 +71,9 @@ class InputBuffer {
     std::uint64_t hold_ticks_;
     std::uint64_t ticks_without_ = 0;  // since a control was taken
     std::array<Slot, kInputAheadTicks> slots_;
-    WireControl last_{};              // the control of the last tick
-    std::uint64_t last_source_ = 0;   // the tick for which that control was meant
-    Slot late_;                       // the newest control that missed its tick
+    WireControl last_{};             // the control of the last tick
+    std::uint64_t last_source_ = 0;  // the tick for which that control was meant
+    Slot late_;                      // the newest control that missed its tick
     // late controls were counted up to this tick, so that repetitions do not count twice
     std::uint64_t late_counted_ = 0;
     std::uint64_t newest_tick_ = 0;

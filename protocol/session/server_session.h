@@ -23,12 +23,12 @@ namespace orrery::protocol {
 
 inline constexpr TimeNs kHandshakeTimeout = 10 * kNsPerSecond;
 inline constexpr TimeNs kKeyFrameTimeout = 120 * kNsPerSecond;
-inline constexpr TimeNs kClosingLinger = kNsPerSecond;             // for the refusal or goodbye to arrive
+inline constexpr TimeNs kClosingLinger = kNsPerSecond;               // for the refusal or goodbye to arrive
 inline constexpr TimeNs kUnacknowledgedTimeout = 10 * kNsPerSecond;  // of a client that acknowledges nothing
 // A refusal or goodbye goes out beside the stream, too: the stream may be blocked by what waits before it.
 inline constexpr int kLastWordsAtOnce = 3;
 inline constexpr TimeNs kLastWordInterval = kNsPerSecond / 4;
-inline constexpr std::uint32_t kMaxMessagesPerTick = 64;           // of one client; further ones wait in its channel
+inline constexpr std::uint32_t kMaxMessagesPerTick = 64;  // of one client; further ones wait in its channel
 // of reliable messages; beyond it the client is too slow
 inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;
 

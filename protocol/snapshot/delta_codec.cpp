@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/base/assert.h"
 #include "protocol/snapshot/bit_stream.h"
+#include "sim/base/assert.h"
 
 namespace orrery::protocol {
 namespace {

@@ -26,11 +26,13 @@ Floats at_most(Floats x, float low, float high) {
 }
 
 // To the nearest step, from the middle upwards. Steps a unit are a power of two, so that nothing is rounded before.
-static_assert(std::has_single_bit(std::uint32_t{kPositionStepsPerMetre}) && std::has_single_bit(std::uint32_t{kLinearVelocityStepsPerMps}) &&
+static_assert(std::has_single_bit(std::uint32_t{kPositionStepsPerMetre}) &&
+              std::has_single_bit(std::uint32_t{kLinearVelocityStepsPerMps}) &&
               std::has_single_bit(std::uint32_t{kAngularVelocityStepsPerRadps}));
 std::array<std::int32_t, 3> to_steps(const sim::Vec3& v, std::int32_t steps_per_unit) {
     const Floats value = {v.x, v.y, v.z, 0.0f};
-    const Integers finite = (std::bit_cast<Integers>(value) & static_cast<std::int32_t>(kMagnitude)) < static_cast<std::int32_t>(kInfinity);
+    const Integers finite =
+        (std::bit_cast<Integers>(value) & static_cast<std::int32_t>(kMagnitude)) < static_cast<std::int32_t>(kInfinity);
     const Floats limited = at_most(value * static_cast<float>(steps_per_unit), -kMaxQuantised, kMaxQuantised);
     const Floats scaled = std::bit_cast<Floats>(std::bit_cast<Integers>(limited) & finite);
     const Integers whole = __builtin_convertvector(scaled, Integers);
@@ -48,7 +50,8 @@ sim::Vec3 from_steps(const std::array<std::int32_t, 3>& v, std::int32_t steps_pe
 
 PackedOrientation quantise_orientation(const sim::Quat& orientation) {
     const Floats q = {orientation.x, orientation.y, orientation.z, orientation.w};
-    const Integers bits = std::bit_cast<Integers>(q), size = bits & static_cast<std::int32_t>(kMagnitude);  // orders like the number
+    const Integers bits = std::bit_cast<Integers>(q),
+                   size = bits & static_cast<std::int32_t>(kMagnitude);  // orders like the number
     // Without branches, which orientations would make unforeseeable.
     std::uint32_t largest = 3;
     std::int32_t most = size[3];
@@ -61,13 +64,16 @@ PackedOrientation quantise_orientation(const sim::Quat& orientation) {
     std::memcpy(signs, &bits, sizeof bits);
     const std::int32_t flip = signs[largest] & std::numeric_limits<std::int32_t>::min();
     // [-1/sqrt 2, 1/sqrt 2] onto [0, kComponentMask]; 0 lies on a step of its own.
-    constexpr float kZero = (kComponentMask - 1) / 2, kScale = static_cast<float>(static_cast<double>(kZero) / kHalfSqrt2);
-    const Floats scaled = std::bit_cast<Floats>(bits ^ flip) * kScale + (kZero + 0.5f);  // of a quaternion far from unit it may be anything
+    constexpr float kZero = (kComponentMask - 1) / 2,
+                    kScale = static_cast<float>(static_cast<double>(kZero) / kHalfSqrt2);
+    const Floats scaled = std::bit_cast<Floats>(bits ^ flip) * kScale +
+                          (kZero + 0.5f);  // of a quaternion far from unit it may be anything
     const Integers step = __builtin_convertvector(at_most(scaled, 0.0f, kComponentMask), Integers);
     alignas(16) std::int32_t steps[4];
     std::memcpy(steps, &step, sizeof step);
     const std::uint8_t* const other = kOthers[largest];
-    return (largest << 30) | static_cast<std::uint32_t>(steps[other[0]]) | (static_cast<std::uint32_t>(steps[other[1]]) << kOrientationBits) |
+    return (largest << 30) | static_cast<std::uint32_t>(steps[other[0]]) |
+           (static_cast<std::uint32_t>(steps[other[1]]) << kOrientationBits) |
            (static_cast<std::uint32_t>(steps[other[2]]) << (2 * kOrientationBits));
 }
 

@@ -30,8 +30,8 @@ struct Acknowledgement {
 
 enum class ReceiveStatus : std::uint8_t {
     ok,
-    duplicate,         // was already decoded
-    too_old,           // beyond the window
+    duplicate,  // was already decoded
+    too_old,    // beyond the window
     // needs a baseline that this side does not have; it is not acknowledged, so that the sender stops using it
     missing_baseline,
     malformed,

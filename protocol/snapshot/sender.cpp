@@ -90,7 +90,8 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
     items_.clear();
     for (const std::uint64_t key : candidates_) {
         const auto index = static_cast<std::uint32_t>(key);
-        ORRERY_ASSERT(index < baselines_.size() && index < world.bodies().size() && world.bodies()[index].state.index == index);
+        ORRERY_ASSERT(index < baselines_.size() && index < world.bodies().size() &&
+                      world.bodies()[index].state.index == index);
         const Baseline& baseline = baselines_[index];
         EncodeItem item{&world.bodies()[index].state, nullptr, {}};
         if (baseline.valid && baseline.state.generation == item.current->generation) {

@@ -10,7 +10,9 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-std::string scene(const std::string& rest) { return R"({"scene_version": 1, "solver": {"sleep": false}, )" + rest + "}"; }
+std::string scene(const std::string& rest) {
+    return R"({"scene_version": 1, "solver": {"sleep": false}, )" + rest + "}";
+}
 // Its chains are rigs.
 std::string rig_scene(const std::string& rest) {
     return R"({"scene_version": 1, "solver": {"sleep": false, "rig_joints": 8}, )" + rest + "}";
@@ -18,7 +20,9 @@ std::string rig_scene(const std::string& rest) {
 const char* const kBead = R"("shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], )";
 
 // One rig of each shape.
-std::string one_rig(const std::string& generator) { return rig_scene(kBead + ("\"generators\": [{" + generator + "}]")); }
+std::string one_rig(const std::string& generator) {
+    return rig_scene(kBead + ("\"generators\": [{" + generator + "}]"));
+}
 std::string rig_chain(std::uint32_t count) {
     return one_rig("\"chain\": {\"chains\": 1, \"links\": " + std::to_string(count) + R"(, "shape": "bead"})");
 }
@@ -26,9 +30,13 @@ std::string rig_chain(std::uint32_t count) {
 std::string rig_tip(std::uint32_t count) {
     const double x = 0.25 * (count - 1);
     return rig_scene(kBead + (R"("materials": [{"name": "default"}, {"name": "lead", "density_kgpm3": 100000}],
-        "bodies": [{"name": "weight", "shape": "bead", "material": "lead", "mask": 0, "position": [)" + std::to_string(x + 0.125) + R"(, 0, 0]}],
-        "joints": [{"a": "rope[)" + std::to_string(count - 2) + R"(]", "b": "weight", "ball_socket": {"at": [)" + std::to_string(x) + R"(, 0, 0]}}],
-        "generators": [{"name": "rope", "chain": {"links": )" + std::to_string(count - 1) + R"(, "shape": "bead"}}])"));
+        "bodies": [{"name": "weight", "shape": "bead", "material": "lead", "mask": 0, "position": [)" +
+                              std::to_string(x + 0.125) + R"(, 0, 0]}],
+        "joints": [{"a": "rope[)" +
+                              std::to_string(count - 2) + R"(]", "b": "weight", "ball_socket": {"at": [)" +
+                              std::to_string(x) + R"(, 0, 0]}}],
+        "generators": [{"name": "rope", "chain": {"links": )" +
+                              std::to_string(count - 1) + R"(, "shape": "bead"}}])"));
 }
 std::string rig_star(std::uint32_t count) {
     return one_rig("\"tree\": {\"levels\": 2, \"branches\": " + std::to_string(count) + R"(, "shape": "bead"})");
@@ -40,12 +48,13 @@ std::string rig_ring(std::uint32_t count) {
     return one_rig("\"ring\": {\"count\": " + std::to_string(count) + R"(, "shape": "bead"})");
 }
 std::string rig_net(std::uint32_t count) {
-    return one_rig("\"net\": {\"columns\": " + std::to_string(count) + ", \"rows\": " + std::to_string(count) + R"(, "pin": "corners", "shape": "bead"})");
+    return one_rig("\"net\": {\"columns\": " + std::to_string(count) + ", \"rows\": " + std::to_string(count) +
+                   R"(, "pin": "corners", "shape": "bead"})");
 }
 
 std::string chains(std::uint32_t count) {
     return rig_scene(kBead + ("\"generators\": [{\"chain\": {\"chains\": " + std::to_string(count)) +
-                 R"(, "links": 40, "spacing": 0.25, "chain_pitch": 0.4, "shape": "bead"}}])");
+                     R"(, "links": 40, "spacing": 0.25, "chain_pitch": 0.4, "shape": "bead"}}])");
 }
 
 std::string pyramid(std::uint32_t base) {
@@ -86,26 +95,31 @@ const char* const kRock32 =
     "[-0.3074, -0.3684, -0.1406], [0.4653, 0.0626, -0.1719], [-0.375, 0.2609, -0.2031], [0.0969, -0.4309, -0.2344], "
     "[0.2106, 0.3675, -0.2656], [-0.3833, -0.1223, -0.2969], [0.3425, -0.1582, -0.3281], [-0.1342, 0.3207, -0.3594], "
     "[-0.1056, -0.2937, -0.3906], [0.2376, 0.1249, -0.4219], [-0.2044, 0.0539, -0.4531], [0.0671, -0.1043, -0.4844]]";
-std::string rock(const char* name, const char* points) { return std::string(R"({"name": ")") + name + R"(", "hull": {"points": )" + points + "}}"; }
+std::string rock(const char* name, const char* points) {
+    return std::string(R"({"name": ")") + name + R"(", "hull": {"points": )" + points + "}}";
+}
 
 // In S3_1000's arena, as it rains there.
 std::string rain_of(const std::string& shapes, std::uint32_t count, const char* names) {
     return scene("\"shapes\": [" + shapes + R"(],
-                    "generators": [{"arena": {"half_x": 8, "half_z": 8, "height": 60}}, {"rain": {"count": )" + std::to_string(count) +
-                 R"(, "side": 8, "pitch": 2, "origin": [0, 1.5, 0], "shapes": [)" + names + "]}}]");
+                    "generators": [{"arena": {"half_x": 8, "half_z": 8, "height": 60}}, {"rain": {"count": )" +
+                 std::to_string(count) + R"(, "side": 8, "pitch": 2, "origin": [0, 1.5, 0], "shapes": [)" + names +
+                 "]}}]");
 }
 std::string hulls(std::uint32_t count) {
-    return rain_of(rock("rock8", kRock8) + ", " + rock("rock16", kRock16) + ", " + rock("rock32", kRock32), count, R"("rock8", "rock16", "rock32")");
+    return rain_of(rock("rock8", kRock8) + ", " + rock("rock16", kRock16) + ", " + rock("rock32", kRock32), count,
+                   R"("rock8", "rock16", "rock32")");
 }
 // Jacks of three bars, dumbbells of two balls and a bar.
 std::string compounds(std::uint32_t count) {
-    return rain_of(R"({"name": "bar_x", "box": {"half_extents": [0.5, 0.12, 0.12]}}, {"name": "bar_y", "box": {"half_extents": [0.12, 0.5, 0.12]}},
+    return rain_of(
+        R"({"name": "bar_x", "box": {"half_extents": [0.5, 0.12, 0.12]}}, {"name": "bar_y", "box": {"half_extents": [0.12, 0.5, 0.12]}},
                       {"name": "bar_z", "box": {"half_extents": [0.12, 0.12, 0.5]}}, {"name": "ball", "sphere": {"radius": 0.25}},
                       {"name": "grip", "box": {"half_extents": [0.08, 0.35, 0.08]}},
                       {"name": "jack", "compound": {"children": [{"shape": "bar_x"}, {"shape": "bar_y"}, {"shape": "bar_z"}]}},
                       {"name": "dumbbell", "compound": {"children": [{"shape": "ball", "position": [0, -0.35, 0]},
                                                                      {"shape": "ball", "position": [0, 0.35, 0]}, {"shape": "grip"}]}})",
-                   count, R"("jack", "dumbbell")");
+        count, R"("jack", "dumbbell")");
 }
 std::string cylinders(std::uint32_t count) {
     return rain_of(R"({"name": "drum", "cylinder": {"radius": 0.4, "half_height": 0.5}})", count, R"("drum")");
@@ -118,26 +132,31 @@ std::string terrain(std::uint32_t count) {
     std::string heights;
     for (int k = 0; k < kSide; ++k) {
         for (int i = 0; i < kSide; ++i)
-            heights += (heights.empty() ? "" : ", ") + std::to_string(60 + 6 * wave(2 * i + k, 16) + 6 * wave(i + 3 * k, 22));
+            heights +=
+                (heights.empty() ? "" : ", ") + std::to_string(60 + 6 * wave(2 * i + k, 16) + 6 * wave(i + 3 * k, 22));
     }
-    return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.5}}, {"name": "crate", "box": {"half_extents": [0.5, 0.5, 0.5]}},
+    return scene(
+        R"("shapes": [{"name": "ball", "sphere": {"radius": 0.5}}, {"name": "crate", "box": {"half_extents": [0.5, 0.5, 0.5]}},
                                {"name": "pill", "capsule": {"radius": 0.4, "half_height": 0.5}}, )" +
-                 rock("rock", kRock8) + R"(,
-                               {"name": "hills", "height_field": {"columns": 53, "spacing": [1, 0.01, 1], "heights": [)" + heights + R"(]}}],
+        rock("rock", kRock8) + R"(,
+                               {"name": "hills", "height_field": {"columns": 53, "spacing": [1, 0.01, 1], "heights": [)" +
+        heights + R"(]}}],
                     "bodies": [{"name": "hills", "type": "static", "shape": "hills"}],
-                    "generators": [{"arena": {"half_x": 26, "half_z": 26, "height": 60}}, {"rain": {"count": )" + std::to_string(count) +
-                 R"(, "side": 32, "pitch": 1.6, "origin": [0, 4.5, 0], "shapes": ["ball", "crate", "pill", "rock"]}}])");
+                    "generators": [{"arena": {"half_x": 26, "half_z": 26, "height": 60}}, {"rain": {"count": )" +
+        std::to_string(count) +
+        R"(, "side": 32, "pitch": 1.6, "origin": [0, 4.5, 0], "shapes": ["ball", "crate", "pill", "rock"]}}])");
 }
 
 std::string net(std::uint32_t rows, const char* joint) {
     const std::string side = std::to_string(rows);
     return rig_scene(kBead + ("\"generators\": [{\"net\": {\"columns\": " + side) + ", \"rows\": " + side +
-                 R"(, "centred": true, "pin": "corners", "shape": "bead", "joint": ")" + joint + "\"}}]");
+                     R"(, "centred": true, "pin": "corners", "shape": "bead", "joint": ")" + joint + "\"}}]");
 }
 std::string ball_net(std::uint32_t rows) { return net(rows, "ball_socket"); }
 std::string distance_net(std::uint32_t rows) { return net(rows, "distance"); }
 
-// Of what a scene gets that asks for nothing: the coloured solver. As a rig it is six times as exact, and takes three times as long.
+// Of what a scene gets that asks for nothing: the coloured solver. As a rig it is six times as exact, and takes three
+// times as long.
 std::string joint_grid(std::uint32_t rows) {
     const std::string side = std::to_string(rows);
     return scene(R"("shapes": [{"name": "ball", "sphere": {"radius": 0.4}}], "generators": [{"net": {"columns": )" +
@@ -149,9 +168,10 @@ std::string joint_grid(std::uint32_t rows) {
 std::string ragdolls(std::uint32_t count) {
     const bool small = count <= 100;
     const std::string text = ragdolls_text();
-    return text.substr(0, text.rfind("\"generators\"")) + R"("generators": [{"arena": {"half_x": )" + (small ? "2.2" : "4.1") +
-           ", \"half_z\": " + (small ? "2.3" : "4.3") + R"(, "height": 60}}, {"crowd": {"template": "ragdoll", "count": )" +
-           std::to_string(count) + ", \"side_x\": " + (small ? "2" : "4") + ", \"side_z\": " + (small ? "4" : "8") +
+    return text.substr(0, text.rfind("\"generators\"")) + R"("generators": [{"arena": {"half_x": )" +
+           (small ? "2.2" : "4.1") + ", \"half_z\": " + (small ? "2.3" : "4.3") +
+           R"(, "height": 60}}, {"crowd": {"template": "ragdoll", "count": )" + std::to_string(count) +
+           ", \"side_x\": " + (small ? "2" : "4") + ", \"side_z\": " + (small ? "4" : "8") +
            R"(, "pitch_x": 1.9, "pitch_y": 2.2, "pitch_z": 1, "origin": [0, 0.3, 0], "max_tilt_deg": 20, "tilt_pivot": [0, 1, 0]}}]})";
 }
 
@@ -184,7 +204,8 @@ double net_energy_j(const sim::WorldDef& world) {
 double rig_energy_j(const sim::WorldDef& world) {
     double lowest = 0.0, highest = 0.0;
     for (const sim::BodyDef& body : world.bodies) {
-        lowest = std::min(lowest, static_cast<double>(body.pose.position.y) - std::fabs(static_cast<double>(body.pose.position.x)));
+        lowest = std::min(
+            lowest, static_cast<double>(body.pose.position.y) - std::fabs(static_cast<double>(body.pose.position.x)));
         highest = std::max(highest, static_cast<double>(body.pose.position.y));
     }
     double sum = 0.0;
@@ -195,8 +216,8 @@ double rig_energy_j(const sim::WorldDef& world) {
     return sum;
 }
 
-// What is stated to be no worse than Box3D's, by what it reaches in the same scene (4 substeps, recycling on), or by the
-// issue of the scene itself.
+// What is stated to be no worse than Box3D's, by what it reaches in the same scene (4 substeps, recycling on), or by
+// the issue of the scene itself.
 template <std::uint64_t kTick>
 double apart_at_mm(const SimulateReport& report) {
     for (const auto& [tick, apart] : report.quality.separation_at_m) {
@@ -223,22 +244,31 @@ double bytes_beyond(const SimulateReport& report, std::size_t bytes, double of_b
     const double stated = of_body * report.stats.bodies + of_manifold * report.stats.manifolds;
     return std::max(0.0, static_cast<double>(bytes) - stated);
 }
-double save_bytes_beyond(const SimulateReport& report) { return bytes_beyond(report, report.standing.save_bytes, 80.0, 64.0); }
+double save_bytes_beyond(const SimulateReport& report) {
+    return bytes_beyond(report, report.standing.save_bytes, 80.0, 64.0);
+}
 // Of one world alone: with the definition, which others could share.
 double memory_beyond(const SimulateReport& report) {
     return bytes_beyond(report, report.standing.world_bytes + report.standing.definition_bytes, 400.0, 300.0);
 }
 
-constexpr const char *kMeanApart = "largest separation on average, mm", *kGained = "energy gained since the start after any tick";
+constexpr const char *kMeanApart = "largest separation on average, mm",
+                     *kGained = "energy gained since the start after any tick";
 // Box3D's figures, half of them with 2 substeps, a tenth with 8; times on one core with AVX-512.
-constexpr const char *kApart60 = "joints apart at tick 60, mm", *kApart120 = "joints apart at tick 120, mm", *kApart300 = "joints apart at tick 300, mm";
+constexpr const char *kApart60 = "joints apart at tick 60, mm", *kApart120 = "joints apart at tick 120, mm",
+                     *kApart300 = "joints apart at tick 300, mm";
 template <int kPart>  // of 100,000 beads, for the times
-constexpr BenchTarget kChainTargets[] = {
-    {kApart60, apart_at_mm<60>, 7.6},     {kApart120, apart_at_mm<120>, 12.8},    {kApart300, apart_at_mm<300>, 9.5},
-    {kApart60, apart_at_mm<60>, 3.8, 2},  {kApart120, apart_at_mm<120>, 6.4, 2},  {kApart300, apart_at_mm<300>, 4.75, 2},
-    {kApart60, apart_at_mm<60>, 0.76, 8}, {kApart120, apart_at_mm<120>, 1.28, 8}, {kApart300, apart_at_mm<300>, 0.95, 8},
-    {"median tick on AVX-512, ms", median_ms, 2.5 / kPart, 2, sim::Target::avx3},
-    {"median tick on AVX-512, ms", median_ms, 6.0 / kPart, 8, sim::Target::avx3}};
+constexpr BenchTarget kChainTargets[] = {{kApart60, apart_at_mm<60>, 7.6},
+                                         {kApart120, apart_at_mm<120>, 12.8},
+                                         {kApart300, apart_at_mm<300>, 9.5},
+                                         {kApart60, apart_at_mm<60>, 3.8, 2},
+                                         {kApart120, apart_at_mm<120>, 6.4, 2},
+                                         {kApart300, apart_at_mm<300>, 4.75, 2},
+                                         {kApart60, apart_at_mm<60>, 0.76, 8},
+                                         {kApart120, apart_at_mm<120>, 1.28, 8},
+                                         {kApart300, apart_at_mm<300>, 0.95, 8},
+                                         {"median tick on AVX-512, ms", median_ms, 2.5 / kPart, 2, sim::Target::avx3},
+                                         {"median tick on AVX-512, ms", median_ms, 6.0 / kPart, 8, sim::Target::avx3}};
 constexpr BenchTarget kPyramid20Targets[] = {{"top box displaced, m", top_m, 0.031}};
 constexpr BenchTarget kPyramid40Targets[] = {{"top box displaced, m", top_m, 0.122},
                                              {"deepest penetration, mm", deepest_mm, 8.4},
@@ -250,12 +280,16 @@ constexpr BenchTarget kRain1000Targets[] = {{"deepest penetration, mm", deepest_
                                             {"deepest penetration at the end, mm", end_mm, 21.0}};
 constexpr BenchTarget kRain4000Targets[] = {{"deepest penetration, mm", deepest_mm, 482.0},
                                             {"deepest penetration at the end, mm", end_mm, 19.8}};
-constexpr BenchTarget kHullsTargets[] = {{"deepest penetration, mm", deepest_mm, 420.0}, {"deepest penetration at the end, mm", end_mm, 7.14}};
-constexpr BenchTarget kCompoundsTargets[] = {{"deepest penetration, mm", deepest_mm, 402.5}, {"deepest penetration at the end, mm", end_mm, 6.41}};
+constexpr BenchTarget kHullsTargets[] = {{"deepest penetration, mm", deepest_mm, 420.0},
+                                         {"deepest penetration at the end, mm", end_mm, 7.14}};
+constexpr BenchTarget kCompoundsTargets[] = {{"deepest penetration, mm", deepest_mm, 402.5},
+                                             {"deepest penetration at the end, mm", end_mm, 6.41}};
 // Box3D's are hulls of 16 sides.
 constexpr BenchTarget kCylindersTargets[] = {{"deepest penetration at the end, mm", end_mm, 10.2}};
-constexpr BenchTarget kTerrainTargets[] = {{"deepest penetration, mm", deepest_mm, 117.3}, {"deepest penetration at the end, mm", end_mm, 3.9}};
-// Box3D's figures: with 4 substeps, but of the one worst cone the worst that it gives with 3 to 6, for which it is depends on chance.
+constexpr BenchTarget kTerrainTargets[] = {{"deepest penetration, mm", deepest_mm, 117.3},
+                                           {"deepest penetration at the end, mm", end_mm, 3.9}};
+// Box3D's figures: with 4 substeps, but of the one worst cone the worst that it gives with 3 to 6, for which it is
+// depends on chance.
 constexpr BenchTarget kRagdolls100Targets[] = {{kMeanApart, mean_apart_mm, 25.8},
                                                {"beyond hinges' limits on average, degrees", mean_hinge_deg, 0.147},
                                                {"beyond cones on average, degrees", mean_cone_deg, 0.195},
@@ -272,9 +306,9 @@ constexpr BenchTarget kRagdolls400Targets[] = {{kMeanApart, mean_apart_mm, 42.0}
                                                {"beyond a cone, degrees", cone_deg, 10.6}};
 constexpr BenchTarget kNetTargets[] = {{"joints apart at any tick, m", apart_m, 0.4}, {kGained, gained, 0.0}};
 constexpr BenchTarget kGridTargets[] = {{kMeanApart, mean_apart_mm, 12.935}};
-// Mean of a tick's largest separation over 10 s with 4 substeps: of chains and trees what other exact or soft solves leave, of rings and
-// nets what ten iterations from a warm start do in the study, Chebyshev's or coloured ones. Energy within 0.2 % of its start: velocities
-// are those of half a substep before, which shows.
+// Mean of a tick's largest separation over 10 s with 4 substeps: of chains and trees what other exact or soft solves
+// leave, of rings and nets what ten iterations from a warm start do in the study, Chebyshev's or coloured ones. Energy
+// within 0.2 % of its start: velocities are those of half a substep before, which shows.
 constexpr BenchTarget kChainRigTargets[] = {{kMeanApart, mean_apart_mm, 1.5}, {kGained, gained, 0.002}};
 constexpr BenchTarget kTipRigTargets[] = {{kMeanApart, mean_apart_mm, 1.7}, {kGained, gained, 0.002}};
 constexpr BenchTarget kStarRigTargets[] = {{kMeanApart, mean_apart_mm, 0.65}, {kGained, gained, 0.002}};

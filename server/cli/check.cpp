@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "protocol/scene/json_schema.h"
-#include "server/cli/command_line.h"
 #include "server/base/json_line.h"
+#include "server/cli/command_line.h"
 #include "server/cli/scene_warnings.h"
 
 namespace orrery::server {
@@ -54,10 +54,13 @@ int check_scene(const CheckOptions& options, const std::string& file) {
     const Result<protocol::SharedScene> shared = share_scene_file(*loaded, file);
     if (!shared) return tell_error(options, file, shared.error());
     const Result<SceneWarnings> warnings = scene_warnings(*loaded, *shared->definition);
-    if (!warnings) return tell_error(options, file, {warnings.error().code, file + ": " + warnings.error().place, warnings.error().message});
+    if (!warnings)
+        return tell_error(options, file,
+                          {warnings.error().code, file + ": " + warnings.error().place, warnings.error().message});
 
     for (const SceneWarning& warning : warnings->told) {
-        const Error placed = protocol::with_scene_line({ErrorCode::invalid_argument, file + ": " + warning.path, warning.message}, *bytes, file);
+        const Error placed = protocol::with_scene_line(
+            {ErrorCode::invalid_argument, file + ": " + warning.path, warning.message}, *bytes, file);
         if (options.json) {
             std::printf("%s\n", finding_json("warning", warning_name(warning.kind), file, placed).c_str());
         } else {
@@ -68,7 +71,8 @@ int check_scene(const CheckOptions& options, const std::string& file) {
     const std::uint64_t total = warnings->total();
     if (options.json) {
         JsonLine counts;
-        for (std::size_t kind = 0; kind < kWarningKinds; ++kind) counts.number(warning_name(static_cast<WarningKind>(kind)), warnings->count[kind]);
+        for (std::size_t kind = 0; kind < kWarningKinds; ++kind)
+            counts.number(warning_name(static_cast<WarningKind>(kind)), warnings->count[kind]);
         const std::string line = JsonLine()
                                      .text("scene", loaded->name)
                                      .text("file", file)
@@ -79,9 +83,15 @@ int check_scene(const CheckOptions& options, const std::string& file) {
                                      .str();
         std::printf("%s\n", line.c_str());
     } else {
-        const std::string untold = total > warnings->told.size() ? ", of which " + std::to_string(total - warnings->told.size()) + " are not shown" : "";
+        const std::string untold =
+            total > warnings->told.size()
+                ? ", of which " + std::to_string(total - warnings->told.size()) + " are not shown"
+                : "";
         std::printf("%s: %zu bodies, %zu joints, %s%s\n", file.c_str(), bodies, joints,
-                    total == 0 ? "no warnings" : total == 1 ? "1 warning" : (std::to_string(total) + " warnings").c_str(), untold.c_str());
+                    total == 0   ? "no warnings"
+                    : total == 1 ? "1 warning"
+                                 : (std::to_string(total) + " warnings").c_str(),
+                    untold.c_str());
     }
     return options.strict && total > 0 ? kExitFalse : kExitGood;
 }
@@ -103,23 +113,32 @@ int write_schema(const std::string& path) {
 
 int check_command(const std::vector<std::string>& arguments) {
     CheckOptions options;
-    CLI::App app("Checks scenes. Errors are those of `run` and `serve`; they are printed on stderr, and the exit code is 2. Warnings are probable "
-                 "mistakes in a scene that loads: a mesh whose faces look down or inward, bodies that start deep inside others, two slots at one "
-                 "pose, a slot that steers nothing, a static body with a velocity, a joint without a dynamic body, mass ratios beyond 1,000 of "
-                 "bodies that touch or are jointed. Warnings are printed on stdout with file, line, place and mend; the exit code is 0, or 1 with "
-                 "--strict. A world of the scene is stepped for at most one second with every slot taken, to find the bodies that touch.",
-                 "orrery check");
+    CLI::App app(
+        "Checks scenes. Errors are those of `run` and `serve`; they are printed on stderr, and the exit code is 2. "
+        "Warnings are probable "
+        "mistakes in a scene that loads: a mesh whose faces look down or inward, bodies that start deep inside others, "
+        "two slots at one "
+        "pose, a slot that steers nothing, a static body with a velocity, a joint without a dynamic body, mass ratios "
+        "beyond 1,000 of "
+        "bodies that touch or are jointed. Warnings are printed on stdout with file, line, place and mend; the exit "
+        "code is 0, or 1 with "
+        "--strict. A world of the scene is stepped for at most one second with every slot taken, to find the bodies "
+        "that touch.",
+        "orrery check");
     app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
     app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of a scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
     app.add_flag("--strict", options.strict, "exit code 1 if there are warnings");
     app.add_flag("--json", options.json,
-                 "print one JSON object for each line: errors and warnings with severity, kind, file, line, path and message, and scenes that load");
-    app.add_option("--json-schema", options.json_schema,
-                   "write the JSON Schema of scenes to this file (- for stdout): editors complete and check scenes with it");
+                 "print one JSON object for each line: errors and warnings with severity, kind, file, line, path and "
+                 "message, and scenes that load");
+    app.add_option(
+        "--json-schema", options.json_schema,
+        "write the JSON Schema of scenes to this file (- for stdout): editors complete and check scenes with it");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
-    if (options.scenes.empty() && options.json_schema.empty()) return complain("check: name a SCENE to check (see orrery check --help)", kExitUsage);
+    if (options.scenes.empty() && options.json_schema.empty())
+        return complain("check: name a SCENE to check (see orrery check --help)", kExitUsage);
     if (!options.json_schema.empty()) {
         if (const int code = write_schema(options.json_schema); code != kExitGood) return code;
     }

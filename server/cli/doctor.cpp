@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "protocol/session/key_frame.h"
-#include "server/cli/command_line.h"
 #include "server/base/json_line.h"
+#include "server/cli/command_line.h"
 #include "server/room/rig_module.h"
 
 namespace orrery::server {
@@ -106,8 +106,7 @@ void print_json(const std::vector<std::string>& targets, const std::string& prob
 void print_text(const std::vector<std::string>& targets, const std::string& problem, const RigModuleFound& gpu) {
     std::printf("engine_version  %u\ncpu             %s\ntargets        ", sim::kEngineVersion, cpu_name().c_str());
     for (const std::string& target : targets) std::printf(" %s", target.c_str());
-    std::printf(" (auto: %s)\ngpu             %s\n",
-                std::string(sim::target_name(sim::best_target())).c_str(),
+    std::printf(" (auto: %s)\ngpu             %s\n", std::string(sim::target_name(sim::best_target())).c_str(),
                 gpu.module != nullptr ? gpu.text.c_str() : ("none: " + gpu.text).c_str());
     std::printf("sockets         %s\n", problem.empty() ? "a UDP socket can be bound on loopback"
                                                         : ("no UDP socket on loopback: " + problem).c_str());
@@ -121,8 +120,9 @@ void print_text(const std::vector<std::string>& targets, const std::string& prob
 }  // namespace
 
 int doctor_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Prints what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.",
-                 "orrery doctor");
+    CLI::App app(
+        "Prints what this build and this machine can do: SIMD targets, GPU, limits, sockets, library versions.",
+        "orrery doctor");
     bool json = false;
     app.add_flag("--json", json, "print one JSON object instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;

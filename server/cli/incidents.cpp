@@ -15,8 +15,9 @@ using sim::CommandKind;
 using sim::EventCause;
 
 std::string_view kind_name(CommandKind kind) {
-    constexpr std::string_view kNames[] = {"join", "leave", "spawn", "despawn", "impulse", "teleport", "motor_target", "grab",
-                                           "move_grab", "remove_joint", "control", "create_joint", "set_joint"};
+    constexpr std::string_view kNames[] = {"join",     "leave",        "spawn",    "despawn",   "impulse",
+                                           "teleport", "motor_target", "grab",     "move_grab", "remove_joint",
+                                           "control",  "create_joint", "set_joint"};
     static_assert(std::size(kNames) == static_cast<std::size_t>(CommandKind::set_joint) + 1);
     const auto i = static_cast<std::size_t>(kind);
     return i < std::size(kNames) ? kNames[i] : "a command";
@@ -28,8 +29,12 @@ std::string limit(double value, const char* unit, const char* name) {
     return text;
 }
 std::string coordinate_limit() { return limit(static_cast<double>(sim::kMaxCoordinate_m), " m", "kMaxCoordinate_m"); }
-std::string speed_limit() { return limit(static_cast<double>(sim::kMaxLinearSpeed_mps), " m/s", "kMaxLinearSpeed_mps"); }
-std::string turning_limit() { return limit(static_cast<double>(sim::kMaxAngularSpeed_radps), " rad/s", "kMaxAngularSpeed_radps"); }
+std::string speed_limit() {
+    return limit(static_cast<double>(sim::kMaxLinearSpeed_mps), " m/s", "kMaxLinearSpeed_mps");
+}
+std::string turning_limit() {
+    return limit(static_cast<double>(sim::kMaxAngularSpeed_radps), " rad/s", "kMaxAngularSpeed_radps");
+}
 
 std::string wrong_kind_text(CommandKind kind) {
     switch (kind) {
@@ -113,17 +118,21 @@ std::string_view quarantine_text(EventCause cause) {
 std::string body_text(const sim::World& world, const protocol::CommandScript* script, sim::BodyId id) {
     const auto& bodies = world.definition().bodies;
     const bool defined = id.generation == 0 && id.index >= 1 && id.index <= bodies.size();
-    const std::string_view name = defined ? std::string_view(bodies[id.index - 1].name) : script ? script->name_of(id) : std::string_view();
+    const std::string_view name = defined  ? std::string_view(bodies[id.index - 1].name)
+                                  : script ? script->name_of(id)
+                                           : std::string_view();
     if (!name.empty()) return "body \"" + std::string(name) + "\"";
-    return defined ? "bodies[" + std::to_string(id.index - 1) + "]" : "body " + std::to_string(id.index) + " of the world";
+    return defined ? "bodies[" + std::to_string(id.index - 1) + "]"
+                   : "body " + std::to_string(id.index) + " of the world";
 }
 
 bool answers(const sim::Event& event, const sim::Command& command) {
-    return event.command == command.kind && event.slot == command.slot && event.a == command.body && event.joint == command.joint &&
-           event.tag == command.tag;
+    return event.command == command.kind && event.slot == command.slot && event.a == command.body &&
+           event.joint == command.joint && event.tag == command.tag;
 }
 bool alike(const sim::Event& x, const sim::Event& y) {
-    return y.kind == x.kind && x.command == y.command && x.slot == y.slot && x.a == y.a && x.joint == y.joint && x.tag == y.tag;
+    return y.kind == x.kind && x.command == y.command && x.slot == y.slot && x.a == y.a && x.joint == y.joint &&
+           x.tag == y.tag;
 }
 
 std::string tick_text(const sim::World& world) { return "tick " + std::to_string(world.tick()) + ": "; }
@@ -132,13 +141,17 @@ std::string tick_text(const sim::World& world) { return "tick " + std::to_string
 
 void Incidents::after_tick(const sim::World& world, std::span<const sim::Command> commands) {
     for (const sim::Event& event : world.events()) {
-        if (event.kind == sim::EventKind::command_rejected && rejected_++ < kMaxToldIncidents) tell_rejected(world, event, commands);
-        if (event.kind == sim::EventKind::quarantined && quarantined_++ < kMaxToldIncidents) tell_quarantined(world, event);
+        if (event.kind == sim::EventKind::command_rejected && rejected_++ < kMaxToldIncidents)
+            tell_rejected(world, event, commands);
+        if (event.kind == sim::EventKind::quarantined && quarantined_++ < kMaxToldIncidents)
+            tell_quarantined(world, event);
     }
 }
 
-// An event does not say which command it answers. Of commands that look alike all are rejected, in their order, or it stays open which.
-void Incidents::tell_rejected(const sim::World& world, const sim::Event& event, std::span<const sim::Command> commands) const {
+// An event does not say which command it answers. Of commands that look alike all are rejected, in their order, or it
+// stays open which.
+void Incidents::tell_rejected(const sim::World& world, const sim::Event& event,
+                              std::span<const sim::Command> commands) const {
     std::vector<std::uint32_t> of;
     for (const sim::Command& command : commands) {
         if (answers(event, command)) of.push_back(command.sequence);
@@ -153,16 +166,21 @@ void Incidents::tell_rejected(const sim::World& world, const sim::Event& event, 
     const bool known = rejected == of.size();
     if (known) line += "commands[" + std::to_string(of[rank]) + "]: ";
     line += tick_text(world) + std::string(kind_name(event.command));
-    const auto subject_of = [&](std::uint32_t command) { return script_ ? script_->subject(command) : std::string_view(); };
+    const auto subject_of = [&](std::uint32_t command) {
+        return script_ ? script_->subject(command) : std::string_view();
+    };
     std::string_view subject = of.empty() ? std::string_view() : subject_of(of[known ? rank : 0]);
-    if (!known && std::any_of(of.begin(), of.end(), [&](std::uint32_t command) { return subject_of(command) != subject; })) subject = {};
+    if (!known &&
+        std::any_of(of.begin(), of.end(), [&](std::uint32_t command) { return subject_of(command) != subject; }))
+        subject = {};
     if (!subject.empty()) line.append(" (").append(subject).append(")");
     complain(line + " is rejected: " + rejection_text(event.command, event.cause), 0);
 }
 
 void Incidents::tell_quarantined(const sim::World& world, const sim::Event& event) const {
-    const std::string why = event.cause == EventCause::too_far ? "it left what is within " + coordinate_limit() + " of the origin"
-                                                               : std::string(quarantine_text(event.cause));
+    const std::string why = event.cause == EventCause::too_far
+                                ? "it left what is within " + coordinate_limit() + " of the origin"
+                                : std::string(quarantine_text(event.cause));
     complain(scene_ + ": " + tick_text(world) + body_text(world, script_, event.a) + " is quarantined: " + why, 0);
 }
 

@@ -42,10 +42,15 @@ int check_stdout(int code) {
 }
 
 void print_help(std::FILE* to) {
-    std::fprintf(to, "orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
-    for (const Subcommand& subcommand : kSubcommands) std::fprintf(to, "  %-8s %s\n", subcommand.name, subcommand.summary);
-    std::fprintf(to, "\n`orrery SUBCOMMAND --help` lists the options of a subcommand. `orrery --version` prints version, engine version and commit.\n%s",
-                orrery::server::exit_code_help());
+    std::fprintf(
+        to,
+        "orrery: a networked, deterministic rigid-body simulation server\n\nusage: orrery SUBCOMMAND [options]\n\n");
+    for (const Subcommand& subcommand : kSubcommands)
+        std::fprintf(to, "  %-8s %s\n", subcommand.name, subcommand.summary);
+    std::fprintf(to,
+                 "\n`orrery SUBCOMMAND --help` lists the options of a subcommand. `orrery --version` prints version, "
+                 "engine version and commit.\n%s",
+                 orrery::server::exit_code_help());
 }
 
 }  // namespace

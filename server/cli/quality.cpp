@@ -96,7 +96,8 @@ JsonLine quality_json(const Quality& quality) {
         .number("quarantined", quality.quarantined)
         .number("speed_limited", quality.speed_limited);
     JsonLine apart;
-    for (const auto& [tick, most] : quality.separation_at_m) apart.number(std::to_string(tick), std::optional<double>(most));
+    for (const auto& [tick, most] : quality.separation_at_m)
+        apart.number(std::to_string(tick), std::optional<double>(most));
     line.object("max_separation_at_tick_m", apart);
     return line;
 }
@@ -181,17 +182,19 @@ void QualityMeter::measure_angles(const sim::JointState& joint, const sim::BodyS
         const DVec axis = world_direction(a, hinge->axis_a), from = world_direction(a, hinge->normal_a),
                    to = world_direction(b, hinge->normal_b);
         const double angle = std::atan2(dot(cross(from, to), axis), dot(from, to));
-        beyond_hinge_rad_.push_back(
-            std::max(angle - static_cast<double>(hinge->max_angle_rad), static_cast<double>(hinge->min_angle_rad) - angle));
+        beyond_hinge_rad_.push_back(std::max(angle - static_cast<double>(hinge->max_angle_rad),
+                                             static_cast<double>(hinge->min_angle_rad) - angle));
     }
     if (const auto* cone = std::get_if<sim::SwingLimit>(&joint.constraint)) {
         const DVec from = world_direction(a, cone->axis_a), to = world_direction(b, cone->axis_b);
-        beyond_cone_rad_.push_back(std::atan2(length(cross(from, to)), dot(from, to)) - static_cast<double>(cone->max_angle_rad));
+        beyond_cone_rad_.push_back(std::atan2(length(cross(from, to)), dot(from, to)) -
+                                   static_cast<double>(cone->max_angle_rad));
     }
 }
 
 void QualityMeter::measure_limits() {
-    const auto measure = [](const std::vector<double>& beyond_rad, std::optional<double>& worst_deg, std::optional<double>& mean_deg) {
+    const auto measure = [](const std::vector<double>& beyond_rad, std::optional<double>& worst_deg,
+                            std::optional<double>& mean_deg) {
         worst_deg = mean_deg = std::nullopt;
         if (beyond_rad.empty()) return;
         double most = 0.0, sum = 0.0;
@@ -218,7 +221,8 @@ QualityMeter::Energy QualityMeter::energy(const sim::World& world) const {
         if (body.shape != sim::kNone) {
             const DVec spin = rotate(conjugate(to_double(body.pose.orientation)), to_double(body.angular_velocity));
             const DVec inertia = inertia_by_mass(def.shapes[body.shape]);
-            kinetic += 0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
+            kinetic +=
+                0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
         }
         sum.kinetic_j += kinetic;
         sum.total_j += kinetic - mass * dot(gravity, to_double(body.pose.position));

@@ -9,7 +9,8 @@ namespace orrery::server {
 
 void add_jacobi_option(CLI::App& app, std::string& name) {
     app.add_option("--jacobi", name,
-                   "device that solves large rigs: auto (a CUDA device if there is one and it pays off), cpu or cuda (no bit depends on it)")
+                   "device that solves large rigs: auto (a CUDA device if there is one and it pays off), cpu or cuda "
+                   "(no bit depends on it)")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
 }
@@ -25,14 +26,18 @@ std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, R
     ModuleRigDevice::Settings settings;
     settings.always = name == "cuda";
     settings.on_lost = [warn = std::move(warn)](const std::string& why) {
-        const std::string text = "the CUDA device was lost (" + why + "); the CPU goes on from the last tick, with the same bits";
-        if (warn) warn(text);
-        else complain(text, kExitMachine);
+        const std::string text =
+            "the CUDA device was lost (" + why + "); the CPU goes on from the last tick, with the same bits";
+        if (warn)
+            warn(text);
+        else
+            complain(text, kExitMachine);
     };
     return RigBackend{std::make_unique<ModuleRigDevice>(*found.module, std::move(settings)), found.text};
 }
 
-std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit, RigWarning warn) {
+std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit,
+                                           RigWarning warn) {
     if (name == "auto" && !sim::may_have_rigs(def)) return RigBackend{nullptr, "none"};
     return pick_rig_backend(name, exit, std::move(warn));
 }

@@ -28,7 +28,8 @@ using RigWarning = std::function<void(const std::string&)>;
 void add_jacobi_option(CLI::App& app, std::string& name);
 // The device for `name` and a world of this definition. `auto`: a GPU if one answers and the world may have rigs,
 // otherwise the CPU. `cuda`: the GPU for any number of bodies; if there is none, `exit` gets the exit code.
-std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit, RigWarning warn = {});
+std::optional<RigBackend> pick_rig_backend(const std::string& name, const sim::WorldDef& def, int& exit,
+                                           RigWarning warn = {});
 // The same, before a scene is known.
 std::optional<RigBackend> pick_rig_backend(const std::string& name, int& exit, RigWarning warn = {});
 

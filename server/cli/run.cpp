@@ -36,15 +36,20 @@ struct RunOptions {
 void describe(CLI::App& app, RunOptions& options) {
     app.add_option("SCENE", options.scene, "scene file, JSON or binary")->required();
     app.add_option("--ticks", options.ticks, "ticks to simulate")->required()->check(whole_number(0, kMaxRunTicks));
-    app.add_option("--record", options.record, "write a replay to this folder")
-        ->check([](const std::string& folder) { return folder.empty() ? std::string("the name of the folder is empty; name one") : std::string(); });
+    app.add_option("--record", options.record, "write a replay to this folder")->check([](const std::string& folder) {
+        return folder.empty() ? std::string("the name of the folder is empty; name one") : std::string();
+    });
     app.add_option(
         "--commands", options.commands,
         "JSON file of commands by tick: {\"commands\": [{\"tick\": 1, \"kind\": \"join\", \"slot\": \"player_1\"}, "
-        "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, spawn, "
-        "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control, create_joint, set_joint; fields as in "
-        "protocol/scene/command_script.fbs. What a join, spawn, grab (\"name\") or create_joint (\"name\" of its order) makes can be named in "
-        "commands of later ticks. Rejected commands are printed on stderr and counted; they do not change the exit code");
+        "{\"tick\": 2, \"kind\": \"control\", \"slot\": \"player_1\", \"channels\": [1, 0]}]}; kinds are join, leave, "
+        "spawn, "
+        "despawn, impulse, teleport, motor_target, grab, move_grab, remove_joint, control, create_joint, set_joint; "
+        "fields as in "
+        "protocol/scene/command_script.fbs. What a join, spawn, grab (\"name\") or create_joint (\"name\" of its "
+        "order) makes can be named in "
+        "commands of later ticks. Rejected commands are printed on stderr and counted; they do not change the exit "
+        "code");
     app.add_option("--target", options.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
@@ -64,7 +69,8 @@ void describe(CLI::App& app, RunOptions& options) {
     app.add_option("--hash-tree", options.hash_tree,
                    "write the hash of every subsystem after every tick to this file, one JSON object for each line");
     app.add_option("--bodies", options.bodies,
-                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these bodies after every "
+                   "print position (m), orientation (x y z w), velocity (m/s) and angular velocity (rad/s) of these "
+                   "bodies after every "
                    "tick: names of bodies of the scene, and of bodies that commands make, with commas between");
     app.add_option("--bodies-every", options.bodies_every, "and not after every tick, but once in so many")
         ->check(whole_number(1, kMaxRunTicks))
@@ -88,8 +94,8 @@ class TickWriter {
         RecorderSettings settings;
         settings.directory = options_.record;
         settings.room = "run";
-        Result<std::unique_ptr<Recorder>> recorder =
-            Recorder::open(settings, {scene_.name, scene_.binary, scene_.scene_hash, scene_.definition->def().tick_rate_hz});
+        Result<std::unique_ptr<Recorder>> recorder = Recorder::open(
+            settings, {scene_.name, scene_.binary, scene_.scene_hash, scene_.definition->def().tick_rate_hz});
         if (!recorder) return recorder.error();
         recorder_ = std::move(*recorder);
         return Ok{};
@@ -104,8 +110,9 @@ class TickWriter {
             const sim::BodyId id = world.find_body(name);
             const bool made = !id.valid() && script && script->body_named(name);
             if (!id.valid() && !made) {
-                return Error{ErrorCode::not_found, "--bodies",
-                             "no body of the scene is called \"" + name + "\"" + (script ? ", and no command makes one" : "")};
+                return Error{
+                    ErrorCode::not_found, "--bodies",
+                    "no body of the scene is called \"" + name + "\"" + (script ? ", and no command makes one" : "")};
             }
             bodies_.push_back({name, id, made});
             begin = end + 1;
@@ -165,9 +172,12 @@ class TickWriter {
                 continue;
             }
             const auto number = [](float x) { return static_cast<double>(x); };
-            std::printf("tick %llu body %s at %.4f %.4f %.4f turned %.4f %.4f %.4f %.4f velocity %.4f %.4f %.4f turning %.4f %.4f %.4f\n",
-                        static_cast<unsigned long long>(world.tick()), name.c_str(), number(p.x), number(p.y), number(p.z), number(q.x),
-                        number(q.y), number(q.z), number(q.w), number(v.x), number(v.y), number(v.z), number(w.x), number(w.y), number(w.z));
+            std::printf(
+                "tick %llu body %s at %.4f %.4f %.4f turned %.4f %.4f %.4f %.4f velocity %.4f %.4f %.4f turning %.4f "
+                "%.4f %.4f\n",
+                static_cast<unsigned long long>(world.tick()), name.c_str(), number(p.x), number(p.y), number(p.z),
+                number(q.x), number(q.y), number(q.z), number(q.w), number(v.x), number(v.y), number(v.z), number(w.x),
+                number(w.y), number(w.z));
         }
     }
     void write_tree(std::uint64_t tick, const sim::HashTree& hash) {
@@ -200,11 +210,13 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     int exit = kExitGood;
     const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.definition->def(), exit);
     if (!rigs) return exit;
-    Result<std::unique_ptr<sim::World>> world = sim::World::create(scene.definition, {.target = target, .rig_device = rigs->device.get()});
+    Result<std::unique_ptr<sim::World>> world =
+        sim::World::create(scene.definition, {.target = target, .rig_device = rigs->device.get()});
     if (!world) return complain(options.scene + ": " + world.error().to_string(), exit_code_of(world.error()));
     std::optional<protocol::CommandScript> script;
     if (!options.commands.empty()) {
-        const Result<std::vector<std::uint8_t>> bytes = read_file(options.commands, protocol::kMaxScriptBytes, "kMaxScriptBytes");
+        const Result<std::vector<std::uint8_t>> bytes =
+            read_file(options.commands, protocol::kMaxScriptBytes, "kMaxScriptBytes");
         if (!bytes) return complain(bytes.error(), kExitInput);
         Result<protocol::CommandScript> loaded = protocol::CommandScript::load(*bytes, options.commands, **world);
         if (!loaded) return complain(loaded.error(), kExitInput);
@@ -218,7 +230,8 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     }
     TickWriter writer(options, scene);
     Incidents incidents(options.scene, script ? &*script : nullptr, options.commands);
-    if (const Result<Ok> found = writer.find_bodies(**world, script ? &*script : nullptr); !found) return complain(found.error(), kExitInput);
+    if (const Result<Ok> found = writer.find_bodies(**world, script ? &*script : nullptr); !found)
+        return complain(found.error(), kExitInput);
     if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
 
     protocol::BoundsWatch bounds(scene.bounds, **world);
@@ -240,7 +253,8 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     if (const Result<Ok> closed = writer.close(); !closed) return complain(closed.error(), kExitMachine);
 
     for (std::size_t i = 0; i < scene.bounds.size(); ++i) {
-        if (bounds.kept()[i].broken_at != 0) static_cast<void>(complain(options.scene + ": " + bounds.text(i), kExitFalse));
+        if (bounds.kept()[i].broken_at != 0)
+            static_cast<void>(complain(options.scene + ": " + bounds.text(i), kExitFalse));
     }
     report->bounds = static_cast<std::uint32_t>(scene.bounds.size());
     report->bounds_broken = bounds.broken();
@@ -256,9 +270,11 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-    CLI::App app("Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality. If a body leaves a bound "
-                 "that the scene states, it prints which one, when and how, and the exit code is 1.",
-                 "orrery run");
+    CLI::App app(
+        "Simulates a scene without a network, as fast as the machine can, and prints hash, times and quality. If a "
+        "body leaves a bound "
+        "that the scene states, it prints which one, when and how, and the exit code is 1.",
+        "orrery run");
     RunOptions options;
     describe(app, options);
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
@@ -274,7 +290,8 @@ int run_command(const std::vector<std::string>& arguments) {
     if (!loaded) return complain(loaded.error(), kExitInput);
     const Result<protocol::SharedScene> scene = share_scene_file(std::move(loaded).value(), options.scene);
     if (!scene) return complain(scene.error(), exit_code_of(scene.error()));
-    for (const std::string& text : left_out_texts(*scene->definition)) static_cast<void>(complain(options.scene + ": warning: " + text, kExitGood));
+    for (const std::string& text : left_out_texts(*scene->definition))
+        static_cast<void>(complain(options.scene + ": warning: " + text, kExitGood));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
     return run_scene(options, *target, *scene);
 }

@@ -13,10 +13,18 @@
 
 namespace orrery::server {
 
-inline constexpr double kMaxMassRatio = 1000.0;        // of bodies that touch or are jointed; the solver is tested up to it
+inline constexpr double kMaxMassRatio = 1000.0;  // of bodies that touch or are jointed; the solver is tested up to it
 inline constexpr std::uint32_t kMaxToldWarnings = 20;  // of a kind, so that a person reads them; others are counted
 
-enum class WarningKind : std::uint8_t { mesh_winding, overlap, slots_at_one_pose, idle_slot, static_velocity, idle_joint, mass_ratio };
+enum class WarningKind : std::uint8_t {
+    mesh_winding,
+    overlap,
+    slots_at_one_pose,
+    idle_slot,
+    static_velocity,
+    idle_joint,
+    mass_ratio
+};
 inline constexpr std::size_t kWarningKinds = 7;
 std::string_view warning_name(WarningKind kind);  // "mesh_winding", "overlap", ...
 

@@ -53,7 +53,8 @@ void describe(CLI::App& app, ServeOptions& options) {
                                     "without it a random key is used, and RECORD/connect.token is written");
     app.add_flag("--insecure", options.insecure, "give a token to every client on loopback that asks (development)")
         ->excludes(key);
-    app.add_flag("--insecure-public", options.insecure_public, "with --insecure: give a token to every client, on any address")
+    app.add_flag("--insecure-public", options.insecure_public,
+                 "with --insecure: give a token to every client, on any address")
         ->excludes(key);
     app.add_option("--tick-rate", options.tick_rate_hz, "ticks for each second, instead of the scene's, Hz")
         ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
@@ -187,7 +188,8 @@ int serve(const ServeOptions& options, sim::Target target, const Address& bind, 
     for (const std::string& text : left_out_texts(*scene->definition)) spdlog::warn(text);
 
     int exit = kExitGood;
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, def, exit, [](const std::string& text) { spdlog::warn(text); });
+    const std::optional<RigBackend> rigs =
+        pick_rig_backend(options.jacobi, def, exit, [](const std::string& text) { spdlog::warn(text); });
     if (!rigs) return exit;
 
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(bind);

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "server/cli/command_line.h"
 #include "server/base/json_line.h"
+#include "server/cli/command_line.h"
 #include "server/cli/rig_backend.h"
-#include "server/room/rig_faults.h"
 #include "server/room/rejections.h"
+#include "server/room/rig_faults.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -143,7 +143,8 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
         const bool timed = tick > settings.window_begin;
         const Clock::time_point start = Clock::now();
         const bool profiled = settings.profile && timed;
-        const sim::StepStatus status = profiled ? world.step(commands, &stages, &stages) : world.step(commands, pool.get());
+        const sim::StepStatus status =
+            profiled ? world.step(commands, &stages, &stages) : world.step(commands, pool.get());
         if (timed) times.push_back(ms_since(start));
         if (status != sim::StepStatus::ok) {
             Error error = sim::step_error(status, tick);
@@ -206,7 +207,9 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .number("ticks", report.ticks)
         .number("threads", head.threads)
         .text("target", sim::target_name(report.target))
-        .text("jacobi", report.stats.rigs == 0 ? "none" : report.stats.device_rigs > 0 ? "cuda" : "cpu")
+        .text("jacobi", report.stats.rigs == 0         ? "none"
+                        : report.stats.device_rigs > 0 ? "cuda"
+                                                       : "cpu")
         .text("solver", std::string(report.solver))
         .number("rigs_beyond_limits", report.stats.rig_faults.beyond_limits)
         .number("idle_rigs", report.stats.rig_faults.idle)
@@ -233,7 +236,8 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         JsonLine spread;
         for (std::size_t i = 0; i < sim::kStageCount; ++i) {
             const auto stage = static_cast<sim::Stage>(i);
-            if (stage != sim::Stage::hash) spread.number(sim::stage_name(stage), share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
+            if (stage != sim::Stage::hash)
+                spread.number(sim::stage_name(stage), share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
         profile.object("parallel_share", spread);
         const double bodies = report.stats.bodies;
@@ -272,16 +276,18 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             hex16(report.hash.root);
     if (report.stats.rigs != 0) {
         const bool asked = report.stats.device_rigs > 0 || head.rigs.starts_with("CPU");
-        text += "\n           " + std::to_string(report.stats.rigs) + (report.stats.rigs == 1 ? " rig" : " rigs") + ", solved on the " +
-                (asked ? head.rigs : "CPU, not on the " + head.rigs);
+        text += "\n           " + std::to_string(report.stats.rigs) + (report.stats.rigs == 1 ? " rig" : " rigs") +
+                ", solved on the " + (asked ? head.rigs : "CPU, not on the " + head.rigs);
     }
     for (const std::string& fault : report.rig_faults) text += "\n           " + fault;
     if (report.rejected_commands == 1) text += "\n           1 command was rejected";
-    if (report.rejected_commands > 1) text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
+    if (report.rejected_commands > 1)
+        text += "\n           " + std::to_string(report.rejected_commands) + " commands were rejected";
     if (report.bounds != 0)
-        text += "\n           " + std::to_string(report.bounds - report.bounds_broken - report.bounds_not_reached) + " of the scene's " +
-                std::to_string(report.bounds) + " bounds kept" +
-                (report.bounds_not_reached != 0 ? ", " + std::to_string(report.bounds_not_reached) + " begin later" : "");
+        text +=
+            "\n           " + std::to_string(report.bounds - report.bounds_broken - report.bounds_not_reached) +
+            " of the scene's " + std::to_string(report.bounds) + " bounds kept" +
+            (report.bounds_not_reached != 0 ? ", " + std::to_string(report.bounds_not_reached) + " begin later" : "");
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
@@ -292,8 +298,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         }
     }
     if (quality.quarantined != 0)
-        text += "\n           " + std::to_string(quality.quarantined) + " bodies quarantined: the scene flew apart, and its other figures have no meaning";
-    if (quality.speed_limited != 0) text += "\n           bodies reached a speed limit " + std::to_string(quality.speed_limited) + " times";
+        text += "\n           " + std::to_string(quality.quarantined) +
+                " bodies quarantined: the scene flew apart, and its other figures have no meaning";
+    if (quality.speed_limited != 0)
+        text += "\n           bodies reached a speed limit " + std::to_string(quality.speed_limited) + " times";
     if (quality.energy_drift) {
         text += text_number("\n           energy drift %.2f %%", *quality.energy_drift * 100.0) +
                 text_number(", after any tick at most %.3f %%", *quality.max_energy_drift * 100.0);
@@ -301,11 +309,13 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
     if (quality.max_penetration_m)
         text += text_number("\n           deepest penetration %.2f mm", *quality.max_penetration_m * 1e3) +
                 text_number(", at the end %.2f mm", *quality.end_penetration_m * 1e3);
-    if (quality.kinetic_j) text += text_number("\n           kinetic energy of a body at the end %.4f J", *quality.kinetic_j);
+    if (quality.kinetic_j)
+        text += text_number("\n           kinetic energy of a body at the end %.4f J", *quality.kinetic_j);
     if (quality.hinge_error_deg && quality.cone_error_deg) {
         text += text_number("\n           at most %.2f degrees beyond a hinge's limit", *quality.hinge_error_deg);
         text += text_number(", %.2f beyond a cone", *quality.cone_error_deg);
-        text += text_number("; on average %.3f", *quality.mean_hinge_error_deg) + text_number(" and %.3f", *quality.mean_cone_error_deg);
+        text += text_number("; on average %.3f", *quality.mean_hinge_error_deg) +
+                text_number(" and %.3f", *quality.mean_cone_error_deg);
     }
     if (quality.top_displacement_m)
         text += text_number("\n           top body displaced by %.4f m", *quality.top_displacement_m) +
@@ -320,22 +330,28 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
         }
         text += text_number("; hash %.4f", report.profile.hash_ms) + text_number(", save %.4f", report.profile.save_ms);
         const double bodies = report.stats.bodies;
-        text += "\n           (%: spread over workers), " + text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
-        text += text_number(", %.0f pairs tested", report.profile.pairs) + text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
+        text += "\n           (%: spread over workers), " +
+                text_number("%.1f of 16 lanes filled", report.profile.lanes_filled);
+        text += text_number(", %.0f pairs tested", report.profile.pairs) +
+                text_number(" of %.0f", bodies * (bodies - 1.0) / 2.0);
         if (report.stats.device_rigs > 0) {
-            const auto ms = [](const char* format, float value) { return text_number(format, static_cast<double>(value)); };
+            const auto ms = [](const char* format, float value) {
+                return text_number(format, static_cast<double>(value));
+            };
             const sim::DeviceTimes& device = report.profile.device;
-            text += ms("\n           the device's own ms a tick: send %.4f", device.send_ms) + ms(", solve %.4f", device.solve_ms) +
-                    ms(", return %.4f", device.return_ms);
+            text += ms("\n           the device's own ms a tick: send %.4f", device.send_ms) +
+                    ms(", solve %.4f", device.solve_ms) + ms(", return %.4f", device.return_ms);
         }
     }
     const Standing& standing = report.standing;
     if (standing.save_bytes != 0) {
-        text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) + std::to_string(standing.save_bytes) +
-                text_number(" bytes; restore %.3f ms", standing.restore_ms) + text_number(" (the first step after it %.3f ms)", standing.first_step_ms) +
+        text += "\n           last state: save " + text_number("%.3f ms, ", standing.save_ms) +
+                std::to_string(standing.save_bytes) + text_number(" bytes; restore %.3f ms", standing.restore_ms) +
+                text_number(" (the first step after it %.3f ms)", standing.first_step_ms) +
                 text_number(", checkpoint %.3f ms", standing.checkpoint_ms) +
-                text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) + " bytes of memory, " +
-                std::to_string(standing.definition_bytes) + " bytes of the definition that worlds of a scene share";
+                text_number(", roll back %.3f ms; ", standing.roll_back_ms) + std::to_string(standing.world_bytes) +
+                " bytes of memory, " + std::to_string(standing.definition_bytes) +
+                " bytes of the definition that worlds of a scene share";
     }
     return text;
 }

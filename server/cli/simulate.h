@@ -20,9 +20,9 @@ struct SimulateSettings {
     std::uint64_t ticks = 0;
     std::uint64_t window_begin = 0;  // times count from the tick after this one
     bool profile = false;
-    bool quality = true;                      // measured after every step, which leaves little of the world in the caches
-    bool time_going_back = false;             // at the end: what Standing says of time
-    double energy_scale_j = 0.0;              // of the energy figure; 0: none
+    bool quality = true;           // measured after every step, which leaves little of the world in the caches
+    bool time_going_back = false;  // at the end: what Standing says of time
+    double energy_scale_j = 0.0;   // of the energy figure; 0: none
     std::uint32_t tracked_body = sim::kNone;  // of the displacement figure
 
     // The commands of a tick, counted from 1; none if empty.
@@ -57,13 +57,13 @@ struct SimulateReport {
     std::uint64_t rejected_commands = 0;
     std::uint32_t bounds = 0, bounds_broken = 0, bounds_not_reached = 0;  // of the scene; filled by who watched them
     double ms_median = 0.0, ms_p99 = 0.0, ms_least = 0.0;  // of a step alone: without hash, save and measurement
-    sim::HashTree hash;                    // after the last tick
-    sim::WorldStats stats;                 // after the last tick
-    std::vector<std::string> rig_faults;   // as told
+    sim::HashTree hash;                                    // after the last tick
+    sim::WorldStats stats;                                 // after the last tick
+    std::vector<std::string> rig_faults;                   // as told
     Quality quality;
     Profile profile;
     Standing standing;
-    std::size_t heap_bytes = 0;            // in use by this process when the last tick was over
+    std::size_t heap_bytes = 0;  // in use by this process when the last tick was over
 };
 
 std::size_t heap_bytes();  // in use by this process now

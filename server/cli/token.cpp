@@ -58,7 +58,9 @@ int token_command(const std::vector<std::string>& arguments) {
     if (options.out == "-") {
         const bool written =
             std::fwrite(token->data(), 1, token->size(), stdout) == token->size() && std::fflush(stdout) == 0;
-        return written ? kExitGood : complain("stdout did not take the token; make room for it, or name a file with --out", kExitMachine);
+        return written ? kExitGood
+                       : complain("stdout did not take the token; make room for it, or name a file with --out",
+                                  kExitMachine);
     }
     const Result<Ok> written = write_secret_file(options.out, *token);
     return written ? kExitGood : complain(written.error(), kExitMachine);

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "server/cli/command_line.h"
 #include "server/base/json_line.h"
+#include "server/cli/command_line.h"
 #include "server/cli/rig_backend.h"
 #include "server/room/replay_source.h"
 #include "server/room/thread_pool.h"
@@ -26,7 +26,8 @@ Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& he
     auto scene = protocol::load_scene(header.scene, "the recorded scene", {}, caps);
     if (!scene) return scene.error();
     if (scene->scene_hash != header.scene_hash)
-        return Error{ErrorCode::corrupt, "file header", "the recorded scene has another hash than the file header states; use an undamaged copy"};
+        return Error{ErrorCode::corrupt, "file header",
+                     "the recorded scene has another hash than the file header states; use an undamaged copy"};
     return std::move(scene->world);
 }
 
@@ -64,17 +65,20 @@ VerifiedReplay verify_replay(const std::string& path, const VerifySettings& sett
     result.report = protocol::replay::verify(**source, options);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     if (proved(result.report) && result.report.ticks > 0 && wall.count() > 0.0)
-        result.realtime_factor =
-            static_cast<double>(result.report.ticks) / static_cast<double>(result.report.header.tick_rate_hz) / wall.count();
+        result.realtime_factor = static_cast<double>(result.report.ticks) /
+                                 static_cast<double>(result.report.header.tick_rate_hz) / wall.count();
     return result;
 }
 
 int verify_exit_code(const VerifiedReplay& replay, const VerifySettings& settings) {
     const VerifyReport& report = replay.report;
     switch (report.verdict) {
-        case Verdict::same: return settings.require_complete && !report.complete ? kExitFalse : kExitGood;
-        case Verdict::diverged: return kExitFalse;
-        case Verdict::unreadable: break;
+        case Verdict::same:
+            return settings.require_complete && !report.complete ? kExitFalse : kExitGood;
+        case Verdict::diverged:
+            return kExitFalse;
+        case Verdict::unreadable:
+            break;
     }
     return exit_code_of(report.error);
 }
@@ -118,14 +122,19 @@ int verify_command(const std::vector<std::string>& arguments) {
     bool json = false;
     CLI::App app("Re-simulates replays and compares the hash of every tick, and every keyframe.", "orrery verify");
     app.add_option("REPLAY", settings.replays, "replay files")->required();
-    app.add_option("--target", target, "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
+    app.add_option("--target", target,
+                   "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
     auto* threads = app.add_option("--threads", settings.threads, "threads inside a tick (no bit depends on it)")
-                        ->check(whole_number(1, kMaxThreads))->capture_default_str();
+                        ->check(whole_number(1, kMaxThreads))
+                        ->capture_default_str();
     app.add_option("--parallel", settings.parallel, "number of parts between keyframes that are verified in parallel")
-        ->check(whole_number(1, kMaxThreads))->excludes(threads)->capture_default_str();
+        ->check(whole_number(1, kMaxThreads))
+        ->excludes(threads)
+        ->capture_default_str();
     add_jacobi_option(app, jacobi);
     app.add_option("--max-bodies", settings.max_bodies, "largest number of bodies of a recorded scene")
-        ->check(whole_number(1, sim::kMaxBodies))->capture_default_str();
+        ->check(whole_number(1, sim::kMaxBodies))
+        ->capture_default_str();
     app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");
     app.add_flag("--json", json, "print one JSON object for each replay instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;

@@ -6,7 +6,8 @@
 namespace orrery::server {
 
 std::string version_text() {
-    return "orrery " ORRERY_VERSION ", engine version " + std::to_string(sim::kEngineVersion) + ", commit " ORRERY_COMMIT;
+    return "orrery " ORRERY_VERSION ", engine version " + std::to_string(sim::kEngineVersion) +
+           ", commit " ORRERY_COMMIT;
 }
 
 }  // namespace orrery::server

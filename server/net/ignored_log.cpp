@@ -39,7 +39,8 @@ void append(std::string& text, std::string_view name, std::uint64_t count, std::
 std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
                                             protocol::TimeNs now) {
     // A client that leaves says so kDisconnectRepeats times, of which the first alone is from a known address.
-    const std::uint64_t left = (netcode.disconnections - netcode.timeouts) - (netcode_.disconnections - netcode_.timeouts);
+    const std::uint64_t left =
+        (netcode.disconnections - netcode.timeouts) - (netcode_.disconnections - netcode_.timeouts);
     const std::uint64_t goodbyes = left * static_cast<std::uint64_t>(protocol::kDisconnectRepeats - 1);
     std::string text;
     for (std::size_t i = 0; i < netcode.ignored.size(); ++i) {
@@ -50,7 +51,8 @@ std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& net
     }
     append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "the server is full");
     append(text, "oversized", network.oversized - network_.oversized, {});
-    append(text, "received_dropped", network.received_dropped - network_.received_dropped, "they came faster than the ticks");
+    append(text, "received_dropped", network.received_dropped - network_.received_dropped,
+           "they came faster than the ticks");
     append(text, "send_dropped", network.send_dropped - network_.send_dropped, {});
     if (text.empty()) return std::nullopt;
     netcode_ = netcode;

@@ -66,7 +66,9 @@ Result<Key> read_key_file(const std::string& path) {
         key[i] = static_cast<std::uint8_t>((high << 4) | (low & 15));
     }
     protocol::wipe(text);
-    if (!good) return Error{ErrorCode::parse, path, std::string("is not a key, which has 64 hex digits and nothing else") + kMend};
+    if (!good)
+        return Error{ErrorCode::parse, path,
+                     std::string("is not a key, which has 64 hex digits and nothing else") + kMend};
     return key;
 }
 

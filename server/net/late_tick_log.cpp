@@ -17,8 +17,9 @@ std::optional<std::string> LateTickLog::line(protocol::TimeNs now) {
     if (count_ == 1) {
         text = fmt::format("tick {} came late once, by {:.1f} ms", last_tick_, late_ms);
     } else {
-        text = fmt::format("{} ticks came late since the last line of this kind, by {:.1f} ms in total; the last was tick {}", count_, late_ms,
-                           last_tick_);
+        text = fmt::format(
+            "{} ticks came late since the last line of this kind, by {:.1f} ms in total; the last was tick {}", count_,
+            late_ms, last_tick_);
         if (count_ >= kLateTicksOfSlowMachine) text += ": this machine is too slow for the scene";
     }
     count_ = late_ns_ = 0;

@@ -7,9 +7,9 @@
 #include <ctime>
 
 #include "protocol/session/handshake.h"
-#include "server/room/rig_faults.h"
 #include "server/net/line_output.h"
 #include "server/net/status_line.h"
+#include "server/room/rig_faults.h"
 
 namespace orrery::server {
 

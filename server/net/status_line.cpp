@@ -23,8 +23,8 @@ std::string status_text(const Status& status) {
     std::string line = fmt::format(
         "status tick={} players={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} budget_ms={:.3f} late_ticks={} "
         "sent_bytes_per_s_per_client={:.0f} recording={} recorded_tick={}",
-        status.tick, status.players, status.clients, status.tick_p50_ms, status.tick_p99_ms, status.budget_ms, status.late_ticks,
-        sent_per_client(status), recording(status), status.recorded_tick);
+        status.tick, status.players, status.clients, status.tick_p50_ms, status.tick_p99_ms, status.budget_ms,
+        status.late_ticks, sent_per_client(status), recording(status), status.recorded_tick);
     if (status.rigs_p99_ms > 0.0)
         line += fmt::format(" rigs_p50_ms={:.3f} rigs_p99_ms={:.3f}", status.rigs_p50_ms, status.rigs_p99_ms);
     if (status.late_inputs > 0) line += fmt::format(" late_inputs={}", status.late_inputs);

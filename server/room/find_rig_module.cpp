@@ -77,7 +77,8 @@ std::vector<std::string> places() {
     std::error_code error;
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
     if (!error) {
-        for (const std::filesystem::path& folder : {program.parent_path(), program.parent_path().parent_path() / "lib"}) {
+        for (const std::filesystem::path& folder :
+             {program.parent_path(), program.parent_path().parent_path() / "lib"}) {
             const std::filesystem::path file = folder / kModuleFile;
             if (std::filesystem::exists(file, error)) out.push_back(file.string());
         }
@@ -99,11 +100,14 @@ RigModuleFound find_rig_module() {
     }
     if (library == nullptr)
         return {nullptr, "no CUDA module: " + why +
-                             " (it is built if nvcc 12 or newer and a GPU are there, or with -DORRERY_CUDA=ON; ORRERY_JACOBI_MODULE names a module elsewhere)"};
+                             " (it is built if nvcc 12 or newer and a GPU are there, or with -DORRERY_CUDA=ON; "
+                             "ORRERY_JACOBI_MODULE names a module elsewhere)"};
     const auto entry = reinterpret_cast<sim::RigModuleEntry>(dlsym(library, sim::kRigModuleSymbol));
     const sim::RigModule* const module = entry != nullptr ? entry() : nullptr;
-    if (module == nullptr || module->layout != sim::rig_module_layout() || module->engine_version != sim::kEngineVersion)
-        return {nullptr, std::string(kModuleFile) + " is of another build than this program; build both from the same sources"};
+    if (module == nullptr || module->layout != sim::rig_module_layout() ||
+        module->engine_version != sim::kEngineVersion)
+        return {nullptr,
+                std::string(kModuleFile) + " is of another build than this program; build both from the same sources"};
     sim::RigModuleText text{};
     if (!module->find(&text)) return {nullptr, text.text};
     const std::string problem = try_out(*module);

@@ -10,7 +10,7 @@
 
 namespace orrery::server {
 
-inline constexpr double kShedSeconds = 1.0;              // time without slips that ends it
+inline constexpr double kShedSeconds = 1.0;  // time without slips that ends it
 // time of slips; spectators get fewer snapshots from the first slip on
 inline constexpr double kShedPlayersAfterSeconds = 1.0;
 inline constexpr double kShedJoinsAfterSeconds = 5.0;

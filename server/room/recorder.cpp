@@ -38,7 +38,8 @@ Result<int> create_new(const std::string& stem, std::string& path) {
         if (file >= 0) return file;
         if (errno != EEXIST) return io_error(path, "open", errno, ": name a folder that can be written");
     }
-    return Error{ErrorCode::limit_reached, path, "too many recordings of this name (kMaxRecordingsOfOneName): give the room another name"};
+    return Error{ErrorCode::limit_reached, path,
+                 "too many recordings of this name (kMaxRecordingsOfOneName): give the room another name"};
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ Result<int> create_new(const std::string& stem, std::string& path) {
 std::string file_name_part(std::string_view name) {
     std::string part(name.substr(0, kMaxFileNamePart));
     for (char& c : part) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        const bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
         if (!plain) c = '_';
     }
     return part.empty() ? "_" : part;
@@ -58,16 +60,18 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderSettings& setting
     if (made) return Error{ErrorCode::io, settings.directory, made.message() + ": name a folder that can be made"};
 
     protocol::replay::FileHeader header;
-    header.start_unix_s = settings.start_unix_s ? settings.start_unix_s : static_cast<std::uint64_t>(std::time(nullptr));
+    header.start_unix_s =
+        settings.start_unix_s ? settings.start_unix_s : static_cast<std::uint64_t>(std::time(nullptr));
     header.scene_hash = scene.hash;
     header.tick_rate_hz = scene.tick_rate_hz;
     header.scene_name = scene.name;
     header.room = settings.room;
     header.scene.assign(scene.binary.begin(), scene.binary.end());
 
-    const std::string stem = (std::filesystem::path(settings.directory) /
-                              (file_name_part(scene.name) + "-" + utc_stamp(header.start_unix_s) + "-" +
-                               file_name_part(settings.room))).string();
+    const std::string stem =
+        (std::filesystem::path(settings.directory) /
+         (file_name_part(scene.name) + "-" + utc_stamp(header.start_unix_s) + "-" + file_name_part(settings.room)))
+            .string();
     std::string path;
     auto file = create_new(stem, path);
     if (!file) return file.error();
@@ -75,7 +79,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderSettings& setting
     const auto keyframe_ticks = static_cast<std::uint64_t>(std::clamp(ticks, 1.0, 1e15));
     std::unique_ptr<Recorder> recorder(new Recorder(*file, path, keyframe_ticks));
     if (auto begun = recorder->write(recorder->writer_.begin(header)); !begun) {
-        ::unlink(path.c_str());                          // nothing was recorded
+        ::unlink(path.c_str());  // nothing was recorded
         return begun.error();
     }
     return recorder;

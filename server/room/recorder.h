@@ -19,18 +19,18 @@
 
 namespace orrery::server {
 
-inline constexpr double kKeyframeInterval_s = 10.0;      // a reader that seeks re-simulates at most about this much
-inline constexpr int kMaxRecordingsOfOneName = 1000;     // recordings of one scene and room that begin in one second
-inline constexpr std::size_t kMaxFileNamePart = 64;      // bytes of a scene's or a room's name in the file name
+inline constexpr double kKeyframeInterval_s = 10.0;   // a reader that seeks re-simulates at most about this much
+inline constexpr int kMaxRecordingsOfOneName = 1000;  // recordings of one scene and room that begin in one second
+inline constexpr std::size_t kMaxFileNamePart = 64;   // bytes of a scene's or a room's name in the file name
 
 struct RecorderSettings {
-    std::string directory = "build/replays";             // created if it is missing
+    std::string directory = "build/replays";  // created if it is missing
     std::string room = "main";
-    std::uint64_t start_unix_s = 0;                      // 0: now
+    std::uint64_t start_unix_s = 0;  // 0: now
     double keyframe_interval_s = kKeyframeInterval_s;
 };
 
-struct RecordedScene {                                   // the effective scene
+struct RecordedScene {  // the effective scene
     std::string name;
     std::span<const std::uint8_t> binary;
     std::uint64_t hash = 0;
@@ -52,8 +52,8 @@ class Recorder {
 
     // True once in every keyframe interval, after the tick whose World::save() is then due for append_keyframe().
     bool keyframe_due() const { return next_keyframe_ <= writer_.ticks(); }
-    // Looks whether the file still has a name. A state above 64 MiB is an error (limit_reached) that leaves the recording
-    // sound: it goes on without this keyframe.
+    // Looks whether the file still has a name. A state above 64 MiB is an error (limit_reached) that leaves the
+    // recording sound: it goes on without this keyframe.
     Result<Ok> append_keyframe(std::span<const std::uint8_t> state);
 
     // Writes the end record and waits until the file is on the disk.
@@ -75,7 +75,7 @@ class Recorder {
     std::uint64_t keyframe_ticks_;
     std::uint64_t next_keyframe_;
     std::uint64_t last_tick_written_ = 0;
-    std::uint64_t size_ = 0;                             // bytes of whole records
+    std::uint64_t size_ = 0;  // bytes of whole records
     Error failure_;
     bool failed_ = false;
 };

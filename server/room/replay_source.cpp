@@ -11,7 +11,8 @@ namespace orrery::server {
 
 Result<std::unique_ptr<ReplaySource>> ReplaySource::open(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return Error{ErrorCode::io, path, std::string(std::strerror(errno)) + ": name a replay that can be read"};
+    if (file < 0)
+        return Error{ErrorCode::io, path, std::string(std::strerror(errno)) + ": name a replay that can be read"};
     struct stat status {};
     if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
         ::close(file);

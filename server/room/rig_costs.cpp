@@ -10,15 +10,19 @@ namespace {
 
 // Of one core, in a substep.
 constexpr double kHostLink_ms = 12e-6, kHostTreeJoint_ms = 120e-6;
-constexpr double kHostGraphJoint_ms = 6e-6, kHostWideGraphJoint_ms = 18e-6;  // in an iteration; of graphs that leave the cache
-constexpr std::uint32_t kWideGraphGroups = 4096;                             // of joints
+constexpr double kHostGraphJoint_ms = 6e-6,
+                 kHostWideGraphJoint_ms = 18e-6;  // in an iteration; of graphs that leave the cache
+constexpr std::uint32_t kWideGraphGroups = 4096;  // of joints
 // Of a GPU.
 constexpr double kCall_ms = 0.15;
-constexpr double kBodyCopied_ms = 12e-6, kBodySent_ms = 2e-6;  // the former by the host's workers, of which more than eight help no more
+constexpr double kBodyCopied_ms = 12e-6,
+                 kBodySent_ms = 2e-6;  // the former by the host's workers, of which more than eight help no more
 constexpr std::uint32_t kMostCopiers = 8;
-constexpr double kLink_ms = 0.3e-6, kLinkAlong_ms = 0.4e-3, kTreeJointAlong_ms = 23e-3;  // along: of the longest one, whose links follow one another
-constexpr double kGraphPass_ms = 4.5e-3, kGraphJoint_ms = 0.12e-6;                       // a pass over all joints or bodies; a joint in an iteration
-constexpr std::uint32_t kGraphPasses = 13;                                               // of a substep, beside two for each iteration
+constexpr double kLink_ms = 0.3e-6, kLinkAlong_ms = 0.4e-3,
+                 kTreeJointAlong_ms = 23e-3;  // along: of the longest one, whose links follow one another
+constexpr double kGraphPass_ms = 4.5e-3,
+                 kGraphJoint_ms = 0.12e-6;  // a pass over all joints or bodies; a joint in an iteration
+constexpr std::uint32_t kGraphPasses = 13;  // of a substep, beside two for each iteration
 
 }  // namespace
 
@@ -42,8 +46,10 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
     for (std::uint32_t k = 0; k < tick.graph_count; ++k) {
         const sim::Graph& graph = tick.graphs[k];
         if (!graph.alone) continue;
-        const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes, times = graph.steps * (tick.iterations + 1.0);
-        const double ms = joints * times * (graph.joints < kWideGraphGroups ? kHostGraphJoint_ms : kHostWideGraphJoint_ms);
+        const double joints = static_cast<double>(graph.joints) * sim::kBundleLanes,
+                     times = graph.steps * (tick.iterations + 1.0);
+        const double ms =
+            joints * times * (graph.joints < kWideGraphGroups ? kHostGraphJoint_ms : kHostWideGraphJoint_ms);
         spread += ms;
         alone = std::max(alone, ms / sim::team_of(graph, groups, tick.workers));
         device += joints * times * kGraphJoint_ms;
@@ -53,8 +59,9 @@ RigCosts rig_costs(const sim::AloneTick& tick) {
     if (most_steps > 0) device += (kGraphPasses + 2.0 * most_steps * (tick.iterations + 1.0)) * kGraphPass_ms;
     const double bodies = tick.body_count;
     const std::uint32_t workers = std::max(1u, tick.workers);
-    return {std::max(spread / workers, alone) * tick.substeps,
-            device * tick.substeps + kCall_ms + bodies * (kBodyCopied_ms / std::min(workers, kMostCopiers) + kBodySent_ms)};
+    return {
+        std::max(spread / workers, alone) * tick.substeps,
+        device * tick.substeps + kCall_ms + bodies * (kBodyCopied_ms / std::min(workers, kMostCopiers) + kBodySent_ms)};
 }
 
 }  // namespace orrery::server

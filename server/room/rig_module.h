@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "sim/rigs/cuda/module.h"
 #include "sim/base/result.h"
+#include "sim/rigs/cuda/module.h"
 
 namespace orrery::server {
 
@@ -18,9 +18,10 @@ class ModuleRigDevice final : public sim::RigDevice {
   public:
     struct Settings {
         bool always = false;  // true: always; false: only if rig_costs() says that it pays off
-        std::function<void(const std::string& why)> on_lost;   // may be empty; called from the thread that steps
+        std::function<void(const std::string& why)> on_lost;  // may be empty; called from the thread that steps
     };
-    ModuleRigDevice(const sim::RigModule& module, Settings settings) : module_(module), settings_(std::move(settings)) {}
+    ModuleRigDevice(const sim::RigModule& module, Settings settings)
+        : module_(module), settings_(std::move(settings)) {}
     std::unique_ptr<sim::RigSession> open() override;
 
   private:

@@ -43,11 +43,14 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
 Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const SharedScene& scene,
                                            std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
                                            TimeNs now) {
-    auto world = sim::World::create(scene.definition, {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
+    auto world = sim::World::create(
+        scene.definition,
+        {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
     if (!world) return Error{world.error().code, scene.name + ": " + world.error().place, world.error().message};
     if ((*world)->definition().shapes.size() > kMaxShapes) {
         return Error{ErrorCode::limit_reached, scene.name + ": shapes",
-                     "clients accept at most " + std::to_string(kMaxShapes) + " shapes (kMaxShapes): use a shape for several bodies"};
+                     "clients accept at most " + std::to_string(kMaxShapes) +
+                         " shapes (kMaxShapes): use a shape for several bodies"};
     }
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
     auto netcode = NetcodeServer::create(config.netcode, random, sink);
@@ -162,8 +165,7 @@ void Room::drop(const NetcodeServerEvent& event) {
     stats_.malformed_messages += client->session.malformed_messages();
     if (observer_) {
         const ServerSession& session = client->session;
-        observer_->disconnected(client->index, client->id,
-                                {event.reason, session.goodbye(), session.refusal().reason});
+        observer_->disconnected(client->index, client->id, {event.reason, session.goodbye(), session.refusal().reason});
     }
 }
 
@@ -258,11 +260,9 @@ bool Room::watched() const {
     return std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client != nullptr; });
 }
 
-// A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed later than
-// it did, before anyone was told of it.
-void Room::quantise() {
-    quantised_.update(*world_);
-}
+// A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed
+// later than it did, before anyone was told of it.
+void Room::quantise() { quantised_.update(*world_); }
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     if (!recorder_) return;

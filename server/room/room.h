@@ -32,9 +32,9 @@ inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
 struct RoomConfig {
     protocol::NetcodeServerConfig netcode;
     sim::Target target = sim::Target::automatic;
-    sim::Executor* executor = nullptr;      // outlives the room
-    sim::RigDevice* rig_device = nullptr;   // outlives the room; see sim::WorldConfig
-    std::uint32_t history_ticks = 0;        // ticks that a director's queries may look back; see sim::WorldConfig
+    sim::Executor* executor = nullptr;     // outlives the room
+    sim::RigDevice* rig_device = nullptr;  // outlives the room; see sim::WorldConfig
+    std::uint32_t history_ticks = 0;       // ticks that a director's queries may look back; see sim::WorldConfig
 };
 
 struct RoomStats {
@@ -45,7 +45,7 @@ struct RoomStats {
     std::uint64_t slips = 0, slipped_ns = 0;
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
-    std::uint64_t orders_dropped = 0;     // orders of the director that the room dropped
+    std::uint64_t orders_dropped = 0;  // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t kIdleSpins = 8'000;
 constexpr std::uint32_t kJoinSpins = 4'000;  // for a worker's last task, then the caller sleeps
 
-// Of a desk. Who opens a call closes it again where its worker has not joined, and waits for those who have. Who goes to sleep says
-// so, and only then is he woken: what the library counts of sleepers, all desks share.
+// Of a desk. Who opens a call closes it again where its worker has not joined, and waits for those who have. Who goes
+// to sleep says so, and only then is he woken: what the library counts of sleepers, all desks share.
 enum Phase : std::uint32_t { kIdle, kAsleep, kOpen, kJoined, kAwaited, kStop };
 constexpr std::uint32_t kPhases = 8;
 constexpr Phase phase_of(std::uint32_t state) { return static_cast<Phase>(state % kPhases); }
@@ -48,7 +48,8 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         return;
     }
     call_ += kPhases;
-    const std::uint64_t all = count, parts = std::min<std::uint64_t>(all, desks_.size());  // the others' shares are empty
+    const std::uint64_t all = count,
+                        parts = std::min<std::uint64_t>(all, desks_.size());  // the others' shares are empty
     for (std::uint64_t i = 0; i < parts; ++i) {
         Desk& desk = desks_[i];
         desk.task = task;
@@ -64,9 +65,11 @@ void ThreadPool::run(std::uint32_t count, Task task, void* context) {
         std::atomic<std::uint32_t>& state = desks_[i].state;
         std::uint32_t now = call_ | kOpen;
         if (state.compare_exchange_strong(now, call_ | kIdle)) continue;
-        // Asleep rather than yielding: a loop of sched_yield can keep the very worker that it waits for off its core, for good where a
-        // scheduler (Linux 6.18) miscounts what yielding threads ran.
-        const auto inside = [](std::uint32_t of_desk) { return phase_of(of_desk) == kJoined || phase_of(of_desk) == kAwaited; };
+        // Asleep rather than yielding: a loop of sched_yield can keep the very worker that it waits for off its core,
+        // for good where a scheduler (Linux 6.18) miscounts what yielding threads ran.
+        const auto inside = [](std::uint32_t of_desk) {
+            return phase_of(of_desk) == kJoined || phase_of(of_desk) == kAwaited;
+        };
         for (std::uint32_t spins = idle_spins_ == 0 ? 0 : kJoinSpins; inside(now); now = state.load()) {
             if (spins > 0) {
                 --spins;
@@ -92,7 +95,8 @@ void ThreadPool::take_tasks(std::uint32_t self) {
     for (std::uint32_t k = 1; k < parts; ++k) {
         std::atomic<std::uint64_t>& other = desks_[(self + k) % parts].share;
         for (std::uint64_t left = other.load(std::memory_order_relaxed); begin_of(left) < end_of(left);) {
-            if (!other.compare_exchange_weak(left, range(begin_of(left), end_of(left) - 1), std::memory_order_relaxed)) continue;
+            if (!other.compare_exchange_weak(left, range(begin_of(left), end_of(left) - 1), std::memory_order_relaxed))
+                continue;
             task(context, end_of(left) - 1);
             left = other.load(std::memory_order_relaxed);
         }
@@ -109,7 +113,8 @@ void ThreadPool::work(std::uint32_t self) {
         }
         if (phase_of(now) == kStop) return;
         const std::uint32_t call = now - phase_of(now);
-        if (phase_of(now) == kAsleep || (phase_of(now) == kIdle && state.compare_exchange_strong(now, call | kAsleep))) {
+        if (phase_of(now) == kAsleep ||
+            (phase_of(now) == kIdle && state.compare_exchange_strong(now, call | kAsleep))) {
             state.wait(call | kAsleep);
             continue;
         }

@@ -43,8 +43,8 @@ class ThreadPool final : public sim::Executor {
     void work(std::uint32_t self);
     void take_tasks(std::uint32_t self);
 
-    std::vector<Desk> desks_;      // the first is the calling thread's
-    std::uint32_t call_ = 0;       // number of the call, in its place in Desk::state
+    std::vector<Desk> desks_;  // the first is the calling thread's
+    std::uint32_t call_ = 0;   // number of the call, in its place in Desk::state
     alignas(64) std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
     std::uint32_t idle_spins_ = 0;
     std::vector<std::thread> workers_;

@@ -12,7 +12,8 @@ void give_back(std::vector<T>& list) {
     std::vector<T>().swap(list);
 }
 
-// Empties a list that is about to be filled anew with about as much: its memory stays, unless it is far more than was needed.
+// Empties a list that is about to be filled anew with about as much: its memory stays, unless it is far more than was
+// needed.
 template <class T>
 void clear_sparingly(std::vector<T>& list, std::size_t spare) {
     if (list.capacity() > list.size() + list.size() / 4 + spare) give_back(list);

@@ -1,5 +1,5 @@
-// Runs a callable over fixed-size chunks of a range on an Executor. Chunks are a function of the range alone, so what they leave
-// in their own places does not depend on the workers.
+// Runs a callable over fixed-size chunks of a range on an Executor. Chunks are a function of the range alone, so what
+// they leave in their own places does not depend on the workers.
 #pragma once
 
 #include <cstdint>

@@ -9,14 +9,14 @@
 namespace orrery {
 
 enum class ErrorCode : unsigned char {
-    invalid_argument,      // a value is outside its range
-    limit_reached,         // a named limit would be exceeded
-    not_found,             // a name or id refers to nothing
-    parse,                 // text or bytes are not in the expected form
-    corrupt,               // a checksum or an invariant of stored bytes is violated
-    version_mismatch,      // made by another engine, schema or protocol version
-    unsupported_target,    // this machine or build lacks the SIMD target
-    io,                    // the operating system refused
+    invalid_argument,    // a value is outside its range
+    limit_reached,       // a named limit would be exceeded
+    not_found,           // a name or id refers to nothing
+    parse,               // text or bytes are not in the expected form
+    corrupt,             // a checksum or an invariant of stored bytes is violated
+    version_mismatch,    // made by another engine, schema or protocol version
+    unsupported_target,  // this machine or build lacks the SIMD target
+    io,                  // the operating system refused
 };
 
 // An error with its place and remedy. `place` is a file, a path inside it such as bodies[3].shape, or a byte offset.

@@ -10,8 +10,23 @@ namespace orrery::sim {
 // `rigs` is all work on rigs: of those that are solved alone, and in the passes that they share with the coloured
 // solver.
 enum class Stage : std::uint8_t {
-    commands, bounds, pairs, narrow_phase, rigs, colouring, prepare, integrate_velocities, warm_start, solve, relax,
-    integrate_poses, restitution, store, events, sleep, hash,
+    commands,
+    bounds,
+    pairs,
+    narrow_phase,
+    rigs,
+    colouring,
+    prepare,
+    integrate_velocities,
+    warm_start,
+    solve,
+    relax,
+    integrate_poses,
+    restitution,
+    store,
+    events,
+    sleep,
+    hash,
 };
 inline constexpr std::size_t kStageCount = 17;
 std::string_view stage_name(Stage stage);

@@ -1,4 +1,5 @@
-// A bump allocator whose memory the parts of a tick use in turn: what one of them allocates lies where an earlier one had its own.
+// A bump allocator whose memory the parts of a tick use in turn: what one of them allocates lies where an earlier one
+// had its own.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,9 @@ struct ReleaseBytes {
     void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{kBytesAlignment}); }
 };
 using AlignedBytes = std::unique_ptr<std::byte[], ReleaseBytes>;
-inline AlignedBytes aligned_bytes(std::size_t size) { return AlignedBytes(new (std::align_val_t{kBytesAlignment}) std::byte[size]); }
+inline AlignedBytes aligned_bytes(std::size_t size) {
+    return AlignedBytes(new (std::align_val_t{kBytesAlignment}) std::byte[size]);
+}
 
 class TickArena {
   public:
@@ -47,25 +50,28 @@ class TickArena {
     // Room for that many of T with nothing in it, until the next reset; null for none. From one thread at a time.
     template <class T>
     T* allocate(std::size_t count) {
-        static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && alignof(T) <= kAlignment);
+        static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> &&
+                      alignof(T) <= kAlignment);
         return static_cast<T*>(allocate_bytes(count * sizeof(T)));
     }
 
-    // `more` behind the `count` that were allocated last, if these are and there is room: true, and they belong to them.
+    // `more` behind the `count` that were allocated last, if these are and there is room: true, and they belong to
+    // them.
     template <class T>
     bool extend(const T* at, std::size_t count, std::size_t more) {
         if (blocks_.empty() || at == nullptr) return false;
         std::byte* const end = blocks_.back().data.get() + used_;
         const std::size_t had = rounded(count * sizeof(T)), now = rounded((count + more) * sizeof(T));
-        if (reinterpret_cast<const std::byte*>(at) + had != end || blocks_.back().size - used_ < now - had) return false;
+        if (reinterpret_cast<const std::byte*>(at) + had != end || blocks_.back().size - used_ < now - had)
+            return false;
         open(end - had, (count + more) * sizeof(T));
         used_ += now - had;
         allocated_ += now - had;
         return true;
     }
 
-    // What was allocated is dead. One block remains: of what was allocated between any two of the last resets the most fits in, and it is
-    // larger by a quarter at most.
+    // What was allocated is dead. One block remains: of what was allocated between any two of the last resets the most
+    // fits in, and it is larger by a quarter at most.
     void reset() {
         for (std::size_t k = kRemembered - 1; k > 0; --k) before_[k] = before_[k - 1];
         before_[0] = allocated_;
@@ -89,7 +95,9 @@ class TickArena {
         std::size_t size = 0;
     };
 
-    static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+    static constexpr std::size_t rounded(std::size_t bytes) {
+        return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
     void add_block(std::size_t size) {
         size = rounded(size);
         blocks_.push_back({aligned_bytes(size), size});
@@ -114,12 +122,14 @@ class TickArena {
         blocks_.clear();
     }
 
-    // AddressSanitizer is told what is allocated, and finds numbers in it that nobody has written: no index of anything, and as floats NaN.
+    // AddressSanitizer is told what is allocated, and finds numbers in it that nobody has written: no index of
+    // anything, and as floats NaN.
     static void spoil([[maybe_unused]] const Block& block) {
 #ifdef ORRERY_POISONS
         ASAN_UNPOISON_MEMORY_REGION(block.data.get(), block.size);
         constexpr std::uint32_t kSpoilt = 0xffba'dbadu;
-        for (std::size_t k = 0; k < block.size; k += sizeof(kSpoilt)) std::memcpy(block.data.get() + k, &kSpoilt, sizeof(kSpoilt));
+        for (std::size_t k = 0; k < block.size; k += sizeof(kSpoilt))
+            std::memcpy(block.data.get() + k, &kSpoilt, sizeof(kSpoilt));
         ASAN_POISON_MEMORY_REGION(block.data.get(), block.size);
 #endif
     }
@@ -130,9 +140,9 @@ class TickArena {
     }
 
     std::vector<Block> blocks_;
-    std::size_t used_ = 0;                 // of the last block
-    std::size_t allocated_ = 0;            // since the last reset
-    std::size_t before_[kRemembered] = {}; // between earlier ones
+    std::size_t used_ = 0;                  // of the last block
+    std::size_t allocated_ = 0;             // since the last reset
+    std::size_t before_[kRemembered] = {};  // between earlier ones
 };
 
 // A list in it, good until its next reset.

@@ -1,7 +1,7 @@
 // The body store: arrays by body index, in 32-byte records that the solver gathers into lanes and writes in place.
 //
-// Index 0 is the world itself: fixed, at the origin, never written. A joint to the world and a padding lane point there.
-// A free index keeps zero inverse mass and identity pose, so that reading it is harmless.
+// Index 0 is the world itself: fixed, at the origin, never written. A joint to the world and a padding lane point
+// there. A free index keeps zero inverse mass and identity pose, so that reading it is harmless.
 #pragma once
 
 #include <bit>
@@ -30,15 +30,17 @@ struct alignas(32) DeltaRecord {
     float linear[3] = {}, angular[3] = {};  // m, rad, world axes
     float zero[2] = {};
 };
-// Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and along
-// locked axes. The solver's own, refreshed from MassRecord as poses change; of a rig that was solved apart it is an earlier pose's,
-// of one that is solved exactly with others it has, while constraints are prepared and relaxed, the stiffness of tension (rigs/rig-inl.h).
+// Inverse inertia in world axes (xx, xy, xz, yy, yz, zz) and inverse mass; zero for fixed and kinematic bodies, and
+// along locked axes. The solver's own, refreshed from MassRecord as poses change; of a rig that was solved apart it is
+// an earlier pose's, of one that is solved exactly with others it has, while constraints are prepared and relaxed, the
+// stiffness of tension (rigs/rig-inl.h).
 struct alignas(32) InertiaRecord {
     float inverse_inertia[6] = {};
     float inverse_mass = 0.0f;
     float zero = 0.0f;
 };
-// What a body's definition says; of a star its inertia is its rig's (rigs/graph/stars.h), of a quarantined body it and the inverse mass are 0.
+// What a body's definition says; of a star its inertia is its rig's (rigs/graph/stars.h), of a quarantined body it and
+// the inverse mass are 0.
 struct alignas(64) MassRecord {
     float inverse_inertia[6] = {};  // in body axes
     float inverse_mass = 0.0f;
@@ -50,11 +52,15 @@ static_assert(sizeof(VelocityRecord) == 32 && sizeof(PoseRecord) == 32 && sizeof
               sizeof(InertiaRecord) == 32 && sizeof(MassRecord) == 64);
 
 enum BodyFlag : std::uint8_t {
-    kBodyAlive = 1, kBodyDynamic = 2, kBodyKinematic = 4, kBodyQuarantined = 8, kBodyAsleep = 16,
+    kBodyAlive = 1,
+    kBodyDynamic = 2,
+    kBodyKinematic = 4,
+    kBodyQuarantined = 8,
+    kBodyAsleep = 16,
     kBodyAtSpeedLimit = 32,  // dynamic: was as fast as the solver lets a body be when the last tick ended
 };
 
-struct BodyInfo {                       // cold: what a solver does not read; of its definition
+struct BodyInfo {  // cold: what a solver does not read; of its definition
     std::uint32_t shape = kNone, material = 0;
     std::uint32_t category = 1, mask = 0xffff'ffffu;
     bool sensor = false;
@@ -63,7 +69,8 @@ struct BodyInfo {                       // cold: what a solver does not read; of
     friend bool operator==(const BodyInfo&, const BodyInfo&) = default;
 };
 
-// What bodies have in common whose definitions ask for the same, but for where they begin: a kind each. Kind 0 is of no body.
+// What bodies have in common whose definitions ask for the same, but for where they begin: a kind each. Kind 0 is of no
+// body.
 struct BodyKinds {
     std::vector<BodyInfo> info;
     std::vector<MassRecord> mass;
@@ -74,13 +81,13 @@ struct Bodies {
     std::vector<PoseRecord> pose;
     std::vector<DeltaRecord> delta;
     std::vector<InertiaRecord> inertia;
-    std::vector<std::uint8_t> flags;    // BodyFlag
-    std::vector<std::uint8_t> thin;     // 1: a stick, by its inertias (ref::is_thin); constant of a body
+    std::vector<std::uint8_t> flags;  // BodyFlag
+    std::vector<std::uint8_t> thin;   // 1: a stick, by its inertias (ref::is_thin); constant of a body
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
-    std::vector<std::uint16_t> slot;    // of the player that it was made for; 0xffff: none
-    std::vector<std::uint32_t> kind_of; // row of kinds.info
-    std::vector<std::uint32_t> mass_of; // row of kinds.mass: the kind's, or behind those of all kinds one of its own
+    std::vector<std::uint16_t> slot;        // of the player that it was made for; 0xffff: none
+    std::vector<std::uint32_t> kind_of;     // row of kinds.info
+    std::vector<std::uint32_t> mass_of;  // row of kinds.mass: the kind's, or behind those of all kinds one of its own
     BodyKinds kinds;
 
     const BodyInfo& info(std::uint32_t index) const { return kinds.info[kind_of[index]]; }
@@ -98,7 +105,9 @@ struct Bodies {
     }
     bool has_own_mass(std::uint32_t index) const { return mass_of[index] >= kinds.info.size(); }
 
-    std::uint32_t size() const { return static_cast<std::uint32_t>(flags.size()); }  // indices in use or free, world included
+    std::uint32_t size() const {
+        return static_cast<std::uint32_t>(flags.size());
+    }  // indices in use or free, world included
     bool dynamic(std::uint32_t index) const { return (flags[index] & kBodyDynamic) != 0; }
     bool asleep(std::uint32_t index) const { return (flags[index] & kBodyAsleep) != 0; }
     // May move in this tick of itself: an awake dynamic body, or a kinematic one with a velocity.
@@ -110,7 +119,8 @@ struct Bodies {
 
   private:
     void drop_unused_masses() {
-        std::vector<MassRecord> used(kinds.mass.begin(), kinds.mass.begin() + static_cast<std::ptrdiff_t>(kinds.info.size()));
+        std::vector<MassRecord> used(kinds.mass.begin(),
+                                     kinds.mass.begin() + static_cast<std::ptrdiff_t>(kinds.info.size()));
         for (std::uint32_t& row : mass_of) {
             if (row < kinds.info.size()) continue;
             used.push_back(kinds.mass[row]);

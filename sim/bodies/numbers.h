@@ -1,5 +1,5 @@
-// The float arithmetic of bodies and of the world's bookkeeping: checks of a definition, placing prefabs, mass, commands, actuators.
-// Scalar, and the same on every SIMD target, since it is compiled once, in namespace ref.
+// The float arithmetic of bodies and of the world's bookkeeping: checks of a definition, placing prefabs, mass,
+// commands, actuators. Scalar, and the same on every SIMD target, since it is compiled once, in namespace ref.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ inline constexpr float kLiveTolerance = 2.0e-3f;
 
 // low <= x <= high; false for NaN.
 bool within(float x, float low, float high);
-bool positive(float x);           // above 0 and finite
-bool within(Vec3 v, float limit);  // every component in [-limit, limit]
+bool positive(float x);             // above 0 and finite
+bool within(Vec3 v, float limit);   // every component in [-limit, limit]
 bool as_long(Vec3 v, float least);  // its length is at least that
 // Normalises where the length is 1 within the tolerance, else returns false and leaves it alone.
 bool make_unit(Vec3& v, float tolerance = kUnitTolerance);
 bool make_unit(Quat& q, float tolerance = kUnitTolerance);
 bool perpendicular(Vec3 a, Vec3 b, float tolerance);  // of unit vectors
-std::string text_of(float x);        // for messages
+std::string text_of(float x);                         // for messages
 
 float tick_length_s(float tick_rate_hz);
 
@@ -33,11 +33,12 @@ Pose compose(const Pose& outer, const Pose& inner);  // inner's frame stands in 
 Vec3 rotated(Quat q, Vec3 v);
 Vec3 sum(Vec3 a, Vec3 b);
 bool is_zero(Vec3 v);
-Vec3 from_local(const Pose& pose, Vec3 local);       // a point
+Vec3 from_local(const Pose& pose, Vec3 local);  // a point
 // Turns the frames of a joint's world side from a prefab's frame into the world's, the prefab standing at `pose`.
 void place_world_side(Constraint& constraint, const Pose& pose, bool a_is_world, bool b_is_world);
 
-// Sets what an actuator of this kind sets (has_target), cut to what its field may be; false where it stays bit for bit as it is.
+// Sets what an actuator of this kind sets (has_target), cut to what its field may be; false where it stays bit for bit
+// as it is.
 bool set_target(Constraint& constraint, ActuatorKind kind, float value);
 bool is_target(const Constraint& constraint, ActuatorKind kind, float value);  // bit for bit
 
@@ -47,13 +48,14 @@ float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm
 void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg);
 // World-axes inverse inertia of a pose.
 InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose);
-// Whether it turns so much more easily about one axis than about others that contacts must know how it lay (sim/solver/thin-inl.h).
+// Whether it turns so much more easily about one axis than about others that contacts must know how it lay
+// (sim/solver/thin-inl.h).
 bool is_thin(const MassRecord& mass);
 // An angular velocity no longer than kMaxAngularSpeed_radps.
 void limit_turning(VelocityRecord& velocity);
 // Adds an impulse (N s) at a lever arm from the centre and an angular impulse (N m s) to a velocity.
-void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever, Vec3 linear,
-                 Vec3 angular);
+void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever,
+                 Vec3 linear, Vec3 angular);
 Vec3 difference(Vec3 a, Vec3 b);
 
 // clamp(offset + sum weights[i] * u[i], min, max)
@@ -63,7 +65,7 @@ float upward(Vec3 v, Vec3 gravity);  // against gravity, or along y where there 
 // The position reached within dt on the straight way from `from` to `to` at max_speed at most, and the velocity for it.
 Vec3 approach(Vec3 from, Vec3 to, float max_speed, float dt_s, Vec3& velocity);
 float clamp_between(float x, float low, float high);
-float clamp_control(float x);        // to [-1, 1]
+float clamp_control(float x);  // to [-1, 1]
 float smaller(float a, float b);
 
 bool any(const float* vector);  // of three: not zero

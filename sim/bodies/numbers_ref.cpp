@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstdio>
 
+#include "sim/bodies/locks-inl.h"
 #include "sim/constraints/fields.h"
 #include "sim/lanes/matrix-inl.h"
-#include "sim/bodies/locks-inl.h"
 
 namespace orrery::sim::ref {
 
@@ -147,7 +147,10 @@ bool set_target(Constraint& constraint, ActuatorKind kind, float value) {
 bool is_target(const Constraint& constraint, ActuatorKind kind, float value) {
     Constraint copy = constraint;
     return std::visit(
-        [&](auto& c) { return std::bit_cast<std::uint32_t>(*target_of(c, kind)) == std::bit_cast<std::uint32_t>(value); }, copy);
+        [&](auto& c) {
+            return std::bit_cast<std::uint32_t>(*target_of(c, kind)) == std::bit_cast<std::uint32_t>(value);
+        },
+        copy);
 }
 
 float body_mass_kg(const MassProperties& unit, float mass_kg, float density_kgpm3) {
@@ -160,21 +163,23 @@ void set_mass(MassRecord& record, const MassProperties& unit, float mass_kg) {
     const float* i = unit.inertia;
     const Sym3T<float> inertia{i[0] * scale, i[1] * scale, i[2] * scale, i[3] * scale, i[4] * scale, i[5] * scale};
     const bool diagonal = i[1] == 0.0f && i[2] == 0.0f && i[4] == 0.0f;
-    const Sym3T<float> m = diagonal ? Sym3T<float>{1.0f / inertia.xx, 0.0f, 0.0f, 1.0f / inertia.yy, 0.0f, 1.0f / inertia.zz}
-                                    : inverse(inertia);
+    const Sym3T<float> m = diagonal
+                               ? Sym3T<float>{1.0f / inertia.xx, 0.0f, 0.0f, 1.0f / inertia.yy, 0.0f, 1.0f / inertia.zz}
+                               : inverse(inertia);
     const float values[6] = {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
     for (int k = 0; k < 6; ++k) record.inverse_inertia[k] = values[k];
 }
 
-// Of principal inverse inertias x, y, z: (x + y + z) (1/x + 1/y + 1/z), which is 9 where they are equal, and of a rod twice its greatest by
-// its least.
+// Of principal inverse inertias x, y, z: (x + y + z) (1/x + 1/y + 1/z), which is 9 where they are equal, and of a rod
+// twice its greatest by its least.
 bool is_thin(const MassRecord& mass) {
     constexpr float kThin = 30.0f;  // a stick of 5 by 1 by 1 has 31
     const float* i = mass.inverse_inertia;
     const float* lock = mass.angular_lock;
     if (lock[0] * lock[1] * lock[2] == 0.0f) return false;
     const float minors = ((i[0] * i[3] - i[1] * i[1]) + (i[0] * i[5] - i[2] * i[2])) + (i[3] * i[5] - i[4] * i[4]);
-    const float determinant = (i[0] * (i[3] * i[5] - i[4] * i[4]) - i[1] * (i[1] * i[5] - i[4] * i[2])) + i[2] * (i[1] * i[4] - i[3] * i[2]);
+    const float determinant =
+        (i[0] * (i[3] * i[5] - i[4] * i[4]) - i[1] * (i[1] * i[5] - i[4] * i[2])) + i[2] * (i[1] * i[4] - i[3] * i[2]);
     return ((i[0] + i[3]) + i[5]) * minors > kThin * determinant;
 }
 
@@ -192,15 +197,16 @@ InertiaRecord world_inertia(const MassRecord& mass, const PoseRecord& pose) {
     const float* q = pose.orientation;
     const float* free = mass.angular_lock;
     const Sym3T<float> m = locked_inverse_inertia(to_matrix(QuatT<float>{q[0], q[1], q[2], q[3]}),
-                                                  Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]}, Vec3T<float>{free[0], free[1], free[2]});
+                                                  Sym3T<float>{i[0], i[1], i[2], i[3], i[4], i[5]},
+                                                  Vec3T<float>{free[0], free[1], free[2]});
     const float values[6] = {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
     for (int k = 0; k < 6; ++k) record.inverse_inertia[k] = values[k];
     record.inverse_mass = mass.inverse_mass;
     return record;
 }
 
-void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever, Vec3 linear,
-                 Vec3 angular) {
+void add_impulse(VelocityRecord& velocity, const InertiaRecord& inertia, const MassRecord& mass, Vec3 lever,
+                 Vec3 linear, Vec3 angular) {
     const Vec3T<float> j = wide(linear);
     const float* i = inertia.inverse_inertia;
     const Vec3T<float> spin =

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
-#include "sim/collision/sweep/fast_pairs.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/general_scratch.h"
 #include "sim/collision/pair_view.h"
+#include "sim/collision/sweep/fast_pairs.h"
 #include "sim/shapes/compound.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 
@@ -35,7 +35,8 @@ struct Side {
 
 // The radius of the side that a shape shows along a normal, where it is round.
 float rolls(const Side& side, D3 normal) {
-    const bool on_its_side = side.shape.type == ShapeType::cylinder && absolute(dot(side.pose.axes.y, normal)) < kCapSeen;
+    const bool on_its_side =
+        side.shape.type == ShapeType::cylinder && absolute(dot(side.pose.axes.y, normal)) < kCapSeen;
     return on_its_side ? side.shape.disc_radius : side.shape.radius;
 }
 
@@ -55,8 +56,10 @@ class PairWork {
 
     void run(const Side& a, const Side& b, int depth) {
         if (a.shape.compound || b.shape.compound) return run_children(a, b, depth);
-        const bool over_lanes = is_for_lanes(a.shape, b.shape) && (depth == 0 || ChildPairs::over_lanes(a.shape, b.shape));
-        if (view_.fast && !has_no_inside(a.shape.type) && !has_no_inside(b.shape.type)) return run_fast(a, b, over_lanes);
+        const bool over_lanes =
+            is_for_lanes(a.shape, b.shape) && (depth == 0 || ChildPairs::over_lanes(a.shape, b.shape));
+        if (view_.fast && !has_no_inside(a.shape.type) && !has_no_inside(b.shape.type))
+            return run_fast(a, b, over_lanes);
         if (over_lanes) return list(a, b, view_.motion, kNone);
         const bool turned = has_no_mass(a.shape.type);
         const Side &surface = turned ? a : b, &solid = turned ? b : a;
@@ -73,7 +76,8 @@ class PairWork {
             Convex ca, cb;
             place_convex(a.shape, a.pose, ca);
             place_convex(b.shape, b.pose, cb);
-            if (collide_convex(polytopes_, ca, cb, view_.motion, view_.margin, contacts)) append(a, b, contacts, false, kNone);
+            if (collide_convex(polytopes_, ca, cb, view_.motion, view_.margin, contacts))
+                append(a, b, contacts, false, kNone);
         }
     }
 
@@ -115,7 +119,8 @@ class PairWork {
         place_convex(solid.shape, in_mesh, convex);
         collide_mesh(polytopes_, mesh, rows, convex, inward(surface.pose.axes, motion), view_.margin, scratch_.mesh);
         if (view_.fast) return run_fast_mesh(surface, solid, motion, mesh_second, rows, convex);
-        for (const MeshContact& contact : scratch_.mesh.contacts) append_mesh(surface, solid, surface.pose, contact, mesh_second, kNone);
+        for (const MeshContact& contact : scratch_.mesh.contacts)
+            append_mesh(surface, solid, surface.pose, contact, mesh_second, kNone);
     }
 
     // ---- fast pairs (fast_pairs.h)
@@ -129,8 +134,10 @@ class PairWork {
         Meets meets;
         if (flat) {
             place_convex(solid.shape, solid.pose, ca);
-            const Course &of_solid = turned ? view_.course_b : view_.course_a, &of_plane = turned ? view_.course_a : view_.course_b;
-            meets = meet_half_space(ca, of_solid, surface.pose.position, surface.pose.axes.y, of_plane, touching, view_.beside, touch);
+            const Course &of_solid = turned ? view_.course_b : view_.course_a,
+                         &of_plane = turned ? view_.course_a : view_.course_b;
+            meets = meet_half_space(ca, of_solid, surface.pose.position, surface.pose.axes.y, of_plane, touching,
+                                    view_.beside, touch);
             if (turned) turn(touch);
         } else {
             place_convex(a.shape, a.pose, ca);
@@ -151,14 +158,17 @@ class PairWork {
         if (over_lanes) return list(at_a, at_b, motion, row);
         if (flat) {
             const Side& plane = turned ? at_a : at_b;
-            collide_half_space(ca, plane.pose.position, plane.pose.axes.y, turned ? -motion : motion, view_.margin, contacts);
+            collide_half_space(ca, plane.pose.position, plane.pose.axes.y, turned ? -motion : motion, view_.margin,
+                               contacts);
         } else {
             collide_convex(polytopes_, ca, cb, motion, view_.margin, contacts);
         }
         if (contacts.count != 0 || touch.lone) append(at_a, at_b, contacts, flat && turned, row);
     }
-    // What the solid touches when the tick begins stays; of other patches those that it meets, each as it is then. `motion` is the mesh's.
-    void run_fast_mesh(const Side& surface, const Side& solid, D3 motion, bool mesh_second, std::span<const std::uint32_t> rows, Convex& convex) {
+    // What the solid touches when the tick begins stays; of other patches those that it meets, each as it is then.
+    // `motion` is the mesh's.
+    void run_fast_mesh(const Side& surface, const Side& solid, D3 motion, bool mesh_second,
+                       std::span<const std::uint32_t> rows, Convex& convex) {
         const Mesh& mesh = *surface.shape.mesh;
         const double touching = touching_gap(surface.shape.inner_radius, solid.shape.inner_radius);
         std::vector<MeshContact>& kept = scratch_.mesh_kept;
@@ -174,17 +184,24 @@ class PairWork {
                 near.push_back(contact);
             }
         }
-        const Course &of_mesh = mesh_second ? view_.course_b : view_.course_a, &of_solid = mesh_second ? view_.course_a : view_.course_b;
+        const Course &of_mesh = mesh_second ? view_.course_b : view_.course_a,
+                     &of_solid = mesh_second ? view_.course_a : view_.course_b;
         std::vector<TriangleTouch>& touches = scratch_.touches;
-        meet_triangles(mesh, rows, in_frame(of_mesh, surface.pose), convex, in_frame(of_solid, surface.pose), touching, touches);
-        std::erase_if(touches, [&](const TriangleTouch& t) { return known(kept, t.patch) || known(kept, kMeshEdge | t.triangle); });
-        std::stable_sort(touches.begin(), touches.end(), [](const TriangleTouch& x, const TriangleTouch& y) { return x.patch < y.patch; });
+        meet_triangles(mesh, rows, in_frame(of_mesh, surface.pose), convex, in_frame(of_solid, surface.pose), touching,
+                       touches);
+        std::erase_if(touches, [&](const TriangleTouch& t) {
+            return known(kept, t.patch) || known(kept, kMeshEdge | t.triangle);
+        });
+        std::stable_sort(touches.begin(), touches.end(),
+                         [](const TriangleTouch& x, const TriangleTouch& y) { return x.patch < y.patch; });
         for (std::size_t first = 0, last = 0; first < touches.size(); first = last) {
             double part = touches[first].touch.part;
-            for (last = first; last < touches.size() && touches[last].patch == touches[first].patch; ++last) part = smaller(part, touches[last].touch.part);
+            for (last = first; last < touches.size() && touches[last].patch == touches[first].patch; ++last)
+                part = smaller(part, touches[last].touch.part);
             std::vector<std::uint32_t>& triangles = scratch_.triangles;
             triangles.clear();
-            std::copy_if(rows.begin(), rows.end(), std::back_inserter(triangles), [&](std::uint32_t t) { return mesh.triangle[t].patch == touches[first].patch; });
+            std::copy_if(rows.begin(), rows.end(), std::back_inserter(triangles),
+                         [&](std::uint32_t t) { return mesh.triangle[t].patch == touches[first].patch; });
             Touch touch;
             touch.part = part;
             touch.a = progress(view_.course_a, part);
@@ -193,14 +210,17 @@ class PairWork {
             const DPose pose = mesh_then.of(surface.pose);
             Convex then;
             place_convex(solid.shape, relative(pose, solid_then.of(solid.pose)), then);
-            collide_mesh(polytopes_, mesh, triangles, then, inward(pose.axes, motion * (1.0 - part)), view_.margin, scratch_.mesh);
+            collide_mesh(polytopes_, mesh, triangles, then, inward(pose.axes, motion * (1.0 - part)), view_.margin,
+                         scratch_.mesh);
             // A preferred front may leave more between them than there is: then the nearest contact counts.
             double gap = 1e300;
             for (const MeshContact& contact : scratch_.mesh.contacts) gap = smaller(gap, -deepest_of(contact.contacts));
             if (gap > view_.margin) continue;
             std::uint32_t row = kNone;
             for (const MeshContact& contact : scratch_.mesh.contacts) {
-                if (-deepest_of(contact.contacts) > larger(gap, kMeets_m) || known(kept, contact.child) || told_already(kept, contact.contacts)) continue;
+                if (-deepest_of(contact.contacts) > larger(gap, kMeets_m) || known(kept, contact.child) ||
+                    told_already(kept, contact.contacts))
+                    continue;
                 kept.push_back(contact);
                 if (row == kNone) row = note(touch);
                 append_mesh(surface, solid, pose, contact, mesh_second, row);
@@ -228,7 +248,8 @@ class PairWork {
         return std::any_of(contacts.begin(), contacts.end(), [&](const MeshContact& c) { return c.child == child; });
     }
     static Course in_frame(const Course& c, const DPose& frame) {
-        return {inward(frame, c.from), inward(frame.axes, c.shift), inward(frame.axes, c.fall), inward(frame.axes, c.turn)};
+        return {inward(frame, c.from), inward(frame.axes, c.shift), inward(frame.axes, c.fall),
+                inward(frame.axes, c.turn)};
     }
     static void turn(Touch& touch) {
         std::swap(touch.a, touch.b);
@@ -248,7 +269,8 @@ class PairWork {
     }
 
     // `pose`: of the mesh, in whose frame the contact is.
-    void append_mesh(const Side& surface, const Side& solid, const DPose& pose, MeshContact contact, bool mesh_second, std::uint32_t touch) {
+    void append_mesh(const Side& surface, const Side& solid, const DPose& pose, MeshContact contact, bool mesh_second,
+                     std::uint32_t touch) {
         contact.contacts.normal = outward(pose.axes, contact.contacts.normal);
         for (ConvexPoint& p : contact.contacts.point) p.point = outward(pose, p.point);
         const Side triangle{surface.shape, pose, surface.turn, contact.child};
@@ -264,7 +286,8 @@ class PairWork {
         c.rider_rolls = (view_.base_is_b ? a : b).shape.radius;
         c.touch = touch;
         const D3 origin = origin_of(touch);
-        scratch_.children.add(part_of(a, origin), part_of(b, origin), view_, motion, static_cast<std::uint32_t>(out_.contacts.size() - 1));
+        scratch_.children.add(part_of(a, origin), part_of(b, origin), view_, motion,
+                              static_cast<std::uint32_t>(out_.contacts.size() - 1));
     }
     // A plane by its point nearest to the rider: what lies far off would be rounded.
     static ChildPairs::Part part_of(const Side& side, D3 origin) {
@@ -277,13 +300,15 @@ class PairWork {
         BoundsRecord record;
         const double low[3] = {box.low.x, box.low.y, box.low.z}, high[3] = {box.high.x, box.high.y, box.high.z};
         for (int k = 0; k < 3; ++k) {
-            const double slack = 1e-6 * (absolute(low[k]) + absolute(high[k]));  // more than rounding to single precision takes
+            const double slack =
+                1e-6 * (absolute(low[k]) + absolute(high[k]));  // more than rounding to single precision takes
             record.min[k] = static_cast<float>(low[k] - slack);
             record.max[k] = static_cast<float>(high[k] + slack);
         }
         std::vector<std::uint32_t>& found = scratch_.slots;
         if (found.empty()) found.resize(64);
-        std::uint32_t count = kernels_.query(tree.view(), record, 0, found.data(), static_cast<std::uint32_t>(found.size()));
+        std::uint32_t count =
+            kernels_.query(tree.view(), record, 0, found.data(), static_cast<std::uint32_t>(found.size()));
         if (count > found.size()) {
             found.resize(count);
             count = kernels_.query(tree.view(), record, 0, found.data(), count);
@@ -326,11 +351,13 @@ class PairWork {
 
 }  // namespace
 
-void touch_pair(const GeneralInput& input, Pair pair, const PairView& view, GeneralScratch& scratch, PairContacts& out) {
+void touch_pair(const GeneralInput& input, Pair pair, const PairView& view, GeneralScratch& scratch,
+                PairContacts& out) {
     const Shape &a = input.shapes[input.bodies.info(pair.a).shape], &b = input.shapes[input.bodies.info(pair.b).shape];
     const auto before = static_cast<std::ptrdiff_t>(out.contacts.size());
     const Side of_base{view.base_is_b ? b : a, {}, {}, 0}, of_rider{view.base_is_b ? a : b, view.rider, view.turn, 0};
-    PairWork(input, view, scratch, out).run(view.base_is_b ? of_rider : of_base, view.base_is_b ? of_base : of_rider, 0);
+    PairWork(input, view, scratch, out)
+        .run(view.base_is_b ? of_rider : of_base, view.base_is_b ? of_base : of_rider, 0);
     // Children of B are looked at before triangles of A, and what a fast pair touches before what it meets.
     if ((a.mesh && b.compound) || (view.fast && (a.mesh || b.mesh))) {
         std::sort(out.contacts.begin() + before, out.contacts.end(), [](const PairContact& x, const PairContact& y) {

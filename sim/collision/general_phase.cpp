@@ -3,9 +3,9 @@
 #include <atomic>
 #include <mutex>
 
+#include "sim/base/parallel.h"
 #include "sim/collision/general_scratch.h"
 #include "sim/collision/held_pairs.h"
-#include "sim/base/parallel.h"
 
 namespace orrery::sim {
 namespace {
@@ -17,10 +17,11 @@ constexpr std::size_t kMostContacts = 16'384;
 
 class ChunkOfPairs {
   public:
-    // `held`: null where what the pairs have is not to be held. `all`: manifolds of this tick so far; no more are looked for when they are
-    // too many.
-    ChunkOfPairs(const GeneralInput& input, std::span<const std::uint32_t> which, ref::GeneralScratch& scratch, HeldPairs::Walk walk,
-                 HeldPairs::Chunk* held, std::atomic<std::uint64_t>& all, std::vector<Manifold>& out, std::vector<std::uint32_t>& end)
+    // `held`: null where what the pairs have is not to be held. `all`: manifolds of this tick so far; no more are
+    // looked for when they are too many.
+    ChunkOfPairs(const GeneralInput& input, std::span<const std::uint32_t> which, ref::GeneralScratch& scratch,
+                 HeldPairs::Walk walk, HeldPairs::Chunk* held, std::atomic<std::uint64_t>& all,
+                 std::vector<Manifold>& out, std::vector<std::uint32_t>& end)
         : input_(input), which_(which), scratch_(scratch), walk_(walk), held_(held), all_(all), out_(out), end_(end) {
         scratch.views.resize(which.size());
     }
@@ -56,7 +57,8 @@ class ChunkOfPairs {
         if (!f.near) return;
         f.known = view.slow && walk_.find(pair, view.key, f.contacts, f.points);
         f.begin = scratch_.found.contacts.size();
-        if (!f.known) ref::touch_pair(input_, pair, view.slow ? ref::on_its_grid(view) : view, scratch_, scratch_.found);
+        if (!f.known)
+            ref::touch_pair(input_, pair, view.slow ? ref::on_its_grid(view) : view, scratch_, scratch_.found);
         f.end = scratch_.found.contacts.size();
     }
     void write_down(std::size_t first, std::size_t last) {
@@ -67,7 +69,9 @@ class ChunkOfPairs {
             const ref::PairView& view = scratch_.views[i];
             Found& f = found_[i];
             if (f.near) {
-                if (!f.known) f.contacts = std::span(scratch_.found.contacts).subspan(f.begin, f.end - f.begin), f.points = &scratch_.found.points;
+                if (!f.known)
+                    f.contacts = std::span(scratch_.found.contacts).subspan(f.begin, f.end - f.begin),
+                    f.points = &scratch_.found.points;
                 if (view.slow && held_ != nullptr) held_->add(pair, view.key, f.contacts, *f.points);
                 ref::place_contacts(view, pair, f.contacts, *f.points, scratch_.found.touches, out_);
             }
@@ -120,7 +124,9 @@ bool GeneralPhase::collide(const GeneralInput& input, Executor& executor, std::v
     if (ends_.size() < chunks) ends_.resize(chunks);
     if (out.size() < chunks) out.resize(chunks);
     if (!input.more) {
-        if (input.shapes.data() != shapes_.data() || input.shapes.size() != shapes_.size() || input.margin_m != margin_m_) held_->forget();
+        if (input.shapes.data() != shapes_.data() || input.shapes.size() != shapes_.size() ||
+            input.margin_m != margin_m_)
+            held_->forget();
         shapes_ = input.shapes;
         margin_m_ = input.margin_m;
         held_->begin(chunks);

@@ -1,5 +1,5 @@
-// Pairs that have no function over the lanes, and fast ones, one by one: each gives any number of manifolds, in the order of the children that
-// touch.
+// Pairs that have no function over the lanes, and fast ones, one by one: each gives any number of manifolds, in the
+// order of the children that touch.
 #pragma once
 
 #include <memory>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "sim/bodies/bodies.h"
 #include "sim/collision/broad/broad_kernels.h"
-#include "sim/collision/manifold.h"
 #include "sim/collision/lanes/narrow_kernels.h"
 #include "sim/collision/lanes/polytope_kernels.h"
+#include "sim/collision/manifold.h"
 #include "sim/shapes/shape.h"
-#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 
 // What moves bodies within a tick beside their velocities, and how finely the solver follows.
 struct Forecast {
-    Vec3 gravity = {};            // m/s^2
+    Vec3 gravity = {};  // m/s^2
     std::uint32_t substeps = 1;
 };
 
@@ -27,13 +27,14 @@ struct GeneralInput {
     std::span<const Shape> shapes;
     std::span<const Pair> pairs;
     std::span<const std::uint32_t> which;  // of the pairs
-    std::span<const BoundsRecord> grown;   // by body, as NarrowInput::bounds; empty: none is grown by more than the margin
+    std::span<const BoundsRecord>
+        grown;  // by body, as NarrowInput::bounds; empty: none is grown by more than the margin
     float dt_s = 0.0f, margin_m = 0.0f;
     const BroadKernels& kernels;  // for the trees of meshes and compounds
     const PolytopeKernels& polytopes;
-    const NarrowKernels& lanes;   // for children of compounds
+    const NarrowKernels& lanes;  // for children of compounds
     Forecast forecast = {};
-    bool more = false;            // pairs that the tick's first call lacked: what that holds stays
+    bool more = false;  // pairs that the tick's first call lacked: what that holds stays
 };
 
 class HeldPairs;
@@ -45,8 +46,8 @@ class GeneralPhase {
   public:
     GeneralPhase();
     ~GeneralPhase();
-    // What slow pairs had in the last call is not looked for again, if shapes (which must not have changed) and margin are the same.
-    // False: they have more than kMaxPairs manifolds; memory is bounded all the same.
+    // What slow pairs had in the last call is not looked for again, if shapes (which must not have changed) and margin
+    // are the same. False: they have more than kMaxPairs manifolds; memory is bounded all the same.
     bool collide(const GeneralInput& input, Executor& executor, std::vector<std::vector<Manifold>>& out);
     // What pair which[i] gave, in the `out` of the last call: sorted by (child_a, child_b), impulses zero.
     std::span<Manifold> of(std::uint32_t i, std::vector<std::vector<Manifold>>& out) const;

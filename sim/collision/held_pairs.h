@@ -1,4 +1,5 @@
-// Contacts of slow pairs, from tick to tick: a pair that has the key that it had is not looked at again. A cache that changes no bit.
+// Contacts of slow pairs, from tick to tick: a pair that has the key that it had is not looked at again. A cache that
+// changes no bit.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ class HeldPairs {
         PairContacts found;
 
         // Those that have a point, with these.
-        void add(Pair pair, const PairKey& key, std::span<const PairContact> contacts, const std::vector<PairPoint>& points) {
+        void add(Pair pair, const PairKey& key, std::span<const PairContact> contacts,
+                 const std::vector<PairPoint>& points) {
             for (PairContact contact : contacts) {
                 if (contact.count == 0) continue;
                 const auto from = points.begin() + contact.first;
@@ -42,12 +44,14 @@ class HeldPairs {
     class Walk {
       public:
         Walk(const std::vector<Chunk>& chunks, Pair from) : chunks_(chunks) {
-            const auto after = std::upper_bound(chunks.begin(), chunks.end(), from, [](Pair pair, const Chunk& c) { return pair < c.first; });
+            const auto after = std::upper_bound(chunks.begin(), chunks.end(), from,
+                                                [](Pair pair, const Chunk& c) { return pair < c.first; });
             chunk_ = static_cast<std::size_t>(after - chunks.begin());
             if (chunk_ != 0) --chunk_;
         }
         // False: the pair was not slow, or elsewhere.
-        bool find(Pair pair, const PairKey& key, std::span<const PairContact>& out, const std::vector<PairPoint>*& points) {
+        bool find(Pair pair, const PairKey& key, std::span<const PairContact>& out,
+                  const std::vector<PairPoint>*& points) {
             for (; chunk_ < chunks_.size(); ++chunk_, entry_ = 0) {
                 const Chunk& chunk = chunks_[chunk_];
                 while (entry_ < chunk.entries.size() && chunk.entries[entry_].pair < pair) ++entry_;

@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/collision/manifold.h"
 #include "sim/base/growth.h"
+#include "sim/collision/manifold.h"
 
 namespace orrery::sim {
 
 constexpr std::size_t manifold_bytes(std::uint32_t points) {
     return points > 2 ? sizeof(Manifold) : offsetof(Manifold, points) + points * sizeof(ManifoldPoint);
 }
-static_assert(sizeof(Manifold) % alignof(Manifold) == 0 && manifold_bytes(1) % alignof(Manifold) == 0 && manifold_bytes(2) % alignof(Manifold) == 0);
+static_assert(sizeof(Manifold) % alignof(Manifold) == 0 && manifold_bytes(1) % alignof(Manifold) == 0 &&
+              manifold_bytes(2) % alignof(Manifold) == 0);
 
 // One behind the other. They move when one is added: only places stay.
 class PackedManifolds {
@@ -37,7 +38,8 @@ class PackedManifolds {
 
   private:
     static constexpr std::size_t kSpareBytes = 4096;
-    static constexpr std::size_t kTail = sizeof(Manifold) - manifold_bytes(1);  // a compiler may read behind what is used
+    static constexpr std::size_t kTail =
+        sizeof(Manifold) - manifold_bytes(1);  // a compiler may read behind what is used
     std::vector<std::byte> bytes_;
     std::size_t size_ = 0;  // in use
 };

@@ -4,7 +4,8 @@ namespace orrery::sim::ref {
 
 namespace {
 
-constexpr double kUnfelt_m = 0.0001;  // by so much what passes stays clear of its contact: more than rounding, and a turn that changes, take
+constexpr double kUnfelt_m =
+    0.0001;  // by so much what passes stays clear of its contact: more than rounding, and a turn that changes, take
 constexpr std::uint32_t kLonePoint = 0x1fff'ffffu;  // feature: none that the shapes of a pair give
 
 double margin_of(const GeneralInput& in, Pair pair) {
@@ -13,7 +14,9 @@ double margin_of(const GeneralInput& in, Pair pair) {
     return margin + (larger(in.grown[pair.a].growth - margin, 0.0) + larger(in.grown[pair.b].growth - margin, 0.0));
 }
 
-D3 difference(const float x[3], const float y[3]) { return {double(x[0]) - y[0], double(x[1]) - y[1], double(x[2]) - y[2]}; }
+D3 difference(const float x[3], const float y[3]) {
+    return {double(x[0]) - y[0], double(x[1]) - y[1], double(x[2]) - y[2]};
+}
 
 // How far a body's turning moves any part of it in the tick, at most.
 double turning_of(const Shape& shape, const VelocityRecord& v, double dt) {
@@ -52,13 +55,15 @@ bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
     }
     const bool ball_a = a.type == ShapeType::sphere, ball_b = b.type == ShapeType::sphere;
     out.base_is_b = massless_b || (!massless_a && (ball_a != ball_b ? ball_a : b.bounding_radius > a.bounding_radius));
-    const float *base = (out.base_is_b ? pose_b : pose_a).orientation, *rider = (out.base_is_b ? pose_a : pose_b).orientation;
+    const float *base = (out.base_is_b ? pose_b : pose_a).orientation,
+                *rider = (out.base_is_b ? pose_a : pose_b).orientation;
     out.base_axes = axes_of(quat_of(base));
     out.turn = conjugate(widened(quat_of(base))) * widened(quat_of(rider));
     out.rider = {inward(out.base_axes, out.base_is_b ? -out.way : out.way), axes_of_turn(out.turn)};
     out.motion = inward(out.base_axes, motion);
 
-    const double radius = (out.base_is_b ? a : b).bounding_radius, turns = length(difference(moves_a.angular, moves_b.angular)) * double(in.dt_s);
+    const double radius = (out.base_is_b ? a : b).bounding_radius,
+                 turns = length(difference(moves_a.angular, moves_b.angular)) * double(in.dt_s);
     out.cell = smaller(kCell_m, radius * kCellOfRadius);
     out.fast = false;
     out.slow = way + radius * turns < out.cell && out.margin == double(in.margin_m) &&
@@ -75,9 +80,11 @@ bool view_pair(const GeneralInput& in, Pair pair, PairView& out) {
     const D3 at = out.rider.position;
     const DQuat turn = out.turn;
     const double cell = out.cell, per = 1.0 / cell, turn_cell = 0.5 * cell / radius, per_turn = 2.0 * radius * per;
-    out.key = {shape_a, shape_b, {on_grid(at.x, per, cell), on_grid(at.y, per, cell), on_grid(at.z, per, cell)},
-               {on_grid(turn.x, per_turn, turn_cell), on_grid(turn.y, per_turn, turn_cell), on_grid(turn.z, per_turn, turn_cell),
-                on_grid(turn.w, per_turn, turn_cell)}};
+    out.key = {shape_a,
+               shape_b,
+               {on_grid(at.x, per, cell), on_grid(at.y, per, cell), on_grid(at.z, per, cell)},
+               {on_grid(turn.x, per_turn, turn_cell), on_grid(turn.y, per_turn, turn_cell),
+                on_grid(turn.z, per_turn, turn_cell), on_grid(turn.w, per_turn, turn_cell)}};
     return true;
 }
 
@@ -102,11 +109,13 @@ Since since_grid(const PairView& view) {
     const DPose then = pose_of_key(view.key);
     const DAxes &n = view.rider.axes, &t = then.axes;
     const auto column = [&](double x, double y, double z) { return (n.x * x + n.y * y) + n.z * z; };
-    return {then.position - view.rider.position, {column(t.x.x, t.y.x, t.z.x), column(t.x.y, t.y.y, t.z.y), column(t.x.z, t.y.z, t.z.z)}};
+    return {then.position - view.rider.position,
+            {column(t.x.x, t.y.x, t.z.x), column(t.x.y, t.y.y, t.z.y), column(t.x.z, t.y.z, t.z.z)}};
 }
 
 // `from_base`: 1 where the normal leads from the base to the rider, else -1. False: the point is beyond reach now.
-bool carry(const PairContact& c, const Since& since, double from_base, D3 then, D3 now, double kept_to, D3& at, float& depth) {
+bool carry(const PairContact& c, const Since& since, double from_base, D3 then, D3 now, double kept_to, D3& at,
+           float& depth) {
     const D3 out_then = then * from_base, out_now = now * from_base;
     // The base's surface lies half the depth beyond the point, the rider's as far before it.
     const D3 half = out_then * (0.5 * double(depth)),
@@ -122,7 +131,8 @@ bool carry(const PairContact& c, const Since& since, double from_base, D3 then, 
 
 namespace {
 
-// Depths at the moment of the touch become those of the tick's start. What found no point where the shapes meet is replaced by that one.
+// Depths at the moment of the touch become those of the tick's start. What found no point where the shapes meet is
+// replaced by that one.
 void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) {
     const D3 way = inward(view.base_axes, view.way) + (touch.b.shift - touch.a.shift);  // from A's centre to B's, then
     double deepest = -1e300;
@@ -132,13 +142,16 @@ void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) 
         normal = touch.normal;
         m.normal = narrowed(outward(view.base_axes, normal));
         const D3 arm = touch.at - (touch.a.from + touch.a.shift);
-        m.points[m.count++] = {narrowed(outward(view.base_axes, arm)), static_cast<float>(-touch.gap), kLonePoint, 0.0f};
+        m.points[m.count++] = {narrowed(outward(view.base_axes, arm)), static_cast<float>(-touch.gap), kLonePoint,
+                               0.0f};
     }
     for (std::uint32_t k = 0; k < m.count; ++k) {
         const D3 arm = inward(view.base_axes, widened(m.points[k].offset_a));
         // What leads away until then is not set back: it would seem to overlap before.
         double depth = double(m.points[k].depth) - larger(closes(touch, normal, arm, arm - way), 0.0);
-        if (touch.passes) depth = smaller(depth, -kUnfelt_m - most_closed(view.course_a, view.course_b, normal, arm, arm - way, view.until));
+        if (touch.passes)
+            depth = smaller(depth,
+                            -kUnfelt_m - most_closed(view.course_a, view.course_b, normal, arm, arm - way, view.until));
         m.points[k].depth = static_cast<float>(depth);
     }
     m.moved = narrowed(outward(view.base_axes, touch.b.shift - touch.a.shift));
@@ -146,8 +159,9 @@ void set_back(const PairView& view, const Touch& touch, D3 normal, Manifold& m) 
 
 }  // namespace
 
-void place_contacts(const PairView& view, Pair pair, std::span<const PairContact> contacts, const std::vector<PairPoint>& points,
-                    const std::vector<Touch>& touches, std::vector<Manifold>& out) {
+void place_contacts(const PairView& view, Pair pair, std::span<const PairContact> contacts,
+                    const std::vector<PairPoint>& points, const std::vector<Touch>& touches,
+                    std::vector<Manifold>& out) {
     if (contacts.empty()) return;
     const Since since = view.slow ? since_grid(view) : Since{};
     const double from_base = view.base_is_b ? -1.0 : 1.0;
@@ -166,7 +180,8 @@ void place_contacts(const PairView& view, Pair pair, std::span<const PairContact
             float depth = p.depth;
             if (view.slow && !carry(c, since, from_base, then, normal, kept_to, at, depth)) continue;
             const D3 from_rider = outward(view.base_axes, at);
-            m.points[m.count++] = {narrowed(view.base_is_b ? from_rider : view.way + from_rider), depth, p.feature, 0.0f};
+            m.points[m.count++] = {narrowed(view.base_is_b ? from_rider : view.way + from_rider), depth, p.feature,
+                                   0.0f};
         }
         if (c.touch != kNone) set_back(view, touches[c.touch], normal, m);
         if (m.count != 0) out.push_back(m);

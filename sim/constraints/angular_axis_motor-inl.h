@@ -10,21 +10,22 @@ namespace orrery::sim {
 
 struct AngularAxisMotorBundle {
     BundleHead head;
-    Vec3Rows axis_a;        // local
-    Row target;             // rad/s
-    Row damping;            // N m s
-    Row max_torque;         // N m
-    Row softness;           // 1 / (damping h) or 0, and
-    Row max_impulse;        // N m s of a substep, from prepare on
-    Row impulse;            // N m s of one substep
+    Vec3Rows axis_a;  // local
+    Row target;       // rad/s
+    Row damping;      // N m s
+    Row max_torque;   // N m
+    Row softness;     // 1 / (damping h) or 0, and
+    Row max_impulse;  // N m s of a substep, from prepare on
+    Row impulse;      // N m s of one substep
     JointForceRows force;
     // Of the current poses:
     Sym3Rows inertia_a, inertia_b;
-    Vec3Rows axis;          // world
+    Vec3Rows axis;  // world
     Row mass;
 };
 
-inline void load_lane(AngularAxisMotorBundle& bundle, std::uint32_t lane, const AngularAxisMotor& joint, const float* impulse) {
+inline void load_lane(AngularAxisMotorBundle& bundle, std::uint32_t lane, const AngularAxisMotor& joint,
+                      const float* impulse) {
     set_lane(bundle.axis_a, lane, joint.axis_a);
     set_lane(bundle.target, lane, joint.target_radps);
     set_lane(bundle.damping, lane, joint.motor.damping);
@@ -66,7 +67,9 @@ struct AngularAxisMotorFunctions {
     template <class F>
     struct Bias {};
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Bundle&, std::size_t) { return {}; }
+    ORRERY_FN static Bias<F> bias(const Bundle&, std::size_t) {
+        return {};
+    }
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
@@ -101,8 +104,8 @@ struct AngularAxisMotorFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>&, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>&,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         const F speed = dot(get<F>(bundle.axis, lane), vb.angular - va.angular) - get<F>(bundle.target, lane);
         const F old = get<F>(bundle.impulse, lane), limit = get<F>(bundle.max_impulse, lane);
         const F change = (speed + get<F>(bundle.softness, lane) * old) * get<F>(bundle.mass, lane);
@@ -116,7 +119,9 @@ struct AngularAxisMotorFunctions {
         add_rows<F>(bundle.force.angular, lane, get<F>(bundle.axis, lane) * get<F>(bundle.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.impulse, lane); }
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.impulse, lane);
+    }
 };
 
 ORRERY_LANES_END

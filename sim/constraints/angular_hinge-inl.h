@@ -41,8 +41,7 @@ ORRERY_LANES_BEGIN
 struct AngularHingeFunctions : BlockFunctions<AngularHingeFunctions, AngularHingeRows> {
     template <class F>
     ORRERY_FN static BlockT<AngularHingeRows, F> measure(const AngularHingeBundle& bundle, std::size_t lane,
-                                                         const PoseT<F>& pose_a,
-                                              const PoseT<F>& pose_b) {
+                                                         const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
         const Vec3T<F> local = get<F>(bundle.axis_a, lane);
         const Vec3T<F> a = rotate(pose_a.orientation, local), u = rotate(pose_a.orientation, any_across(local));
         const Vec3T<F> v = cross(a, u);

@@ -42,7 +42,8 @@ struct AngularServoFunctions : ThreeFunctions<AngularServoFunctions, AngularThre
     ORRERY_FN static ThreeT<F> measure(const AngularServoBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
                                        const PoseT<F>& pose_b) {
         ThreeT<F> rows;
-        rows.error = rotation_vector(pose_b.orientation * conjugate(pose_a.orientation * get<F>(bundle.relative, lane)));
+        rows.error =
+            rotation_vector(pose_b.orientation * conjugate(pose_a.orientation * get<F>(bundle.relative, lane)));
         return rows;
     }
 };

@@ -36,8 +36,8 @@ ORRERY_LANES_BEGIN
 //   value = |m| / 2,  value' = n . (p' x q + p x q') / 2 = ((q x n) . p' + (n x p) . q') / 2
 //   J_b = (q x n) / 2,  J_c = (n x p) / 2,  J_a = -(J_b + J_c)
 //
-// Where the three lie on a line the triangle has no plane: any across it would do, but none is as good as another, so the row
-// does nothing there.
+// Where the three lie on a line the triangle has no plane: any across it would do, but none is as good as another, so
+// the row does nothing there.
 struct AreaFunctions : ManyFunctions<AreaFunctions> {
     template <class F>
     ORRERY_FN static ManyT<F> measure(const Vec3T<F> (&x)[4]) {

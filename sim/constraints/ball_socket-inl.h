@@ -12,13 +12,13 @@ struct BallSocketBundle {
     BundleHead head;
     Vec3Rows anchor_a, anchor_b;  // local
     SpringRows spring;
-    Vec3Rows impulse;             // N s of one substep, world axes
+    Vec3Rows impulse;  // N s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
     InertiaRows a, b;
-    Vec3Rows arm_a, arm_b;        // world
-    Sym3Rows mass;                // effective
-    Vec3Rows bias;                // m/s
+    Vec3Rows arm_a, arm_b;  // world
+    Sym3Rows mass;          // effective
+    Vec3Rows bias;          // m/s
 };
 
 inline void load_lane(BallSocketBundle& bundle, std::uint32_t lane, const BallSocket& joint, const float* impulse) {
@@ -61,7 +61,9 @@ struct BallSocketFunctions {
     template <class F>
     using Bias = Vec3T<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.bias, lane); }
+    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) {
+        return get<F>(bundle.bias, lane);
+    }
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
@@ -83,7 +85,8 @@ struct BallSocketFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, Vec3T<F> impulse, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, Vec3T<F> impulse, VelocityT<F>& va,
+                                VelocityT<F>& vb) {
         subtract_impulse(va, get<F>(bundle.a, lane), impulse, cross(get<F>(bundle.arm_a, lane), impulse));
         add_impulse(vb, get<F>(bundle.b, lane), impulse, cross(get<F>(bundle.arm_b, lane), impulse));
     }
@@ -112,7 +115,9 @@ struct BallSocketFunctions {
         add_rows<F>(bundle.force.linear, lane, get<F>(bundle.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.impulse, lane); }
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.impulse, lane);
+    }
 };
 
 ORRERY_LANES_END

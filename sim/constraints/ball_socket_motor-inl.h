@@ -12,7 +12,8 @@ struct BallSocketMotorBundle : PointThree {
     Vec3Rows anchor_b, target;  // local
 };
 
-inline void load_lane(BallSocketMotorBundle& bundle, std::uint32_t lane, const BallSocketMotor& joint, const float* impulse) {
+inline void load_lane(BallSocketMotorBundle& bundle, std::uint32_t lane, const BallSocketMotor& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_lane(bundle.target, lane, joint.target_mps);
     set_motor(bundle, lane, joint.motor);

@@ -12,7 +12,8 @@ struct BallSocketServoBundle : PointThree {
     Vec3Rows anchor_a, anchor_b;  // local
 };
 
-inline void load_lane(BallSocketServoBundle& bundle, std::uint32_t lane, const BallSocketServo& joint, const float* impulse) {
+inline void load_lane(BallSocketServoBundle& bundle, std::uint32_t lane, const BallSocketServo& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_a, lane, joint.anchor_a);
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_servo(bundle, lane, joint.spring, joint.servo);

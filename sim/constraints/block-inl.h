@@ -27,7 +27,8 @@ ORRERY_FN LdltT<3 + R, F> factor_block(Vec3T<F> ra, Vec3T<F> rb, const Vec3T<F> 
     for (std::size_t i = 0; i < R; ++i) {
         const Vec3T<F> ag = a.inverse_inertia * g[i], bg = b.inverse_inertia * g[i];
         const Vec3T<F> lever = cross(ag, ra) + cross(bg, rb);
-        k.v[lower_index(3 + i, 0)] = lever.x, k.v[lower_index(3 + i, 1)] = lever.y, k.v[lower_index(3 + i, 2)] = lever.z;
+        k.v[lower_index(3 + i, 0)] = lever.x, k.v[lower_index(3 + i, 1)] = lever.y,
+                               k.v[lower_index(3 + i, 2)] = lever.z;
         for (std::size_t j = 0; j <= i; ++j) k.v[lower_index(3 + i, 3 + j)] = dot(ag + bg, g[j]);
     }
     return factor_ldlt(k);
@@ -46,10 +47,11 @@ ORRERY_FN void put(LdltRows<N>& rows, std::size_t lane, const LdltT<N, F>& k) {
     for (std::size_t i = 0; i < N; ++i) put(rows.inverse_d[i], lane, k.inverse_d[i]);
 }
 
-// The impulse change of a block for velocities v and bias: -mass_scale K^-1 (J v + bias_scale bias) - impulse_scale old.
+// The impulse change of a block for velocities v and bias: -mass_scale K^-1 (J v + bias_scale bias) - impulse_scale
+// old.
 template <std::size_t N, bool kRelax, class F>
-ORRERY_FN void soft_change(const LdltT<N, F>& k, const PassSpring<kRelax, F>& spring, const F (&speed)[N], const F (&bias)[N],
-                           const F (&old)[N], F (&change)[N]) {
+ORRERY_FN void soft_change(const LdltT<N, F>& k, const PassSpring<kRelax, F>& spring, const F (&speed)[N],
+                           const F (&bias)[N], const F (&old)[N], F (&change)[N]) {
     for (std::size_t i = 0; i < N; ++i) change[i] = speed[i] + bias[i] * spring.bias_scale;
     solve_ldlt(k, change);
     for (std::size_t i = 0; i < N; ++i) change[i] = -(change[i] * spring.mass_scale + old[i] * spring.impulse_scale);

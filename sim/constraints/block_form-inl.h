@@ -2,10 +2,10 @@
 //
 //   K_ij = (1/ma + 1/mb) n_i . n_j + aa_i . Ia^-1 aa_j + ab_i . Ib^-1 ab_j
 //
-// factored as in ldlt-inl.h. A single row is solved together with the block. Alone it would move a body along a direction in which the
-// block does not let it go alone: what is pushed beside its centre turns, where a slider holds its orientation. With j the row's own
-// Jacobian, c = J M^-1 j^T and s the block's share of the soft form, an impulse d of the row changes the block's answer by -s K^-1 c d, so
-// that it is met by
+// factored as in ldlt-inl.h. A single row is solved together with the block. Alone it would move a body along a
+// direction in which the block does not let it go alone: what is pushed beside its centre turns, where a slider holds
+// its orientation. With j the row's own Jacobian, c = J M^-1 j^T and s the block's share of the soft form, an impulse d
+// of the row changes the block's answer by -s K^-1 c d, so that it is met by
 //
 //   j M^-1 j^T - s c . K^-1 c
 //
@@ -53,8 +53,8 @@ ORRERY_FN Vec3T<F> any_across(Vec3T<F> n) {
 
 template <class Rows, class F>
 struct BlockT {
-    LineT<F> row[Rows::kRows];                         // lines, then turns
-    LineT<F> drive[at_least_one(Rows::kDrives)];       // lines, then turns
+    LineT<F> row[Rows::kRows];                    // lines, then turns
+    LineT<F> drive[at_least_one(Rows::kDrives)];  // lines, then turns
     ORRERY_FN BlockT() {}
 };
 
@@ -113,16 +113,18 @@ struct BlockFormFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void put_block(Rows& bundle, std::size_t lane, const StepConstants& step, const BlockT<Rows, F>& block,
-                                    const InertiaT<F>& a, const InertiaT<F>& b) {
+    ORRERY_FN static void put_block(Rows& bundle, std::size_t lane, const StepConstants& step,
+                                    const BlockT<Rows, F>& block, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), one(1.0f);
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
         LowerT<N, F> k;
         F squared = zero;
         for (std::size_t i = 0; i < N; ++i) {
-            if (i < L) put(bundle.line[i], lane, block.row[i]);
-            else put(bundle.turn[i - L], lane, block.row[i].arm_a);
+            if (i < L)
+                put(bundle.line[i], lane, block.row[i]);
+            else
+                put(bundle.turn[i - L], lane, block.row[i].arm_a);
             for (std::size_t j = 0; j <= i; ++j) k.v[lower_index(i, j)] = response(block.row[i], block.row[j], a, b);
             squared = squared + block.row[i].value * block.row[i].value;
         }
@@ -135,16 +137,19 @@ struct BlockFormFunctions {
             const F rate = select(away, speed / select(away, distance, one), zero);
             for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, block.row[i].value * rate);
         } else {
-            for (std::size_t i = 0; i < N; ++i) put(bundle.bias[i], lane, recovery(bundle.spring, lane, block.row[i].value));
+            for (std::size_t i = 0; i < N; ++i)
+                put(bundle.bias[i], lane, recovery(bundle.spring, lane, block.row[i].value));
         }
     }
     // Gives the response of a single row. The block's mass is there.
     template <class F>
-    ORRERY_FN static F put_drive(Rows& bundle, std::size_t lane, std::size_t i, const BlockT<Rows, F>& block, const InertiaT<F>& a,
-                                 const InertiaT<F>& b) {
+    ORRERY_FN static F put_drive(Rows& bundle, std::size_t lane, std::size_t i, const BlockT<Rows, F>& block,
+                                 const InertiaT<F>& a, const InertiaT<F>& b) {
         const LineT<F>& line = block.drive[i];
-        if (i < DL) put(bundle.drive_line[i], lane, line);
-        else put(bundle.drive_turn[i - DL], lane, line.arm_a);
+        if (i < DL)
+            put(bundle.drive_line[i], lane, line);
+        else
+            put(bundle.drive_turn[i - DL], lane, line.arm_a);
         F coupling[N], k_inv_c[N];
         for (std::size_t k = 0; k < N; ++k) coupling[k] = k_inv_c[k] = response(block.row[k], line, a, b);
         solve_ldlt(get<F>(bundle.mass, lane), k_inv_c);
@@ -184,15 +189,16 @@ struct BlockFormFunctions {
 
     template <class F>
     ORRERY_FN static void warm_start(const Rows& bundle, std::size_t lane, VelocityT<F>& va, VelocityT<F>& vb) {
-        for (std::size_t i = 0; i < D; ++i) apply_drive(bundle, lane, i, get<F>(bundle.drive[i].hold.impulse, lane), va, vb);
+        for (std::size_t i = 0; i < D; ++i)
+            apply_drive(bundle, lane, i, get<F>(bundle.drive[i].hold.impulse, lane), va, vb);
         F impulse[N];
         for (std::size_t i = 0; i < N; ++i) impulse[i] = get<F>(bundle.impulse[i], lane);
         apply(bundle, lane, impulse, va, vb);
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         F speed[N], old[N], change[N];
         for (std::size_t i = 0; i < N; ++i) {
@@ -211,11 +217,12 @@ struct BlockFormFunctions {
         }
         for (std::size_t i = 0; i < N; ++i) put(bundle.impulse[i], lane, old[i] + change[i]);
         apply(bundle, lane, change, va, vb);
-        for (std::size_t i = 0; i < D; ++i) solve_drive<kRelax>(bundle, lane, i, bias.drive[i], spring.mass_scale, va, vb);
+        for (std::size_t i = 0; i < D; ++i)
+            solve_drive<kRelax>(bundle, lane, i, bias.drive[i], spring.mass_scale, va, vb);
     }
     template <bool kRelax, class F>
-    ORRERY_FN static void solve_drive(Rows& bundle, std::size_t lane, std::size_t i, const LimitBias<F>& bias, F share, VelocityT<F>& va,
-                                      VelocityT<F>& vb) {
+    ORRERY_FN static void solve_drive(Rows& bundle, std::size_t lane, std::size_t i, const LimitBias<F>& bias, F share,
+                                      VelocityT<F>& va, VelocityT<F>& vb) {
         LimitRows& rows = bundle.drive[i].hold;
         const F zero(0.0f), own = get<F>(bundle.response[i], lane), softness = get<F>(bundle.softness[i], lane);
         const F left = max(own - get<F>(bundle.relief[i], lane) * share, own * F(kLeastLeft));
@@ -240,13 +247,17 @@ struct BlockFormFunctions {
         Vec3T<F> push = RowT<F>::zero(), turn = push;
         for (std::size_t i = 0; i < N; ++i) {
             const F impulse = get<F>(bundle.impulse[i], lane);
-            if (i < L) push = push + get<F>(bundle.line[i].line, lane) * impulse;
-            else turn = turn + get<F>(bundle.turn[i - L], lane) * impulse;
+            if (i < L)
+                push = push + get<F>(bundle.line[i].line, lane) * impulse;
+            else
+                turn = turn + get<F>(bundle.turn[i - L], lane) * impulse;
         }
         for (std::size_t i = 0; i < D; ++i) {
             const F impulse = get<F>(bundle.drive[i].hold.impulse, lane);
-            if (i < DL) push = push + get<F>(bundle.drive_line[i].line, lane) * impulse;
-            else turn = turn + get<F>(bundle.drive_turn[i - DL], lane) * impulse;
+            if (i < DL)
+                push = push + get<F>(bundle.drive_line[i].line, lane) * impulse;
+            else
+                turn = turn + get<F>(bundle.drive_turn[i - DL], lane) * impulse;
         }
         add_rows<F>(bundle.force.linear, lane, push);
         add_rows<F>(bundle.force.angular, lane, turn);
@@ -258,8 +269,8 @@ struct BlockFormFunctions {
     }
 };
 
-// What a constraint of this form derives from: it has `measure<F>(bundle, lane, pose_a, pose_b)`, which gives its BlockT, and
-// where it has single rows `static constexpr Drive kDrives[]`.
+// What a constraint of this form derives from: it has `measure<F>(bundle, lane, pose_a, pose_b)`, which gives its
+// BlockT, and where it has single rows `static constexpr Drive kDrives[]`.
 template <class Constraint, class Rows, bool kServo = false>
 struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
     using Form = BlockFormFunctions<Rows, kServo>;
@@ -273,9 +284,12 @@ struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
         }
         if constexpr (Form::D > 0) {
             for (std::size_t i = 0; i < Form::D; ++i) {
-                if (Constraint::kDrives[i] == Drive::motor) prepare_motor<F>(bundle.drive[i], lane, step);
-                else if (Constraint::kDrives[i] == Drive::servo) prepare_servo<F>(bundle.drive[i], lane, step);
-                else prepare_hold<F>(bundle.drive[i], lane, step);
+                if (Constraint::kDrives[i] == Drive::motor)
+                    prepare_motor<F>(bundle.drive[i], lane, step);
+                else if (Constraint::kDrives[i] == Drive::servo)
+                    prepare_servo<F>(bundle.drive[i], lane, step);
+                else
+                    prepare_hold<F>(bundle.drive[i], lane, step);
             }
         }
     }
@@ -288,8 +302,10 @@ struct BlockFunctions : BlockFormFunctions<Rows, kServo> {
             for (std::size_t i = 0; i < Form::D; ++i) {
                 const F response = Form::put_drive(bundle, lane, i, block, a, b);
                 const bool motor = Constraint::kDrives[i] == Drive::motor;
-                if (motor) refresh_motor(bundle.drive[i], lane, response);
-                else refresh_hold(bundle.drive[i], lane, step, block.drive[i].value, response);
+                if (motor)
+                    refresh_motor(bundle.drive[i], lane, response);
+                else
+                    refresh_hold(bundle.drive[i], lane, step, block.drive[i].value, response);
                 put(bundle.softness[i], lane, motor ? get<F>(bundle.drive[i].softness, lane) : F(0.0f));
             }
         }

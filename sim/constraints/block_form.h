@@ -10,31 +10,31 @@ namespace orrery::sim {
 constexpr std::size_t at_least_one(std::size_t n) { return n > 0 ? n : 1; }
 
 struct LineRows {
-    Vec3Rows line, arm_a, arm_b;             // C' = line . (vb - va) + arm_b . wb - arm_a . wa
+    Vec3Rows line, arm_a, arm_b;  // C' = line . (vb - va) + arm_b . wb - arm_a . wa
 };
 
 template <std::size_t L, std::size_t R, std::size_t DL, std::size_t DR>
 struct BlockForm {
     static constexpr std::size_t kLines = L, kTurns = R, kRows = L + R, kLineDrives = DL, kDrives = DL + DR;
     BundleHead head;
-    SpringRows spring;                       // of the block
-    Row max_speed, base_speed, max_force;    // of blocks that are servos
-    Row max_impulse;                         // of a substep; set by prepare
-    Row impulse[L + R];                      // N s, N m s of one substep
+    SpringRows spring;                     // of the block
+    Row max_speed, base_speed, max_force;  // of blocks that are servos
+    Row max_impulse;                       // of a substep; set by prepare
+    Row impulse[L + R];                    // N s, N m s of one substep
     DriveRows drive[at_least_one(DL + DR)];
     JointForceRows force;
     // Of the current poses:
     InertiaRows a, b;
     LineRows line[at_least_one(L)];
-    Vec3Rows turn[at_least_one(R)];          // C' = turn . (wb - wa)
+    Vec3Rows turn[at_least_one(R)];  // C' = turn . (wb - wa)
     LdltRows<L + R> mass;
     Row bias[L + R];
     LineRows drive_line[at_least_one(DL)];
     Vec3Rows drive_turn[at_least_one(DR)];
-    Row response[at_least_one(DL + DR)];     // J M^-1 J^T of a single row,
-    Row relief[at_least_one(DL + DR)];       // how much less it is because of the block,
+    Row response[at_least_one(DL + DR)];        // J M^-1 J^T of a single row,
+    Row relief[at_least_one(DL + DR)];          // how much less it is because of the block,
     Row k_inv_c[at_least_one(DL + DR)][L + R];  // and the impulse of the block for a unit of its impulse
-    Row softness[at_least_one(DL + DR)];     // 1 / (c h) of a motor with damping c, added to its response; otherwise 0
+    Row softness[at_least_one(DL + DR)];  // 1 / (c h) of a motor with damping c, added to its response; otherwise 0
 };
 
 using SwivelHingeRows = BlockForm<3, 1, 0, 0>;

@@ -15,8 +15,8 @@ ORRERY_LANES_BEGIN
 
 // ---- rows
 
-// The same pointer, of which the compiler does not know that it is. g++ 12 else finds the addresses of all rows of a bundle before the one
-// or two vectors that it holds, and keeps them on the stack.
+// The same pointer, of which the compiler does not know that it is. g++ 12 else finds the addresses of all rows of a
+// bundle before the one or two vectors that it holds, and keeps them on the stack.
 template <class T>
 ORRERY_FN T* forget_origin(T* pointer) {
     asm("" : "+r"(pointer));
@@ -24,9 +24,13 @@ ORRERY_FN T* forget_origin(T* pointer) {
 }
 
 template <class F>
-ORRERY_FN F get(const Row& row, std::size_t lane) { return load<F>(row.lane + lane); }
+ORRERY_FN F get(const Row& row, std::size_t lane) {
+    return load<F>(row.lane + lane);
+}
 template <class F>
-ORRERY_FN Vec2T<F> get(const Vec2Rows& r, std::size_t lane) { return {get<F>(r.x, lane), get<F>(r.y, lane)}; }
+ORRERY_FN Vec2T<F> get(const Vec2Rows& r, std::size_t lane) {
+    return {get<F>(r.x, lane), get<F>(r.y, lane)};
+}
 template <class F>
 ORRERY_FN Vec3T<F> get(const Vec3Rows& r, std::size_t lane) {
     return {get<F>(r.x, lane), get<F>(r.y, lane), get<F>(r.z, lane)};
@@ -45,9 +49,13 @@ ORRERY_FN Sym3T<F> get(const Sym3Rows& r, std::size_t lane) {
             get<F>(r.yy, lane), get<F>(r.yz, lane), get<F>(r.zz, lane)};
 }
 template <class F>
-ORRERY_FN void put(Row& row, std::size_t lane, F x) { store(row.lane + lane, x); }
+ORRERY_FN void put(Row& row, std::size_t lane, F x) {
+    store(row.lane + lane, x);
+}
 template <class F>
-ORRERY_FN void put(Vec2Rows& r, std::size_t lane, Vec2T<F> v) { put(r.x, lane, v.x), put(r.y, lane, v.y); }
+ORRERY_FN void put(Vec2Rows& r, std::size_t lane, Vec2T<F> v) {
+    put(r.x, lane, v.x), put(r.y, lane, v.y);
+}
 template <class F>
 ORRERY_FN void put(Vec3Rows& r, std::size_t lane, Vec3T<F> v) {
     put(r.x, lane, v.x), put(r.y, lane, v.y), put(r.z, lane, v.z);

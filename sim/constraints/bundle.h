@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "orrery/types.hpp"
 #include "sim/constraints/settings.h"
 #include "sim/lanes/record_place.h"
-#include "orrery/types.hpp"
 
 namespace orrery::sim {
 
@@ -76,9 +76,9 @@ struct BundleHead {
     RecordPlace body_a[kBundleLanes], body_b[kBundleLanes];
     std::uint32_t source[kBundleLanes];  // index of the constraint
     std::uint32_t count, write_a, write_b;
-    std::uint32_t points;                // contacts: the largest number of points of a lane
-    std::uint32_t bounces;               // contacts: some lane has restitution
-    std::uint32_t thin;  // contacts: some lane has a thin body; in the overflow, other lanes may have none
+    std::uint32_t points;   // contacts: the largest number of points of a lane
+    std::uint32_t bounces;  // contacts: some lane has restitution
+    std::uint32_t thin;     // contacts: some lane has a thin body; in the overflow, other lanes may have none
 };
 
 // The head of bundles of three or four bodies; D is the world if there are three.
@@ -127,10 +127,10 @@ struct SoftConstants {
 struct StepConstants {
     float dt_s, inverse_dt, h_s, inverse_h;  // tick and substep
     Vec3 gravity;
-    SoftConstants joint;                     // default rigidity
-    float joint_recovery_speed;              // and its largest speed of correction, m/s or rad/s
-    SoftConstants contact, contact_fixed;    // between two dynamic bodies, against a fixed or kinematic one
-    SoftConstants slender, slender_fixed;    // those of slender bodies (contact-inl.h)
+    SoftConstants joint;                   // default rigidity
+    float joint_recovery_speed;            // and its largest speed of correction, m/s or rad/s
+    SoftConstants contact, contact_fixed;  // between two dynamic bodies, against a fixed or kinematic one
+    SoftConstants slender, slender_fixed;  // those of slender bodies (contact-inl.h)
     float slop_m, inverse_margin, max_recovery_speed_mps, restitution_threshold_mps;
 };
 

@@ -10,7 +10,8 @@ namespace orrery::sim {
 
 struct CenterDistanceBundle : CentreRow {};
 
-inline void load_lane(CenterDistanceBundle& bundle, std::uint32_t lane, const CenterDistance& joint, const float* impulse) {
+inline void load_lane(CenterDistanceBundle& bundle, std::uint32_t lane, const CenterDistance& joint,
+                      const float* impulse) {
     set_servo(bundle.drive, lane, joint.target_m, joint.spring, {});
     load_impulses(bundle, lane, impulse);
 }
@@ -36,7 +37,8 @@ ORRERY_LANES_BEGIN
 //   value = |d|,  value' = n . (vb - va)
 struct CenterDistanceFunctions : RowFunctions<CenterDistanceFunctions, CentreRow> {
     template <class F>
-    ORRERY_FN static RowT<F> measure(const CenterDistanceBundle&, std::size_t, const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
+    ORRERY_FN static RowT<F> measure(const CenterDistanceBundle&, std::size_t, const PoseT<F>& pose_a,
+                                     const PoseT<F>& pose_b) {
         const F zero(0.0f), one(1.0f);
         const Vec3T<F> d = pose_b.position - pose_a.position;
         RowT<F> row;

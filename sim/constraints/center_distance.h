@@ -12,7 +12,9 @@ struct CenterDistance {
     static constexpr auto kTarget = &CenterDistance::target_m;
 
     template <class Start>
-    static double at_start(const CenterDistance&, const Start& start) { return length(start.b() - start.a()); }
+    static double at_start(const CenterDistance&, const Start& start) {
+        return length(start.b() - start.a());
+    }
 
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {

@@ -10,7 +10,9 @@ struct CenterDistanceLimit {
     Spring spring;
 
     template <class Start>
-    static double at_start(const CenterDistanceLimit&, const Start& start) { return length(start.b() - start.a()); }
+    static double at_start(const CenterDistanceLimit&, const Start& start) {
+        return length(start.b() - start.a());
+    }
 
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {

@@ -1,6 +1,7 @@
 // A convex contact of two bodies: one to four points with one normal, friction at their depth-weighted centre, twist
-// friction about the normal, restitution; a surface that runs, rolling resistance, and a spring and a recovery speed of its own where
-// the materials ask for them. Its description is the Manifold, and the ContactSurface where there is one (sim/collision/manifold.h).
+// friction about the normal, restitution; a surface that runs, rolling resistance, and a spring and a recovery speed of
+// its own where the materials ask for them. Its description is the Manifold, and the ContactSurface where there is one
+// (sim/collision/manifold.h).
 
 #ifndef ORRERY_CONSTRAINTS_CONTACT_BUNDLE_
 #define ORRERY_CONSTRAINTS_CONTACT_BUNDLE_
@@ -11,11 +12,11 @@
 namespace orrery::sim {
 
 struct ContactPointRows {
-    Row separation;    // m, at the tick's start; the depth until prepare
-    Row gap;           // m, now: what relax finds serves the next substep's solve, for no pose moves between them
-    Row mass;          // effective, kg
-    Row impulse;       // N s of one substep
-    Row total;         // N s of the tick
+    Row separation;  // m, at the tick's start; the depth until prepare
+    Row gap;         // m, now: what relax finds serves the next substep's solve, for no pose moves between them
+    Row mass;        // effective, kg
+    Row impulse;     // N s of one substep
+    Row total;       // N s of the tick
     // Not kept where no lane has more than one point (BundleHead::points), which is the friction centre:
     Vec3Rows angular;  // s x n, m, with s from the friction centre
     Row lever;         // m, from the friction centre: what twist friction acts by
@@ -27,8 +28,8 @@ struct ContactBundle {
     BundleHead head;
     Vec3Rows normal;
     union {
-        Vec3Rows tangent;         // the second tangent is normal x tangent
-        Vec3Rows moved;           // m, until prepare: how far B's centre moves from A's until they touch
+        Vec3Rows tangent;  // the second tangent is normal x tangent
+        Vec3Rows moved;    // m, until prepare: how far B's centre moves from A's until they touch
     };
     InertiaRows a, b;
     union {
@@ -37,33 +38,36 @@ struct ContactBundle {
     };
     union {
         Vec3Rows arm_b;
-        Row point_count;          // until prepare
-        Row total;                // after finish: N s over all points and substeps
+        Row point_count;  // until prepare
+        Row total;        // after finish: N s over all points and substeps
     };
     union {
-        Sym2Rows friction_mass;   // kg
-        Vec3Rows first_offset;    // until prepare: m, from A's centre to the first point; those of the others lie in their `angular`
+        Sym2Rows friction_mass;  // kg
+        Vec3Rows first_offset;   // until prepare: m, from A's centre to the first point; those of the others lie in
+                                 // their `angular`
     };
-    Row friction_least;           // the lesser eigenvalue of friction_mass
-    Row twist_mass;               // kg m^2
+    Row friction_least;  // the lesser eigenvalue of friction_mass
+    Row twist_mass;      // kg m^2
     Row friction;
-    Vec2Rows friction_impulse;    // along the tangents, N s
-    Row twist_impulse;            // N m s
+    Vec2Rows friction_impulse;  // along the tangents, N s
+    Row twist_impulse;          // N m s
     // Last: memory ends where the bundle's kind has no more points.
     ContactPointRows one, two;
-    Row coupling_of_two;          // 1/kg: what a unit of one point's impulse does to the speed at another
-    Row slender;                  // 1 where the contact is, else 0
-    Vec3Rows held_a, held_b;      // m, from each centre to the points' middle, as far as it is held; until prepare the tick before's
+    Row coupling_of_two;  // 1/kg: what a unit of one point's impulse does to the speed at another
+    Row slender;          // 1 where the contact is, else 0
+    Vec3Rows held_a,
+        held_b;  // m, from each centre to the points' middle, as far as it is held; until prepare the tick before's
     ContactPointRows three, four;
     Row coupling_of_more[kMaxManifoldPoints * (kMaxManifoldPoints - 1) / 2 - 1];
 };
 constexpr std::size_t contact_bundle_bytes(std::size_t points) {
-    return points == 1 ? offsetof(ContactBundle, one) + offsetof(ContactPointRows, angular)
-                       : points == 2 ? offsetof(ContactBundle, slender) : sizeof(ContactBundle);
+    return points == 1   ? offsetof(ContactBundle, one) + offsetof(ContactPointRows, angular)
+           : points == 2 ? offsetof(ContactBundle, slender)
+                         : sizeof(ContactBundle);
 }
 
-// Contacts with restitution lie in bundles of their own, and so do those with a ContactSurface that is not plain: others neither hold nor
-// solve it.
+// Contacts with restitution lie in bundles of their own, and so do those with a ContactSurface that is not plain:
+// others neither hold nor solve it.
 struct BouncingContactBundle : ContactBundle {
     Row restitution;
     Row speed[kMaxManifoldPoints];  // m/s, J v before the first push of the tick, by point
@@ -76,11 +80,12 @@ struct SurfaceContactBundle : BouncingContactBundle {
     LdltRows<3> rolling_mass;  // kg m^2
     Vec3Rows rolling_impulse;  // N m s of one substep, on B, world axes
     Row frequency_hz, damping_ratio;  // of the contact's own spring; frequency 0: the solver's
-    Row recovery;              // m/s; 0 until prepare: the solver's
+    Row recovery;                     // m/s; 0 until prepare: the solver's
 };
 
-inline constexpr std::size_t kContactPointAt[kMaxManifoldPoints] = {offsetof(ContactBundle, one), offsetof(ContactBundle, two),
-                                                                    offsetof(ContactBundle, three), offsetof(ContactBundle, four)};
+inline constexpr std::size_t kContactPointAt[kMaxManifoldPoints] = {
+    offsetof(ContactBundle, one), offsetof(ContactBundle, two), offsetof(ContactBundle, three),
+    offsetof(ContactBundle, four)};
 inline ContactPointRows& point_rows(ContactBundle& bundle, std::uint32_t k) {
     return *reinterpret_cast<ContactPointRows*>(reinterpret_cast<std::byte*>(&bundle) + kContactPointAt[k]);
 }
@@ -169,77 +174,84 @@ ORRERY_LANES_BEGIN
 //   C' = n . (vb + wb x rb - va - wa x ra) = n . vb + (rb x n) . wb - n . va - (ra x n) . wa
 //   J  = [-n, -(ra x n), n, rb x n]          m_eff = 1 / (J M^-1 J^T)
 //
-// All points have one normal, and with s from the friction centre, whose arms are ca and cb, ra = ca + s and rb = cb + s: both bodies
-// see a point by the same s x n beside what the centre has of its own, la = ca x n and lb = cb x n,
+// All points have one normal, and with s from the friction centre, whose arms are ca and cb, ra = ca + s and rb = cb +
+// s: both bodies see a point by the same s x n beside what the centre has of its own, la = ca x n and lb = cb x n,
 //
 //   J v = n . (vb - va) + lb . wb - la . wa + (s x n) . (wb - wa)
 //
-// of which all but the last is found once for all points. Points are solved one after the other. What the impulse at j does to the
-// speed at k is known beforehand,
+// of which all but the last is found once for all points. Points are solved one after the other. What the impulse at j
+// does to the speed at k is known beforehand,
 //
 //   J_k M^-1 J_j^T = 1/ma + 1/mb + (la + s_k x n) . Ia^-1 (la + s_j x n) + (lb + s_k x n) . Ib^-1 (lb + s_j x n)
 //
-// so that the bodies' velocities are read and written once for all of them. In the relax pass, whose velocities are kept, they are
-// gone through five times, up and down: after once a crate that is struck full in the face turns, and leaves by 3 % too fast. In the
-// solve pass more than once makes tall pyramids slower to come to rest.
+// so that the bodies' velocities are read and written once for all of them. In the relax pass, whose velocities are
+// kept, they are gone through five times, up and down: after once a crate that is struck full in the face turns, and
+// leaves by 3 % too fast. In the solve pass more than once makes tall pyramids slower to come to rest.
 //
 // Of a pair that meets within the tick arms and normal are those of that moment (sim/collision/sweep/fast_pairs.h).
 //
-// Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of the
-// velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap that is
-// not there; the linear form is exact for spheres and needs no rotation at all.
+// Within a tick the constraint is kept linear about the tick's start: C(t) = C(0) + J dx, where dx is the integral of
+// the velocities. A point fixed to the bodies instead would ride up the surface of a rolling sphere and report a gap
+// that is not there; the linear form is exact for spheres and needs no rotation at all.
 //
 // C > 0: the bodies may close the gap in this substep, no more: bias C / h, rigid. C <= 0: soft, C + slop is driven to
-// zero at most at the maximum recovery speed; in the relax pass only the velocity counts, rigid. The impulse only pushes.
+// zero at most at the maximum recovery speed; in the relax pass only the velocity counts, rigid. The impulse only
+// pushes.
 //
-// What stands on three or four points stands still. A column of n rigid blocks does not buckle; one of blocks on springs does, and so does one
-// of contacts that a sweep or two a substep solve: each tilt of a block moves the weight above it to the side of its foot, which tilts it
-// further (Greenhill's column; by the spring's stiffness alone ten blocks of 1 x 1 x 5 are near it, fifteen are beyond). That tilt is an error of
-// the solver, and the moment that it makes is one, too: the arms from the centres to the points' middle are those of the tick before, as long
-// as these are within a play of what they are. The play is 1 mm, but not less than a twenty-fifth nor more than an eighth of the half width of
-// what the points span (the root mean square of their distances along the direction in which it is least: 0 of two points); what leaves it draws
-// the arms along. So a contact bears as if it lay by at most the play beside its place.
-// It is held in the world's axes, which is wrong for what turns as a whole: of two bodies that turn together the one is pushed beside where the
-// other is, a couple that no free pair may feel (rows of boxes drawn together in free space gained energy without bound; what a crane swings
-// swung a quarter too fast; what turntables carry crept by the play times their speed). And of what hangs an arm that lags behind makes a swing
-// grow, where it damps what has its centre above its foot; one behind the middle of points that rolls along with a hull drives it. So arms are
-// held of what stands alone: touching, its centre above the contact and three points of it near, held by no joint, borne, within 60 degrees of
-// gravity, by what does not turn or stands itself, and no faster than a tenth of sqrt(g / radius); they turn about gravity with what bears
-// (world/contacts.cpp).
-// Box3D's manifolds of what moves by less than 5 cm against each other are reused, arms in the world's axes and all: its stacks stand by that.
+// What stands on three or four points stands still. A column of n rigid blocks does not buckle; one of blocks on
+// springs does, and so does one of contacts that a sweep or two a substep solve: each tilt of a block moves the weight
+// above it to the side of its foot, which tilts it further (Greenhill's column; by the spring's stiffness alone ten
+// blocks of 1 x 1 x 5 are near it, fifteen are beyond). That tilt is an error of the solver, and the moment that it
+// makes is one, too: the arms from the centres to the points' middle are those of the tick before, as long as these are
+// within a play of what they are. The play is 1 mm, but not less than a twenty-fifth nor more than an eighth of the
+// half width of what the points span (the root mean square of their distances along the direction in which it is least:
+// 0 of two points); what leaves it draws the arms along. So a contact bears as if it lay by at most the play beside its
+// place. It is held in the world's axes, which is wrong for what turns as a whole: of two bodies that turn together the
+// one is pushed beside where the other is, a couple that no free pair may feel (rows of boxes drawn together in free
+// space gained energy without bound; what a crane swings swung a quarter too fast; what turntables carry crept by the
+// play times their speed). And of what hangs an arm that lags behind makes a swing grow, where it damps what has its
+// centre above its foot; one behind the middle of points that rolls along with a hull drives it. So arms are held of
+// what stands alone: touching, its centre above the contact and three points of it near, held by no joint, borne,
+// within 60 degrees of gravity, by what does not turn or stands itself, and no faster than a tenth of sqrt(g / radius);
+// they turn about gravity with what bears (world/contacts.cpp). Box3D's manifolds of what moves by less than 5 cm
+// against each other are reused, arms in the world's axes and all: its stacks stand by that.
 //
-// Slender: where a push along the worst tangent moves the bodies by more than 1.5 times what one at a point along the normal does, they tip
-// easier than they are lifted, and what a sweep leaves of the springs' pushes swings columns ever higher, the stiffer they are. So the frequency
-// of all contacts is bound to 0.22 of the substep rate (at 0.25 columns of cubes swing twice as far), of slender ones to 0.175.
+// Slender: where a push along the worst tangent moves the bodies by more than 1.5 times what one at a point along the
+// normal does, they tip easier than they are lifted, and what a sweep leaves of the springs' pushes swings columns ever
+// higher, the stiffer they are. So the frequency of all contacts is bound to 0.22 of the substep rate (at 0.25 columns
+// of cubes swing twice as far), of slender ones to 0.175.
 //
-// Friction: J v along two tangents at the weighted centre of the points, rigid, solved as one 2x2 block and clamped to the circle
-// of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal impulses, each by its
-// lever arm about that centre. Both are solved in the relax pass only, after penetration: there the normal impulses are
-// free of the push that recovers penetration, which friction would else turn into creep.
+// Friction: J v along two tangents at the weighted centre of the points, rigid, solved as one 2x2 block and clamped to
+// the circle of mu times the sum of normal impulses. Twist: (wb - wa) . n, clamped to mu times the sum of normal
+// impulses, each by its lever arm about that centre. Both are solved in the relax pass only, after penetration: there
+// the normal impulses are free of the push that recovers penetration, which friction would else turn into creep.
 //
-// A surface that runs over its body at sa, sb (m/s, in the tangent plane): what friction brings to rest is not the bodies' slip
-// but that of their surfaces, J v + (sb - sa). The matrix and the bound stay, and so does the reaction on the body that carries
-// the belt.
+// A surface that runs over its body at sa, sb (m/s, in the tangent plane): what friction brings to rest is not the
+// bodies' slip but that of their surfaces, J v + (sb - sa). The matrix and the bound stay, and so does the reaction on
+// the body that carries the belt.
 //
-// A push at the side of a stick turns it about its length as easily as it moves it: penetration and friction of one contact each undo there what
-// the other has done, and what is carried from the substep of an impact has nothing to do with the next. Contacts of thin bodies are gone
-// through eight times, friction with penetration (with three times some of 400 sticks that are thrown to the ground still gain energy). After
-// the second time the bound of friction grows no more: where friction drives a stick into the ground harder than what bears it (Painleve), the
-// two would drive each other up for ever; with a bound that stands they are a convex problem, which no sweep makes worse.
+// A push at the side of a stick turns it about its length as easily as it moves it: penetration and friction of one
+// contact each undo there what the other has done, and what is carried from the substep of an impact has nothing to do
+// with the next. Contacts of thin bodies are gone through eight times, friction with penetration (with three times some
+// of 400 sticks that are thrown to the ground still gain energy). After the second time the bound of friction grows no
+// more: where friction drives a stick into the ground harder than what bears it (Painleve), the two would drive each
+// other up for ever; with a bound that stands they are a convex problem, which no sweep makes worse.
 //
-// Rolling resistance: C' = wb - wa, three rows, K = Ia^-1 + Ib^-1, rigid, the impulse clamped to a ball of rolling_m times the
-// sum of normal impulses. All three, for a ball that spins on the spot turns against its contact too. It is solved where
-// friction is, before it, and carried like friction's impulse: a heap is held by both together.
+// Rolling resistance: C' = wb - wa, three rows, K = Ia^-1 + Ib^-1, rigid, the impulse clamped to a ball of rolling_m
+// times the sum of normal impulses. All three, for a ball that spins on the spot turns against its contact too. It is
+// solved where friction is, before it, and carried like friction's impulse: a heap is held by both together.
 struct ContactFunctions {
     using Bundle = ContactBundle;
     static constexpr float kLeastFrictionWeight = 0.01f;  // of a point at the speculative margin
-    static constexpr float kPlay_m = 1e-3f, kLeastPlay = 0.04f, kMostPlay = 0.125f;  // of the arms; least and most of the half width
-    static constexpr float kOtherPlace2 = 16.0f;          // of the play, squared: what has moved on by more is another contact
-    static constexpr float kSlender = 1.5f;               // K along the worst tangent to K of the point that turns the bodies most
-    static constexpr int kMoreSweeps = 2;                 // down the points and up again, in the relax pass
-    static constexpr int kThinSweeps = 8;                 // of normals and friction in the relax pass, where a body is thin
-    static constexpr std::uint32_t kBounceSweeps = 8;     // along the points, one way, of the restitution pass
-    static constexpr float kMoreBorne = 1.25f;            // of what the first bears, by the second; by later ones no more than before
+    static constexpr float kPlay_m = 1e-3f, kLeastPlay = 0.04f,
+                           kMostPlay = 0.125f;    // of the arms; least and most of the half width
+    static constexpr float kOtherPlace2 = 16.0f;  // of the play, squared: what has moved on by more is another contact
+    static constexpr float kSlender = 1.5f;  // K along the worst tangent to K of the point that turns the bodies most
+    static constexpr int kMoreSweeps = 2;    // down the points and up again, in the relax pass
+    static constexpr int kThinSweeps = 8;    // of normals and friction in the relax pass, where a body is thin
+    static constexpr std::uint32_t kBounceSweeps = 8;  // along the points, one way, of the restitution pass
+    static constexpr float kMoreBorne =
+        1.25f;  // of what the first bears, by the second; by later ones no more than before
 
     template <class F>
     struct Frame {
@@ -251,8 +263,8 @@ struct ContactFunctions {
         }
     };
 
-    // A place on both bodies, along n: how fast they part there (J v), and what a push does. `turn`, beside it: s x n of a point that lies
-    // s away, or what several points' impulses come to.
+    // A place on both bodies, along n: how fast they part there (J v), and what a push does. `turn`, beside it: s x n
+    // of a point that lies s away, or what several points' impulses come to.
     template <class F>
     struct Along {
         Vec3T<F> n, a, b;  // a, b: r x n of each body
@@ -262,13 +274,14 @@ struct ContactFunctions {
         ORRERY_FN F speed(Vec3T<F> turn, const VelocityT<F>& va, const VelocityT<F>& vb) const {
             return speed(va, vb) + dot(turn, vb.angular - va.angular);
         }
-        ORRERY_FN void push(F impulse, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va, VelocityT<F>& vb) const {
+        ORRERY_FN void push(F impulse, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va,
+                            VelocityT<F>& vb) const {
             const Vec3T<F> linear = n * impulse;
             subtract_impulse(va, of_a, linear, a * impulse);
             add_impulse(vb, of_b, linear, b * impulse);
         }
-        ORRERY_FN void push(F impulse, Vec3T<F> turn, const InertiaT<F>& of_a, const InertiaT<F>& of_b, VelocityT<F>& va,
-                            VelocityT<F>& vb) const {
+        ORRERY_FN void push(F impulse, Vec3T<F> turn, const InertiaT<F>& of_a, const InertiaT<F>& of_b,
+                            VelocityT<F>& va, VelocityT<F>& vb) const {
             const Vec3T<F> linear = n * impulse;
             subtract_impulse(va, of_a, linear, a * impulse + turn);
             add_impulse(vb, of_b, linear, b * impulse + turn);
@@ -285,9 +298,11 @@ struct ContactFunctions {
         return either<F>(step.contact_fixed, step.contact, is_fixed(a, b));
     }
     template <class F>
-    ORRERY_FN static SoftT<F> softness(const StepConstants& step, const InertiaT<F>& a, const InertiaT<F>& b, MaskOf<F> slender) {
+    ORRERY_FN static SoftT<F> softness(const StepConstants& step, const InertiaT<F>& a, const InertiaT<F>& b,
+                                       MaskOf<F> slender) {
         const MaskOf<F> fixed = is_fixed(a, b);
-        const SoftT<F> soft = either<F>(step.slender_fixed, step.slender, fixed), other = either<F>(step.contact_fixed, step.contact, fixed);
+        const SoftT<F> soft = either<F>(step.slender_fixed, step.slender, fixed),
+                       other = either<F>(step.contact_fixed, step.contact, fixed);
         return {select(slender, soft.rate, other.rate), select(slender, soft.mass_scale, other.mass_scale),
                 select(slender, soft.impulse_scale, other.impulse_scale)};
     }
@@ -301,7 +316,9 @@ struct ContactFunctions {
                 select(which, F(yes.impulse_scale), F(no.impulse_scale))};
     }
     template <class F>
-    ORRERY_FN static MaskOf<F> is_slender(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.slender, lane) > F(0.0f); }
+    ORRERY_FN static MaskOf<F> is_slender(const Bundle& bundle, std::size_t lane) {
+        return get<F>(bundle.slender, lane) > F(0.0f);
+    }
 
     // The mean of the points, from A's centre; until their `angular` is made.
     template <class F>
@@ -315,7 +332,8 @@ struct ContactFunctions {
         return first + sum * inverse_or_zero(count);
     }
     template <class F>
-    ORRERY_FN static F play_of(const Bundle& bundle, std::size_t lane, Vec3T<F> first, Vec3T<F> middle, const Mat23T<F>& tangents, F count) {
+    ORRERY_FN static F play_of(const Bundle& bundle, std::size_t lane, Vec3T<F> first, Vec3T<F> middle,
+                               const Mat23T<F>& tangents, F count) {
         const F zero(0.0f);
         const F x = dot(first, tangents.x), y = dot(first, tangents.y);
         Sym2T<F> spread{x * x, x * y, y * y};
@@ -342,13 +360,14 @@ struct ContactFunctions {
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step, const PoseT<F>& pose_a,
                                   const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const F zero(0.0f), one(1.0f);
-        const Vec3T<F> n = get<F>(bundle.normal, lane), t = perpendicular(n), u = cross(n, t), moved = get<F>(bundle.moved, lane);
+        const Vec3T<F> n = get<F>(bundle.normal, lane), t = perpendicular(n), u = cross(n, t),
+                       moved = get<F>(bundle.moved, lane);
         put(bundle.tangent, lane, t);
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
 
-        // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that follows the
-        // depth of resting points would make the centre wander with every micrometre.
+        // Touching points weigh alike, those within the speculative margin less the farther they are: a weight that
+        // follows the depth of resting points would make the centre wander with every micrometre.
         const F count = get<F>(bundle.point_count, lane);
         const Vec3T<F> to_b = (pose_a.position - pose_b.position) - moved;
         const Vec3T<F> first = get<F>(bundle.first_offset, lane), carried = get<F>(bundle.world_friction, lane);
@@ -368,7 +387,8 @@ struct ContactFunctions {
         if (points > 2) {
             const Vec3T<F> middle_a = middle_of(bundle, lane, first, count), middle_b = middle_a + to_b;
             const F play = play_of(bundle, lane, first - middle_a, middle_a, Mat23T<F>{t, u}, count);
-            const Vec3T<F> held_a = follow(get<F>(bundle.held_a, lane), middle_a, play), held_b = follow(get<F>(bundle.held_b, lane), middle_b, play);
+            const Vec3T<F> held_a = follow(get<F>(bundle.held_a, lane), middle_a, play),
+                           held_b = follow(get<F>(bundle.held_b, lane), middle_b, play);
             put(bundle.held_a, lane, held_a);
             put(bundle.held_b, lane, held_b);
             arm_a = at + (held_a - middle_a), arm_b = arm_b + (held_b - middle_b);
@@ -378,7 +398,8 @@ struct ContactFunctions {
 
         const F linear = a.inverse_mass + b.inverse_mass;
         const Along<F> centre = at_centre(bundle, lane, n);
-        const Vec3T<F> turn_a = a.inverse_inertia * centre.a, turn_b = b.inverse_inertia * centre.b, turn = turn_a + turn_b;
+        const Vec3T<F> turn_a = a.inverse_inertia * centre.a, turn_b = b.inverse_inertia * centre.b,
+                       turn = turn_a + turn_b;
         const F alone = (linear + dot(centre.a, turn_a)) + dot(centre.b, turn_b);
         const Sym3T<F> spin = a.inverse_inertia + b.inverse_inertia;
         F share[kMaxManifoldPoints] = {zero, zero, zero, zero}, hardest = zero;
@@ -389,7 +410,8 @@ struct ContactFunctions {
             share[k] = dot(g, turn);
             const F here = alone + share[k];
             for (std::uint32_t j = 0; j < k; ++j) {
-                put(coupling(bundle, k, j), lane, (here + share[j]) + dot(get<F>(point_rows(bundle, j).angular, lane), spun));
+                put(coupling(bundle, k, j), lane,
+                    (here + share[j]) + dot(get<F>(point_rows(bundle, j).angular, lane), spun));
             }
             if (points > 1) {
                 put(rows.angular, lane, g);
@@ -406,12 +428,15 @@ struct ContactFunctions {
 
         const Mat23T<F> fa{cross(arm_a, t), cross(arm_a, u)}, fb{cross(arm_b, t), cross(arm_b, u)};
         const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
-        const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
+        const Sym2T<F> friction_mass =
+            inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
         put(bundle.friction_mass, lane, friction_mass);
         const F least = least_of(friction_mass), twist_mass = inverse_or_zero(dot(n, spin * n));
         put(bundle.friction_least, lane, least);
         put(bundle.twist_mass, lane, twist_mass);
-        if (points > 2) put(bundle.slender, lane, select((count > F(2.0f)) & (least * hardest < F(1.0f / kSlender)), F(1.0f), zero));
+        if (points > 2)
+            put(bundle.slender, lane,
+                select((count > F(2.0f)) & (least * hardest < F(1.0f / kSlender)), F(1.0f), zero));
         put(bundle.friction_impulse, lane, Vec2T<F>{dot(carried, t), dot(carried, u)});
     }
 
@@ -433,8 +458,8 @@ struct ContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void solve_rolling(SurfaceContactBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, VelocityT<F>& va,
-                                        VelocityT<F>& vb) {
+    ORRERY_FN static void solve_rolling(SurfaceContactBundle& bundle, std::size_t lane, const Frame<F>& f, F normal,
+                                        VelocityT<F>& va, VelocityT<F>& vb) {
         const Vec3T<F> spin = vb.angular - va.angular;
         F change[3] = {spin.x, spin.y, spin.z};
         solve_ldlt(get<F>(bundle.rolling_mass, lane), change);
@@ -453,9 +478,9 @@ struct ContactFunctions {
         const F most = mean + sqrt(apart * apart + m.xy * m.xy);
         return max((m.xx * m.yy - m.xy * m.xy) * inverse_or_zero(most), F(0.0f));
     }
-    // What stops the slip, if the circle of `limit` holds it. Else friction is as large as it may be and points against the slip, along
-    // which the exact answer does not lie where one tangent moves the bodies more than the other: the step that turns it there is the same
-    // along both, and the longest that does not swing.
+    // What stops the slip, if the circle of `limit` holds it. Else friction is as large as it may be and points against
+    // the slip, along which the exact answer does not lie where one tangent moves the bodies more than the other: the
+    // step that turns it there is the same along both, and the longest that does not swing.
     template <class F>
     ORRERY_FN static Vec2T<F> coulomb(Vec2T<F> old, Vec2T<F> slip, const Sym2T<F>& mass, F least, F limit) {
         const Vec2T<F> change = mass * slip;
@@ -469,8 +494,8 @@ struct ContactFunctions {
     }
 
     template <class F, class AnyBundle>
-    ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, F levered, VelocityT<F>& va,
-                                         VelocityT<F>& vb) {
+    ORRERY_FN static void solve_friction(AnyBundle& bundle, std::size_t lane, const Frame<F>& f, F normal, F levered,
+                                         VelocityT<F>& va, VelocityT<F>& vb) {
         const F mu = get<F>(bundle.friction, lane);
 
         const F twist = get<F>(bundle.twist_impulse, lane), twist_limit = mu * levered;
@@ -496,13 +521,18 @@ struct ContactFunctions {
     // The points of a pass: what each would come to were the others left as they are, and what it has come to.
     template <class F>
     struct Points {
-        F approach, moved;    // along the normal: the friction centre's speed, its displacement since the tick began (for relax)
+        F approach,
+            moved;  // along the normal: the friction centre's speed, its displacement since the tick began (for relax)
         Vec3T<F> spin, spun;  // of B against A: angular velocity, displacement (for relax)
         F rate, soft_mass, soft_impulse;
         F old[kMaxManifoldPoints], now[kMaxManifoldPoints], alone[kMaxManifoldPoints], mass[kMaxManifoldPoints];
         F give[kMaxManifoldPoints][kMaxManifoldPoints];  // [k][j]: by how much less k comes to for a unit of j
-        ORRERY_FN Points(const Along<F>& centre, const VelocityT<F>& da, const VelocityT<F>& db, const VelocityT<F>& va, const VelocityT<F>& vb)
-            : approach(centre.speed(va, vb)), moved(centre.speed(da, db)), spin(vb.angular - va.angular), spun(db.angular - da.angular) {}
+        ORRERY_FN Points(const Along<F>& centre, const VelocityT<F>& da, const VelocityT<F>& db, const VelocityT<F>& va,
+                         const VelocityT<F>& vb)
+            : approach(centre.speed(va, vb)),
+              moved(centre.speed(da, db)),
+              spin(vb.angular - va.angular),
+              spun(db.angular - da.angular) {}
     };
 
     template <bool kRelax, std::uint32_t K, std::uint32_t N, class F, class AnyBundle>
@@ -535,7 +565,8 @@ struct ContactFunctions {
         if constexpr (K + 1 < N) read_points<kRelax, K + 1, N>(bundle, lane, step, p);
     }
 
-    // What is known before any point is solved, so that each waits for the one before it no longer than a product and a difference.
+    // What is known before any point is solved, so that each waits for the one before it no longer than a product and a
+    // difference.
     template <std::uint32_t K, std::uint32_t N, class F>
     ORRERY_FN static void couple_points(const ContactBundle& bundle, std::size_t lane, Points<F>& p) {
         for (std::uint32_t j = 0; j < N; ++j) {
@@ -568,15 +599,20 @@ struct ContactFunctions {
     }
 
     template <std::uint32_t N, class F, class AnyBundle>
-    ORRERY_FN static SoftT<F> softness_of(const AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f) {
-        if constexpr (AnyBundle::kSurface) return {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
-        else if constexpr (N > 2) return softness(step, f.a, f.b, is_slender<F>(bundle, lane));
-        else return softness(step, f.a, f.b);
+    ORRERY_FN static SoftT<F> softness_of(const AnyBundle& bundle, std::size_t lane, const StepConstants& step,
+                                          const Frame<F>& f) {
+        if constexpr (AnyBundle::kSurface)
+            return {get<F>(bundle.rate, lane), get<F>(bundle.mass_scale, lane), get<F>(bundle.impulse_scale, lane)};
+        else if constexpr (N > 2)
+            return softness(step, f.a, f.b, is_slender<F>(bundle, lane));
+        else
+            return softness(step, f.a, f.b);
     }
 
     template <bool kRelax, std::uint32_t N, class F, class AnyBundle>
-    ORRERY_FN static void solve_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const Frame<F>& f,
-                                       const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb, F& normal, F& levered) {
+    ORRERY_FN static void solve_points(AnyBundle& bundle, std::size_t lane, const StepConstants& step,
+                                       const Frame<F>& f, const VelocityT<F>& da, const VelocityT<F>& db,
+                                       VelocityT<F>& va, VelocityT<F>& vb, F& normal, F& levered) {
         const Along<F> centre = at_centre(bundle, lane, f.n);
         Points<F> p(centre, da, db, va, vb);
         if constexpr (!kRelax) {
@@ -618,15 +654,24 @@ struct ContactFunctions {
     };
     // kThin: friction is bound by no more than `most`, which is then what it was bound by.
     template <bool kRelax, bool kThin, class F, class AnyBundle>
-    ORRERY_FN static void solve_once(AnyBundle& bundle, std::size_t lane, const StepConstants& step, Borne<F>& most, const VelocityT<F>& da,
-                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void solve_once(AnyBundle& bundle, std::size_t lane, const StepConstants& step, Borne<F>& most,
+                                     const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va,
+                                     VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
         F normal(0.0f), levered(0.0f);
         switch (bundle.head.points) {
-        case 1: solve_points<kRelax, 1>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
-        case 2: solve_points<kRelax, 2>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
-        case 3: solve_points<kRelax, 3>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
-        default: solve_points<kRelax, 4>(bundle, lane, step, f, da, db, va, vb, normal, levered); break;
+            case 1:
+                solve_points<kRelax, 1>(bundle, lane, step, f, da, db, va, vb, normal, levered);
+                break;
+            case 2:
+                solve_points<kRelax, 2>(bundle, lane, step, f, da, db, va, vb, normal, levered);
+                break;
+            case 3:
+                solve_points<kRelax, 3>(bundle, lane, step, f, da, db, va, vb, normal, levered);
+                break;
+            default:
+                solve_points<kRelax, 4>(bundle, lane, step, f, da, db, va, vb, normal, levered);
+                break;
         }
         if constexpr (kThin) {
             normal = min(normal, most.normal), levered = min(levered, most.levered);
@@ -644,12 +689,14 @@ struct ContactFunctions {
     }
     // Of thin bodies.
     template <class F, class AnyBundle>
-    ORRERY_FN static void relax_thin(AnyBundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
-                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void relax_thin(AnyBundle& bundle, std::size_t lane, const StepConstants& step,
+                                     const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va,
+                                     VelocityT<F>& vb) {
         Borne<F> most{F(kNoLimit), F(kNoLimit)};
         for (int sweep = 0; sweep < kThinSweeps; ++sweep) {
             if (sweep == 1) most = {most.normal * F(kMoreBorne), most.levered * F(kMoreBorne)};
-            for (std::uint32_t k = 0; k < bundle.head.points && sweep > 0; ++k) take_back<F>(point_rows(bundle, k), lane);
+            for (std::uint32_t k = 0; k < bundle.head.points && sweep > 0; ++k)
+                take_back<F>(point_rows(bundle, k), lane);
             solve_once<true, true, F>(bundle, lane, step, most, da, db, va, vb);
         }
     }
@@ -669,44 +716,53 @@ struct ContactFunctions {
     template <class F, class AnyBundle>
     ORRERY_FN static F any_push(const AnyBundle& bundle, std::size_t lane) {
         F most(0.0f);
-        for (std::uint32_t k = 0; k < bundle.head.points; ++k) most = max(most, get<F>(point_rows(bundle, k).total, lane));
+        for (std::uint32_t k = 0; k < bundle.head.points; ++k)
+            most = max(most, get<F>(point_rows(bundle, k).total, lane));
         return most;
     }
-    // How fast points come in while none of them has been pushed yet, once forces have acted in the substep. With x' = x + h v',
-    // v' = v - h g, a fall conserves v^2 / 2 + g x - h g v / 2: what comes back with -v' from x to 0 loses g x of it and gains nothing; and
-    // x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does to the others' speeds is no part of theirs.
+    // How fast points come in while none of them has been pushed yet, once forces have acted in the substep. With x' =
+    // x + h v', v' = v - h g, a fall conserves v^2 / 2 + g x - h g v / 2: what comes back with -v' from x to 0 loses g
+    // x of it and gains nothing; and x is at most 2 h |v'|, for relax looks a substep ahead. What the first push does
+    // to the others' speeds is no part of theirs.
     template <class F>
-    ORRERY_FN static void note_speed(BouncingContactBundle& bundle, std::size_t lane, const VelocityT<F>& va, const VelocityT<F>& vb) {
+    ORRERY_FN static void note_speed(BouncingContactBundle& bundle, std::size_t lane, const VelocityT<F>& va,
+                                     const VelocityT<F>& vb) {
         const Along<F> centre = at_centre(bundle, lane, get<F>(bundle.normal, lane));
         const MaskOf<F> pushed = any_push<F>(bundle, lane) > F(0.0f);
         for (std::uint32_t k = 0; k < bundle.head.points; ++k) {
-            put(bundle.speed[k], lane, select(pushed, get<F>(bundle.speed[k], lane), centre.speed(turn_of<F>(bundle, lane, k), va, vb)));
+            put(bundle.speed[k], lane,
+                select(pushed, get<F>(bundle.speed[k], lane), centre.speed(turn_of<F>(bundle, lane, k), va, vb)));
         }
     }
 
-    static constexpr std::uint32_t bounce_visits(std::uint32_t points) { return points > 1 ? (points - 1) * kBounceSweeps + 1 : points; }
+    static constexpr std::uint32_t bounce_visits(std::uint32_t points) {
+        return points > 1 ? (points - 1) * kBounceSweeps + 1 : points;
+    }
     // 0, 1, .., n - 1, n - 2, .., 0, 1, ..
     static constexpr std::uint32_t there_and_back(std::uint32_t visit, std::uint32_t points) {
         if (points < 2) return 0;
         const std::uint32_t at = visit % (2 * (points - 1));
         return at < points ? at : 2 * (points - 1) - at;
     }
-    // After the last substep: points that came in faster than the threshold and were pushed leave with e times that speed. Gone through up
-    // and down, so that what comes down flat goes up flat: after a single pass the first point has had the last ones' share.
+    // After the last substep: points that came in faster than the threshold and were pushed leave with e times that
+    // speed. Gone through up and down, so that what comes down flat goes up flat: after a single pass the first point
+    // has had the last ones' share.
     template <class F>
-    ORRERY_FN static void restitute(BouncingContactBundle& bundle, std::size_t lane, const StepConstants& step, VelocityT<F>& va,
-                                    VelocityT<F>& vb) {
+    ORRERY_FN static void restitute(BouncingContactBundle& bundle, std::size_t lane, const StepConstants& step,
+                                    VelocityT<F>& va, VelocityT<F>& vb) {
         const Frame<F> f = Frame<F>::of(bundle, lane);
         const Along<F> centre = at_centre(bundle, lane, f.n);
         const F zero(0.0f), restitution = get<F>(bundle.restitution, lane);
         const std::uint32_t points = bundle.head.points, visits = bounce_visits(points);
         for (std::uint32_t k = 0; k < points; ++k)
-            put(bundle.speed[k], lane, bounce<F>(get<F>(bundle.speed[k], lane), restitution, get<F>(point_rows(bundle, k).total, lane), step));
+            put(bundle.speed[k], lane,
+                bounce<F>(get<F>(bundle.speed[k], lane), restitution, get<F>(point_rows(bundle, k).total, lane), step));
         for (std::uint32_t visit = 0; visit < visits; ++visit) {
             const std::uint32_t k = there_and_back(visit, points);
             ContactPointRows& rows = point_rows(bundle, k);
             const Vec3T<F> g = turn_of<F>(bundle, lane, k);
-            const F asked = get<F>(bundle.speed[k], lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
+            const F asked = get<F>(bundle.speed[k], lane), total = get<F>(rows.total, lane),
+                    old = get<F>(rows.impulse, lane);
             const F change = get<F>(rows.mass, lane) * (centre.speed(g, va, vb) + asked);
             const F now = select(asked < zero, max(old - change, zero), old);
             put(rows.impulse, lane, now);
@@ -718,7 +774,8 @@ struct ContactFunctions {
     template <class F>
     ORRERY_FN static F bounce(F before, F restitution, F total, const StepConstants& step) {
         const F zero(0.0f);
-        return select((before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero), restitution * before, zero);
+        return select((before < F(-step.restitution_threshold_mps)) & (total > zero) & (restitution > zero),
+                      restitution * before, zero);
     }
 
     // The impulses to carry, in canonical form (no -0).
@@ -756,7 +813,8 @@ struct SurfaceContactFunctions : ContactFunctions {
     ORRERY_FN static void prepare_spring(Bundle& bundle, std::size_t lane, const StepConstants& step) {
         const F frequency = get<F>(bundle.frequency_hz, lane), recovery = get<F>(bundle.recovery, lane);
         const MaskOf<F> own = frequency > F(0.0f);
-        const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)), get<F>(bundle.damping_ratio, lane), F(step.h_s));
+        const SoftT<F> soft = soften(select(own, min(frequency, F(0.25f * step.inverse_h)), F(1.0f)),
+                                     get<F>(bundle.damping_ratio, lane), F(step.h_s));
         const MaskOf<F> slender = bundle.head.points > 2 ? is_slender<F>(bundle, lane) : F(0.0f) > F(0.0f);
         const SoftT<F> solvers = softness(step, get<F>(bundle.a, lane), get<F>(bundle.b, lane), slender);
         put(bundle.rate, lane, select(own, soft.rate, solvers.rate));
@@ -772,7 +830,9 @@ struct SurfaceContactFunctions : ContactFunctions {
         vb.angular = vb.angular + get<F>(bundle.b, lane).inverse_inertia * rolling;
     }
     template <class F>
-    ORRERY_FN static void finish_rolling(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.rolling_impulse, lane); }
+    ORRERY_FN static void finish_rolling(Bundle& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.rolling_impulse, lane);
+    }
 };
 
 ORRERY_LANES_END

@@ -10,16 +10,17 @@ namespace orrery::sim {
 
 struct DistanceLimitBundle {
     BundleHead head;
-    Vec3Rows anchor_a, anchor_b;     // local
-    LimitRows limit;                 // of the distance, m
+    Vec3Rows anchor_a, anchor_b;  // local
+    LimitRows limit;              // of the distance, m
     JointForceRows force;
     // Of the current poses:
     InertiaRows a, b;
-    Vec3Rows axis;                   // unit, from anchor A to anchor B
-    Vec3Rows angular_a, angular_b;   // r x axis, m
+    Vec3Rows axis;                  // unit, from anchor A to anchor B
+    Vec3Rows angular_a, angular_b;  // r x axis, m
 };
 
-inline void load_lane(DistanceLimitBundle& bundle, std::uint32_t lane, const DistanceLimit& joint, const float* impulse) {
+inline void load_lane(DistanceLimitBundle& bundle, std::uint32_t lane, const DistanceLimit& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_a, lane, joint.anchor_a);
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_lane(bundle.limit.low, lane, lower_end(joint.min_m, joint.max_m));
@@ -59,7 +60,9 @@ struct DistanceLimitFunctions {
     template <class F>
     using Bias = LimitBias<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) { return limit_bias<F>(bundle.limit, lane); }
+    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) {
+        return limit_bias<F>(bundle.limit, lane);
+    }
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
@@ -75,8 +78,8 @@ struct DistanceLimitFunctions {
         const Vec3T<F> d = (pose_b.position - pose_a.position) + (rb - ra);
         const Vec3T<F> n = normalize_or(d, Vec3T<F>{zero, one, zero}, F(1.0e-6f));
         const Vec3T<F> ja = cross(ra, n), jb = cross(rb, n);
-        const F response = ((a.inverse_mass + b.inverse_mass) + dot(ja, a.inverse_inertia * ja)) +
-                           dot(jb, b.inverse_inertia * jb);
+        const F response =
+            ((a.inverse_mass + b.inverse_mass) + dot(ja, a.inverse_inertia * ja)) + dot(jb, b.inverse_inertia * jb);
         put(bundle.a, lane, a);
         put(bundle.b, lane, b);
         put(bundle.axis, lane, n);
@@ -98,11 +101,11 @@ struct DistanceLimitFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
-        const F speed = (dot(get<F>(bundle.axis, lane), vb.linear - va.linear) +
-                         dot(get<F>(bundle.angular_b, lane), vb.angular)) -
-                        dot(get<F>(bundle.angular_a, lane), va.angular);
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
+        const F speed =
+            (dot(get<F>(bundle.axis, lane), vb.linear - va.linear) + dot(get<F>(bundle.angular_b, lane), vb.angular)) -
+            dot(get<F>(bundle.angular_a, lane), va.angular);
         apply(bundle, lane, limit_change<kRelax>(bundle.limit, lane, bias, speed), va, vb);
     }
 
@@ -111,7 +114,9 @@ struct DistanceLimitFunctions {
         add_rows<F>(bundle.force.linear, lane, get<F>(bundle.axis, lane) * get<F>(bundle.limit.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.limit.impulse, lane); }
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.limit.impulse, lane);
+    }
 };
 
 ORRERY_LANES_END

@@ -11,7 +11,9 @@ struct DistanceLimit {
     Spring spring;
 
     template <class Start>
-    static double at_start(const DistanceLimit& s, const Start& start) { return length(start.b(s.anchor_b) - start.a(s.anchor_a)); }
+    static double at_start(const DistanceLimit& s, const Start& start) {
+        return length(start.b(s.anchor_b) - start.a(s.anchor_a));
+    }
 
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {

@@ -12,7 +12,8 @@ struct DistanceServoBundle : PointRow {
     Vec3Rows anchor_a, anchor_b;  // local
 };
 
-inline void load_lane(DistanceServoBundle& bundle, std::uint32_t lane, const DistanceServo& joint, const float* impulse) {
+inline void load_lane(DistanceServoBundle& bundle, std::uint32_t lane, const DistanceServo& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_a, lane, joint.anchor_a);
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_servo(bundle.drive, lane, joint.target_m, joint.spring, joint.servo);

@@ -14,7 +14,9 @@ struct DistanceServo {
     static constexpr auto kTarget = &DistanceServo::target_m;
 
     template <class Start>
-    static double at_start(const DistanceServo& s, const Start& start) { return length(start.b(s.anchor_b) - start.a(s.anchor_a)); }
+    static double at_start(const DistanceServo& s, const Start& start) {
+        return length(start.b(s.anchor_b) - start.a(s.anchor_a));
+    }
 
     template <class Self, class Visitor>
     static void fields(Self& s, Visitor& v) {

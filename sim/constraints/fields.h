@@ -39,8 +39,8 @@
 
 #include <cstdint>
 
-#include "sim/constraints/settings.h"
 #include "orrery/types.hpp"
+#include "sim/constraints/settings.h"
 
 namespace orrery::sim {
 
@@ -51,29 +51,53 @@ template <class Derived>
 class FieldVisitor {
   public:
     template <class V>
-    void point(Side, const char*, V& v) { self().value(v); }
+    void point(Side, const char*, V& v) {
+        self().value(v);
+    }
     template <class V>
-    void world_point(const char*, V& v) { self().value(v); }
+    void world_point(const char*, V& v) {
+        self().value(v);
+    }
     template <class V>
-    void direction(Side, const char*, V& v) { self().value(v); }
+    void direction(Side, const char*, V& v) {
+        self().value(v);
+    }
     template <class V>
-    void velocity(Side, const char*, V& v, float) { self().value(v); }
+    void velocity(Side, const char*, V& v, float) {
+        self().value(v);
+    }
     template <class Q>
-    void turn(const char*, Q& q) { self().value(q); }
+    void turn(const char*, Q& q) {
+        self().value(q);
+    }
     template <class X>
-    void number(const char*, X& x, float, float) { self().value(x); }
+    void number(const char*, X& x, float, float) {
+        self().value(x);
+    }
     template <class X>
-    void speed(const char* name, X& x, float limit) { self().number(name, x, -limit, limit); }
+    void speed(const char* name, X& x, float limit) {
+        self().number(name, x, -limit, limit);
+    }
     template <class X>
-    void amount(const char*, X& x) { self().value(x); }
+    void amount(const char*, X& x) {
+        self().value(x);
+    }
     template <class B>
-    void flag(B& b) { self().value(b); }
+    void flag(B& b) {
+        self().value(b);
+    }
     template <class S>
-    void spring(const char*, S& s) { self().value(s.frequency_hz), self().value(s.damping_ratio), self().value(s.max_recovery_speed); }
+    void spring(const char*, S& s) {
+        self().value(s.frequency_hz), self().value(s.damping_ratio), self().value(s.max_recovery_speed);
+    }
     template <class S>
-    void servo(const char*, S& s) { self().value(s.max_speed), self().value(s.base_speed), self().value(s.max_force); }
+    void servo(const char*, S& s) {
+        self().value(s.max_speed), self().value(s.base_speed), self().value(s.max_force);
+    }
     template <class M>
-    void motor(const char*, M& m) { self().value(m.max_force), self().value(m.damping); }
+    void motor(const char*, M& m) {
+        self().value(m.max_force), self().value(m.damping);
+    }
     void ordered(const char*, float, const char*, float) {}
     void perpendicular(const char*, const Vec3&, const char*, const Vec3&) {}
     template <class T>

@@ -11,7 +11,7 @@ namespace orrery::sim {
 struct GearBundle : AngularRow {
     Vec3Rows axis_a, axis_b;  // local
     Row ratio;
-    Row state[6];             // of Joint::impulse, from 1 on
+    Row state[6];  // of Joint::impulse, from 1 on
 };
 
 inline void load_lane(GearBundle& bundle, std::uint32_t lane, const Gear& joint, const float* impulse) {
@@ -48,10 +48,12 @@ ORRERY_LANES_BEGIN
 //   value = (r theta_a - theta_b) + 2 pi (r turns_a - turns_b) - offset,  value' = r (wa . a) - wb . b
 //   J = [0, r a, 0, -b], here with the signs of RowT: angular_a = -r a, angular_b = -b
 //
-// The turns are summed with the error of the sum kept: multiples of the ratio and ones that nearly cancel fit two floats.
+// The turns are summed with the error of the sum kept: multiples of the ratio and ones that nearly cancel fit two
+// floats.
 struct GearFunctions : RowFunctions<GearFunctions, AngularRow> {
     template <class F>
-    ORRERY_FN static RowT<F> measure(GearBundle& bundle, std::size_t lane, const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
+    ORRERY_FN static RowT<F> measure(GearBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
+                                     const PoseT<F>& pose_b) {
         const F zero(0.0f), eight(8.0f), ratio = get<F>(bundle.ratio, lane);
         const Vec3T<F> local_a = get<F>(bundle.axis_a, lane), local_b = get<F>(bundle.axis_b, lane);
         const F kept = get<F>(bundle.state[5], lane);

@@ -12,19 +12,19 @@ struct HingeBundle {
     BundleHead head;
     Vec3Rows anchor_a, anchor_b, axis_a, axis_b, normal_a, normal_b;  // local
     SpringRows spring;
-    Row impulse[5];          // N s along world axes; N m s about row_u and row_v
-    Row limited;             // 1 or 0
-    LimitRows limit;         // of the angle, rad
+    Row impulse[5];   // N s along world axes; N m s about row_u and row_v
+    Row limited;      // 1 or 0
+    LimitRows limit;  // of the angle, rad
     JointForceRows force;
     // Of the current poses:
     InertiaRows a, b;
-    Vec3Rows arm_a, arm_b;   // world
+    Vec3Rows arm_a, arm_b;  // world
     Vec3Rows axis, row_u, row_v;
     LdltRows<5> mass;
-    Row bias[5];             // m/s, rad/s
-    Row coupling[5];         // what an impulse of one of the five does to the limit's speed: c
-    Row k_inv_c[5];             // what the five give way to an impulse of the limit: K^-1 c
-    Row response, relief;    // of the limit's speed to its own impulse, and what of that the five take back: c . K^-1 c
+    Row bias[5];           // m/s, rad/s
+    Row coupling[5];       // what an impulse of one of the five does to the limit's speed: c
+    Row k_inv_c[5];        // what the five give way to an impulse of the limit: K^-1 c
+    Row response, relief;  // of the limit's speed to its own impulse, and what of that the five take back: c . K^-1 c
 };
 
 // Angles lie in (-pi, pi]: these are never reached.
@@ -72,17 +72,18 @@ ORRERY_LANES_BEGIN
 //   C  = [ (xb + rb) - (xa + ra) ;  -v . b ;  u . b ]
 //   C' = [ vb + wb x rb - va - wa x ra ;  (wb - wa) . (v x b) ;  (wb - wa) . (b x u) ]
 //
-// from (v . b)' = (wa x v) . b + v . (wb x b) = -(wb - wa) . (v x b), and likewise for u. On the axis the rows are u and v;
-// C measures the sine of the angle between the axes. The five rows are one block: a wheel's axle is held by its lever, and
-// solved apart the point and the axis would undo each other.
+// from (v . b)' = (wa x v) . b + v . (wb x b) = -(wb - wa) . (v x b), and likewise for u. On the axis the rows are u
+// and v; C measures the sine of the angle between the axes. The five rows are one block: a wheel's axle is held by its
+// lever, and solved apart the point and the axis would undo each other.
 //
 // The limit is one row more, on the angle of normal_b from normal_a about a:
 //
 //   theta = atan2((na x nb) . a, na . nb),  theta' = (wb - wa) . a
 //
-// It is solved together with the block. Alone it would turn a body about its centre, where the hinge lets it turn about the
-// hinge only: what hangs on a lever is many times as heavy. With c = J M^-1 a the coupling, K the block and s its share of the
-// soft form, an impulse d of the limit changes the block's answer by -s K^-1 c d, so that the limit's speed afterwards is
+// It is solved together with the block. Alone it would turn a body about its centre, where the hinge lets it turn about
+// the hinge only: what hangs on a lever is many times as heavy. With c = J M^-1 a the coupling, K the block and s its
+// share of the soft form, an impulse d of the limit changes the block's answer by -s K^-1 c d, so that the limit's
+// speed afterwards is
 //
 //   theta'(v + what the block alone would do) + (a . M^-1 a - s c . K^-1 c) d
 struct HingeFunctions {
@@ -142,22 +143,26 @@ struct HingeFunctions {
             solve_ldlt(mass, k_inv_c);
             F relief = coupling[0] * k_inv_c[0];
             for (int i = 1; i < 5; ++i) relief = relief + coupling[i] * k_inv_c[i];
-            for (int i = 0; i < 5; ++i) put(bundle.coupling[i], lane, coupling[i]), put(bundle.k_inv_c[i], lane, k_inv_c[i]);
+            for (int i = 0; i < 5; ++i)
+                put(bundle.coupling[i], lane, coupling[i]), put(bundle.k_inv_c[i], lane, k_inv_c[i]);
             put(bundle.response, lane, dot(axis, turn));
             put(bundle.relief, lane, relief);
         }
-        refresh_limit(bundle.limit, lane, step, unwound(bundle.limit, lane, angle), F(0.0f));  // its mass is made with the block's, when it is solved
+        refresh_limit(bundle.limit, lane, step, unwound(bundle.limit, lane, angle),
+                      F(0.0f));  // its mass is made with the block's, when it is solved
     }
 
     template <class F>
-    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, const F (&row)[5], VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, const F (&row)[5], VelocityT<F>& va,
+                                VelocityT<F>& vb) {
         const Vec3T<F> push{row[0], row[1], row[2]};
         const Vec3T<F> turn = get<F>(bundle.row_u, lane) * row[3] + get<F>(bundle.row_v, lane) * row[4];
         subtract_impulse(va, get<F>(bundle.a, lane), push, cross(get<F>(bundle.arm_a, lane), push) + turn);
         add_impulse(vb, get<F>(bundle.b, lane), push, cross(get<F>(bundle.arm_b, lane), push) + turn);
     }
     template <class F>
-    ORRERY_FN static void apply_limit(const Bundle& bundle, std::size_t lane, F impulse, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void apply_limit(const Bundle& bundle, std::size_t lane, F impulse, VelocityT<F>& va,
+                                      VelocityT<F>& vb) {
         const Vec3T<F> turn = get<F>(bundle.axis, lane) * impulse;
         va.angular = va.angular - get<F>(bundle.a.inverse_inertia, lane) * turn;
         vb.angular = vb.angular + get<F>(bundle.b.inverse_inertia, lane) * turn;
@@ -172,10 +177,11 @@ struct HingeFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
-        const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane), axis = get<F>(bundle.axis, lane);
+        const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane),
+                       axis = get<F>(bundle.axis, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec3T<F> spin = vb.angular - va.angular;
         const F speed[5] = {slip.x, slip.y, slip.z, dot(spin, get<F>(bundle.row_u, lane)),
@@ -191,9 +197,11 @@ struct HingeFunctions {
             const F response = get<F>(bundle.response, lane);
             const F left = max(response - get<F>(bundle.relief, lane) * spring.mass_scale, response * F(kLeastLeft));
             const F mass = select(limited, inverse_or_zero(left), F(0.0f));
-            const F turn = limit_change<kRelax>(bundle.limit, lane, bias.limit, turning, mass), share = turn * spring.mass_scale;
+            const F turn = limit_change<kRelax>(bundle.limit, lane, bias.limit, turning, mass),
+                    share = turn * spring.mass_scale;
             // Others keep their bits, the sign of a zero too: whether they come this way depends on their neighbours.
-            for (int i = 0; i < 5; ++i) change[i] = select(limited, change[i] - get<F>(bundle.k_inv_c[i], lane) * share, change[i]);
+            for (int i = 0; i < 5; ++i)
+                change[i] = select(limited, change[i] - get<F>(bundle.k_inv_c[i], lane) * share, change[i]);
             VelocityT<F> a = va, b = vb;
             apply_limit(bundle, lane, turn, a, b);
             va.angular = select<F>(limited, a.angular, va.angular);
@@ -207,9 +215,10 @@ struct HingeFunctions {
     ORRERY_FN static void accumulate(Bundle& bundle, std::size_t lane) {
         const Row* p = bundle.impulse;
         add_rows<F>(bundle.force.linear, lane, Vec3T<F>{get<F>(p[0], lane), get<F>(p[1], lane), get<F>(p[2], lane)});
-        add_rows<F>(bundle.force.angular, lane,
-                    (get<F>(bundle.row_u, lane) * get<F>(p[3], lane) + get<F>(bundle.row_v, lane) * get<F>(p[4], lane)) +
-                        get<F>(bundle.axis, lane) * get<F>(bundle.limit.impulse, lane));
+        add_rows<F>(
+            bundle.force.angular, lane,
+            (get<F>(bundle.row_u, lane) * get<F>(p[3], lane) + get<F>(bundle.row_v, lane) * get<F>(p[4], lane)) +
+                get<F>(bundle.axis, lane) * get<F>(bundle.limit.impulse, lane));
     }
     template <class F>
     ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {

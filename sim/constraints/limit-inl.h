@@ -1,6 +1,6 @@
-// A one-sided row: a value with a derivative J v that is to stay within [low, high]. The nearer end counts. Inside, the row
-// lets the value come as far as the end in this substep and no farther (bias e / h, rigid); beyond it, the row is a spring.
-// Ends that meet make an equality. A positive impulse raises the value.
+// A one-sided row: a value with a derivative J v that is to stay within [low, high]. The nearer end counts. Inside, the
+// row lets the value come as far as the end in this substep and no farther (bias e / h, rigid); beyond it, the row is a
+// spring. Ends that meet make an equality. A positive impulse raises the value.
 
 #if defined(ORRERY_CONSTRAINTS_LIMIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_LIMIT_INL_H_
@@ -21,11 +21,12 @@ struct LimitBias {
 };
 template <class F>
 ORRERY_FN LimitBias<F> limit_bias(const LimitRows& rows, std::size_t lane) {
-    return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane), get<F>(rows.min_impulse, lane), get<F>(rows.max_impulse, lane)};
+    return {get<F>(rows.bias, lane), get<F>(rows.beyond, lane), get<F>(rows.min_impulse, lane),
+            get<F>(rows.max_impulse, lane)};
 }
 
-// The same angle, at most half a turn from the middle of the row's range: what has turned past pi is beyond the end that it passed, and a
-// servo turns back by the short way.
+// The same angle, at most half a turn from the middle of the row's range: what has turned past pi is beyond the end
+// that it passed, and a servo turns back by the short way.
 template <class F>
 ORRERY_FN F unwound(const LimitRows& rows, std::size_t lane, F angle) {
     const F beside = angle - (get<F>(rows.low, lane) + get<F>(rows.high, lane)) * F(0.5f);
@@ -47,8 +48,8 @@ ORRERY_FN void refresh_limit(LimitRows& rows, std::size_t lane, const StepConsta
     put(rows.mass, lane, mass);
 }
 
-// The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the solve
-// pass for a user's, at the end that was the nearer one then.
+// The change of the row's impulse for the speed J v, which `mass` makes vanish. As for all springs, relax repeats the
+// solve pass for a user's, at the end that was the nearer one then.
 template <bool kRelax, class F>
 ORRERY_FN F limit_change(LimitRows& rows, std::size_t lane, LimitBias<F> bias, F speed, F mass, F own_impulse_scale) {
     const F zero(0.0f), one(1.0f);

@@ -18,7 +18,8 @@ ORRERY_LANES_BEGIN
 template <Drive kDrive = Drive::hold>
 struct LineFunctions : RowFunctions<LineFunctions<kDrive>, PointRow, kDrive> {
     template <class F>
-    ORRERY_FN static RowT<F> measure(const LineRow& bundle, std::size_t lane, const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
+    ORRERY_FN static RowT<F> measure(const LineRow& bundle, std::size_t lane, const PoseT<F>& pose_a,
+                                     const PoseT<F>& pose_b) {
         const Vec3T<F> n = rotate(pose_a.orientation, get<F>(bundle.axis_a, lane));
         const Vec3T<F> ra = rotate(pose_a.orientation, get<F>(bundle.anchor_a, lane));
         const Vec3T<F> rb = rotate(pose_b.orientation, get<F>(bundle.anchor_b, lane));

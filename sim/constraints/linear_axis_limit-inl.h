@@ -10,7 +10,8 @@ namespace orrery::sim {
 
 struct LinearAxisLimitBundle : LineRow {};
 
-inline void load_lane(LinearAxisLimitBundle& bundle, std::uint32_t lane, const LinearAxisLimit& joint, const float* impulse) {
+inline void load_lane(LinearAxisLimitBundle& bundle, std::uint32_t lane, const LinearAxisLimit& joint,
+                      const float* impulse) {
     load_line(bundle, lane, joint);
     set_limit(bundle.drive, lane, joint.min_m, joint.max_m, joint.spring);
     load_impulses(bundle, lane, impulse);

@@ -15,7 +15,8 @@ struct LinearAxisLimit {
     static void fields(Self& s, Visitor& v) {
         v.point(Side::a, "anchor_a", s.anchor_a), v.point(Side::b, "anchor_b", s.anchor_b);
         v.direction(Side::a, "axis_a", s.axis_a);
-        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m), v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
+        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m),
+            v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
         v.spring("spring", s.spring);
         v.ordered("min_m", s.min_m, "max_m", s.max_m);
     }

@@ -10,7 +10,8 @@ namespace orrery::sim {
 
 struct LinearAxisMotorBundle : LineRow {};
 
-inline void load_lane(LinearAxisMotorBundle& bundle, std::uint32_t lane, const LinearAxisMotor& joint, const float* impulse) {
+inline void load_lane(LinearAxisMotorBundle& bundle, std::uint32_t lane, const LinearAxisMotor& joint,
+                      const float* impulse) {
     load_line(bundle, lane, joint);
     set_motor(bundle.drive, lane, joint.target_mps, joint.motor);
     load_impulses(bundle, lane, impulse);

@@ -10,7 +10,8 @@ namespace orrery::sim {
 
 struct LinearAxisServoBundle : LineRow {};
 
-inline void load_lane(LinearAxisServoBundle& bundle, std::uint32_t lane, const LinearAxisServo& joint, const float* impulse) {
+inline void load_lane(LinearAxisServoBundle& bundle, std::uint32_t lane, const LinearAxisServo& joint,
+                      const float* impulse) {
     load_line(bundle, lane, joint);
     set_servo(bundle.drive, lane, joint.target_m, joint.spring, joint.servo);
     load_impulses(bundle, lane, impulse);

@@ -1,4 +1,5 @@
-// The bundles of every constraint of list.h; in a pass of the lanes their functions, too. No include guard: each header has its own.
+// The bundles of every constraint of list.h; in a pass of the lanes their functions, too. No include guard: each header
+// has its own.
 #include "sim/constraints/angular_axis_gear_motor-inl.h"
 #include "sim/constraints/angular_axis_motor-inl.h"
 #include "sim/constraints/angular_hinge-inl.h"

@@ -43,45 +43,45 @@
 
 // The parts of the list are compiled in parallel: solver/joints_<part>.cpp. The first part has the constraints that
 // scenes have thousands of.
-#define ORRERY_CONSTRAINTS_1(X)                     \
-    X(BallSocket, ball_socket)                      \
-    X(Hinge, hinge)                                 \
-    X(Weld, weld)                                   \
-    X(DistanceLimit, distance_limit)                \
-    X(OneBodyLinearServo, one_body_linear_servo)    \
-    X(AngularAxisMotor, angular_axis_motor)         \
-    X(SwingLimit, swing_limit)                      \
+#define ORRERY_CONSTRAINTS_1(X)                  \
+    X(BallSocket, ball_socket)                   \
+    X(Hinge, hinge)                              \
+    X(Weld, weld)                                \
+    X(DistanceLimit, distance_limit)             \
+    X(OneBodyLinearServo, one_body_linear_servo) \
+    X(AngularAxisMotor, angular_axis_motor)      \
+    X(SwingLimit, swing_limit)                   \
     X(TwistLimit, twist_limit)
 
-#define ORRERY_CONSTRAINTS_2(X)                             \
-    X(TwistServo, twist_servo)                              \
-    X(TwistMotor, twist_motor)                              \
-    X(AngularSwivelHinge, angular_swivel_hinge)             \
-    X(AngularAxisGearMotor, angular_axis_gear_motor)        \
-    X(DistanceServo, distance_servo)                        \
-    X(CenterDistance, center_distance)                      \
-    X(CenterDistanceLimit, center_distance_limit)           \
-    X(LinearAxisServo, linear_axis_servo)                   \
-    X(LinearAxisLimit, linear_axis_limit)                   \
-    X(LinearAxisMotor, linear_axis_motor)                   \
-    X(Gear, gear)                                           \
-    X(RackAndPinion, rack_and_pinion)                       \
+#define ORRERY_CONSTRAINTS_2(X)                      \
+    X(TwistServo, twist_servo)                       \
+    X(TwistMotor, twist_motor)                       \
+    X(AngularSwivelHinge, angular_swivel_hinge)      \
+    X(AngularAxisGearMotor, angular_axis_gear_motor) \
+    X(DistanceServo, distance_servo)                 \
+    X(CenterDistance, center_distance)               \
+    X(CenterDistanceLimit, center_distance_limit)    \
+    X(LinearAxisServo, linear_axis_servo)            \
+    X(LinearAxisLimit, linear_axis_limit)            \
+    X(LinearAxisMotor, linear_axis_motor)            \
+    X(Gear, gear)                                    \
+    X(RackAndPinion, rack_and_pinion)                \
     X(Pulley, pulley)
 
-#define ORRERY_CONSTRAINTS_3(X)                             \
-    X(BallSocketServo, ball_socket_servo)                   \
-    X(BallSocketMotor, ball_socket_motor)                   \
-    X(AngularServo, angular_servo)                          \
-    X(AngularMotor, angular_motor)                          \
-    X(OneBodyLinearMotor, one_body_linear_motor)            \
-    X(OneBodyAngularServo, one_body_angular_servo)          \
-    X(OneBodyAngularMotor, one_body_angular_motor)          \
-    X(SwivelHinge, swivel_hinge)                            \
-    X(AngularHinge, angular_hinge)                          \
-    X(PointOnLineServo, point_on_line_servo)                \
-    X(Slider, slider)                                       \
-    X(Wheel, wheel)                                         \
-    X(Area, area)                                           \
+#define ORRERY_CONSTRAINTS_3(X)                    \
+    X(BallSocketServo, ball_socket_servo)          \
+    X(BallSocketMotor, ball_socket_motor)          \
+    X(AngularServo, angular_servo)                 \
+    X(AngularMotor, angular_motor)                 \
+    X(OneBodyLinearMotor, one_body_linear_motor)   \
+    X(OneBodyAngularServo, one_body_angular_servo) \
+    X(OneBodyAngularMotor, one_body_angular_motor) \
+    X(SwivelHinge, swivel_hinge)                   \
+    X(AngularHinge, angular_hinge)                 \
+    X(PointOnLineServo, point_on_line_servo)       \
+    X(Slider, slider)                              \
+    X(Wheel, wheel)                                \
+    X(Area, area)                                  \
     X(Volume, volume)
 
 #define ORRERY_CONSTRAINTS(X) ORRERY_CONSTRAINTS_1(X) ORRERY_CONSTRAINTS_2(X) ORRERY_CONSTRAINTS_3(X)
@@ -104,8 +104,10 @@ inline constexpr const char* kConstraintNames[kConstraintTypes] = {ORRERY_CONSTR
 // The number of bodies of a constraint: 1 (B alone, A is the world) to 4.
 template <class T>
 constexpr int body_count() {
-    if constexpr (requires { T::kBodies; }) return T::kBodies;
-    else return 2;
+    if constexpr (requires { T::kBodies; })
+        return T::kBodies;
+    else
+        return 2;
 }
 inline int body_count(const Constraint& constraint) {
     return std::visit([]<class T>(const T&) { return body_count<T>(); }, constraint);

@@ -1,7 +1,8 @@
 // The functions of many_form.h: J = [direction_i] on the linear velocities alone, held as in row_form-inl.h.
 //
-// The unit of the value, m^2 or m^3, says nothing of how fast bodies go: an impulse l changes C' by K l, K = sum |direction_i|^2 / m_i, and
-// the speed of a body by |direction_i| / m_i l. So C' is bounded by what gives the greatest of these the speed of recovery.
+// The unit of the value, m^2 or m^3, says nothing of how fast bodies go: an impulse l changes C' by K l, K = sum
+// |direction_i|^2 / m_i, and the speed of a body by |direction_i| / m_i l. So C' is bounded by what gives the greatest
+// of these the speed of recovery.
 
 #if defined(ORRERY_CONSTRAINTS_MANY_FORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_MANY_FORM_INL_H_
@@ -29,7 +30,9 @@ struct ManyFormFunctions {
     template <class F>
     using Bias = LimitBias<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const ManyForm& bundle, std::size_t lane) { return limit_bias<F>(bundle.drive.hold, lane); }
+    ORRERY_FN static Bias<F> bias(const ManyForm& bundle, std::size_t lane) {
+        return limit_bias<F>(bundle.drive.hold, lane);
+    }
 
     template <class F>
     ORRERY_FN static void prepare(ManyForm& bundle, std::size_t lane, const StepConstants& step) {
@@ -56,10 +59,13 @@ struct ManyFormFunctions {
     }
     template <class F>
     ORRERY_FN static void accumulate(ManyForm& bundle, std::size_t lane) {
-        add_rows<F>(bundle.force.linear, lane, get<F>(bundle.direction[1], lane) * get<F>(bundle.drive.hold.impulse, lane));
+        add_rows<F>(bundle.force.linear, lane,
+                    get<F>(bundle.direction[1], lane) * get<F>(bundle.drive.hold.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(ManyForm& bundle, std::size_t lane) { canonicalise<F>(bundle.drive.hold.impulse, lane); }
+    ORRERY_FN static void finish(ManyForm& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.drive.hold.impulse, lane);
+    }
 };
 
 // What a constraint of this form derives from: it has `measure<F>(positions)`, which gives its ManyT.
@@ -67,8 +73,8 @@ template <class Constraint>
 struct ManyFunctions : ManyFormFunctions {
     using ManyBodies = ManyFormFunctions;
     template <class F>
-    ORRERY_FN static void refresh(ManyForm& bundle, std::size_t lane, const StepConstants& step, const Vec3T<F> (&positions)[4],
-                                  const F (&inverse_mass)[4]) {
+    ORRERY_FN static void refresh(ManyForm& bundle, std::size_t lane, const StepConstants& step,
+                                  const Vec3T<F> (&positions)[4], const F (&inverse_mass)[4]) {
         const ManyT<F> row = Constraint::template measure<F>(positions);
         F response(0.0f), fastest(0.0f);
         for (std::size_t i = 0; i < 4; ++i) {

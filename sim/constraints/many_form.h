@@ -9,9 +9,9 @@ struct ManyForm : ManyHead {
     DriveRows drive;
     JointForceRows force;
     // Of the current poses:
-    Vec3Rows direction[4];                   // C' = sum direction[i] . v_i; zero for D if there are three bodies
+    Vec3Rows direction[4];  // C' = sum direction[i] . v_i; zero for D if there are three bodies
     Row inverse_mass[4];
-    Row recovery;                            // m/s, of the body that the row moves fastest
+    Row recovery;  // m/s, of the body that the row moves fastest
 };
 
 inline void load_impulses(ManyForm& bundle, std::uint32_t lane, const float* impulse) {

@@ -1,7 +1,8 @@
-// A nonconvex contact of two bodies: two to four points, each with a normal and friction of its own, as where a compound or a ball
-// touches several children or triangles. Its description is as many manifolds of one point of the same bodies, one behind the other
-// in their order (sim/collision/manifold.h). What has several points with one normal is a convex contact by itself (contact-inl.h), and a
-// single point is the same as either. Contacts with a surface of their own (ContactSurface) stay convex ones, one manifold each.
+// A nonconvex contact of two bodies: two to four points, each with a normal and friction of its own, as where a
+// compound or a ball touches several children or triangles. Its description is as many manifolds of one point of the
+// same bodies, one behind the other in their order (sim/collision/manifold.h). What has several points with one normal
+// is a convex contact by itself (contact-inl.h), and a single point is the same as either. Contacts with a surface of
+// their own (ContactSurface) stay convex ones, one manifold each.
 
 #ifndef ORRERY_CONSTRAINTS_NONCONVEX_CONTACT_BUNDLE_
 #define ORRERY_CONSTRAINTS_NONCONVEX_CONTACT_BUNDLE_
@@ -38,7 +39,9 @@ struct NonconvexContactBundle {
 };
 
 inline NonconvexPointRows& point_rows(NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
-inline const NonconvexPointRows& point_rows(const NonconvexContactBundle& bundle, std::uint32_t k) { return bundle.points[k]; }
+inline const NonconvexPointRows& point_rows(const NonconvexContactBundle& bundle, std::uint32_t k) {
+    return bundle.points[k];
+}
 
 inline void load_lane(NonconvexContactBundle& bundle, std::uint32_t lane, Manifolds points) {
     set_lane(bundle.friction, lane, points[0].friction);
@@ -86,9 +89,10 @@ ORRERY_LANES_BEGIN
 //   C  = n . (xb + rb - xa - ra) >= 0        C' = n . (vb + wb x rb - va - wa x ra)      J = [-n, -(ra x n), n, rb x n]
 //   friction: (C' along t, C' along u) = 0, within a circle of mu times the point's normal impulse
 //
-// with the same bias, softness and order as a convex contact's: C linear about the tick's start, friction in the relax pass after all
-// normals. The points' normals differ, so that one point's impulse is felt by another through the velocities: they are solved one
-// after the other, each on what the one before left. A lone point has no lever to twist about: there is no twist friction here.
+// with the same bias, softness and order as a convex contact's: C linear about the tick's start, friction in the relax
+// pass after all normals. The points' normals differ, so that one point's impulse is felt by another through the
+// velocities: they are solved one after the other, each on what the one before left. A lone point has no lever to twist
+// about: there is no twist friction here.
 struct NonconvexContactFunctions {
     using Bundle = NonconvexContactBundle;
 
@@ -123,7 +127,8 @@ struct NonconvexContactFunctions {
             put(rows.total, lane, zero);
             const Mat23T<F> fa{cross(ra, t), cross(ra, u)}, fb{cross(rb, t), cross(rb, u)};
             const Sym2T<F> ka = sandwich(fa, a.inverse_inertia), kb = sandwich(fb, b.inverse_inertia);
-            const Sym2T<F> friction_mass = inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
+            const Sym2T<F> friction_mass =
+                inverse_or_zero(Sym2T<F>{(linear + ka.xx) + kb.xx, ka.xy + kb.xy, (linear + ka.yy) + kb.yy});
             put(rows.friction_mass, lane, friction_mass);
             put(rows.friction_least, lane, ContactFunctions::least_of(friction_mass));
             const Vec3T<F> carried = get<F>(rows.world_friction, lane);
@@ -150,14 +155,16 @@ struct NonconvexContactFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void solve_friction(Bundle& bundle, NonconvexPointRows& rows, std::size_t lane, F normal, const InertiaT<F>& a,
-                                         const InertiaT<F>& b, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void solve_friction(Bundle& bundle, NonconvexPointRows& rows, std::size_t lane, F normal,
+                                         const InertiaT<F>& a, const InertiaT<F>& b, VelocityT<F>& va,
+                                         VelocityT<F>& vb) {
         const Vec3T<F> n = get<F>(rows.normal, lane), t = get<F>(rows.tangent, lane), u = cross(n, t);
         const Vec3T<F> ra = get<F>(rows.arm_a, lane), rb = ra + get<F>(bundle.to_b, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec2T<F> old = get<F>(rows.friction_impulse, lane);
-        const Vec2T<F> now = ContactFunctions::coulomb(old, Vec2T<F>{dot(slip, t), dot(slip, u)}, get<F>(rows.friction_mass, lane),
-                                                       get<F>(rows.friction_least, lane), get<F>(bundle.friction, lane) * normal);
+        const Vec2T<F> now =
+            ContactFunctions::coulomb(old, Vec2T<F>{dot(slip, t), dot(slip, u)}, get<F>(rows.friction_mass, lane),
+                                      get<F>(rows.friction_least, lane), get<F>(bundle.friction, lane) * normal);
         put(rows.friction_impulse, lane, now);
         const Vec3T<F> push = t * (now.x - old.x) + u * (now.y - old.y);
         subtract_impulse(va, a, push, cross(ra, push));
@@ -166,8 +173,9 @@ struct NonconvexContactFunctions {
 
     // kThin: friction of each point is bound by no more than its `most`, which is then what it was bound by.
     template <bool kRelax, bool kThin, class F>
-    ORRERY_FN static void solve_once(Bundle& bundle, std::size_t lane, const StepConstants& step, F* most, const VelocityT<F>& da,
-                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void solve_once(Bundle& bundle, std::size_t lane, const StepConstants& step, F* most,
+                                     const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va,
+                                     VelocityT<F>& vb) {
         const F zero(0.0f), one(1.0f);
         const InertiaT<F> a = get<F>(bundle.a, lane), b = get<F>(bundle.b, lane);
         const std::uint32_t points = bundle.head.points;
@@ -178,7 +186,8 @@ struct NonconvexContactFunctions {
             const MaskOf<F> apart = s > zero;
             F bias = select(apart, s * F(step.inverse_h), zero), mass = get<F>(rows.mass, lane), softness = zero;
             if constexpr (!kRelax) {
-                const F pull = max(get<F>(bundle.rate, lane) * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
+                const F pull =
+                    max(get<F>(bundle.rate, lane) * min(s + F(step.slop_m), zero), F(-step.max_recovery_speed_mps));
                 bias = select(apart, bias, pull);
                 mass = mass * select(apart, one, get<F>(bundle.mass_scale, lane));
                 softness = select(apart, zero, get<F>(bundle.impulse_scale, lane));
@@ -205,8 +214,9 @@ struct NonconvexContactFunctions {
     }
     // Of thin bodies, as ContactFunctions.
     template <class F>
-    ORRERY_FN static void relax_thin(Bundle& bundle, std::size_t lane, const StepConstants& step, const VelocityT<F>& da,
-                                     const VelocityT<F>& db, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void relax_thin(Bundle& bundle, std::size_t lane, const StepConstants& step,
+                                     const VelocityT<F>& da, const VelocityT<F>& db, VelocityT<F>& va,
+                                     VelocityT<F>& vb) {
         F most[kMaxManifoldPoints] = {F(kNoLimit), F(kNoLimit), F(kNoLimit), F(kNoLimit)};
         for (int sweep = 0; sweep < ContactFunctions::kThinSweeps; ++sweep) {
             for (std::uint32_t k = 0; k < bundle.head.points && sweep > 0; ++k) {
@@ -236,13 +246,16 @@ struct NonconvexContactFunctions {
         const std::uint32_t points = bundle.head.points, visits = ContactFunctions::bounce_visits(points);
         for (std::uint32_t k = 0; k < points; ++k) {
             NonconvexPointRows& rows = bundle.points[k];
-            put(rows.speed, lane, ContactFunctions::bounce<F>(get<F>(rows.speed, lane), restitution, get<F>(rows.total, lane), step));
+            put(rows.speed, lane,
+                ContactFunctions::bounce<F>(get<F>(rows.speed, lane), restitution, get<F>(rows.total, lane), step));
         }
         for (std::uint32_t visit = 0; visit < visits; ++visit) {
             NonconvexPointRows& rows = bundle.points[ContactFunctions::there_and_back(visit, points)];
             const auto p = along<F>(rows, lane);
-            const F asked = get<F>(rows.speed, lane), total = get<F>(rows.total, lane), old = get<F>(rows.impulse, lane);
-            const F now = select(asked < zero, max(old - get<F>(rows.mass, lane) * (p.speed(va, vb) + asked), zero), old);
+            const F asked = get<F>(rows.speed, lane), total = get<F>(rows.total, lane),
+                    old = get<F>(rows.impulse, lane);
+            const F now =
+                select(asked < zero, max(old - get<F>(rows.mass, lane) * (p.speed(va, vb) + asked), zero), old);
             put(rows.impulse, lane, now);
             put(rows.total, lane, total + (now - old));
             p.push(now - old, a, b, va, vb);

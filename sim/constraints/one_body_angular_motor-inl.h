@@ -38,8 +38,8 @@ ORRERY_LANES_BEGIN
 // C' = wb - target.
 struct OneBodyAngularMotorFunctions : ThreeFunctions<OneBodyAngularMotorFunctions, AngularThree, Drive::motor> {
     template <class F>
-    ORRERY_FN static ThreeT<F> measure(const OneBodyAngularMotorBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
-                                       const PoseT<F>& pose_b) {
+    ORRERY_FN static ThreeT<F> measure(const OneBodyAngularMotorBundle& bundle, std::size_t lane,
+                                       const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
         ThreeT<F> rows;
         static_cast<void>(pose_a), static_cast<void>(pose_b);
         rows.error = get<F>(bundle.target, lane);

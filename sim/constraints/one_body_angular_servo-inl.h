@@ -40,8 +40,8 @@ ORRERY_LANES_BEGIN
 //   C = axis(e) angle(e),  C' = wb along C, and everywhere at C = 0
 struct OneBodyAngularServoFunctions : ThreeFunctions<OneBodyAngularServoFunctions, AngularThree> {
     template <class F>
-    ORRERY_FN static ThreeT<F> measure(const OneBodyAngularServoBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
-                                       const PoseT<F>& pose_b) {
+    ORRERY_FN static ThreeT<F> measure(const OneBodyAngularServoBundle& bundle, std::size_t lane,
+                                       const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
         ThreeT<F> rows;
         static_cast<void>(pose_a);
         rows.error = rotation_vector(pose_b.orientation * conjugate(get<F>(bundle.target, lane)));

@@ -10,21 +10,22 @@ namespace orrery::sim {
 
 struct OneBodyLinearServoBundle {
     BundleHead head;
-    Vec3Rows anchor_b;                       // local
-    Vec3Rows target;                         // m, world
+    Vec3Rows anchor_b;  // local
+    Vec3Rows target;    // m, world
     SpringRows spring;
-    Row max_speed, base_speed, max_force;    // m/s, m/s, N
-    Row max_impulse;                         // N s of a substep, from prepare on
-    Vec3Rows impulse;                        // N s of one substep, world axes
+    Row max_speed, base_speed, max_force;  // m/s, m/s, N
+    Row max_impulse;                       // N s of a substep, from prepare on
+    Vec3Rows impulse;                      // N s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
     InertiaRows b;
-    Vec3Rows arm_b;                          // world
+    Vec3Rows arm_b;  // world
     Sym3Rows mass;
-    Vec3Rows bias;                           // m/s
+    Vec3Rows bias;  // m/s
 };
 
-inline void load_lane(OneBodyLinearServoBundle& bundle, std::uint32_t lane, const OneBodyLinearServo& joint, const float* impulse) {
+inline void load_lane(OneBodyLinearServoBundle& bundle, std::uint32_t lane, const OneBodyLinearServo& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_lane(bundle.target, lane, joint.target);
     set_lane(bundle.spring, lane, joint.spring);
@@ -59,15 +60,17 @@ ORRERY_LANES_BEGIN
 //   C' = vb + wb x rb
 //   J  = [E, -[rb]x],  K = (1/mb) E + [rb]x Ib^-1 [rb]x^T,  m_eff = K^-1
 //
-// The spring says how fast to approach; that speed is at most max_speed and at least base_speed until the target is within
-// one substep. The whole impulse of a substep is at most max_force h long. A is not moved.
+// The spring says how fast to approach; that speed is at most max_speed and at least base_speed until the target is
+// within one substep. The whole impulse of a substep is at most max_force h long. A is not moved.
 struct OneBodyLinearServoFunctions {
     using Bundle = OneBodyLinearServoBundle;
 
     template <class F>
     using Bias = Vec3T<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) { return get<F>(bundle.bias, lane); }
+    ORRERY_FN static Bias<F> bias(const Bundle& bundle, std::size_t lane) {
+        return get<F>(bundle.bias, lane);
+    }
 
     template <class F>
     ORRERY_FN static void prepare(Bundle& bundle, std::size_t lane, const StepConstants& step) {
@@ -83,8 +86,7 @@ struct OneBodyLinearServoFunctions {
         const Vec3T<F> rb = rotate(pose_b.orientation, get<F>(bundle.anchor_b, lane));
         put(bundle.b, lane, b);
         put(bundle.arm_b, lane, rb);
-        put(bundle.mass, lane,
-            inverse_or_zero(add_diagonal(lever_sandwich(rb, b.inverse_inertia), b.inverse_mass)));
+        put(bundle.mass, lane, inverse_or_zero(add_diagonal(lever_sandwich(rb, b.inverse_inertia), b.inverse_mass)));
 
         const Vec3T<F> error = (pose_b.position - get<F>(bundle.target, lane)) + rb;
         const F distance = length(error);
@@ -105,13 +107,14 @@ struct OneBodyLinearServoFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>&,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>&, VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         const Vec3T<F> speed = vb.linear + cross(vb.angular, get<F>(bundle.arm_b, lane));
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
-                                       old * spring.impulse_scale);
+        const Vec3T<F> wanted =
+            old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
+                   old * spring.impulse_scale);
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);
         apply(bundle, lane, now - old, vb);
@@ -122,7 +125,9 @@ struct OneBodyLinearServoFunctions {
         add_rows<F>(bundle.force.linear, lane, get<F>(bundle.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) { canonicalise<F>(bundle.impulse, lane); }
+    ORRERY_FN static void finish(Bundle& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.impulse, lane);
+    }
 };
 
 ORRERY_LANES_END

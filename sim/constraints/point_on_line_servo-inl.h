@@ -12,7 +12,8 @@ struct PointOnLineServoBundle : PointOnLineRows {
     Vec3Rows anchor_a, anchor_b, axis_a;  // local
 };
 
-inline void load_lane(PointOnLineServoBundle& bundle, std::uint32_t lane, const PointOnLineServo& joint, const float* impulse) {
+inline void load_lane(PointOnLineServoBundle& bundle, std::uint32_t lane, const PointOnLineServo& joint,
+                      const float* impulse) {
     set_lane(bundle.anchor_a, lane, joint.anchor_a);
     set_lane(bundle.anchor_b, lane, joint.anchor_b);
     set_lane(bundle.axis_a, lane, joint.axis_a);
@@ -44,8 +45,7 @@ ORRERY_LANES_BEGIN
 struct PointOnLineServoFunctions : BlockFunctions<PointOnLineServoFunctions, PointOnLineRows, true> {
     template <class F>
     ORRERY_FN static BlockT<PointOnLineRows, F> measure(const PointOnLineServoBundle& bundle, std::size_t lane,
-                                                        const PoseT<F>& pose_a,
-                                              const PoseT<F>& pose_b) {
+                                                        const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
         const Vec3T<F> local = get<F>(bundle.axis_a, lane);
         const Vec3T<F> n = rotate(pose_a.orientation, local), u = rotate(pose_a.orientation, any_across(local));
         const Vec3T<F> v = cross(n, u);

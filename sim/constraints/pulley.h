@@ -7,8 +7,8 @@ namespace orrery::sim {
 // A rope from a point of A over two wheels, at points of the world, to a point of B. It keeps length_a + ratio *
 // length_b within [min, max]. A ratio of 2 is a block and tackle on the side of B.
 struct Pulley {
-    Vec3 anchor_a, anchor_b;      // m, local
-    Vec3 wheel_a, wheel_b;        // m, world
+    Vec3 anchor_a, anchor_b;  // m, local
+    Vec3 wheel_a, wheel_b;    // m, world
     float ratio = 1.0f;
     float min_m = 0.0f, max_m = 1.0f;
     Spring spring;

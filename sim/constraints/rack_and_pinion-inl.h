@@ -11,10 +11,11 @@ namespace orrery::sim {
 struct RackAndPinionBundle : PointRow {
     Vec3Rows axis_a, axis_b;  // local
     Row radius;
-    Row state[4];             // of Joint::impulse, from 1 on
+    Row state[4];  // of Joint::impulse, from 1 on
 };
 
-inline void load_lane(RackAndPinionBundle& bundle, std::uint32_t lane, const RackAndPinion& joint, const float* impulse) {
+inline void load_lane(RackAndPinionBundle& bundle, std::uint32_t lane, const RackAndPinion& joint,
+                      const float* impulse) {
     set_lane(bundle.axis_a, lane, joint.axis_a);
     set_lane(bundle.axis_b, lane, joint.axis_b);
     set_lane(bundle.radius, lane, joint.radius_m);
@@ -57,7 +58,8 @@ struct RackAndPinionFunctions : RowFunctions<RackAndPinionFunctions, PointRow> {
         const MaskOf<F> begun = kept > zero;
         const F reference = select(begun, kept, choose_reference(pose_a.orientation, local));
         const F angle = twist_angle(pose_a.orientation, local, reference);
-        const F turns = select(begun, get<F>(bundle.state[1], lane) + turn_between(get<F>(bundle.state[0], lane), angle), zero);
+        const F turns =
+            select(begun, get<F>(bundle.state[1], lane) + turn_between(get<F>(bundle.state[0], lane), angle), zero);
         const Vec3T<F> n = rotate(pose_b.orientation, get<F>(bundle.axis_b, lane));
         const Vec3T<F> d = pose_b.position - pose_a.position;
         const F gap = radius * (angle + F(2.0f * kPi) * turns) - dot(n, d);

@@ -1,12 +1,14 @@
 // The functions of row_form.h. With the Jacobian row J of a constraint and its value x:
 //
 //   hold     x' = J v, within [low, high]: limit-inl.h.
-//   servo    the same with ends that meet, approached as fast as the spring says, at least base_speed until there is no more
-//            than one substep to go, at most max_speed. Relax keeps the default rigidity too: a servo of bounded force is on its
-//            way for many substeps, and a pass that asks for rest would take its speed again.
-//   motor    J v = target, no position. Damping c makes it soft: the force is c (target - J v), so that with g = 1 / (c h), 0 if
-//            c = 0, the change is -(J v - target + g accumulated) / (k + g): a spring's with a mass of 1 / (k + g), all of it,
-//            and an impulse scale of g / (k + g). Both passes do the same.
+//   servo    the same with ends that meet, approached as fast as the spring says, at least base_speed until there is no
+//   more
+//            than one substep to go, at most max_speed. Relax keeps the default rigidity too: a servo of bounded force
+//            is on its way for many substeps, and a pass that asks for rest would take its speed again.
+//   motor    J v = target, no position. Damping c makes it soft: the force is c (target - J v), so that with g = 1 / (c
+//   h), 0 if
+//            c = 0, the change is -(J v - target + g accumulated) / (k + g): a spring's with a mass of 1 / (k + g), all
+//            of it, and an impulse scale of g / (k + g). Both passes do the same.
 //
 // A whole substep's impulse is at most max_force h.
 
@@ -48,9 +50,12 @@ ORRERY_FN void prepare_motor(DriveRows& rows, std::size_t lane, const StepConsta
 
 template <Drive kDrive, class F>
 ORRERY_FN void prepare_drive(DriveRows& rows, std::size_t lane, const StepConstants& step) {
-    if constexpr (kDrive == Drive::motor) prepare_motor<F>(rows, lane, step);
-    else if constexpr (kDrive == Drive::servo) prepare_servo<F>(rows, lane, step);
-    else prepare_hold<F>(rows, lane, step);
+    if constexpr (kDrive == Drive::motor)
+        prepare_motor<F>(rows, lane, step);
+    else if constexpr (kDrive == Drive::servo)
+        prepare_servo<F>(rows, lane, step);
+    else
+        prepare_hold<F>(rows, lane, step);
 }
 
 // How fast to go for something that is `distance` away.
@@ -92,11 +97,11 @@ ORRERY_FN void refresh_motor(DriveRows& rows, std::size_t lane, F response) {
 
 template <class F>
 struct RowT {
-    Vec3T<F> linear_a, linear_b, angular_a, angular_b;  // C' = linear_b . vb - linear_a . va + angular_b . wb - angular_a . wa
-    F value;                                            // not read for motors
+    Vec3T<F> linear_a, linear_b, angular_a,
+        angular_b;  // C' = linear_b . vb - linear_a . va + angular_b . wb - angular_a . wa
+    F value;        // not read for motors
     // Spelled out because an implicit one would be compiled without the target's instructions.
-    ORRERY_FN RowT()
-        : linear_a(zero()), linear_b(zero()), angular_a(zero()), angular_b(zero()), value(0.0f) {}
+    ORRERY_FN RowT() : linear_a(zero()), linear_b(zero()), angular_a(zero()), angular_b(zero()), value(0.0f) {}
     ORRERY_FN static Vec3T<F> zero() { return {F(0.0f), F(0.0f), F(0.0f)}; }
 };
 
@@ -110,19 +115,22 @@ struct RowFormFunctions {
     template <class F>
     using Bias = LimitBias<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Rows& bundle, std::size_t lane) { return limit_bias<F>(bundle.drive.hold, lane); }
+    ORRERY_FN static Bias<F> bias(const Rows& bundle, std::size_t lane) {
+        return limit_bias<F>(bundle.drive.hold, lane);
+    }
 
     // Keeps the Jacobian; gives J M^-1 J^T.
     template <class F>
-    ORRERY_FN static F put_row(Rows& bundle, std::size_t lane, const RowT<F>& row, const InertiaT<F>& a, const InertiaT<F>& b) {
+    ORRERY_FN static F put_row(Rows& bundle, std::size_t lane, const RowT<F>& row, const InertiaT<F>& a,
+                               const InertiaT<F>& b) {
         F response(0.0f);
         if constexpr (kLinear) {
             put(bundle.linear.a, lane, row.linear_a);
             put(bundle.linear.b, lane, row.linear_b);
             put(bundle.linear.inverse_mass_a, lane, a.inverse_mass);
             put(bundle.linear.inverse_mass_b, lane, b.inverse_mass);
-            response = dot(row.linear_a, row.linear_a) * a.inverse_mass +
-                       dot(row.linear_b, row.linear_b) * b.inverse_mass;
+            response =
+                dot(row.linear_a, row.linear_a) * a.inverse_mass + dot(row.linear_b, row.linear_b) * b.inverse_mass;
         }
         if constexpr (kAngular) {
             const Vec3T<F> ra = a.inverse_inertia * row.angular_a, rb = b.inverse_inertia * row.angular_b;
@@ -155,12 +163,14 @@ struct RowFormFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         F speed(0.0f);
-        if constexpr (kLinear) speed = dot(get<F>(bundle.linear.b, lane), vb.linear) - dot(get<F>(bundle.linear.a, lane), va.linear);
+        if constexpr (kLinear)
+            speed = dot(get<F>(bundle.linear.b, lane), vb.linear) - dot(get<F>(bundle.linear.a, lane), va.linear);
         if constexpr (kAngular) {
-            const F turning = dot(get<F>(bundle.angular.b, lane), vb.angular) - dot(get<F>(bundle.angular.a, lane), va.angular);
+            const F turning =
+                dot(get<F>(bundle.angular.b, lane), vb.angular) - dot(get<F>(bundle.angular.a, lane), va.angular);
             speed = speed + turning;
         }
         apply(bundle, lane, limit_change<kRelax>(bundle.drive.hold, lane, bias, speed), va, vb);
@@ -169,11 +179,15 @@ struct RowFormFunctions {
     template <class F>
     ORRERY_FN static void accumulate(Rows& bundle, std::size_t lane) {
         const F impulse = get<F>(bundle.drive.hold.impulse, lane);
-        if constexpr (kLinear) add_rows<F>(bundle.force.linear, lane, get<F>(bundle.linear.b, lane) * impulse);
-        else add_rows<F>(bundle.force.angular, lane, get<F>(bundle.angular.b, lane) * impulse);
+        if constexpr (kLinear)
+            add_rows<F>(bundle.force.linear, lane, get<F>(bundle.linear.b, lane) * impulse);
+        else
+            add_rows<F>(bundle.force.angular, lane, get<F>(bundle.angular.b, lane) * impulse);
     }
     template <class F>
-    ORRERY_FN static void finish(Rows& bundle, std::size_t lane) { canonicalise<F>(bundle.drive.hold.impulse, lane); }
+    ORRERY_FN static void finish(Rows& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.drive.hold.impulse, lane);
+    }
 };
 
 // What a constraint of this form derives from: it has `measure<F>(bundle, lane, pose_a, pose_b)`, which gives its RowT.
@@ -190,8 +204,10 @@ struct RowFunctions : RowFormFunctions<Rows> {
                                   const PoseT<F>& pose_b, const InertiaT<F>& a, const InertiaT<F>& b) {
         const RowT<F> row = Constraint::template measure<F>(bundle, lane, pose_a, pose_b);
         const F response = Form::put_row(bundle, lane, row, a, b);
-        if constexpr (kDrive == Drive::motor) refresh_motor(bundle.drive, lane, response);
-        else refresh_hold(bundle.drive, lane, step, row.value, response);
+        if constexpr (kDrive == Drive::motor)
+            refresh_motor(bundle.drive, lane, response);
+        else
+            refresh_hold(bundle.drive, lane, step, row.value, response);
     }
 };
 

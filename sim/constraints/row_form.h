@@ -11,10 +11,10 @@ struct DriveRows {
     LimitRows hold;             // a motor's target speed is its `low`
     Row max_speed, base_speed;  // of servos
     Row max_force;
-    Row damping;                // of motors
+    Row damping;  // of motors
     // Set by prepare:
-    Row max_impulse;            // of a substep
-    Row softness;               // of motors: 1 / (damping h)
+    Row max_impulse;  // of a substep
+    Row softness;     // of motors: 1 / (damping h)
 };
 
 inline void set_servo(DriveRows& rows, std::uint32_t lane, float target, Spring spring, Servo servo) {
@@ -42,7 +42,7 @@ struct LinearJacobianRows {
 };
 struct AngularJacobianRows {
     Vec3Rows a, b;
-    Vec3Rows response_a, response_b;         // inverse inertia times the row
+    Vec3Rows response_a, response_b;  // inverse inertia times the row
 };
 
 struct RowForm {
@@ -50,13 +50,13 @@ struct RowForm {
     DriveRows drive;
     JointForceRows force;
 };
-struct AngularRow : RowForm {                // turns bodies
+struct AngularRow : RowForm {  // turns bodies
     AngularJacobianRows angular;
 };
-struct CentreRow : RowForm {                 // moves centres
+struct CentreRow : RowForm {  // moves centres
     LinearJacobianRows linear;
 };
-struct PointRow : RowForm {                  // both
+struct PointRow : RowForm {  // both
     LinearJacobianRows linear;
     AngularJacobianRows angular;
 };

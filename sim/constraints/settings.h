@@ -13,7 +13,7 @@ inline constexpr float kMaxAngularSpeed_radps = 500.0f;
 // A body that ends a tick with kSpeedLimitReached of a largest speed is at that limit, until its speed is below
 // kSpeedLimitLeft of it.
 inline constexpr float kSpeedLimitReached = 0.999f, kSpeedLimitLeft = 0.95f;
-inline constexpr float kAboutPi = 3.14159274f;      // the float nearest to pi, a little above it
+inline constexpr float kAboutPi = 3.14159274f;  // the float nearest to pi, a little above it
 // Largest offset that a joint may name. kNeverBeyond_m stands for an end that is not there.
 inline constexpr float kMaxTravel_m = 4.0f * kMaxCoordinate_m, kNeverBeyond_m = 1.0e6f;
 inline constexpr float kMaxRatio = 1.0e4f, kMinPulleyRatio = 1.0e-4f;

@@ -20,8 +20,7 @@ inline void load_lane(SliderBundle& bundle, std::uint32_t lane, const Slider& jo
     set_lane(bundle.spring, lane, joint.spring);
     set_lane(bundle.relative, lane, joint.relative_orientation);
     set_limit(bundle.drive[0], lane, joint.limited ? joint.min_m : -kNeverBeyond_m,
-              joint.limited ? joint.max_m : kNeverBeyond_m,
-              joint.limit_spring);
+              joint.limited ? joint.max_m : kNeverBeyond_m, joint.limit_spring);
     set_servo(bundle.drive[1], lane, joint.rest_m, joint.drive_spring, joint.drive);
     set_motor(bundle.drive[2], lane, joint.target_mps, joint.motor);
     load_impulses(bundle, lane, impulse);
@@ -43,19 +42,17 @@ inline void load_lane(SliderBundle& bundle, std::uint32_t lane, const Slider& jo
 
 ORRERY_LANES_BEGIN
 
-// With n the axis, u and v two directions of A across it, ra, rb the anchors, d = (xb + rb) - (xa + ra), all in world axes,
-// and e the
-// rotation from where B should point to where it points:
+// With n the axis, u and v two directions of A across it, ra, rb the anchors, d = (xb + rb) - (xa + ra), all in world
+// axes, and e the rotation from where B should point to where it points:
 //
-//   C = [ u . d ; v . d ; 2 e.xyz sign(e.w) ]      along() of block_form-inl.h for the first two, wb - wa for the rest, exact
-//   at 0
-//   limit, drive, motor: n . d, along() too
+//   C = [ u . d ; v . d ; 2 e.xyz sign(e.w) ]      along() of block_form-inl.h for the first two, wb - wa for the rest,
+//   exact at 0 limit, drive, motor: n . d, along() too
 struct SliderFunctions : BlockFunctions<SliderFunctions, SliderRows> {
     static constexpr Drive kDrives[] = {Drive::hold, Drive::servo, Drive::motor};
 
     template <class F>
     ORRERY_FN static BlockT<SliderRows, F> measure(const SliderBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
-                                              const PoseT<F>& pose_b) {
+                                                   const PoseT<F>& pose_b) {
         const F zero(0.0f), one(1.0f);
         const Vec3T<F> axes[3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
         const Vec3T<F> local = get<F>(bundle.axis_a, lane);

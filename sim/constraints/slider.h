@@ -15,11 +15,11 @@ struct Slider {
     bool limited = false;
     float min_m = 0.0f, max_m = 0.0f;
     Spring limit_spring;
-    float rest_m = 0.0f;            // target of the drive
+    float rest_m = 0.0f;  // target of the drive
     Spring drive_spring;
     Servo drive{kNoLimit, 0.0f, 0.0f};  // max_force 0: no drive
     float target_mps = 0.0f;
-    Motor motor{0.0f, 0.0f};        // max_force 0: no motor
+    Motor motor{0.0f, 0.0f};  // max_force 0: no motor
 
     static constexpr auto kTarget = &Slider::target_mps;
 
@@ -30,7 +30,8 @@ struct Slider {
         v.turn("relative_orientation", s.relative_orientation);
         v.spring("spring", s.spring);
         v.flag(s.limited);
-        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m), v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
+        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m),
+            v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
         v.spring("limit_spring", s.limit_spring);
         v.number("rest_m", s.rest_m, -kMaxTravel_m, kMaxTravel_m);
         v.spring("drive_spring", s.drive_spring), v.servo("drive", s.drive);

@@ -46,7 +46,8 @@ ORRERY_FN void prepare_spring(SpringRows& rows, std::size_t lane, const StepCons
     put(rows.impulse_scale, lane, select(user, soft.impulse_scale, F(step.joint.impulse_scale)));
     put(rows.is_user_spring, lane, select(user, F(1.0f), F(0.0f)));
     const F limit = get<F>(rows.max_recovery_speed, lane);
-    put(rows.recovery_speed, lane, select(limit > F(0.0f), limit, select(user, F(kNoLimit), F(step.joint_recovery_speed))));
+    put(rows.recovery_speed, lane,
+        select(limit > F(0.0f), limit, select(user, F(kNoLimit), F(step.joint_recovery_speed))));
 }
 
 // The speed at which a row's error is asked to shrink, and that of three rows along it.
@@ -66,8 +67,8 @@ ORRERY_FN Vec3T<F> recovery(const SpringRows& rows, std::size_t lane, Vec3T<F> e
 }
 
 // In the solve pass all of it; in relax a user's spring only, where the default rigidity holds velocity alone.
-// Relax of a user's spring repeats the solve pass, bias included, so that its oscillator is integrated once a substep: bias_scale is 1
-// there, and 0 for the default rigidity.
+// Relax of a user's spring repeats the solve pass, bias included, so that its oscillator is integrated once a substep:
+// bias_scale is 1 there, and 0 for the default rigidity.
 template <bool kRelax, class F>
 struct PassSpring {
     F mass_scale, impulse_scale, bias_scale;

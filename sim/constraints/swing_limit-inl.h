@@ -40,8 +40,8 @@ ORRERY_LANES_BEGIN
 //   value = angle(a, b) = atan2(|a x b|, a . b)
 //   (a . b)' = (wa x a) . b + a . (wb x b) = -(wb - wa) . (a x b),  so that  value' = (wb - wa) . n
 //
-// The angle itself rather than its cosine, whose derivative vanishes where the axes are parallel. There n has no direction, and
-// any will do: only a cone of no width is at its limit there.
+// The angle itself rather than its cosine, whose derivative vanishes where the axes are parallel. There n has no
+// direction, and any will do: only a cone of no width is at its limit there.
 struct SwingLimitFunctions : RowFunctions<SwingLimitFunctions, AngularRow> {
     template <class F>
     ORRERY_FN static RowT<F> measure(const SwingLimitBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,

@@ -46,8 +46,7 @@ ORRERY_LANES_BEGIN
 struct SwivelHingeFunctions : BlockFunctions<SwivelHingeFunctions, SwivelHingeRows> {
     template <class F>
     ORRERY_FN static BlockT<SwivelHingeRows, F> measure(const SwivelHingeBundle& bundle, std::size_t lane,
-                                                        const PoseT<F>& pose_a,
-                                              const PoseT<F>& pose_b) {
+                                                        const PoseT<F>& pose_a, const PoseT<F>& pose_b) {
         const F zero(0.0f), one(1.0f);
         const Vec3T<F> axes[3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
         const Vec3T<F> ra = rotate(pose_a.orientation, get<F>(bundle.anchor_a, lane));
@@ -56,7 +55,8 @@ struct SwivelHingeFunctions : BlockFunctions<SwivelHingeFunctions, SwivelHingeRo
         const Vec3T<F> b = rotate(pose_b.orientation, get<F>(bundle.axis_b, lane));
         const Vec3T<F> d = (pose_b.position - pose_a.position) + (rb - ra);
         BlockT<SwivelHingeRows, F> block;
-        for (std::size_t i = 0; i < 3; ++i) block.row[i] = {axes[i], cross(ra, axes[i]), cross(rb, axes[i]), dot(axes[i], d)};
+        for (std::size_t i = 0; i < 3; ++i)
+            block.row[i] = {axes[i], cross(ra, axes[i]), cross(rb, axes[i]), dot(axes[i], d)};
         block.row[3] = LineT<F>::turn(cross(b, a), dot(a, b));
         return block;
     }

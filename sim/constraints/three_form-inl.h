@@ -4,7 +4,8 @@
 //   angular  C' = wb - wa,                       K = Ia^-1 + Ib^-1
 //
 //   servo    C = e: approached along e as fast as the spring says, within base_speed and max_speed (row_form-inl.h)
-//   motor    C' = target. With damping c and g = 1 / (c h), 0 if c = 0: change = -(K + g E)^-1 (C' - target + g accumulated)
+//   motor    C' = target. With damping c and g = 1 / (c h), 0 if c = 0: change = -(K + g E)^-1 (C' - target + g
+//   accumulated)
 //
 // A whole substep's impulse is at most max_force h long.
 
@@ -48,7 +49,9 @@ struct ThreeFormFunctions {
     template <class F>
     using Bias = Vec3T<F>;
     template <class F>
-    ORRERY_FN static Bias<F> bias(const Rows& bundle, std::size_t lane) { return get<F>(bundle.bias, lane); }
+    ORRERY_FN static Bias<F> bias(const Rows& bundle, std::size_t lane) {
+        return get<F>(bundle.bias, lane);
+    }
 
     // Keeps what the velocities need; gives K.
     template <class F>
@@ -68,7 +71,8 @@ struct ThreeFormFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void apply(const Rows& bundle, std::size_t lane, Vec3T<F> impulse, VelocityT<F>& va, VelocityT<F>& vb) {
+    ORRERY_FN static void apply(const Rows& bundle, std::size_t lane, Vec3T<F> impulse, VelocityT<F>& va,
+                                VelocityT<F>& vb) {
         if constexpr (kPoint) {
             subtract_impulse(va, get<F>(bundle.a, lane), impulse, cross(get<F>(bundle.arm_a, lane), impulse));
             add_impulse(vb, get<F>(bundle.b, lane), impulse, cross(get<F>(bundle.arm_b, lane), impulse));
@@ -84,8 +88,8 @@ struct ThreeFormFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         Vec3T<F> speed = vb.angular - va.angular;
         if constexpr (kPoint) {
@@ -93,8 +97,9 @@ struct ThreeFormFunctions {
                     (va.linear + cross(va.angular, get<F>(bundle.arm_a, lane)));
         }
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
-                                       old * spring.impulse_scale);
+        const Vec3T<F> wanted =
+            old - ((get<F>(bundle.mass, lane) * (speed + bias * spring.bias_scale)) * spring.mass_scale +
+                   old * spring.impulse_scale);
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);
         apply(bundle, lane, now - old, va, vb);
@@ -102,11 +107,15 @@ struct ThreeFormFunctions {
 
     template <class F>
     ORRERY_FN static void accumulate(Rows& bundle, std::size_t lane) {
-        if constexpr (kPoint) add_rows<F>(bundle.force.linear, lane, get<F>(bundle.impulse, lane));
-        else add_rows<F>(bundle.force.angular, lane, get<F>(bundle.impulse, lane));
+        if constexpr (kPoint)
+            add_rows<F>(bundle.force.linear, lane, get<F>(bundle.impulse, lane));
+        else
+            add_rows<F>(bundle.force.angular, lane, get<F>(bundle.impulse, lane));
     }
     template <class F>
-    ORRERY_FN static void finish(Rows& bundle, std::size_t lane) { canonicalise<F>(bundle.impulse, lane); }
+    ORRERY_FN static void finish(Rows& bundle, std::size_t lane) {
+        canonicalise<F>(bundle.impulse, lane);
+    }
 };
 
 // A motor's own solve, for its softness stands with the matrix.
@@ -114,22 +123,24 @@ template <class Rows>
 struct ThreeMotorFormFunctions : ThreeFormFunctions<Rows> {
     using Base = ThreeFormFunctions<Rows>;
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Vec3T<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Rows& bundle, std::size_t lane, const StepConstants&, const Vec3T<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         Vec3T<F> speed = vb.angular - va.angular;
         if constexpr (Base::kPoint) {
             speed = (vb.linear + cross(vb.angular, get<F>(bundle.arm_b, lane))) -
                     (va.linear + cross(va.angular, get<F>(bundle.arm_a, lane)));
         }
         const Vec3T<F> old = get<F>(bundle.impulse, lane);
-        const Vec3T<F> wanted = old - get<F>(bundle.mass, lane) * ((speed + bias) + old * get<F>(bundle.softness, lane));
+        const Vec3T<F> wanted =
+            old - get<F>(bundle.mass, lane) * ((speed + bias) + old * get<F>(bundle.softness, lane));
         const Vec3T<F> now = clamp_length(wanted, get<F>(bundle.max_impulse, lane));
         put(bundle.impulse, lane, now);
         Base::apply(bundle, lane, now - old, va, vb);
     }
 };
 
-// What a constraint of this form derives from: it has `measure<F>(bundle, lane, pose_a, pose_b)`, which gives its ThreeT.
+// What a constraint of this form derives from: it has `measure<F>(bundle, lane, pose_a, pose_b)`, which gives its
+// ThreeT.
 template <class Constraint, class Rows, Drive kDrive = Drive::servo>
 struct ThreeFunctions
     : std::conditional_t<kDrive == Drive::motor, ThreeMotorFormFunctions<Rows>, ThreeFormFunctions<Rows>> {
@@ -156,7 +167,8 @@ struct ThreeFunctions
             const F movable = select((k.xx + k.yy) + k.zz > zero, one, zero);
             const Sym3T<F> m = inverse_or_zero(add_diagonal(k, get<F>(bundle.softness, lane)));
             put(bundle.mass, lane,
-                Sym3T<F>{m.xx * movable, m.xy * movable, m.xz * movable, m.yy * movable, m.yz * movable, m.zz * movable});
+                Sym3T<F>{m.xx * movable, m.xy * movable, m.xz * movable, m.yy * movable, m.yz * movable,
+                         m.zz * movable});
             put(bundle.bias, lane, -rows.error);
         } else {
             const F distance = length(rows.error);

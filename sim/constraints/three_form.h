@@ -9,19 +9,19 @@ namespace orrery::sim {
 
 struct ThreeForm {
     BundleHead head;
-    SpringRows spring;                       // of servos
-    Row max_speed, base_speed;               // of servos
-    Row max_force, damping;                  // `damping` is that of motors
-    Row max_impulse, softness;               // set by prepare: for a substep, 1 / (damping h)
-    Vec3Rows impulse;                        // N s or N m s of one substep, world axes
+    SpringRows spring;          // of servos
+    Row max_speed, base_speed;  // of servos
+    Row max_force, damping;     // `damping` is that of motors
+    Row max_impulse, softness;  // set by prepare: for a substep, 1 / (damping h)
+    Vec3Rows impulse;           // N s or N m s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
     Sym3Rows mass;
-    Vec3Rows bias;                           // m/s or rad/s
+    Vec3Rows bias;  // m/s or rad/s
 };
 struct PointThree : ThreeForm {
     InertiaRows a, b;
-    Vec3Rows arm_a, arm_b;                   // world
+    Vec3Rows arm_a, arm_b;  // world
 };
 struct AngularThree : ThreeForm {
     Sym3Rows inertia_a, inertia_b;
@@ -40,6 +40,8 @@ inline void set_motor(ThreeForm& rows, std::uint32_t lane, Motor motor) {
 inline void load_impulses(ThreeForm& bundle, std::uint32_t lane, const float* impulse) {
     set_lane(bundle.impulse, lane, impulse);
 }
-inline void store_lane(const ThreeForm& bundle, std::uint32_t lane, float* impulse) { get_lane(bundle.impulse, lane, impulse); }
+inline void store_lane(const ThreeForm& bundle, std::uint32_t lane, float* impulse) {
+    get_lane(bundle.impulse, lane, impulse);
+}
 
 }  // namespace orrery::sim

@@ -1,13 +1,13 @@
-// Angles that a gear counts beyond a turn. The twist of a body about an axis n of its own, from its orientation q alone, is
+// Angles that a gear counts beyond a turn. The twist of a body about an axis n of its own, from its orientation q
+// alone, is
 //
 //   theta = 2 atan2(q.v . n, q.w)
 //
-// in (-pi, pi], and its derivative is w . n while the axis keeps its direction in the world, but it has no meaning where n
-// has been
-// turned over: there q.v . n and q.w are both 0. Of q, i q, j q and k q, which differ by half turns of the world, one has at
-// least half of its length in them: it is chosen when the joint begins and kept with its state (1 to 4; 0 before it has begun).
-// Nothing is integrated, so that nothing drifts: only the turns are counted, from one substep to the next, which is right while
-// a body turns less than half a turn in a substep.
+// in (-pi, pi], and its derivative is w . n while the axis keeps its direction in the world, but it has no meaning
+// where n has been turned over: there q.v . n and q.w are both 0. Of q, i q, j q and k q, which differ by half turns of
+// the world, one has at least half of its length in them: it is chosen when the joint begins and kept with its state (1
+// to 4; 0 before it has begun). Nothing is integrated, so that nothing drifts: only the turns are counted, from one
+// substep to the next, which is right while a body turns less than half a turn in a substep.
 
 #if defined(ORRERY_CONSTRAINTS_TURNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_CONSTRAINTS_TURNS_INL_H_
@@ -56,7 +56,8 @@ ORRERY_FN F choose_reference(QuatT<F> q, Vec3T<F> n) {
 template <class F>
 ORRERY_FN F twist_angle(QuatT<F> q, Vec3T<F> n, F reference) {
     const TwistParts<F> parts = twist_parts(q, n, reference);
-    // (v . n, w) and its negative are the same rotation: of the two that with w >= 0, so that the angle is in (-pi, pi].
+    // (v . n, w) and its negative are the same rotation: of the two that with w >= 0, so that the angle is in (-pi,
+    // pi].
     const F side = select(parts.w < F(0.0f), F(-1.0f), F(1.0f));
     return F(2.0f) * atan2(parts.along * side, parts.w * side);
 }

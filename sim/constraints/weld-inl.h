@@ -13,13 +13,13 @@ struct WeldBundle {
     Vec3Rows anchor_a, anchor_b;  // local
     QuatRows relative;
     SpringRows spring;
-    Vec3Rows impulse, turn;       // N s and N m s of one substep, world axes
+    Vec3Rows impulse, turn;  // N s and N m s of one substep, world axes
     JointForceRows force;
     // Of the current poses:
     InertiaRows a, b;
-    Vec3Rows arm_a, arm_b;        // world
+    Vec3Rows arm_a, arm_b;  // world
     LdltRows<6> mass;
-    Vec3Rows bias, turn_bias;     // m/s, rad/s
+    Vec3Rows bias, turn_bias;  // m/s, rad/s
 };
 
 inline void load_lane(WeldBundle& bundle, std::uint32_t lane, const Weld& joint, const float* impulse) {
@@ -51,8 +51,8 @@ inline void store_lane(const WeldBundle& bundle, std::uint32_t lane, float* impu
 
 ORRERY_LANES_BEGIN
 
-// With ra, rb the anchors turned to world axes and e = qb (qa q_rel)^-1 the rotation, in world axes, from where B should
-// point to where it points:
+// With ra, rb the anchors turned to world axes and e = qb (qa q_rel)^-1 the rotation, in world axes, from where B
+// should point to where it points:
 //
 //   C  = [ (xb + rb) - (xa + ra) ;  2 e.xyz sign(e.w) ]
 //   C' = [ vb + wb x rb - va - wa x ra ;  wb - wa ]        the second exact at C = 0, where e' = (wb - wa, 0) / 2
@@ -96,8 +96,8 @@ struct WeldFunctions {
     }
 
     template <class F>
-    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, Vec3T<F> impulse, Vec3T<F> turn, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void apply(const Bundle& bundle, std::size_t lane, Vec3T<F> impulse, Vec3T<F> turn,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         subtract_impulse(va, get<F>(bundle.a, lane), impulse, cross(get<F>(bundle.arm_a, lane), impulse) + turn);
         add_impulse(vb, get<F>(bundle.b, lane), impulse, cross(get<F>(bundle.arm_b, lane), impulse) + turn);
     }
@@ -108,15 +108,16 @@ struct WeldFunctions {
     }
 
     template <bool kRelax, class F>
-    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias, VelocityT<F>& va,
-                                VelocityT<F>& vb) {
+    ORRERY_FN static void solve(Bundle& bundle, std::size_t lane, const StepConstants&, const Bias<F>& bias,
+                                VelocityT<F>& va, VelocityT<F>& vb) {
         const auto spring = PassSpring<kRelax, F>::of(bundle.spring, lane);
         const Vec3T<F> ra = get<F>(bundle.arm_a, lane), rb = get<F>(bundle.arm_b, lane);
         const Vec3T<F> slip = (vb.linear + cross(vb.angular, rb)) - (va.linear + cross(va.angular, ra));
         const Vec3T<F> spin = vb.angular - va.angular;
         const Vec3T<F> p = get<F>(bundle.impulse, lane), t = get<F>(bundle.turn, lane);
         const F speed[6] = {slip.x, slip.y, slip.z, spin.x, spin.y, spin.z};
-        const F wanted[6] = {bias.linear.x, bias.linear.y, bias.linear.z, bias.angular.x, bias.angular.y, bias.angular.z};
+        const F wanted[6] = {bias.linear.x,  bias.linear.y,  bias.linear.z,
+                             bias.angular.x, bias.angular.y, bias.angular.z};
         const F old[6] = {p.x, p.y, p.z, t.x, t.y, t.z};
         F change[6];
         soft_change(get<F>(bundle.mass, lane), spring, speed, wanted, old, change);

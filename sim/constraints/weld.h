@@ -6,8 +6,8 @@ namespace orrery::sim {
 
 // Holds the full relative pose of two bodies: 6 degrees of freedom, solved as one 6x6 block.
 struct Weld {
-    Vec3 anchor_a, anchor_b;     // m, local
-    Quat relative_orientation;   // B in the frame of A: orientation_b = orientation_a * relative_orientation
+    Vec3 anchor_a, anchor_b;    // m, local
+    Quat relative_orientation;  // B in the frame of A: orientation_b = orientation_a * relative_orientation
     Spring spring;
 
     template <class Self, class Visitor>

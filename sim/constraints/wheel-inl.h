@@ -43,8 +43,8 @@ inline void load_lane(WheelBundle& bundle, std::uint32_t lane, const Wheel& join
 
 ORRERY_LANES_BEGIN
 
-// With s the suspension axis, u the straight axle and v = s x u of A, x the axle of B, and d the way from hub to centre, in
-// world axes:
+// With s the suspension axis, u the straight axle and v = s x u of A, x the axle of B, and d the way from hub to
+// centre, in world axes:
 //
 //   held      u . d and v . d, along() of block_form-inl.h; s . x, whose derivative is (wb - wa) . (x x s)
 //   single    suspension and stops: s . d, along() too
@@ -55,7 +55,7 @@ struct WheelFunctions : BlockFunctions<WheelFunctions, WheelRows> {
 
     template <class F>
     ORRERY_FN static BlockT<WheelRows, F> measure(const WheelBundle& bundle, std::size_t lane, const PoseT<F>& pose_a,
-                                              const PoseT<F>& pose_b) {
+                                                  const PoseT<F>& pose_b) {
         const QuatT<F> qa = pose_a.orientation, qb = pose_b.orientation;
         const Vec3T<F> s = rotate(qa, get<F>(bundle.suspension_a, lane)), u = rotate(qa, get<F>(bundle.axle_a, lane));
         const Vec3T<F> v = cross(s, u);

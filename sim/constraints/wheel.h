@@ -10,24 +10,24 @@ namespace orrery::sim {
 struct Wheel {
     // Local, m: anchor_a is the hub at rest, anchor_b the wheel's centre.
     Vec3 anchor_a, anchor_b;
-    Vec3 suspension_a{0.0f, 1.0f, 0.0f};       // unit, in the frame of A: up
+    Vec3 suspension_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A: up
     // Unit, in the frame of A, perpendicular to suspension_a: the axle when steered straight.
     Vec3 axle_a{0.0f, 0.0f, 1.0f};
-    Vec3 axle_b{0.0f, 0.0f, 1.0f};             // unit, in the frame of B
+    Vec3 axle_b{0.0f, 0.0f, 1.0f};  // unit, in the frame of B
     // Spring of what is held: the hub on its line and the axle perpendicular to it. The frequency holds for a hub at
     // the wheel's centre. A hub at distance z along the axle lowers it by the square root of 1 + m z^2 / I, if the
     // steering is firm.
     Spring spring;
-    float rest_m = 0.0f;                       // position of the hub along the suspension axis, m
+    float rest_m = 0.0f;  // position of the hub along the suspension axis, m
     Spring suspension{2.0f, 0.7f};
     float max_suspension_n = kNoLimit;
-    float min_m = -0.2f, max_m = 0.2f;         // the stops
+    float min_m = -0.2f, max_m = 0.2f;  // the stops
     // Angle of the axle about the suspension axis, by the right-hand rule; -pi to pi.
     float steer_rad = 0.0f;
-    Servo steering{4.0f, 0.0f, kNoLimit};      // rad/s, N m
-    float target_radps = 0.0f;                 // speed of the wheel about its axle, relative to the chassis
-    Motor drive{0.0f, 0.0f};                   // max_force is the torque of the drive, N m
-    float brake_nm = 0.0f;                     // the largest torque of the brake
+    Servo steering{4.0f, 0.0f, kNoLimit};  // rad/s, N m
+    float target_radps = 0.0f;             // speed of the wheel about its axle, relative to the chassis
+    Motor drive{0.0f, 0.0f};               // max_force is the torque of the drive, N m
+    float brake_nm = 0.0f;                 // the largest torque of the brake
 
     static constexpr auto kTarget = &Wheel::target_radps;
     static constexpr auto kSteer = &Wheel::steer_rad;
@@ -41,7 +41,8 @@ struct Wheel {
         v.spring("spring", s.spring);
         v.number("rest_m", s.rest_m, -kMaxTravel_m, kMaxTravel_m), v.spring("suspension", s.suspension);
         v.amount("max_suspension_n", s.max_suspension_n);
-        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m), v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
+        v.number("min_m", s.min_m, -kMaxTravel_m, kMaxTravel_m),
+            v.number("max_m", s.max_m, -kMaxTravel_m, kMaxTravel_m);
         v.number("steer_rad", s.steer_rad, -kAboutPi, kAboutPi), v.servo("steering", s.steering);
         v.speed("target_radps", s.target_radps, kMaxAngularSpeed_radps), v.motor("drive", s.drive);
         v.amount("brake_nm", s.brake_nm);

@@ -41,11 +41,13 @@ int main() {
     for (int tick = 1; tick <= 300; ++tick) {
         world.step();
         for (const sim::Event& event : world.events()) {
-            if (event.kind == sim::EventKind::contact_begin) std::printf("tick %3d  touches the floor, %.1f N s\n", tick, event.impulse);
+            if (event.kind == sim::EventKind::contact_begin)
+                std::printf("tick %3d  touches the floor, %.1f N s\n", tick, event.impulse);
         }
         if (tick % 60 == 0) {
             const sim::Vec3 p = world.body(crate).pose.position;
-            std::printf("tick %3d  height %.3f m  hash %016llx\n", tick, p.y, static_cast<unsigned long long>(world.hash().root));
+            std::printf("tick %3d  height %.3f m  hash %016llx\n", tick, p.y,
+                        static_cast<unsigned long long>(world.hash().root));
         }
     }
     const float height_m = world.body(crate).pose.position.y;

@@ -1,5 +1,5 @@
-// The pass of a kernel that a GPU's threads run, one lane each: see target_pass.h. Compiled by nvcc or, with the runtime that
-// tests emulate, by a C++ compiler.
+// The pass of a kernel that a GPU's threads run, one lane each: see target_pass.h. Compiled by nvcc or, with the
+// runtime that tests emulate, by a C++ compiler.
 #pragma once
 
 #include <cuda_runtime.h>

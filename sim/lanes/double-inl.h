@@ -1,8 +1,9 @@
-// Double precision as a lane number, for the scalar reference pass alone: world queries, which are cold enough to run scalar
-// and whose iterations lose too many digits in single precision, and tests that differentiate. The same IEEE operations, so the
-// same bits everywhere.
+// Double precision as a lane number, for the scalar reference pass alone: world queries, which are cold enough to run
+// scalar and whose iterations lose too many digits in single precision, and tests that differentiate. The same IEEE
+// operations, so the same bits everywhere.
 //
-// To be included before any other -inl.h: templates find the functions of a plain number only where they stand before them.
+// To be included before any other -inl.h: templates find the functions of a plain number only where they stand before
+// them.
 #pragma once
 
 #if !defined(ORRERY_LANES_REF) || defined(ORRERY_LANES_VEC3_INL_H_)

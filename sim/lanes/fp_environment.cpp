@@ -8,8 +8,9 @@ namespace orrery::sim {
 
 #if defined(__x86_64__)
 
-// MXCSR: all exceptions masked (bits 7 to 12), round to nearest, neither flush-to-zero nor denormals-are-zero. Bits 0 to 5 say what
-// happened and change nothing. As good as always it is so already, and writing it waits for all that is under way.
+// MXCSR: all exceptions masked (bits 7 to 12), round to nearest, neither flush-to-zero nor denormals-are-zero. Bits 0
+// to 5 say what happened and change nothing. As good as always it is so already, and writing it waits for all that is
+// under way.
 constexpr std::uint64_t kControl = 0xffc0u, kOurs = 0x1f80u;
 FpEnvironment::FpEnvironment() : saved_(_mm_getcsr()) {
     if ((saved_ & kControl) != kOurs) _mm_setcsr(static_cast<unsigned>(kOurs));

@@ -22,9 +22,13 @@ struct Sym3T {
 };
 
 template <class F>
-ORRERY_FN Vec3T<F> operator*(const Mat3T<F>& m, Vec3T<F> v) { return {dot(m.x, v), dot(m.y, v), dot(m.z, v)}; }
+ORRERY_FN Vec3T<F> operator*(const Mat3T<F>& m, Vec3T<F> v) {
+    return {dot(m.x, v), dot(m.y, v), dot(m.z, v)};
+}
 template <class F>
-ORRERY_FN Vec3T<F> transpose_times(const Mat3T<F>& m, Vec3T<F> v) { return (m.x * v.x + m.y * v.y) + m.z * v.z; }
+ORRERY_FN Vec3T<F> transpose_times(const Mat3T<F>& m, Vec3T<F> v) {
+    return (m.x * v.x + m.y * v.y) + m.z * v.z;
+}
 
 template <class F>
 ORRERY_FN Vec3T<F> operator*(const Sym3T<F>& m, Vec3T<F> v) {
@@ -43,7 +47,8 @@ ORRERY_FN Mat3T<F> to_matrix(QuatT<F> q) {
     const F xx = q.x * x2, xy = q.x * y2, xz = q.x * z2, yy = q.y * y2, yz = q.y * z2, zz = q.z * z2;
     const F wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
     const F one(1.0f);
-    return {{one - (yy + zz), xy - wz, xz + wy}, {xy + wz, one - (xx + zz), yz - wx}, {xz - wy, yz + wx, one - (xx + yy)}};
+    return {
+        {one - (yy + zz), xy - wz, xz + wy}, {xy + wz, one - (xx + zz), yz - wx}, {xz - wy, yz + wx, one - (xx + yy)}};
 }
 
 // R diag(d) R^T: a body's world inverse inertia from its principal one.
@@ -69,7 +74,9 @@ ORRERY_FN Mat3T<F> operator*(const Mat3T<F>& a, const Mat3T<F>& b) {
     return {transpose_times(b, a.x), transpose_times(b, a.y), transpose_times(b, a.z)};
 }
 template <class F>
-ORRERY_FN Mat3T<F> operator+(const Mat3T<F>& a, const Mat3T<F>& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+ORRERY_FN Mat3T<F> operator+(const Mat3T<F>& a, const Mat3T<F>& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
 template <class F>
 ORRERY_FN Mat3T<F> transpose(const Mat3T<F>& m) {
     return {{m.x.x, m.y.x, m.z.x}, {m.x.y, m.y.y, m.z.y}, {m.x.z, m.y.z, m.z.z}};
@@ -81,7 +88,9 @@ ORRERY_FN Mat3T<F> cross_matrix(Vec3T<F> v) {
     return {{zero, -v.z, v.y}, {v.z, zero, -v.x}, {-v.y, v.x, zero}};
 }
 template <class F>
-ORRERY_FN Mat3T<F> to_full(const Sym3T<F>& m) { return {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}}; }
+ORRERY_FN Mat3T<F> to_full(const Sym3T<F>& m) {
+    return {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
+}
 
 // A S A^T for a symmetric S.
 template <class F>
@@ -91,9 +100,13 @@ ORRERY_FN Sym3T<F> sandwich(const Mat3T<F>& a, const Sym3T<F>& s) {
 }
 // [v]x S [v]x^T: what a lever arm v makes of an inverse inertia.
 template <class F>
-ORRERY_FN Sym3T<F> lever_sandwich(Vec3T<F> v, const Sym3T<F>& s) { return sandwich(cross_matrix(v), s); }
+ORRERY_FN Sym3T<F> lever_sandwich(Vec3T<F> v, const Sym3T<F>& s) {
+    return sandwich(cross_matrix(v), s);
+}
 template <class F>
-ORRERY_FN Sym3T<F> add_diagonal(const Sym3T<F>& m, F d) { return {m.xx + d, m.xy, m.xz, m.yy + d, m.yz, m.zz + d}; }
+ORRERY_FN Sym3T<F> add_diagonal(const Sym3T<F>& m, F d) {
+    return {m.xx + d, m.xy, m.xz, m.yy + d, m.yz, m.zz + d};
+}
 
 template <class F>
 struct Vec2T {
@@ -104,7 +117,9 @@ struct Sym2T {
     F xx, xy, yy;
 };
 template <class F>
-ORRERY_FN Vec2T<F> operator*(const Sym2T<F>& m, Vec2T<F> v) { return {m.xx * v.x + m.xy * v.y, m.xy * v.x + m.yy * v.y}; }
+ORRERY_FN Vec2T<F> operator*(const Sym2T<F>& m, Vec2T<F> v) {
+    return {m.xx * v.x + m.xy * v.y, m.xy * v.x + m.yy * v.y};
+}
 template <class F>
 ORRERY_FN Sym2T<F> inverse(const Sym2T<F>& m) {
     const F scale = F(1.0f) / (m.xx * m.yy - m.xy * m.xy);
@@ -116,9 +131,13 @@ struct Mat23T {
     Vec3T<F> x, y;  // rows
 };
 template <class F>
-ORRERY_FN Vec2T<F> operator*(const Mat23T<F>& m, Vec3T<F> v) { return {dot(m.x, v), dot(m.y, v)}; }
+ORRERY_FN Vec2T<F> operator*(const Mat23T<F>& m, Vec3T<F> v) {
+    return {dot(m.x, v), dot(m.y, v)};
+}
 template <class F>
-ORRERY_FN Vec3T<F> transpose_times(const Mat23T<F>& m, Vec2T<F> v) { return m.x * v.x + m.y * v.y; }
+ORRERY_FN Vec3T<F> transpose_times(const Mat23T<F>& m, Vec2T<F> v) {
+    return m.x * v.x + m.y * v.y;
+}
 template <class F>
 ORRERY_FN Sym2T<F> sandwich(const Mat23T<F>& a, const Sym3T<F>& s) {
     const Vec3T<F> x = s * a.x, y = s * a.y;
@@ -146,8 +165,8 @@ ORRERY_FN Sym6T<F> inverse(const Sym6T<F>& m) {
     const Sym3T<F> a_inverse = inverse(m.a);
     const Mat3T<F> bt = transpose(m.b);
     const Sym3T<F> bab = sandwich(bt, a_inverse);
-    const Sym3T<F> s = inverse(Sym3T<F>{m.d.xx - bab.xx, m.d.xy - bab.xy, m.d.xz - bab.xz, m.d.yy - bab.yy,
-                                        m.d.yz - bab.yz, m.d.zz - bab.zz});
+    const Sym3T<F> s = inverse(
+        Sym3T<F>{m.d.xx - bab.xx, m.d.xy - bab.xy, m.d.xz - bab.xz, m.d.yy - bab.yy, m.d.yz - bab.yz, m.d.zz - bab.zz});
     const Mat3T<F> ab = to_full(a_inverse) * m.b;
     const Mat3T<F> abs_ = ab * to_full(s);
     return {a_inverse + sandwich(ab, s), {-abs_.x, -abs_.y, -abs_.z}, s};

@@ -38,8 +38,11 @@ ORRERY_FN bool any(bool mask) { return mask; }
 ORRERY_FN bool all(bool mask) { return mask; }
 ORRERY_FN std::uint32_t lane_bits(bool mask) { return mask ? 1u : 0u; }  // bit k: lane k
 ORRERY_FN void store(float* to, float x) { *to = x; }
-ORRERY_FN void store_whole(std::int32_t* to, float x) { *to = static_cast<std::int32_t>(x); }  // of whole numbers below 2^24
-// The least and the greatest of the lanes, where none is NaN; of zeros, either. The only reductions: they are exact, and in any order the same.
+ORRERY_FN void store_whole(std::int32_t* to, float x) {
+    *to = static_cast<std::int32_t>(x);
+}  // of whole numbers below 2^24
+// The least and the greatest of the lanes, where none is NaN; of zeros, either. The only reductions: they are exact,
+// and in any order the same.
 ORRERY_FN float min_of_lanes(float x) { return x; }
 ORRERY_FN float max_of_lanes(float x) { return x; }
 
@@ -50,7 +53,9 @@ struct LaneTraits<float> {
     using Mask = bool;
     ORRERY_FN static constexpr std::size_t lanes() { return 1; }
     ORRERY_FN static float load(const float* from) { return *from; }
-    ORRERY_FN static float load_first(const float* from, std::size_t count, float rest) { return count > 0 ? *from : rest; }
+    ORRERY_FN static float load_first(const float* from, std::size_t count, float rest) {
+        return count > 0 ? *from : rest;
+    }
     ORRERY_FN static float gather(const float* from, const std::uint32_t* at) { return from[*at]; }
     ORRERY_FN static bool first(std::size_t count) { return count > 0; }
 };
@@ -78,9 +83,18 @@ ORRERY_FN Wide operator-(Wide a, Wide b) { return Wide(hn::Sub(a.v, b.v)); }
 ORRERY_FN Wide operator*(Wide a, Wide b) { return Wide(hn::Mul(a.v, b.v)); }
 ORRERY_FN Wide operator/(Wide a, Wide b) { return Wide(hn::Div(a.v, b.v)); }
 ORRERY_FN Wide operator-(Wide a) { return Wide(hn::Neg(a.v)); }
-ORRERY_FN Wide& operator+=(Wide& a, Wide b) { a = a + b; return a; }
-ORRERY_FN Wide& operator-=(Wide& a, Wide b) { a = a - b; return a; }
-ORRERY_FN Wide& operator*=(Wide& a, Wide b) { a = a * b; return a; }
+ORRERY_FN Wide& operator+=(Wide& a, Wide b) {
+    a = a + b;
+    return a;
+}
+ORRERY_FN Wide& operator-=(Wide& a, Wide b) {
+    a = a - b;
+    return a;
+}
+ORRERY_FN Wide& operator*=(Wide& a, Wide b) {
+    a = a * b;
+    return a;
+}
 
 ORRERY_FN WideMask operator<(Wide a, Wide b) { return {hn::Lt(a.v, b.v)}; }
 ORRERY_FN WideMask operator<=(Wide a, Wide b) { return {hn::Le(a.v, b.v)}; }
@@ -121,7 +135,8 @@ struct LaneTraits<Wide> {
     }
     ORRERY_FN static Wide gather(const float* from, const std::uint32_t* at) {
         const hn::Rebind<std::int32_t, WideTag> indices;
-        return Wide(hn::GatherIndex(WideTag(), from, hn::BitCast(indices, hn::LoadU(hn::Rebind<std::uint32_t, WideTag>(), at))));
+        return Wide(hn::GatherIndex(WideTag(), from,
+                                    hn::BitCast(indices, hn::LoadU(hn::Rebind<std::uint32_t, WideTag>(), at))));
     }
     ORRERY_FN static WideMask first(std::size_t count) { return {hn::FirstN(WideTag(), count)}; }
 };
@@ -135,36 +150,52 @@ template <class F>
 using MaskOf = typename LaneTraits<F>::Mask;
 
 template <class F>
-ORRERY_FN constexpr std::size_t lanes() { return LaneTraits<F>::lanes(); }
+ORRERY_FN constexpr std::size_t lanes() {
+    return LaneTraits<F>::lanes();
+}
 
 template <class F>
-ORRERY_FN F load(const float* from) { return LaneTraits<F>::load(from); }
+ORRERY_FN F load(const float* from) {
+    return LaneTraits<F>::load(from);
+}
 
 // The first `count` lanes, nothing of what lies behind them read where lanes are more than four; `rest` in the others.
 template <class F>
-ORRERY_FN F load_first(const float* from, std::size_t count, float rest) { return LaneTraits<F>::load_first(from, count, rest); }
+ORRERY_FN F load_first(const float* from, std::size_t count, float rest) {
+    return LaneTraits<F>::load_first(from, count, rest);
+}
 
 // Lane k: from[at[k]]; at most 2^31 - 1.
 template <class F>
-ORRERY_FN F gather(const float* from, const std::uint32_t* at) { return LaneTraits<F>::gather(from, at); }
+ORRERY_FN F gather(const float* from, const std::uint32_t* at) {
+    return LaneTraits<F>::gather(from, at);
+}
 
 // True in the first `count` lanes.
 template <class F>
-ORRERY_FN MaskOf<F> first_lanes(std::size_t count) { return LaneTraits<F>::first(count); }
+ORRERY_FN MaskOf<F> first_lanes(std::size_t count) {
+    return LaneTraits<F>::first(count);
+}
 
 // NaN in `a` gives b; equal values give b: the same on every target.
 template <class F>
-ORRERY_FN F min(F a, F b) { return select(a < b, a, b); }
+ORRERY_FN F min(F a, F b) {
+    return select(a < b, a, b);
+}
 template <class F>
-ORRERY_FN F max(F a, F b) { return select(b < a, a, b); }
+ORRERY_FN F max(F a, F b) {
+    return select(b < a, a, b);
+}
 #if !defined(ORRERY_LANES_REF) && HWY_ARCH_X86
-// The same in one instruction: of the processors' own, x86's alone gives its second operand where one is NaN and where both are zero
-// (lanes_parity_test.cpp).
+// The same in one instruction: of the processors' own, x86's alone gives its second operand where one is NaN and where
+// both are zero (lanes_parity_test.cpp).
 ORRERY_FN Wide min(Wide a, Wide b) { return Wide(hn::Min(a.v, b.v)); }
 ORRERY_FN Wide max(Wide a, Wide b) { return Wide(hn::Max(a.v, b.v)); }
 #endif
 template <class F>
-ORRERY_FN F clamp(F x, F low, F high) { return min(max(x, low), high); }
+ORRERY_FN F clamp(F x, F low, F high) {
+    return min(max(x, low), high);
+}
 
 ORRERY_LANES_END
 

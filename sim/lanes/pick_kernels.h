@@ -2,8 +2,8 @@
 //
 //   ORRERY_PICK_KERNELS(Kernels, kKernels, kernels_for)    defines const Kernels* kernels_for(Target target)
 //
-// where every pass, the reference unit included, defines `extern const Kernels kKernels` in its lane namespace. A target
-// that this build lacks gives null.
+// where every pass, the reference unit included, defines `extern const Kernels kKernels` in its lane namespace. A
+// target that this build lacks gives null.
 #pragma once
 
 #include "orrery/sim.hpp"
@@ -39,21 +39,23 @@
 #define ORRERY_IF_WASM(x)
 #endif
 
-#define ORRERY_PICK_KERNELS(Kernels, kTable, kernels_for)                        \
-    namespace orrery::sim {                                                      \
-    namespace ref {                                                              \
-    extern const Kernels kTable;                                                 \
-    }                                                                            \
-    const Kernels* kernels_for(Target target) {                                  \
-        switch (target) {                                                        \
-            case Target::scalar: return &ref::kTable;                            \
-                ORRERY_IF_SSSE3(case Target::ssse3 : return &N_SSSE3::kTable;)   \
-                ORRERY_IF_SSE4(case Target::sse4 : return &N_SSE4::kTable;)      \
-                ORRERY_IF_AVX2(case Target::avx2 : return &N_AVX2::kTable;)      \
-                ORRERY_IF_AVX3(case Target::avx3 : return &N_AVX3::kTable;)      \
-                ORRERY_IF_NEON(case Target::neon : return &N_NEON::kTable;)      \
-                ORRERY_IF_WASM(case Target::wasm : return &N_WASM::kTable;)      \
-            default: return nullptr;                                             \
-        }                                                                        \
-    }                                                                            \
+#define ORRERY_PICK_KERNELS(Kernels, kTable, kernels_for)                      \
+    namespace orrery::sim {                                                    \
+    namespace ref {                                                            \
+    extern const Kernels kTable;                                               \
+    }                                                                          \
+    const Kernels* kernels_for(Target target) {                                \
+        switch (target) {                                                      \
+            case Target::scalar:                                               \
+                return &ref::kTable;                                           \
+                ORRERY_IF_SSSE3(case Target::ssse3 : return &N_SSSE3::kTable;) \
+                ORRERY_IF_SSE4(case Target::sse4 : return &N_SSE4::kTable;)    \
+                ORRERY_IF_AVX2(case Target::avx2 : return &N_AVX2::kTable;)    \
+                ORRERY_IF_AVX3(case Target::avx3 : return &N_AVX3::kTable;)    \
+                ORRERY_IF_NEON(case Target::neon : return &N_NEON::kTable;)    \
+                ORRERY_IF_WASM(case Target::wasm : return &N_WASM::kTable;)    \
+            default:                                                           \
+                return nullptr;                                                \
+        }                                                                      \
+    }                                                                          \
     }

@@ -21,7 +21,8 @@ struct Quads<float> {
     ORRERY_FN static void gather(const float* base, const std::uint32_t* rows, float out[kQuadFloats]) {
         read_record<kQuadFloats>(base + std::size_t(rows[0]) * kQuadFloats, out);
     }
-    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const float in[kQuadFloats]) {
+    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                                  const float in[kQuadFloats]) {
         if ((lane_bits & 1u) == 0) return;
         write_record<kQuadFloats>(base + std::size_t(rows[0]) * kQuadFloats, in);
     }
@@ -39,13 +40,15 @@ struct Quads<Wide> {
     }
 
     template <std::size_t B>
-    ORRERY_FN static void store_block(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const V (&v)[4]) {
+    ORRERY_FN static void store_block(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                                      const V (&v)[4]) {
         for (std::size_t k = 0; k < 4; ++k) {
             if (((lane_bits >> (4 * B + k)) & 1u) == 0) continue;
             hn::StoreU(R::block<B>(WideTag(), v[k]), R::BlockTag(), base + std::size_t(rows[4 * B + k]) * kQuadFloats);
         }
     }
-    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits, const Wide in[kQuadFloats]) {
+    ORRERY_FN static void scatter(float* base, const std::uint32_t* rows, std::uint32_t lane_bits,
+                                  const Wide in[kQuadFloats]) {
         V v[4] = {in[0].v, in[1].v, in[2].v, in[3].v};
         R::transpose(v[0], v[1], v[2], v[3]);
         store_block<0>(base, rows, lane_bits, v);

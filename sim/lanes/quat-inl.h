@@ -17,9 +17,13 @@ struct QuatT {
 };
 
 template <class F>
-ORRERY_FN QuatT<F> splat(Quat q) { return {F(q.x), F(q.y), F(q.z), F(q.w)}; }
+ORRERY_FN QuatT<F> splat(Quat q) {
+    return {F(q.x), F(q.y), F(q.z), F(q.w)};
+}
 template <class F>
-ORRERY_FN QuatT<F> conjugate(QuatT<F> q) { return {-q.x, -q.y, -q.z, q.w}; }
+ORRERY_FN QuatT<F> conjugate(QuatT<F> q) {
+    return {-q.x, -q.y, -q.z, q.w};
+}
 
 // Hamilton product: rotates by b, then by a.
 template <class F>
@@ -37,7 +41,9 @@ ORRERY_FN Vec3T<F> rotate(QuatT<F> q, Vec3T<F> v) {
     return (v + t * q.w) + cross(u, t);
 }
 template <class F>
-ORRERY_FN Vec3T<F> rotate_inverse(QuatT<F> q, Vec3T<F> v) { return rotate(conjugate(q), v); }
+ORRERY_FN Vec3T<F> rotate_inverse(QuatT<F> q, Vec3T<F> v) {
+    return rotate(conjugate(q), v);
+}
 
 template <class F>
 ORRERY_FN QuatT<F> normalize(QuatT<F> q) {

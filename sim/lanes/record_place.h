@@ -1,5 +1,5 @@
-// Where the record of a body lies among others of eight floats, in units of eight bytes: an index that x86 and ARM add to the array's
-// address as it is, where a row would be shifted first, for each lane of each pass.
+// Where the record of a body lies among others of eight floats, in units of eight bytes: an index that x86 and ARM add
+// to the array's address as it is, where a row would be shifted first, for each lane of each pass.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,9 @@ inline constexpr std::size_t kRecordFloats = 8;
 
 // Where a record of kFloats begins: its row, or its place, which a processor adds without a shift.
 template <std::size_t kFloats>
-ORRERY_FN std::size_t floats_before(std::uint32_t row) { return std::size_t(row) * kFloats; }
+ORRERY_FN std::size_t floats_before(std::uint32_t row) {
+    return std::size_t(row) * kFloats;
+}
 template <std::size_t kFloats>
 ORRERY_FN std::size_t floats_before(RecordPlace place) {
     static_assert(kFloats == kRecordFloats);
@@ -57,7 +59,8 @@ struct Records<float> {
         read_record<kRecordFloats>(base + floats_before<kRecordFloats>(rows[0]), out);
     }
     template <class Index>
-    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits, const float in[kRecordFloats]) {
+    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits,
+                                  const float in[kRecordFloats]) {
         if ((lane_bits & 1u) == 0) return;
         write_record<kRecordFloats>(base + floats_before<kRecordFloats>(rows[0]), in);
     }
@@ -65,8 +68,9 @@ struct Records<float> {
 
 #ifndef ORRERY_LANES_REF
 
-// A vector is made of 128-bit blocks; block b holds lanes 4b to 4b+3. Half a record is one block, so a 4x4 transposition
-// inside blocks turns four vectors of half records into four columns, without moving anything between blocks.
+// A vector is made of 128-bit blocks; block b holds lanes 4b to 4b+3. Half a record is one block, so a 4x4
+// transposition inside blocks turns four vectors of half records into four columns, without moving anything between
+// blocks.
 template <>
 struct Records<Wide> {
     using V = hn::Vec<WideTag>;
@@ -75,8 +79,8 @@ struct Records<Wide> {
     static constexpr std::size_t kBlocks = lanes<Wide>() / 4;
     static_assert(kBlocks == 1 || kBlocks == 2 || kBlocks == 4);
 
-    // Four floats each of the records rows[k], rows[k + 4], ... side by side, records being kFloats long. Templates, so that
-    // only this target's branch is formed.
+    // Four floats each of the records rows[k], rows[k + 4], ... side by side, records being kFloats long. Templates, so
+    // that only this target's branch is formed.
     template <std::size_t kFloats, class D, class Index>
     ORRERY_FN static hn::Vec<D> load_blocks(D d, const float* base, const Index* rows, std::size_t k) {
         if constexpr (hn::MaxLanes(D()) == 4) {
@@ -107,8 +111,10 @@ struct Records<Wide> {
     }
     template <std::size_t Upper, class D, class From>
     ORRERY_FN static hn::Vec<D> upper_or_lower([[maybe_unused]] D d, From v) {
-        if constexpr (Upper == 0) return hn::LowerHalf(d, v);
-        else return hn::UpperHalf(d, v);
+        if constexpr (Upper == 0)
+            return hn::LowerHalf(d, v);
+        else
+            return hn::UpperHalf(d, v);
     }
     ORRERY_FN static void transpose(V& a, V& b, V& c, V& d) {
         const WideTag tag;
@@ -137,7 +143,8 @@ struct Records<Wide> {
         hn::StoreU(block<B>(WideTag(), high), d4, to + 4);
     }
     template <std::size_t B, class Index>
-    ORRERY_FN static void store_block(float* base, const Index* rows, std::uint32_t lane_bits, const V low[4], const V high[4]) {
+    ORRERY_FN static void store_block(float* base, const Index* rows, std::uint32_t lane_bits, const V low[4],
+                                      const V high[4]) {
         const Index* const at = rows + 4 * B;
         const std::uint32_t bits = (lane_bits >> (4 * B)) & 0xfu;
         if (bits == 0xfu) {  // most are: one branch instead of four
@@ -153,7 +160,8 @@ struct Records<Wide> {
         }
     }
     template <class Index>
-    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits, const Wide in[kRecordFloats]) {
+    ORRERY_FN static void scatter(float* base, const Index* rows, std::uint32_t lane_bits,
+                                  const Wide in[kRecordFloats]) {
         V low[4] = {in[0].v, in[1].v, in[2].v, in[3].v}, high[4] = {in[4].v, in[5].v, in[6].v, in[7].v};
         transpose(low[0], low[1], low[2], low[3]);
         transpose(high[0], high[1], high[2], high[3]);
@@ -174,7 +182,8 @@ ORRERY_FN void gather_records(const float* base, const Index* rows, F out[kRecor
     Records<F>::gather(base, rows, out);
 }
 
-// Writes columns back to the records of the lanes whose bit is set in `lane_bits`; those rows must differ among themselves.
+// Writes columns back to the records of the lanes whose bit is set in `lane_bits`; those rows must differ among
+// themselves.
 template <class F, class Index>
 ORRERY_FN void scatter_records(float* base, const Index* rows, std::uint32_t lane_bits, const F in[kRecordFloats]) {
     Records<F>::scatter(base, rows, lane_bits, in);

@@ -25,10 +25,8 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {Target::scalar, "scalar", 0},
 #if HWY_ARCH_X86
-    {Target::ssse3, "ssse3", HWY_SSSE3},
-    {Target::sse4, "sse4", HWY_SSE4},
-    {Target::avx2, "avx2", HWY_AVX2},
-    {Target::avx3, "avx3", HWY_AVX3},
+    {Target::ssse3, "ssse3", HWY_SSSE3}, {Target::sse4, "sse4", HWY_SSE4},
+    {Target::avx2, "avx2", HWY_AVX2},    {Target::avx3, "avx3", HWY_AVX3},
 #elif HWY_ARCH_ARM
     {Target::neon, "neon", HWY_NEON},
 #elif HWY_ARCH_WASM

@@ -33,11 +33,11 @@
 #endif
 
 #ifndef ORRERY_LANES_BEGIN
-#define ORRERY_LANES_BEGIN \
+#define ORRERY_LANES_BEGIN  \
     HWY_BEFORE_NAMESPACE(); \
     namespace orrery::sim::ORRERY_LANES {
 #define ORRERY_LANES_END \
-    } \
+    }                    \
     HWY_AFTER_NAMESPACE();
 #define ORRERY_FN HWY_INLINE
 #define ORRERY_ONCE HWY_NOINLINE  // what is called from several places and is long

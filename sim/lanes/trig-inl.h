@@ -31,13 +31,13 @@ struct SinCos {
 template <class F>
 ORRERY_FN SinCos<F> sin_cos(F angle) {
     const F x = clamp(angle, F(-kMaxTrigArgument), F(kMaxTrigArgument));
-    // x = quarters * pi/2 + r, |r| <= pi/4. pi/2 in three parts of 11 or fewer bits, so that each product is exact or nearly.
+    // x = quarters * pi/2 + r, |r| <= pi/4. pi/2 in three parts of 11 or fewer bits, so that each product is exact or
+    // nearly.
     const F quarters = round_to_whole(x * F(0.636619772f));
     const F r = ((x - quarters * F(0x1.92p+0f)) - quarters * F(0x1.fb4p-12f)) - quarters * F(0x1.4442d2p-24f);
     const F y = r * r;
     const F s = r + r * y * (F(-0.16666664650f) + y * (F(0.00833274594f) + y * F(-0.000195873871f)));
-    const F c = (F(1.0f) - F(0.5f) * y) +
-                y * y * (F(0.0416666646f) + y * (F(-0.00138883007f) + y * F(2.45474372e-5f)));
+    const F c = (F(1.0f) - F(0.5f) * y) + y * y * (F(0.0416666646f) + y * (F(-0.00138883007f) + y * F(2.45474372e-5f)));
     // quarters mod 4, in -2 .. 2.
     const F turn = quarters - F(4.0f) * round_to_whole(quarters * F(0.25f));
     const MaskOf<F> odd = abs(turn) == F(1.0f), half = abs(turn) == F(2.0f);
@@ -46,9 +46,13 @@ ORRERY_FN SinCos<F> sin_cos(F angle) {
     return {select(negate_sin, -sin_part, sin_part), select(negate_cos, -cos_part, cos_part)};
 }
 template <class F>
-ORRERY_FN F sin(F angle) { return sin_cos(angle).sin; }
+ORRERY_FN F sin(F angle) {
+    return sin_cos(angle).sin;
+}
 template <class F>
-ORRERY_FN F cos(F angle) { return sin_cos(angle).cos; }
+ORRERY_FN F cos(F angle) {
+    return sin_cos(angle).cos;
+}
 
 // Angle of (x, y) from the x axis, in (-pi, pi]; 0 at the origin.
 template <class F>
@@ -61,8 +65,10 @@ ORRERY_FN F atan2(F y, F x) {
     const MaskOf<F> upper = ratio > F(0.414213562f);
     const F t = select(upper, (ratio - F(1.0f)) / (ratio + F(1.0f)), ratio);
     const F z = t * t;
-    const F p = t + t * z * (F(-0.333333317f) +
-                             z * (F(0.199995371f) + z * (F(-0.142638385f) + z * (F(0.107424669f) + z * F(-0.0644774066f)))));
+    const F p =
+        t + t * z *
+                (F(-0.333333317f) +
+                 z * (F(0.199995371f) + z * (F(-0.142638385f) + z * (F(0.107424669f) + z * F(-0.0644774066f)))));
     const F first = select(upper, F(kQuarterPi) + p, p);
     const F octant = select(steep, F(kHalfPi) - first, first);
     const F magnitude = select(x < F(0.0f), F(kPi) - octant, octant);

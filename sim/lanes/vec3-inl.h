@@ -7,8 +7,8 @@
 #define ORRERY_LANES_VEC3_INL_H_
 #endif
 
-#include "sim/lanes/number-inl.h"
 #include "orrery/types.hpp"
+#include "sim/lanes/number-inl.h"
 
 ORRERY_LANES_BEGIN
 
@@ -18,35 +18,57 @@ struct Vec3T {
 };
 
 template <class F>
-ORRERY_FN Vec3T<F> operator+(Vec3T<F> a, Vec3T<F> b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+ORRERY_FN Vec3T<F> operator+(Vec3T<F> a, Vec3T<F> b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
 template <class F>
-ORRERY_FN Vec3T<F> operator-(Vec3T<F> a, Vec3T<F> b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+ORRERY_FN Vec3T<F> operator-(Vec3T<F> a, Vec3T<F> b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
 template <class F>
-ORRERY_FN Vec3T<F> operator-(Vec3T<F> a) { return {-a.x, -a.y, -a.z}; }
+ORRERY_FN Vec3T<F> operator-(Vec3T<F> a) {
+    return {-a.x, -a.y, -a.z};
+}
 template <class F>
-ORRERY_FN Vec3T<F> operator*(Vec3T<F> a, F s) { return {a.x * s, a.y * s, a.z * s}; }
+ORRERY_FN Vec3T<F> operator*(Vec3T<F> a, F s) {
+    return {a.x * s, a.y * s, a.z * s};
+}
 template <class F>
-ORRERY_FN Vec3T<F> operator*(F s, Vec3T<F> a) { return {s * a.x, s * a.y, s * a.z}; }
+ORRERY_FN Vec3T<F> operator*(F s, Vec3T<F> a) {
+    return {s * a.x, s * a.y, s * a.z};
+}
 template <class F>
-ORRERY_FN F dot(Vec3T<F> a, Vec3T<F> b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
+ORRERY_FN F dot(Vec3T<F> a, Vec3T<F> b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
 template <class F>
 ORRERY_FN Vec3T<F> cross(Vec3T<F> a, Vec3T<F> b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 template <class F>
-ORRERY_FN F length_squared(Vec3T<F> a) { return dot(a, a); }
+ORRERY_FN F length_squared(Vec3T<F> a) {
+    return dot(a, a);
+}
 template <class F>
-ORRERY_FN F length(Vec3T<F> a) { return sqrt(dot(a, a)); }
+ORRERY_FN F length(Vec3T<F> a) {
+    return sqrt(dot(a, a));
+}
 template <class F>
 ORRERY_FN Vec3T<F> select(MaskOf<F> mask, Vec3T<F> yes, Vec3T<F> no) {
     return {select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z)};
 }
 template <class F>
-ORRERY_FN Vec3T<F> min(Vec3T<F> a, Vec3T<F> b) { return {min(a.x, b.x), min(a.y, b.y), min(a.z, b.z)}; }
+ORRERY_FN Vec3T<F> min(Vec3T<F> a, Vec3T<F> b) {
+    return {min(a.x, b.x), min(a.y, b.y), min(a.z, b.z)};
+}
 template <class F>
-ORRERY_FN Vec3T<F> max(Vec3T<F> a, Vec3T<F> b) { return {max(a.x, b.x), max(a.y, b.y), max(a.z, b.z)}; }
+ORRERY_FN Vec3T<F> max(Vec3T<F> a, Vec3T<F> b) {
+    return {max(a.x, b.x), max(a.y, b.y), max(a.z, b.z)};
+}
 template <class F>
-ORRERY_FN Vec3T<F> splat(Vec3 v) { return {F(v.x), F(v.y), F(v.z)}; }
+ORRERY_FN Vec3T<F> splat(Vec3 v) {
+    return {F(v.x), F(v.y), F(v.z)};
+}
 
 // The unit vector along v, or `fallback` where |v| is not above `epsilon`.
 template <class F>
@@ -62,7 +84,8 @@ template <class F>
 ORRERY_FN Vec3T<F> perpendicular(Vec3T<F> u) {
     const F zero(0.0f);
     const MaskOf<F> mostly_x = abs(u.x) > F(0.57735f);
-    return normalize_or(select<F>(mostly_x, Vec3T<F>{u.y, -u.x, zero}, Vec3T<F>{zero, u.z, -u.y}), Vec3T<F>{F(1.0f), zero, zero}, zero);
+    return normalize_or(select<F>(mostly_x, Vec3T<F>{u.y, -u.x, zero}, Vec3T<F>{zero, u.z, -u.y}),
+                        Vec3T<F>{F(1.0f), zero, zero}, zero);
 }
 
 ORRERY_LANES_END

@@ -1,4 +1,5 @@
-// Rigs that the CPU always solves with the coloured solver, in its last colour: trees, in bundles of one shape, and graphs.
+// Rigs that the CPU always solves with the coloured solver, in its last colour: trees, in bundles of one shape, and
+// graphs.
 #pragma once
 
 #include <span>
@@ -22,14 +23,15 @@ class TreeGroups {
   public:
     void pack(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> joints);
     // By rig, `touched`: something acts on it; `met`: by contact.
-    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched, std::span<const std::uint8_t> met);
+    void begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched,
+                    std::span<const std::uint8_t> met);
     std::uint32_t awake() const { return static_cast<std::uint32_t>(awake_.size()); }  // bundles
     // `mean_n` by force_row. Valid until the next pack.
     RigTreeView view(std::uint32_t index, RigForce* force, float* mean_n);
     void note_breaks(std::span<Joint> joints, const float* mean_n) const;
     void offer(AloneTick& tick) const;
-    // Those that were alone have been solved elsewhere: what joints broke, and their dynamic bodies, which `bodies` goes on with.
-    // How many they were.
+    // Those that were alone have been solved elsewhere: what joints broke, and their dynamic bodies, which `bodies`
+    // goes on with. How many they were.
     std::uint32_t leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies);
 
   private:
@@ -38,7 +40,7 @@ class TreeGroups {
     std::vector<TreeBundle> bundles_;
     std::vector<TreeSlot> slots_;
     std::vector<TreeSpan> spans_;
-    std::vector<TreeWork> work_;        // beside slots_
+    std::vector<TreeWork> work_;  // beside slots_
     std::vector<TreeSpanWork> span_work_;
     std::vector<std::uint32_t> awake_;  // of a tick
 };
@@ -79,11 +81,11 @@ class GraphGroups {
     std::vector<GraphSides> sides_;
     std::vector<GraphStep> steps_;
     std::vector<Row> planes_, changes_;
-    std::vector<std::uint32_t> awake_;      // of a tick
+    std::vector<std::uint32_t> awake_;  // of a tick
     // While packing:
-    std::vector<std::uint32_t> place_;      // by body; 0: none yet
-    std::vector<std::uint32_t> held_by_;    // joints of a member, by place less that of the first
-    std::vector<Placed> placed_;            // in the joints' order
+    std::vector<std::uint32_t> place_;    // by body; 0: none yet
+    std::vector<std::uint32_t> held_by_;  // joints of a member, by place less that of the first
+    std::vector<Placed> placed_;          // in the joints' order
     LaneRows rows_;
 };
 

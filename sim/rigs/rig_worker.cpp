@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "sim/lanes/fp_environment.h"
 #include "sim/base/stage_scope.h"
+#include "sim/lanes/fp_environment.h"
 
 namespace orrery::sim {
 namespace {
@@ -18,8 +18,8 @@ bool is_plain(const MassRecord& mass, bool dynamic) {
 
 }  // namespace
 
-void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
-                     std::vector<RigForce>& force) {
+void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints,
+                     std::span<JointImpulse> impulses, std::vector<RigForce>& force) {
     find_rigs(choice, bodies, joints, rigs_);
     force.resize(joints.empty() ? 0 : joints.size() + 1);
     std::vector<bool> kept(force.size(), false);
@@ -62,9 +62,11 @@ void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     for (std::uint32_t r = 0; r < rigs_.rigs.size(); ++r) {
         if (rigs_.rigs[r].kind == RigClass::chain && rigs_.rigs[r].method == RigMethod::exact) order.push_back(r);
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return rigs_.rigs[x].links > rigs_.rigs[y].links; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return rigs_.rigs[x].links > rigs_.rigs[y].links; });
     std::size_t total = 0;
-    for (std::size_t first = 0; first < order.size(); first += kBundleLanes) total += rigs_.rigs[order[first]].links + 1u;
+    for (std::size_t first = 0; first < order.size(); first += kBundleLanes)
+        total += rigs_.rigs[order[first]].links + 1u;
     slots_.reserve(total);
     extras_.reserve(total);
     for (std::size_t first = 0; first < order.size(); first += kBundleLanes) {
@@ -210,7 +212,10 @@ void RigWorker::set_flags(const ChainBundle& bundle, std::uint32_t mask) {
 }
 
 ChainView RigWorker::view(const ChainBundle& bundle) {
-    return {&bundle, slots_.data() + bundle.slot, extras_.data() + bundle.slot, {force_.data(), mean_n_.data(), bundle.breakable},
+    return {&bundle,
+            slots_.data() + bundle.slot,
+            extras_.data() + bundle.slot,
+            {force_.data(), mean_n_.data(), bundle.breakable},
             start_pose_.data()};
 }
 
@@ -272,7 +277,8 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
         note_breaks(bundles_[b], bundles_[b].alone);
         elsewhere_ += static_cast<std::uint32_t>(std::popcount(bundles_[b].alone));
     }
-    elsewhere_ += trees_.leave_alone(joints_, mean_n_.data(), left_out_) + graphs_.leave_alone(joints_, mean_n_.data(), left_out_);
+    elsewhere_ += trees_.leave_alone(joints_, mean_n_.data(), left_out_) +
+                  graphs_.leave_alone(joints_, mean_n_.data(), left_out_);
     if (left_out_.empty()) return true;
     if (flags_.empty()) flags_ = base_flags_ = bodies.flags;
     for (const std::uint32_t body : left_out_) flags_[body] = 0;
@@ -316,12 +322,15 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
             // Of a shorter one what comes after it is fetched, too.
             const std::size_t ahead = k + 1 < r.alone_.size() ? r.bundles_[r.alone_[k + 1]].slot : r.slots_.size();
             const ChainSlot* const next = ahead + bundle.links < r.slots_.size() ? r.slots_.data() + ahead : nullptr;
-            if (r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next)) j.lost = true;
+            if (r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next))
+                j.lost = true;
             r.note_breaks(bundle, bundle.alone);
         }
     };
-    if (workers == 1) work(&job, 0);
-    else input.executor->run(workers, work, &job);
+    if (workers == 1)
+        work(&job, 0);
+    else
+        input.executor->run(workers, work, &job);
     lost_ = job.lost;
 }
 
@@ -335,7 +344,8 @@ void RigWorker::sort_graphs() {
         (team_of(graphs_.graph(k), groups, executor_->worker_count()) > 1 ? team_graphs_ : other_graphs_).push_back(k);
 }
 
-void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs, Of of) {
+void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs,
+                    Of of) {
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
@@ -367,7 +377,8 @@ void RigWorker::run(const StepContext& context, CoupledKernel chains, TreeKernel
             const RigTreeView view = r.trees_.view(k, r.force_.data(), r.mean_n_.data());
             if (j.takes(*view.bundle)) j.trees(j.context, view);
         } else {
-            const GraphView view = r.graphs_.view(r.other_graphs_[k - r.trees_.awake()], r.force_.data(), r.mean_n_.data());
+            const GraphView view =
+                r.graphs_.view(r.other_graphs_[k - r.trees_.awake()], r.force_.data(), r.mean_n_.data());
             if (j.takes(*view.graph)) run_graph(*j.graphs, r.kernels_->graphs, j.context, view);
         }
     };
@@ -392,8 +403,9 @@ void RigWorker::prepare(const StepContext& context) {
 }
 void RigWorker::warm_start(const StepContext& context) {
     run(context, kernels_->warm_start, kernels_->trees.warm_start, GraphPass::warm_start);
-    // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling beneath them and
-    // take back what they had, so that what touches it would sink in. Errors are taken back once, behind them.
+    // A graph begins a substep with a share of its impulses, contacts with all of theirs: they would find it falling
+    // beneath them and take back what they had, so that what touches it would sink in. Errors are taken back once,
+    // behind them.
     if (!near_.empty()) run(context, nullptr, nullptr, GraphPass::hold, Of::met);
 }
 void RigWorker::solve(const StepContext& context) {
@@ -402,9 +414,7 @@ void RigWorker::solve(const StepContext& context) {
 void RigWorker::solve_coupled(const StepContext& context) {
     run(context, kernels_->solve, kernels_->trees.solve, {}, Of::coupled);
 }
-void RigWorker::refresh(const StepContext& context) {
-    run(context, kernels_->refresh, kernels_->trees.refresh, {});
-}
+void RigWorker::refresh(const StepContext& context) { run(context, kernels_->refresh, kernels_->trees.refresh, {}); }
 void RigWorker::relax(const StepContext& context) {
     run(context, kernels_->relax, kernels_->trees.relax, GraphPass::relax);
 }

@@ -1,6 +1,7 @@
-// The worker for rigs. Chains that nothing else touches in a tick are solved by themselves, all substeps at once, before the
-// coloured solver; the others, and all trees and graphs, with it, as its last colour. Which is which depends on the state alone.
-// A device, where there is one, may solve rigs of all kinds that nothing touches before either, to the same bits.
+// The worker for rigs. Chains that nothing else touches in a tick are solved by themselves, all substeps at once,
+// before the coloured solver; the others, and all trees and graphs, with it, as its last colour. Which is which depends
+// on the state alone. A device, where there is one, may solve rigs of all kinds that nothing touches before either, to
+// the same bits.
 #pragma once
 
 #include <optional>
@@ -23,10 +24,10 @@ class RigWorker final : public LastColour {
     // Rigs that are alone are offered to it first; it must outlive this.
     void use(RigDevice& device) { device_ = device.open(); }
 
-    // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed there, and
-    // what is a rig's in `impulses`.
-    void find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints, std::span<JointImpulse> impulses,
-              std::vector<RigForce>& force);
+    // After every change of the joints or of a body's type. `force` is State::rig_force; what is no rig's is zeroed
+    // there, and what is a rig's in `impulses`.
+    void find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints,
+              std::span<JointImpulse> impulses, std::vector<RigForce>& force);
     // What joints are to hold has changed, and nothing else of them.
     void read_targets(std::span<const Joint> joints) {
         graphs_.read_targets(joints);
@@ -45,8 +46,8 @@ class RigWorker final : public LastColour {
 
     // Sorts a tick's rigs by what touches them: `pushed` are bodies under a force of an actuator.
     void begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<const std::uint32_t> pushed);
-    // By body, after step_alone; empty where no chain is alone and no device has solved a rig. Those of members of such: no bodies of the
-    // coloured solver's.
+    // By body, after step_alone; empty where no chain is alone and no device has solved a rig. Those of members of
+    // such: no bodies of the coloured solver's.
     std::span<const std::uint8_t> flags() const { return flags_; }
     // By body, not 0: a member of a rig that something touches, or a body that touches one. Empty: none is.
     std::span<const std::uint8_t> near() const { return near_; }
@@ -55,10 +56,11 @@ class RigWorker final : public LastColour {
 
     // Whether quarantine_lost_bodies has to look at bodies whose flags() are 0.
     bool may_have_lost() const { return lost_; }
-    // Whether step_alone writes the poses of such bodies before it where they may be lost; else they must have been kept.
+    // Whether step_alone writes the poses of such bodies before it where they may be lost; else they must have been
+    // kept.
     bool keeps_start_poses() const { return !device_; }
 
-    std::uint32_t solved_elsewhere() const { return elsewhere_; }  // rigs, in the last step_alone
+    std::uint32_t solved_elsewhere() const { return elsewhere_; }      // rigs, in the last step_alone
     const DeviceTimes& device_times() const { return device_times_; }  // of that; zeros where it is 0
 
     // `start_pose` by body.
@@ -81,13 +83,15 @@ class RigWorker final : public LastColour {
 
     void pack(const Bodies& bodies, std::span<const Joint> joints);
     void set_flags(const ChainBundle& bundle, std::uint32_t mask);
-    void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
+    void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies,
+                   std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
     void note_kinematic(const Bodies& bodies, std::span<const Joint> joints);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     enum class Of { all, coupled, met };  // coupled: of chains and trees on which something acts; met: in contact
     // Null, none: not these.
-    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs, Of of = Of::all);
+    void run(const StepContext& context, CoupledKernel chains, TreeKernel trees, std::optional<GraphPass> graphs,
+             Of of = Of::all);
     void sort_graphs();
     void find_near(const Bodies& bodies, Manifolds manifolds);
     void note_breaks(const ChainBundle& bundle, std::uint32_t mask);
@@ -98,10 +102,10 @@ class RigWorker final : public LastColour {
     std::vector<ChainBundle> bundles_;
     std::vector<ChainSlot> slots_;
     std::vector<ChainExtras> extras_;
-    std::vector<float> mean_n_;                   // by force_row
-    std::unique_ptr<RigSession> device_;          // null: the CPU alone
-    std::uint64_t layout_ = 0;                    // AloneTick::layout
-    std::vector<std::uint32_t> kinematic_;        // that hold trees or graphs, ascending
+    std::vector<float> mean_n_;             // by force_row
+    std::unique_ptr<RigSession> device_;    // null: the CPU alone
+    std::uint64_t layout_ = 0;              // AloneTick::layout
+    std::vector<std::uint32_t> kinematic_;  // that hold trees or graphs, ascending
 
     // Of a tick.
     const RigKernels* kernels_ = nullptr;
@@ -113,18 +117,19 @@ class RigWorker final : public LastColour {
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
     bool any_coupled_ = false;
-    std::vector<std::uint32_t> left_out_;         // bodies of trees and graphs that were solved elsewhere
-    std::vector<std::uint32_t> moving_;           // of kinematic_
-    std::vector<std::uint8_t> touched_;           // by rig
-    std::vector<std::uint8_t> met_;               // by rig: in contact with something
-    std::vector<std::uint8_t> near_;              // by body
+    std::vector<std::uint32_t> left_out_;             // bodies of trees and graphs that were solved elsewhere
+    std::vector<std::uint32_t> moving_;               // of kinematic_
+    std::vector<std::uint8_t> touched_;               // by rig
+    std::vector<std::uint8_t> met_;                   // by rig: in contact with something
+    std::vector<std::uint8_t> near_;                  // by body
     std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
-    std::vector<std::uint32_t> alone_, coupled_;  // bundles
+    std::vector<std::uint32_t> alone_, coupled_;      // bundles
     std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
-    std::vector<CoupledSlot> coupled_work_;       // of coupled_ in order
+    std::vector<CoupledSlot> coupled_work_;           // of coupled_ in order
     std::vector<std::size_t> coupled_begin_;
     GraphTeam team_;
-    std::vector<std::uint32_t> team_graphs_, other_graphs_;  // awake ones: large, which all workers solve together, and others
+    std::vector<std::uint32_t> team_graphs_,
+        other_graphs_;  // awake ones: large, which all workers solve together, and others
 };
 
 }  // namespace orrery::sim

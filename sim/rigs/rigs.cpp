@@ -19,10 +19,10 @@ struct Component {
     std::uint32_t start = kNone;                      // the first joint with an end of the chain at one side
     std::uint32_t hook = kNone;                       // the first joint on something that is not dynamic
     const RigDef* named = nullptr;
-    std::uint32_t rods = 0, sockets = 0;              // sockets: between two dynamic bodies
-    std::uint32_t spans = 0, inner_spans = 0;         // pairs of joints that are one edge of a tree
-    bool knot = false;                                // two dynamic bodies share joints that are no such pair
-    bool loop = false;                                // of sockets alone
+    std::uint32_t rods = 0, sockets = 0;       // sockets: between two dynamic bodies
+    std::uint32_t spans = 0, inner_spans = 0;  // pairs of joints that are one edge of a tree
+    bool knot = false;                         // two dynamic bodies share joints that are no such pair
+    bool loop = false;                         // of sockets alone
     bool placed = false;
 };
 
@@ -142,7 +142,8 @@ class Finder {
                 if (degree_[body + 1] == 0) continue;
                 held = true;
                 const RigDef& first = *components_[root(body + 1)].named;
-                unheeded = unheeded || first.solver != def.solver || !same(first.compliance, def.compliance) || first.iterations != def.iterations;
+                unheeded = unheeded || first.solver != def.solver || !same(first.compliance, def.compliance) ||
+                           first.iterations != def.iterations;
             }
             if (lives && !held) note(out_.faults.idle, out_.faults.first_idle, i);
             if (unheeded) note(out_.faults.unheeded, out_.faults.first_unheeded, i);
@@ -189,14 +190,18 @@ class Finder {
     static bool makes_span(const Joint& x, const Joint& y) {
         const BallSocket &p = *std::get_if<BallSocket>(&x.constraint), &q = *std::get_if<BallSocket>(&y.constraint);
         const bool crossed = x.a != y.a;
-        return same(p.spring.frequency_hz, q.spring.frequency_hz) && same(p.spring.damping_ratio, q.spring.damping_ratio) &&
-               ref::points_apart(p.anchor_a, crossed ? q.anchor_b : q.anchor_a) && ref::points_apart(p.anchor_b, crossed ? q.anchor_a : q.anchor_b);
+        return same(p.spring.frequency_hz, q.spring.frequency_hz) &&
+               same(p.spring.damping_ratio, q.spring.damping_ratio) &&
+               ref::points_apart(p.anchor_a, crossed ? q.anchor_b : q.anchor_a) &&
+               ref::points_apart(p.anchor_b, crossed ? q.anchor_a : q.anchor_b);
     }
 
-    // Rods that join what at least as many ball sockets hold together as chains and trees, so that these are solved exactly. True
-    // if some do.
+    // Rods that join what at least as many ball sockets hold together as chains and trees, so that these are solved
+    // exactly. True if some do.
     bool leave_rods_out() {
-        if (std::none_of(components_.begin(), components_.end(), [](const Component& c) { return c.rods > 0 && c.sockets >= c.rods; })) return false;
+        if (std::none_of(components_.begin(), components_.end(),
+                         [](const Component& c) { return c.rods > 0 && c.sockets >= c.rods; }))
+            return false;
         std::vector<std::uint32_t> held(bodies_.size());  // roots of what sockets hold
         std::iota(held.begin(), held.end(), 0u);
         const auto end = [&](std::uint32_t body) {
@@ -239,12 +244,13 @@ class Finder {
         rig.kind = loop ? RigClass::loopy : component.most > 2 || spans ? RigClass::tree : RigClass::chain;
         if (solver == RigSolver::direct && loop) {  // the coloured solver's
             if (component.named != nullptr)
-                note(out_.faults.looped, out_.faults.first_looped, static_cast<std::uint32_t>(component.named - choice_.named.data()));
+                note(out_.faults.looped, out_.faults.first_looped,
+                     static_cast<std::uint32_t>(component.named - choice_.named.data()));
             return;
         }
-        rig.method = solver == RigSolver::block_jacobi      ? RigMethod::block_jacobi
+        rig.method = solver == RigSolver::block_jacobi     ? RigMethod::block_jacobi
                      : solver == RigSolver::jacobi || loop ? RigMethod::jacobi
-                                                            : RigMethod::exact;
+                                                           : RigMethod::exact;
         rig.first = static_cast<std::uint32_t>(out_.joints.size());
         rig.first_body = static_cast<std::uint32_t>(out_.bodies.size());
         rig.links = component.joints;
@@ -269,12 +275,15 @@ class Finder {
             return;
         }
         // Not negative, so their bits order as they do; a comparison and a choice of floats would be arithmetic.
-        const float least = held ? kHeldCompliance : rig.method == RigMethod::exact && rig.links > kLongRig ? kRigCompliance : 0.0f;
+        const float least = held                                                     ? kHeldCompliance
+                            : rig.method == RigMethod::exact && rig.links > kLongRig ? kRigCompliance
+                                                                                     : 0.0f;
         if (std::bit_cast<std::uint32_t>(rig.compliance) < std::bit_cast<std::uint32_t>(least)) rig.compliance = least;
         out_.rigs.push_back(rig);
     }
 
-    // In the order of the rigs, so that what room there is goes to the same ones everywhere. The name of the limit that it passes, or "".
+    // In the order of the rigs, so that what room there is goes to the same ones everywhere. The name of the limit that
+    // it passes, or "".
     std::string_view afford(const Rig& rig, const Component& component) {
         if (rig.method != RigMethod::exact) {
             if (component.most > kMaxGraphSides) return "kMaxGraphSides";
@@ -290,7 +299,8 @@ class Finder {
             for (std::uint32_t k = 0; k < rig.members; ++k) rank_[out_.bodies[rig.first_body + k]] = kNone;
             const GraphShape shape = shape_graph(links, rig.members);
             const std::uint32_t groups = shape.joint_groups, side_groups = shape.side_groups;
-            const std::uint32_t body_groups = rig.members / kBundleLanes + outer / kBundleLanes + 4;  // and the rows around them
+            const std::uint32_t body_groups =
+                rig.members / kBundleLanes + outer / kBundleLanes + 4;  // and the rows around them
             if (groups > kMaxGraphGroups - groups_) return "kMaxGraphGroups";
             if (side_groups > kMaxGraphSideGroups - side_groups_) return "kMaxGraphSideGroups";
             if (body_groups > kMaxGraphBodyGroups - body_groups_) return "kMaxGraphBodyGroups";
@@ -337,8 +347,8 @@ class Finder {
             joint = both[0] == joint ? both[1] : both[0];
         }
     }
-    // From what it hangs from, or the lowest body; a body's joints in ascending order, each with all that is below it. Of a span the
-    // lower joint; the other ones come behind all of these.
+    // From what it hangs from, or the lowest body; a body's joints in ascending order, each with all that is below it.
+    // Of a span the lower joint; the other ones come behind all of these.
     void grow(std::uint32_t hook, std::uint32_t lowest, bool spans) {
         struct Branch {
             std::uint32_t joint, from, parent;
@@ -362,7 +372,8 @@ class Finder {
         while (!open.empty()) {
             const Branch here = open.back();
             open.pop_back();
-            const std::uint32_t body = other(joints_[here.joint], here.from), slot = static_cast<std::uint32_t>(out_.bodies.size()) - rig_body;
+            const std::uint32_t body = other(joints_[here.joint], here.from),
+                                slot = static_cast<std::uint32_t>(out_.bodies.size()) - rig_body;
             take(here.joint);
             enter(body, here.parent, spans ? span_of(here.joint) : kNone);
             if (dynamic(body)) branch(body, slot, here.joint);
@@ -428,14 +439,14 @@ class Finder {
     const Bodies& bodies_;
     std::span<const Joint> joints_;
     Rigs& out_;
-    std::vector<std::uint32_t> parent_, degree_;         // by body
-    std::vector<std::uint32_t> begin_, incident_;        // a body's joints are incident_[begin_[body] ..], ascending
-    std::vector<Component> components_;                  // by root
-    std::vector<bool> taken_;                            // by joint
+    std::vector<std::uint32_t> parent_, degree_;   // by body
+    std::vector<std::uint32_t> begin_, incident_;  // a body's joints are incident_[begin_[body] ..], ascending
+    std::vector<Component> components_;            // by root
+    std::vector<bool> taken_;                      // by joint
     std::map<std::vector<std::uint32_t>, std::uint32_t> alike_;  // trees of each shape
-    std::vector<std::uint32_t> rank_;                    // by body, while a rig's shape is found: among its members
-    std::vector<bool> left_out_;                         // by joint: rods that are no links
-    std::vector<std::uint32_t> span_of_;                 // by joint: the other one of its span, or kNone; empty: there is none
+    std::vector<std::uint32_t> rank_;     // by body, while a rig's shape is found: among its members
+    std::vector<bool> left_out_;          // by joint: rods that are no links
+    std::vector<std::uint32_t> span_of_;  // by joint: the other one of its span, or kNone; empty: there is none
     std::uint32_t tree_slots_ = 0, groups_ = 0, side_groups_ = 0, body_groups_ = 0;  // of what was taken
 };
 
@@ -447,8 +458,10 @@ std::optional<RigLink> rig_link(const Constraint& constraint) {
     };
     // Between points that are to coincide a rod has no direction.
     const auto above_0 = [](const RigLink& rod) { return rod.length_m > 0.0f ? std::optional(rod) : std::nullopt; };
-    if (const auto* ball = std::get_if<BallSocket>(&constraint)) return RigLink{ball->anchor_a, ball->anchor_b, ball->spring};
-    if (const auto* rod = std::get_if<CenterDistance>(&constraint)) return above_0(RigLink{{}, {}, rod->spring, true, rod->target_m});
+    if (const auto* ball = std::get_if<BallSocket>(&constraint))
+        return RigLink{ball->anchor_a, ball->anchor_b, ball->spring};
+    if (const auto* rod = std::get_if<CenterDistance>(&constraint))
+        return above_0(RigLink{{}, {}, rod->spring, true, rod->target_m});
     if (const auto* rod = std::get_if<DistanceServo>(&constraint); rod != nullptr && unlimited(rod->servo))
         return above_0(RigLink{rod->anchor_a, rod->anchor_b, rod->spring, true, rod->target_m});
     if (const auto* rod = std::get_if<DistanceLimit>(&constraint); rod != nullptr && rod->min_m == rod->max_m)

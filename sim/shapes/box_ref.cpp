@@ -11,7 +11,8 @@ Result<Shape> make_box(const ShapeDef& def, std::string_view place) {
         const char* field;
     } sizes[] = {{h.x, "half_extents.x"}, {h.y, "half_extents.y"}, {h.z, "half_extents.z"}};
     for (const auto& s : sizes) {
-        if (auto checked = check_size(s.size, kMinShapeSize_m, kMaxShapeSize_m, place, s.field); !checked) return checked.error();
+        if (auto checked = check_size(s.size, kMinShapeSize_m, kMaxShapeSize_m, place, s.field); !checked)
+            return checked.error();
     }
     Shape shape;
     shape.type = ShapeType::box;

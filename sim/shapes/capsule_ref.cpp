@@ -5,7 +5,8 @@
 namespace orrery::sim::ref {
 
 Result<Shape> make_capsule(const ShapeDef& def, std::string_view place) {
-    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked) return checked.error();
+    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked)
+        return checked.error();
     if (auto checked = check_size(def.half_height, kMinShapeSize_m, kMaxShapeSize_m, place, "half_height",
                                   " (a capsule without a cylindrical part is a sphere)");
         !checked) {

@@ -1,12 +1,13 @@
-// Compound: convex shapes fixed to each other, baked when a world is made. The body's frame stands at their common centre of
-// mass and is not turned. Mass properties by the parallel axis theorem; where children overlap, mass counts twice.
+// Compound: convex shapes fixed to each other, baked when a world is made. The body's frame stands at their common
+// centre of mass and is not turned. Mass properties by the parallel axis theorem; where children overlap, mass counts
+// twice.
 #pragma once
 
 #include <vector>
 
-#include "sim/trees/box_tree.h"
 #include "sim/shapes/double3.h"
 #include "sim/shapes/shape.h"
+#include "sim/trees/box_tree.h"
 
 namespace orrery::sim {
 

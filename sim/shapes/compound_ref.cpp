@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "sim/shapes/convex_support.h"
 #include "sim/shapes/checks.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 
@@ -16,15 +16,20 @@ Error wrong_child(std::string_view place, std::size_t child, const char* field, 
             std::move(message)};
 }
 
-Result<Ok> check_child(const CompoundChild& child, std::size_t i, std::string_view place, std::span<const Shape> earlier) {
+Result<Ok> check_child(const CompoundChild& child, std::size_t i, std::string_view place,
+                       std::span<const Shape> earlier) {
     if (child.shape >= earlier.size())
-        return wrong_child(place, i, ".shape", "names no earlier shape; list the shapes of children before their compound");
+        return wrong_child(place, i, ".shape",
+                           "names no earlier shape; list the shapes of children before their compound");
     if (!is_convex(earlier[child.shape].type))
         return wrong_child(place, i, ".shape", "is not a convex shape; use a sphere, box, capsule, cylinder or hull");
     const Vec3 p = child.pose.position;
     const Quat q = child.pose.orientation;
-    const bool near = absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m && absolute(p.z) <= kMaxShapeSize_m;
-    if (!near) return wrong_child(place, i, ".pose", "is not finite or is too far from the origin; move the child nearer to the origin");
+    const bool near =
+        absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m && absolute(p.z) <= kMaxShapeSize_m;
+    if (!near)
+        return wrong_child(place, i, ".pose",
+                           "is not finite or is too far from the origin; move the child nearer to the origin");
     const double size2 = ((double(q.x) * q.x + double(q.y) * q.y) + double(q.z) * q.z) + double(q.w) * q.w;
     if (!(absolute(size2 - 1.0) <= kUnitTolerance2))
         return wrong_child(place, i, ".pose", "has an orientation that is not a unit quaternion; normalise x, y, z, w");
@@ -66,10 +71,12 @@ BoundsRecord rounded_box(const Shape& shape, const DPose& pose) {
 
 Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::span<const Shape> earlier) {
     if (def.children.empty())
-        return Error{ErrorCode::invalid_argument, std::string(place) + ".children", "is empty; give at least one child"};
+        return Error{ErrorCode::invalid_argument, std::string(place) + ".children",
+                     "is empty; give at least one child"};
     if (def.children.size() > kMaxCompoundChildren)
         return Error{ErrorCode::limit_reached, std::string(place) + ".children",
-                     "has more than " + std::to_string(kMaxCompoundChildren) + " entries (kMaxCompoundChildren); split the compound"};
+                     "has more than " + std::to_string(kMaxCompoundChildren) +
+                         " entries (kMaxCompoundChildren); split the compound"};
     auto compound = std::make_shared<Compound>();
     std::vector<std::uint32_t> copy_of(earlier.size(), kNone);
     double mass = 0.0;
@@ -81,7 +88,9 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
             copy_of[from.shape] = static_cast<std::uint32_t>(compound->shapes.size());
             compound->shapes.push_back(earlier[from.shape]);
         }
-        compound->child.push_back({copy_of[from.shape], {widened(from.pose.position), axes_of(from.pose.orientation)}, normalized(from.pose.orientation)});
+        compound->child.push_back({copy_of[from.shape],
+                                   {widened(from.pose.position), axes_of(from.pose.orientation)},
+                                   normalized(from.pose.orientation)});
         mass += earlier[from.shape].unit_mass.mass;
         first = first + widened(from.pose.position) * static_cast<double>(earlier[from.shape].unit_mass.mass);
     }

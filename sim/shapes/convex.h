@@ -50,11 +50,12 @@ struct Convex {
 
 // `shape` must be convex: a sphere, capsule, box, cylinder or hull.
 void place_convex(const Shape& shape, const DPose& pose, Convex& out);
-// Counter-clockwise seen from the front, face 0. Its corners are kept in single precision from their mean: to 3e-8 of its size.
+// Counter-clockwise seen from the front, face 0. Its corners are kept in single precision from their mean: to 3e-8 of
+// its size.
 void place_triangle(const D3 corner[3], D3 normal, Convex& out);
 
-// How far a convex shape, or the box around a mesh or compound, reaches along a unit vector, from the frame's origin; and its box along the frame's
-// axes, `around` larger.
+// How far a convex shape, or the box around a mesh or compound, reaches along a unit vector, from the frame's origin;
+// and its box along the frame's axes, `around` larger.
 double reach_of(const Shape& shape, const DPose& pose, D3 unit);
 struct ShapeBox {
     D3 low, high;

@@ -12,18 +12,24 @@ constexpr float kBoxNormalRow[3][8] = {{1, -1, 0, 0, 0, 0, 0, 0}, {0, 0, 1, -1, 
 
 namespace {
 
-// Of shapes that are alike before and behind their centre, and of the box around meshes and compounds: how far they reach from it.
+// Of shapes that are alike before and behind their centre, and of the box around meshes and compounds: how far they
+// reach from it.
 bool reach_from_centre(const Shape& shape, const DPose& pose, D3 unit, double& reach) {
     switch (shape.type) {
-    case ShapeType::sphere: reach = shape.radius; return true;
-    case ShapeType::capsule: reach = absolute(dot(pose.axes.y, unit)) * shape.half_height + shape.radius; return true;
-    case ShapeType::cylinder:
-    case ShapeType::hull: return false;
-    default: {
-        const D3 n = inward(pose.axes, unit), half = widened(shape.half_extents);
-        reach = (absolute(n.x) * half.x + absolute(n.y) * half.y) + absolute(n.z) * half.z;
-        return true;
-    }
+        case ShapeType::sphere:
+            reach = shape.radius;
+            return true;
+        case ShapeType::capsule:
+            reach = absolute(dot(pose.axes.y, unit)) * shape.half_height + shape.radius;
+            return true;
+        case ShapeType::cylinder:
+        case ShapeType::hull:
+            return false;
+        default: {
+            const D3 n = inward(pose.axes, unit), half = widened(shape.half_extents);
+            reach = (absolute(n.x) * half.x + absolute(n.y) * half.y) + absolute(n.z) * half.z;
+            return true;
+        }
     }
 }
 

@@ -15,9 +15,11 @@ inline SupportLanes all_lanes(double x) {
 }
 
 inline SupportLanes choose(SupportRows condition, SupportLanes yes, SupportLanes no) {
-    return reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(yes) & condition) | (reinterpret_cast<SupportRows>(no) & ~condition));
+    return reinterpret_cast<SupportLanes>((reinterpret_cast<SupportRows>(yes) & condition) |
+                                          (reinterpret_cast<SupportRows>(no) & ~condition));
 }
-// The row, of `count` of which `at` gives kSupportLanes from one on, with the largest value: the lowest of those that are alike.
+// The row, of `count` of which `at` gives kSupportLanes from one on, with the largest value: the lowest of those that
+// are alike.
 template <class At>
 std::uint32_t row_of_largest(std::uint32_t count, const At& at) {
     SupportLanes most = at(0);
@@ -36,8 +38,8 @@ std::uint32_t row_of_largest(std::uint32_t count, const At& at) {
     return static_cast<std::uint32_t>(best[lane]);
 }
 
-// The row, of vectors by coordinate, that goes farthest along a direction: the lowest of those that are alike in single precision.
-// What stands behind the last of them must go no farther.
+// The row, of vectors by coordinate, that goes farthest along a direction: the lowest of those that are alike in single
+// precision. What stands behind the last of them must go no farther.
 inline std::uint32_t row_along(const float* const row[3], std::uint32_t count, D3 direction) {
     const SupportLanes x = all_lanes(direction.x), y = all_lanes(direction.y), z = all_lanes(direction.z);
     return row_of_largest(count, [&](std::uint32_t i) {
@@ -57,7 +59,8 @@ inline std::uint32_t support_vertex(const Convex& c, D3 direction) {
 // A pose as PolytopeKernels::place takes it.
 inline void rows_of(const DPose& p, float to[12]) {
     const DAxes& a = p.axes;
-    const double rows[12] = {a.x.x, a.y.x, a.z.x, p.position.x, a.x.y, a.y.y, a.z.y, p.position.y, a.x.z, a.y.z, a.z.z, p.position.z};
+    const double rows[12] = {a.x.x, a.y.x,        a.z.x, p.position.x, a.x.y, a.y.y,
+                             a.z.y, p.position.y, a.x.z, a.y.z,        a.z.z, p.position.z};
     for (int k = 0; k < 12; ++k) to[k] = static_cast<float>(rows[k]);
 }
 

@@ -1,5 +1,6 @@
-// Vectors, rotations and poses of double precision, for what runs once a world or once a pair rather than in lanes: hulls,
-// mass properties, distances of general convex shapes. Plain IEEE arithmetic and square roots only, in a fixed order.
+// Vectors, rotations and poses of double precision, for what runs once a world or once a pair rather than in lanes:
+// hulls, mass properties, distances of general convex shapes. Plain IEEE arithmetic and square roots only, in a fixed
+// order.
 #pragma once
 
 #include "orrery/types.hpp"
@@ -41,7 +42,8 @@ inline D3 widened(Vec3 v) { return {v.x, v.y, v.z}; }
 inline Vec3 narrowed(D3 v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
 struct DAxes {
-    D3 x{1.0, 0.0, 0.0}, y{0.0, 1.0, 0.0}, z{0.0, 0.0, 1.0};  // of a body, in the outer frame: the columns of its rotation
+    D3 x{1.0, 0.0, 0.0}, y{0.0, 1.0, 0.0},
+        z{0.0, 0.0, 1.0};  // of a body, in the outer frame: the columns of its rotation
 };
 inline D3 outward(const DAxes& a, D3 v) { return (a.x * v.x + a.y * v.y) + a.z * v.z; }
 inline D3 inward(const DAxes& a, D3 v) { return {dot(a.x, v), dot(a.y, v), dot(a.z, v)}; }
@@ -61,15 +63,19 @@ inline DQuat operator*(DQuat p, DQuat q) {
     return {((p.w * q.x + p.x * q.w) + p.y * q.z) - p.z * q.y, ((p.w * q.y - p.x * q.z) + p.y * q.w) + p.z * q.x,
             ((p.w * q.z + p.x * q.y) - p.y * q.x) + p.z * q.w, ((p.w * q.w - p.x * q.x) - p.y * q.y) - p.z * q.z};
 }
-inline Quat to_quat(DQuat q) { return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)}; }
+inline Quat to_quat(DQuat q) {
+    return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)};
+}
 
 // Normalises what single precision left of unit length.
 inline DAxes axes_of_turn(DQuat q) {
     const double qx = q.x, qy = q.y, qz = q.z, qw = q.w;
     const double s = 2.0 / (((qx * qx + qy * qy) + qz * qz) + qw * qw);
-    const double xx = s * qx * qx, yy = s * qy * qy, zz = s * qz * qz, xy = s * qx * qy, xz = s * qx * qz, yz = s * qy * qz;
+    const double xx = s * qx * qx, yy = s * qy * qy, zz = s * qz * qz, xy = s * qx * qy, xz = s * qx * qz,
+                 yz = s * qy * qz;
     const double wx = s * qw * qx, wy = s * qw * qy, wz = s * qw * qz;
-    return {{1.0 - (yy + zz), xy + wz, xz - wy}, {xy - wz, 1.0 - (xx + zz), yz + wx}, {xz + wy, yz - wx, 1.0 - (xx + yy)}};
+    return {
+        {1.0 - (yy + zz), xy + wz, xz - wy}, {xy - wz, 1.0 - (xx + zz), yz + wx}, {xz + wy, yz - wx, 1.0 - (xx + yy)}};
 }
 
 inline DAxes axes_of(Quat q) { return axes_of_turn(widened(q)); }
@@ -85,7 +91,9 @@ inline DPose inverse(const DPose& p) {
     return {-inward(a, p.position), {{a.x.x, a.y.x, a.z.x}, {a.x.y, a.y.y, a.z.y}, {a.x.z, a.y.z, a.z.z}}};
 }
 inline DAxes outward(const DAxes& a, const DAxes& b) { return {outward(a, b.x), outward(a, b.y), outward(a, b.z)}; }
-inline DPose outward(const DPose& p, const DPose& inner) { return {outward(p, inner.position), outward(p.axes, inner.axes)}; }
+inline DPose outward(const DPose& p, const DPose& inner) {
+    return {outward(p, inner.position), outward(p.axes, inner.axes)};
+}
 // The pose of q in p's frame.
 inline DPose relative(const DPose& p, const DPose& q) {
     return {inward(p, q.position), {inward(p.axes, q.axes.x), inward(p.axes, q.axes.y), inward(p.axes, q.axes.z)}};

@@ -1,9 +1,9 @@
-// Convex hull: of any points, at most kMaxHullVertices vertices, coplanar triangles merged into polygons. The body's frame
-// stands at its centre of mass: points are shifted by it (ref::make_hull returns by how much), and not turned.
+// Convex hull: of any points, at most kMaxHullVertices vertices, coplanar triangles merged into polygons. The body's
+// frame stands at its centre of mass: points are shifted by it (ref::make_hull returns by how much), and not turned.
 //
-// Mass properties: exact for the polyhedron, summed over tetrahedra from the first vertex to the triangles of each face. For
-// one with edges p, q, r from that vertex and D = p . (q x r): volume D / 6, first moment D / 24 (p + q + r), and second
-// moments D / 120 (s s^T + p p^T + q q^T + r r^T) with s = p + q + r (Tonon 2004).
+// Mass properties: exact for the polyhedron, summed over tetrahedra from the first vertex to the triangles of each
+// face. For one with edges p, q, r from that vertex and D = p . (q x r): volume D / 6, first moment D / 24 (p + q + r),
+// and second moments D / 120 (s s^T + p p^T + q q^T + r r^T) with s = p + q + r (Tonon 2004).
 #pragma once
 
 #include <vector>
@@ -25,7 +25,8 @@ struct Hull {
     std::vector<Vec3> inward;     // by vertex: where it goes, about, when all its faces move inward by 1
     std::vector<ref::D3> normal;  // by face: unit, outward
     std::vector<double> offset;   // of its plane along the normal; no vertex lies above it
-    std::vector<float> face_row[4];  // x, y, z of the normals, the offsets; up to a multiple of kSupportLanes faces that are far off
+    std::vector<float>
+        face_row[4];  // x, y, z of the normals, the offsets; up to a multiple of kSupportLanes faces that are far off
     std::vector<std::uint16_t> face_start;
     std::vector<std::uint8_t> loop;
     std::vector<PolytopeEdge> edge;

@@ -16,20 +16,22 @@ Error wrong_points(std::string_view place, std::string message) {
 
 Result<Ok> check_points(const ShapeDef& def, std::string_view place) {
     if (def.points.size() < 4)
-        return wrong_points(place, "has " + std::to_string(def.points.size()) + " entries; give at least 4 points that span a volume");
+        return wrong_points(
+            place, "has " + std::to_string(def.points.size()) + " entries; give at least 4 points that span a volume");
     if (def.points.size() > kMaxHullPoints) {
         return Error{ErrorCode::limit_reached, std::string(place) + ".points",
-                     "has " + std::to_string(def.points.size()) + " entries; at most " + std::to_string(kMaxHullPoints) +
-                         " (kMaxHullPoints) are accepted: leave out inner points"};
+                     "has " + std::to_string(def.points.size()) + " entries; at most " +
+                         std::to_string(kMaxHullPoints) + " (kMaxHullPoints) are accepted: leave out inner points"};
     }
     for (std::size_t i = 0; i < def.points.size(); ++i) {
         const Vec3 p = def.points[i];
         const bool inside = absolute(p.x) <= kMaxShapeSize_m && absolute(p.y) <= kMaxShapeSize_m &&
                             absolute(p.z) <= kMaxShapeSize_m;  // false for NaN
         if (!inside)
-            return wrong_points(place,
-                                "has a point at index " + std::to_string(i) + " that is not finite or is farther from the origin than " +
-                                    std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; move it nearer to the origin");
+            return wrong_points(place, "has a point at index " + std::to_string(i) +
+                                           " that is not finite or is farther from the origin than " +
+                                           std::to_string(static_cast<int>(kMaxShapeSize_m)) +
+                                           " m; move it nearer to the origin");
     }
     return Ok{};
 }
@@ -99,8 +101,8 @@ void set_planes(Hull& hull) {
     }
 }
 
-// n . m = -1 for the normals n of a vertex's faces, in the sense of least squares: three faces are met, more nearly so. What
-// would send a vertex between two almost opposite faces far off is held back by the weight of its way.
+// n . m = -1 for the normals n of a vertex's faces, in the sense of least squares: three faces are met, more nearly so.
+// What would send a vertex between two almost opposite faces far off is held back by the weight of its way.
 void set_inward(Hull& hull) {
     constexpr double kWayWeight = 1e-3;
     for (std::uint32_t v = 0; v < hull.topology.vertices; ++v) {
@@ -118,7 +120,8 @@ void set_inward(Hull& hull) {
         }
         const D3 a{xx, xy, xz}, b{xy, yy, yz}, c{xz, yz, zz}, bc = cross(b, c);
         const double scale = 1.0 / dot(a, bc);
-        hull.inward.push_back(narrowed({dot(sum, bc) * scale, dot(sum, cross(c, a)) * scale, dot(sum, cross(a, b)) * scale}));
+        hull.inward.push_back(
+            narrowed({dot(sum, bc) * scale, dot(sum, cross(c, a)) * scale, dot(sum, cross(a, b)) * scale}));
     }
 }
 

@@ -11,17 +11,18 @@ namespace orrery::sim::ref {
 
 namespace {
 
-constexpr double kSliver = 1e-4;             // height over the longest edge: a triangle with less is a sliver
-// Least height of a sliver over its largest coordinate; with less it is left out. Single precision rounds a coordinate by 2^-24
-// of it, which turns the normal of such a sliver by at most a sixteenth. The gap that is left is narrower than the smallest shape
-// (twice kMinShapeSize_m) up to 500 m from the origin.
+constexpr double kSliver = 1e-4;  // height over the longest edge: a triangle with less is a sliver
+// Least height of a sliver over its largest coordinate; with less it is left out. Single precision rounds a coordinate
+// by 2^-24 of it, which turns the normal of such a sliver by at most a sixteenth. The gap that is left is narrower than
+// the smallest shape (twice kMinShapeSize_m) up to 500 m from the origin.
 constexpr double kLeastHeight = 16.0 * 0x1p-23;
 constexpr double kSliverCosine = 0.5;        // of a sliver's normal with that of a patch that its corners lie in
 constexpr int kMostLeftOut = 64;             // triangles without an area in a row, between two neighbours
 constexpr double kPatchCosine = 1.0 - 1e-6;  // normals of one patch, 0.08 degrees
-constexpr double kPatchHeight_m = 5e-5;      // corners of one patch off its plane, and as much as single precision rounds
+constexpr double kPatchHeight_m = 5e-5;  // corners of one patch off its plane, and as much as single precision rounds
 
-Error wrong(std::string_view place, const char* field, std::string message, ErrorCode code = ErrorCode::invalid_argument) {
+Error wrong(std::string_view place, const char* field, std::string message,
+            ErrorCode code = ErrorCode::invalid_argument) {
     return {code, std::string(place) + "." + field, std::move(message)};
 }
 
@@ -71,8 +72,8 @@ bool has_places(const Mesh& mesh, std::uint32_t t) {
     return place[c[0]] != place[c[1]] && place[c[1]] != place[c[2]] && place[c[2]] != place[c[0]];
 }
 
-// Twins are two edges of triangles with an area, or an edge of such a triangle or of one that is left out with one that is left
-// out. An edge that more of them share has no twin.
+// Twins are two edges of triangles with an area, or an edge of such a triangle or of one that is left out with one that
+// is left out. An edge that more of them share has no twin.
 Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     const std::vector<std::uint32_t>& same = mesh.place;
     struct Side {
@@ -111,8 +112,8 @@ Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
     return twins;
 }
 
-// The way across a triangle without an area that comes in over `edge`: it goes out over the longest edge, or if it came in over
-// that, over the longer of the two others.
+// The way across a triangle without an area that comes in over `edge`: it goes out over the longest edge, or if it came
+// in over that, over the longer of the two others.
 std::uint32_t edge_beyond(const Mesh& mesh, std::uint32_t edge) {
     const std::uint32_t t = edge / 3, *c = mesh.triangle[t].corner;
     double size[3];
@@ -142,9 +143,12 @@ Across find_across(const Mesh& mesh, const std::vector<Area>& area, const Twins&
     return {};
 }
 
-std::uint32_t third_corner(const Mesh& mesh, std::uint32_t edge) { return mesh.triangle[edge / 3].corner[(edge % 3 + 2) % 3]; }
+std::uint32_t third_corner(const Mesh& mesh, std::uint32_t edge) {
+    return mesh.triangle[edge / 3].corner[(edge % 3 + 2) % 3];
+}
 
-void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twins, std::vector<std::uint32_t>& neighbour) {
+void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twins,
+                     std::vector<std::uint32_t>& neighbour) {
     neighbour.assign(mesh.triangle.size() * 3, kNone);
     for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
         if (area[e / 3] == Area::none) continue;
@@ -197,7 +201,8 @@ bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal,
 void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<std::uint32_t>& neighbour,
                   double extent) {
     const double tolerance = kPatchHeight_m + 2e-7 * extent;
-    // Pairs of a triangle and one that has it as a neighbour, but is not its neighbour: two may lie along one edge of a third.
+    // Pairs of a triangle and one that has it as a neighbour, but is not its neighbour: two may lie along one edge of a
+    // third.
     std::vector<std::array<std::uint32_t, 2>> beside;
     for (std::uint32_t e = 0; e < neighbour.size(); ++e) {
         const std::uint32_t n = neighbour[e], t = e / 3;
@@ -266,8 +271,7 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
         area[t] = area_of(*mesh, t);
         if (area[t] == Area::none && mesh->left_out++ == 0) mesh->first_left_out = t;
     }
-    if (mesh->left_out == area.size())
-        return wrong(place, field, "make no triangle with an area; give at least one");
+    if (mesh->left_out == area.size()) return wrong(place, field, "make no triangle with an area; give at least one");
     double bounding2 = 0.0;
     D3 half;
     for (const Vec3& p : mesh->vertex) {
@@ -302,20 +306,24 @@ Result<Shape> make_mesh(const ShapeDef& def, std::string_view place) {
     if (def.points.size() < 3 || def.indices.size() < 3)
         return wrong(place, "points", "or `indices` has fewer than 3 entries; give at least 3 of each");
     if (def.points.size() > kMaxMeshVertices)
-        return wrong(place, "points",
-                     "has more than " + std::to_string(kMaxMeshVertices) + " entries (kMaxMeshVertices); split the mesh",
-                     ErrorCode::limit_reached);
+        return wrong(
+            place, "points",
+            "has more than " + std::to_string(kMaxMeshVertices) + " entries (kMaxMeshVertices); split the mesh",
+            ErrorCode::limit_reached);
     if (def.indices.size() > std::size_t(kMaxMeshTriangles) * 3)
-        return wrong(place, "indices",
-                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the mesh",
-                     ErrorCode::limit_reached);
+        return wrong(
+            place, "indices",
+            "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the mesh",
+            ErrorCode::limit_reached);
     if (def.indices.size() % 3 != 0)
         return wrong(place, "indices",
-                     "has " + std::to_string(def.indices.size()) + " entries, which is not a multiple of 3; give three for each triangle");
+                     "has " + std::to_string(def.indices.size()) +
+                         " entries, which is not a multiple of 3; give three for each triangle");
     for (std::size_t i = 0; i < def.points.size(); ++i) {
         if (!in_range(def.points[i]))
             return wrong(place, "points",
-                         "has a point at index " + std::to_string(i) + " that is not finite or is farther from the origin than " +
+                         "has a point at index " + std::to_string(i) +
+                             " that is not finite or is farther from the origin than " +
                              std::to_string(static_cast<int>(kMaxShapeSize_m)) + " m; move it nearer to the origin");
     }
     auto mesh = std::make_shared<Mesh>();
@@ -324,8 +332,8 @@ Result<Shape> make_mesh(const ShapeDef& def, std::string_view place) {
     for (std::size_t i = 0; i < def.indices.size(); ++i) {
         if (def.indices[i] >= def.points.size())
             return wrong(place, "indices",
-                         "has at index " + std::to_string(i) + " the number " + std::to_string(def.indices[i]) + ", but there are " +
-                             std::to_string(def.points.size()) + " points; use a smaller number");
+                         "has at index " + std::to_string(i) + " the number " + std::to_string(def.indices[i]) +
+                             ", but there are " + std::to_string(def.points.size()) + " points; use a smaller number");
         mesh->triangle[i / 3].corner[i % 3] = def.indices[i];
     }
     return finish(std::move(mesh), ShapeType::mesh, place, "indices");
@@ -338,12 +346,14 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
                      "has " + std::to_string(def.heights.size()) + " entries in rows of " + std::to_string(columns) +
                          "; give at least 2 whole rows of at least 2 columns");
     if ((columns - 1) * (rows - 1) * 2 > kMaxMeshTriangles)
-        return wrong(place, "heights",
-                     "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the field",
-                     ErrorCode::limit_reached);
+        return wrong(
+            place, "heights",
+            "make more than " + std::to_string(kMaxMeshTriangles) + " triangles (kMaxMeshTriangles); split the field",
+            ErrorCode::limit_reached);
     if (auto checked = check_size(def.spacing.x, kMinShapeSize_m, kMaxShapeSize_m, place, "spacing.x"); !checked)
         return checked.error();
-    if (auto checked = check_size(def.spacing.y, 0.0f, kMaxShapeSize_m, place, "spacing.y"); !checked) return checked.error();
+    if (auto checked = check_size(def.spacing.y, 0.0f, kMaxShapeSize_m, place, "spacing.y"); !checked)
+        return checked.error();
     if (auto checked = check_size(def.spacing.z, kMinShapeSize_m, kMaxShapeSize_m, place, "spacing.z"); !checked)
         return checked.error();
     auto mesh = std::make_shared<Mesh>();
@@ -363,7 +373,8 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
     mesh->triangle.reserve((columns - 1) * (rows - 1) * 2);
     for (std::size_t k = 0; k + 1 < rows; ++k) {
         for (std::size_t i = 0; i + 1 < columns; ++i) {
-            const auto at = static_cast<std::uint32_t>(k * columns + i), below = static_cast<std::uint32_t>(at + columns);
+            const auto at = static_cast<std::uint32_t>(k * columns + i),
+                       below = static_cast<std::uint32_t>(at + columns);
             MeshTriangle one, two;
             one.corner[0] = at, one.corner[1] = below, one.corner[2] = at + 1;
             two.corner[0] = at + 1, two.corner[1] = below, two.corner[2] = below + 1;

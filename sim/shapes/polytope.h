@@ -1,5 +1,5 @@
-// How the vertices, edges and faces of a convex polyhedron hang together: of boxes, triangles (with a front and a back) and
-// hulls.
+// How the vertices, edges and faces of a convex polyhedron hang together: of boxes, triangles (with a front and a back)
+// and hulls.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace orrery::sim {
 
-// `left` is the face whose loop runs from -> to; seen from outside, loops run counter-clockwise. So the direction of the edge
-// is that of (normal of left) x (normal of right).
+// `left` is the face whose loop runs from -> to; seen from outside, loops run counter-clockwise. So the direction of
+// the edge is that of (normal of left) x (normal of right).
 struct PolytopeEdge {
     std::uint8_t from = 0, to = 0, left = 0, right = 0;
 };
@@ -26,8 +26,8 @@ struct Topology {
     const std::uint8_t* face_loop(std::uint32_t face) const { return loop + face_start[face]; }
 };
 
-// Finds the edges of loops, each once, in the order in which the loops run along them from the lower to the higher vertex.
-// Returns their number, or 0 where some edge has not exactly one face on each side.
+// Finds the edges of loops, each once, in the order in which the loops run along them from the lower to the higher
+// vertex. Returns their number, or 0 where some edge has not exactly one face on each side.
 constexpr std::uint32_t find_edges(std::uint32_t faces, const std::uint16_t* face_start, const std::uint8_t* loop,
                                    PolytopeEdge* out) {
     std::uint32_t count = 0, sides = 0;
@@ -65,13 +65,18 @@ struct FixedPolytope {
         find_edges(Faces, face_start.data(), loop.data(), edge.data());
     }
     constexpr Topology view() const {
-        return {static_cast<std::uint32_t>(Loop / 2 + 2 - Faces), Faces, Loop / 2, face_start.data(), loop.data(), edge.data()};
+        return {static_cast<std::uint32_t>(Loop / 2 + 2 - Faces),
+                Faces,
+                Loop / 2,
+                face_start.data(),
+                loop.data(),
+                edge.data()};
     }
 };
 
 // Corner k lies on the positive side of x, y, z where bits 0, 1, 2 of k are set. Faces: +x, -x, +y, -y, +z, -z.
-inline constexpr FixedPolytope<6, 24> kBoxPolytope({0, 4, 8, 12, 16, 20, 24},
-                                                   {1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1});
+inline constexpr FixedPolytope<6, 24> kBoxPolytope({0, 4, 8, 12, 16, 20, 24}, {1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3,
+                                                                               0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1});
 // Front and back. Edges: 0-1, 1-2, 0-2.
 inline constexpr FixedPolytope<2, 6> kTrianglePolytope({0, 3, 6}, {0, 1, 2, 0, 2, 1});
 

@@ -150,9 +150,9 @@ class Quickhull {
         }
         faces_.erase(faces_.begin() + static_cast<std::ptrdiff_t>(kept), faces_.end());
         for (const auto& [from, to] : edges_) faces_.push_back(make(from, to, p));
-        // A point that a removed face saw and that is still outside is seen by a new one: the normal of a new face lies between
-        // those of the two that met at its edge, and if the point is seen by any face that stays, then by two that met at some
-        // such edge.
+        // A point that a removed face saw and that is still outside is seen by a new one: the normal of a new face lies
+        // between those of the two that met at its edge, and if the point is seen by any face that stays, then by two
+        // that met at some such edge.
         std::vector<std::uint32_t> before;
         before.swap(outside_);
         for (const std::uint32_t q : before) {

@@ -16,7 +16,8 @@ Result<Ok> check_size(float value, float min, float max, std::string_view place,
         error.message = "is too small; give a length" + range;
         if (!zero_mend.empty()) error.message += std::string(zero_mend);
     } else {
-        error.message = "is too large for single precision; give a length" + range + ", or use a plane for unbounded ground";
+        error.message =
+            "is too large for single precision; give a length" + range + ", or use a plane for unbounded ground";
     }
     return error;
 }

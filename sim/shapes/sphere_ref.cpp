@@ -5,7 +5,8 @@
 namespace orrery::sim::ref {
 
 Result<Shape> make_sphere(const ShapeDef& def, std::string_view place) {
-    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked) return checked.error();
+    if (auto checked = check_size(def.radius, kMinShapeSize_m, kMaxShapeSize_m, place, "radius"); !checked)
+        return checked.error();
     const float r = def.radius;
     Shape shape;
     shape.type = ShapeType::sphere;

@@ -10,10 +10,10 @@ namespace orrery::sim {
 
 template <class Description>
 struct BundleFor;
-#define ORRERY_CONSTRAINT(T, name)    \
-    template <>                       \
-    struct BundleFor<T> {             \
-        using type = T##Bundle;       \
+#define ORRERY_CONSTRAINT(T, name) \
+    template <>                    \
+    struct BundleFor<T> {          \
+        using type = T##Bundle;    \
     };
 ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT

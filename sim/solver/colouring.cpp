@@ -24,7 +24,8 @@ std::uint8_t lowest_free(std::uint64_t taken, std::uint32_t lowest, std::uint32_
 
 }  // namespace
 
-void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken, Colouring& colouring) {
+void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
+                   Colouring& colouring) {
     std::vector<std::uint64_t>& used = colouring.used_by_joints;
     used.assign(taken.empty() ? 0 : bodies.size(), 0);
     colouring.bodies = bodies.size();
@@ -70,7 +71,8 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
         ORRERY_ASSERT(c.a < c.b && c.b < colouring.bodies);
-        ORRERY_DEBUG_ASSERT(i == 0 || contacts[i - 1].a < c.a || (contacts[i - 1].a == c.a && contacts[i - 1].b <= c.b));
+        ORRERY_DEBUG_ASSERT(i == 0 || contacts[i - 1].a < c.a ||
+                            (contacts[i - 1].a == c.a && contacts[i - 1].b <= c.b));
         touched[c.a] = touched[c.b] = 1;
         colouring.any_thin |= c.thin;
         if (c.points == 0) continue;

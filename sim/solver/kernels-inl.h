@@ -24,7 +24,7 @@ constexpr SolverKernels make_solver_kernels() {
     return {move_bodies<false, F>,
             integrate_velocities<F>,
             move_bodies<true, F>,
-            {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) &kContactKernels, &kContactKernels, &kContactKernels,
+            {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) & kContactKernels, &kContactKernels, &kContactKernels,
              &kBouncingContactKernels, &kSurfaceContactKernels, &kNonconvexContactKernels}};
 }
 #undef ORRERY_CONSTRAINT

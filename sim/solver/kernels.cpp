@@ -23,24 +23,31 @@ extern const SolverKernels kSolverKernels;
 const SolverKernels& solver_kernels(Target target) {
     switch (target == Target::automatic ? best_target() : target) {
 #if HWY_TARGETS & HWY_SSSE3
-        case Target::ssse3: return N_SSSE3::kSolverKernels;
+        case Target::ssse3:
+            return N_SSSE3::kSolverKernels;
 #endif
 #if HWY_TARGETS & HWY_SSE4
-        case Target::sse4: return N_SSE4::kSolverKernels;
+        case Target::sse4:
+            return N_SSE4::kSolverKernels;
 #endif
 #if HWY_TARGETS & HWY_AVX2
-        case Target::avx2: return N_AVX2::kSolverKernels;
+        case Target::avx2:
+            return N_AVX2::kSolverKernels;
 #endif
 #if HWY_TARGETS & HWY_AVX3
-        case Target::avx3: return N_AVX3::kSolverKernels;
+        case Target::avx3:
+            return N_AVX3::kSolverKernels;
 #endif
 #if HWY_TARGETS & HWY_NEON
-        case Target::neon: return N_NEON::kSolverKernels;
+        case Target::neon:
+            return N_NEON::kSolverKernels;
 #endif
 #if HWY_TARGETS & HWY_WASM
-        case Target::wasm: return N_WASM::kSolverKernels;
+        case Target::wasm:
+            return N_WASM::kSolverKernels;
 #endif
-        default: return ref::kSolverKernels;
+        default:
+            return ref::kSolverKernels;
     }
 }
 

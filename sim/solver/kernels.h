@@ -1,13 +1,14 @@
-// The solver's work on lanes: one constant table a target. A kernel goes over a range of bundles or of bodies; ranges that
-// run at the same time share no dynamic body.
+// The solver's work on lanes: one constant table a target. A kernel goes over a range of bundles or of bodies; ranges
+// that run at the same time share no dynamic body.
 #pragma once
 
-#include "sim/solver/kinds.h"
 #include "sim/bodies/bodies.h"
+#include "sim/solver/kinds.h"
 
 namespace orrery::sim {
 
-// Of thin bodies: the axis that they turn about most easily, in the body's frame and, when the tick began, in the world's; else zero.
+// Of thin bodies: the axis that they turn about most easily, in the body's frame and, when the tick began, in the
+// world's; else zero.
 struct LongAxis {
     Vec3 body, world;
 };
@@ -22,10 +23,10 @@ struct StepContext {
     const std::uint32_t* mass_of;  // by body index: row of `mass`
     const std::uint8_t* flags;
     std::uint32_t body_count;
-    const Vec3 *force, *torque;  // by body index, or null
-    const std::uint8_t* touched; // by body index: 1 where a contact is; null: none is
-    const std::uint8_t* thin;    // by body index: Bodies::thin
-    const LongAxis* start;       // by body index, when the tick began; null: no thin body is touched
+    const Vec3 *force, *torque;   // by body index, or null
+    const std::uint8_t* touched;  // by body index: 1 where a contact is; null: none is
+    const std::uint8_t* thin;     // by body index: Bodies::thin
+    const LongAxis* start;        // by body index, when the tick began; null: no thin body is touched
 };
 
 // Bundles of one kind lie `stride` bytes apart: forms that several kinds share see the part that they have in common.
@@ -51,6 +52,6 @@ struct StepInput;
 namespace ref {
 StepConstants make_step_constants(const StepInput& input);
 LongAxis long_axis(const MassRecord& mass, const PoseRecord& pose);
-}
+}  // namespace ref
 
 }  // namespace orrery::sim

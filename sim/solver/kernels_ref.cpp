@@ -9,8 +9,9 @@ extern const SolverKernels kSolverKernels;
 constinit const SolverKernels kSolverKernels = make_solver_kernels();
 
 namespace {
-constexpr float kJointRateShare = 0.25f;     // of the substep rate: above it a spring cannot be resolved
-constexpr float kContactRateShare = 0.22f, kSlenderRateShare = 0.175f;  // of the same, of contacts: of slender ones (contact-inl.h)
+constexpr float kJointRateShare = 0.25f;  // of the substep rate: above it a spring cannot be resolved
+constexpr float kContactRateShare = 0.22f,
+                kSlenderRateShare = 0.175f;  // of the same, of contacts: of slender ones (contact-inl.h)
 
 SoftConstants soft_constants(float frequency_hz, float damping_ratio, float h) {
     const SoftT<float> soft = soften(frequency_hz, damping_ratio, h);
@@ -49,9 +50,11 @@ LongAxis long_axis(const MassRecord& mass, const PoseRecord& pose) {
     const float* i = mass.inverse_inertia;
     const float* q = pose.orientation;
     const float scale = 1.0f / ((i[0] + i[3]) + i[5]);
-    Vec3T<float> x{i[0] * scale, i[1] * scale, i[2] * scale}, y{i[1] * scale, i[3] * scale, i[4] * scale}, z{i[2] * scale, i[4] * scale, i[5] * scale};
+    Vec3T<float> x{i[0] * scale, i[1] * scale, i[2] * scale}, y{i[1] * scale, i[3] * scale, i[4] * scale},
+        z{i[2] * scale, i[4] * scale, i[5] * scale};
     for (int square = 0; square < 3; ++square) {
-        const Vec3T<float> a = (x * x.x + y * x.y) + z * x.z, b = (x * y.x + y * y.y) + z * y.z, c = (x * z.x + y * z.y) + z * z.z;
+        const Vec3T<float> a = (x * x.x + y * x.y) + z * x.z, b = (x * y.x + y * y.y) + z * y.z,
+                           c = (x * z.x + y * z.y) + z * z.z;
         x = a, y = b, z = c;
     }
     const Vec3T<float>& longest = x.x >= y.y && x.x >= z.z ? x : y.y >= z.z ? y : z;

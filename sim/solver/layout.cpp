@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "sim/base/assert.h"
-#include "sim/base/parallel.h"
 #include "sim/base/growth.h"
+#include "sim/base/parallel.h"
 
 namespace orrery::sim {
 
 namespace {
 
-constexpr std::uint32_t kFillBlocks = 8;  // that a worker fills at a time
+constexpr std::uint32_t kFillBlocks = 8;                            // that a worker fills at a time
 constexpr std::uint32_t kPlaceChunk = 1024, kMostPlaceChunks = 64;  // contacts that a worker places at a time
 static_assert(kMaxBodies <= kMaxRecordRow && alignof(Row) == kBytesAlignment);
 
@@ -31,11 +31,14 @@ std::size_t contact_kind(Kind kind) { return index_of(kind) - index_of(Kind::con
 std::uint32_t bundles_of(std::uint32_t lanes) { return (lanes + kBundleLanes - 1) / kBundleLanes; }
 std::uint32_t bucket_of(const Contact& contact) { return kMaxManifoldPoints - contact.points; }
 constexpr std::uint32_t kNear = 0, kFar = 1, kThinNear = 2;  // in this order, then what is thin and far
-std::uint32_t part_of(const Contact& contact) { return (contact.near ? kNear : kFar) + (contact.thin ? kThinNear : 0u); }
+std::uint32_t part_of(const Contact& contact) {
+    return (contact.near ? kNear : kFar) + (contact.thin ? kThinNear : 0u);
+}
 bool is_near(std::uint32_t part) { return part == kNear || part == kThinNear; }
 
 // Constraints of a bundle are solved at once: no two of its lanes may write one body.
-[[maybe_unused]] bool shares_no_dynamic_body(const BundleHead& head, std::uint32_t lane, const std::uint32_t (&body)[4], const Bodies& bodies) {
+[[maybe_unused]] bool shares_no_dynamic_body(const BundleHead& head, std::uint32_t lane, const std::uint32_t (&body)[4],
+                                             const Bodies& bodies) {
     for (std::uint32_t other = 0; other < lane; ++other) {
         for (const std::uint32_t mine : {body[0], body[1]}) {
             if (!bodies.dynamic(mine)) continue;
@@ -95,16 +98,19 @@ BundleLayout::Plan& BundleLayout::plan(Kind kind) {
     return plans_[known - 1u];
 }
 
-BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::span<const Joint> joints, std::span<const Contact> contacts) {
+BundleLayout::Member BundleLayout::member(Kind kind, std::uint32_t source, std::span<const Joint> joints,
+                                          std::span<const Contact> contacts) {
     if (kind >= Kind::contact) return {kind, source, {contacts[source].a, contacts[source].b, kWorldBody, kWorldBody}};
     const Joint& joint = joints[source];
     return {kind, source, {joint.a, joint.b, joint.c, joint.d}};
 }
 
 void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
-                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints, Executor& executor, TickArena& arena) {
+                         std::span<const Contact> contacts, const Colouring& colouring, bool keep_joints,
+                         Executor& executor, TickArena& arena) {
     colours_ = colouring.colours;
-    ORRERY_ASSERT(colours_ <= kMaxColours && colouring.joints.size() == taken.size() && colouring.contacts.size() == contacts.size());
+    ORRERY_ASSERT(colours_ <= kMaxColours && colouring.joints.size() == taken.size() &&
+                  colouring.contacts.size() == contacts.size());
     overflow_.clear();
     overflow_blocks_.clear();
     forget_plans(keep_joints);
@@ -115,11 +121,12 @@ void BundleLayout::build(const Bodies& bodies, std::span<const Joint> joints, st
     take_room(arena);
     place_contacts(contacts, colouring, executor);
     make_blocks(joints, contacts);
-    for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-        for (std::uint32_t k = begin; k < end; ++k) {
-            if (!keep_joints || blocks_[k].kind >= Kind::contact) fill(blocks_[k], bodies, joints, contacts);
-        }
-    });
+    for_chunks(executor, static_cast<std::uint32_t>(blocks_.size()), kFillBlocks,
+               [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+                   for (std::uint32_t k = begin; k < end; ++k) {
+                       if (!keep_joints || blocks_[k].kind >= Kind::contact) fill(blocks_[k], bodies, joints, contacts);
+                   }
+               });
     fill_overflow(bodies, contacts);
     blocks_.insert(blocks_.end(), overflow_blocks_.begin(), overflow_blocks_.end());
     constraints_ = overflow_constraints_;
@@ -134,14 +141,17 @@ void BundleLayout::forget_plans(bool keep_joints) {
     std::erase_if(plans_, [&](const Plan& p) { return !keep_joints || p.kind >= Kind::contact; });
     plan_of_ = {};
     sort_plans();
-    for (std::size_t kind = keep_joints ? index_of(Kind::contact) : 0; kind < kKindCount; ++kind) stores_[kind].size = 0;
+    for (std::size_t kind = keep_joints ? index_of(Kind::contact) : 0; kind < kKindCount; ++kind)
+        stores_[kind].size = 0;
 }
 
 // What was counted comes in the order of Kind.
 void BundleLayout::sort_plans() {
     const auto before = [](const Plan& x, const Plan& y) { return x.kind < y.kind; };
-    if (!std::is_sorted(plans_.begin(), plans_.end(), before)) std::sort(plans_.begin(), plans_.end(), before);  // a plan is long
-    for (std::size_t p = 0; p < plans_.size(); ++p) plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
+    if (!std::is_sorted(plans_.begin(), plans_.end(), before))
+        std::sort(plans_.begin(), plans_.end(), before);  // a plan is long
+    for (std::size_t p = 0; p < plans_.size(); ++p)
+        plan_of_[index_of(plans_[p].kind)] = static_cast<std::uint8_t>(p + 1);
 }
 
 // Gives each colour of a kind its bundles and turns counts into the first slot of each bucket.
@@ -160,11 +170,14 @@ void BundleLayout::reserve(Plan& p) {
             next += bundles_of(lanes);
         }
     }
-    if (p.kind < Kind::contact) resize_own(p.kind, next);
-    else stores_[index_of(p.kind)].size = next;
+    if (p.kind < Kind::contact)
+        resize_own(p.kind, next);
+    else
+        stores_[index_of(p.kind)].size = next;
 }
 
-void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken, const Colouring& colouring) {
+void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const std::uint32_t> taken,
+                                const Colouring& colouring) {
     for (std::size_t k = 0; k < taken.size(); ++k) {
         const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
@@ -177,13 +190,15 @@ void BundleLayout::place_joints(std::span<const Joint> joints, std::span<const s
         const std::uint8_t colour = colouring.joints[k];
         if (colour == kNoColour) continue;
         const Kind kind = kind_of(joints[taken[k]]);
-        if (colour == kOverflowColour) overflow_.push_back(member(kind, taken[k], joints, {}));
-        else source(kind, plan(kind).counts[colour][kFar][0]++) = taken[k];
+        if (colour == kOverflowColour)
+            overflow_.push_back(member(kind, taken[k], joints, {}));
+        else
+            source(kind, plan(kind).counts[colour][kFar][0]++) = taken[k];
     }
 }
 
-// Contacts are placed by a counting sort by kind, colour, part and points, stable: chunks of them count theirs, and then know which slots
-// are their own.
+// Contacts are placed by a counting sort by kind, colour, part and points, stable: chunks of them count theirs, and
+// then know which slots are their own.
 std::uint32_t BundleLayout::key_of(std::uint8_t colour, const Contact& c) const {
     return ((sort_of(c) * colours_ + colour) * parts_ + part_of(c)) * kBuckets + bucket_of(c);
 }
@@ -210,7 +225,8 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
             if (colour == kNoColour) continue;
             const Contact& c = contacts[i];
             if (colour < kMaxColours) ++counts[key_of(colour, c)];
-            here |= 1u << sort_of(c) | 1u << (kPartBit + part_of(c)) | (colour == kOverflowColour ? 1u << kOverflowBit : 0u);
+            here |= 1u << sort_of(c) | 1u << (kPartBit + part_of(c)) |
+                    (colour == kOverflowColour ? 1u << kOverflowBit : 0u);
         }
         any.fetch_or(here, std::memory_order_relaxed);
     });
@@ -232,13 +248,17 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
                 for (std::uint32_t part = 0; part < parts_; ++part) {
                     if ((seen >> (kPartBit + part) & 1u) == 0) continue;
                     std::uint32_t key = sort * of_sort + (colour * parts_ + part) * kBuckets;
-                    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key) work(targets_[key], key, sort, colour, part, bucket);
+                    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket, ++key)
+                        work(targets_[key], key, sort, colour, part, bucket);
                 }
             }
         }
     };
-    const auto whole_plan = [&](std::uint32_t bucket) { return plans[contact_kind(bucket + 1 == kBuckets ? Kind::contact_1 : Kind::contact_2)]; };
-    each_key([&](Target& target, std::uint32_t key, std::uint32_t sort, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+    const auto whole_plan = [&](std::uint32_t bucket) {
+        return plans[contact_kind(bucket + 1 == kBuckets ? Kind::contact_1 : Kind::contact_2)];
+    };
+    each_key([&](Target& target, std::uint32_t key, std::uint32_t sort, std::uint32_t colour, std::uint32_t part,
+                 std::uint32_t bucket) {
         std::uint32_t all = 0;
         for (std::uint32_t c = 0; c < chunks; ++c) all += std::exchange(ranks_[std::size_t{c} * keys + key], all);
         // Of a colour's far contacts of one point, and of two, as many as fill bundles.
@@ -247,7 +267,8 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
         if (target.whole != 0) whole_plan(bucket)->counts[colour][kFar][0] = target.whole;
     });
     of_any([&](Kind kind) { reserve(*plans[contact_kind(kind)]); });
-    each_key([&](Target& target, std::uint32_t, std::uint32_t sort, std::uint32_t colour, std::uint32_t part, std::uint32_t bucket) {
+    each_key([&](Target& target, std::uint32_t, std::uint32_t sort, std::uint32_t colour, std::uint32_t part,
+                 std::uint32_t bucket) {
         const Plan& rest = *plans[contact_kind(kSorts[sort])];
         target.rest_kind = rest.kind;
         target.rest_first = rest.counts[colour][part][bucket] - target.whole;
@@ -257,27 +278,32 @@ void BundleLayout::count_contacts(std::span<const Contact> contacts, const Colou
         target.whole_first = whole.counts[colour][kFar][0];
     });
     for (std::uint32_t i = 0; i < count && (seen >> kOverflowBit & 1u) != 0; ++i) {
-        if (colouring.contacts[i] == kOverflowColour) overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
+        if (colouring.contacts[i] == kOverflowColour)
+            overflow_.push_back(member(kind_of(contacts[i]), i, {}, contacts));
     }
 }
 
 void BundleLayout::place_contacts(std::span<const Contact> contacts, const Colouring& colouring, Executor& executor) {
     const std::size_t keys = targets_.size();
-    for_chunks(executor, static_cast<std::uint32_t>(contacts.size()), chunk_of(contacts), [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t* const ranks = ranks_.data() + index * keys;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const std::uint8_t colour = colouring.contacts[i];
-            if (colour >= kMaxColours) continue;
-            const std::uint32_t key = key_of(colour, contacts[i]), rank = ranks[key]++;
-            const Target& target = targets_[key];
-            ORRERY_DEBUG_ASSERT(key < keys);
-            if (rank < target.whole) source(target.whole_kind, target.whole_first + rank) = i;
-            else source(target.rest_kind, target.rest_first + rank) = i;
-        }
-    });
+    for_chunks(executor, static_cast<std::uint32_t>(contacts.size()), chunk_of(contacts),
+               [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+                   std::uint32_t* const ranks = ranks_.data() + index * keys;
+                   for (std::uint32_t i = begin; i < end; ++i) {
+                       const std::uint8_t colour = colouring.contacts[i];
+                       if (colour >= kMaxColours) continue;
+                       const std::uint32_t key = key_of(colour, contacts[i]), rank = ranks[key]++;
+                       const Target& target = targets_[key];
+                       ORRERY_DEBUG_ASSERT(key < keys);
+                       if (rank < target.whole)
+                           source(target.whole_kind, target.whole_first + rank) = i;
+                       else
+                           source(target.rest_kind, target.rest_first + rank) = i;
+                   }
+               });
 }
 
-void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies, std::span<const Contact> contacts) {
+void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constraint, const Bodies& bodies,
+                       std::span<const Contact> contacts) {
     const auto& body = constraint.body;
     ORRERY_ASSERT(lane < kBundleLanes && to.count < kBundleLanes);
     ORRERY_DEBUG_ASSERT(shares_no_dynamic_body(to, lane, body, bodies));
@@ -303,7 +329,8 @@ void BundleLayout::put(BundleHead& to, std::uint32_t lane, const Member& constra
 }
 
 // The heads of a block's bundles.
-void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints, std::span<const Contact> contacts) {
+void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<const Joint> joints,
+                        std::span<const Contact> contacts) {
     for (std::uint32_t k = 0; k < block.count; ++k) {
         BundleHead& to = head(block.kind, block.first + k);
         std::uint32_t sources[kBundleLanes];
@@ -311,12 +338,13 @@ void BundleLayout::fill(const Block& block, const Bodies& bodies, std::span<cons
         std::memset(&to, 0, kHeadBytes[index_of(block.kind)]);
         ORRERY_ASSERT(block.first + k < stores_[index_of(block.kind)].size && k * kBundleLanes < block.lanes);
         const std::uint32_t lanes = std::min(kBundleLanes, block.lanes - k * kBundleLanes);
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) put(to, lane, member(block.kind, sources[lane], joints, contacts), bodies, contacts);
+        for (std::uint32_t lane = 0; lane < lanes; ++lane)
+            put(to, lane, member(block.kind, sources[lane], joints, contacts), bodies, contacts);
     }
 }
 
-// Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its place. So
-// even a crowd that is all overflow fills its bundles.
+// Bundles without a repeated body: the greedy colouring once more, 64 colours at a time, until every constraint has its
+// place. So even a crowd that is all overflow fills its bundles.
 void BundleLayout::place_overflow(const Bodies& bodies) {
     placed_.clear();
     overflow_constraints_ = static_cast<std::uint32_t>(overflow_.size());
@@ -351,7 +379,8 @@ void BundleLayout::place_overflow(const Bodies& bodies) {
 }
 
 void BundleLayout::fill_overflow(const Bodies& bodies, std::span<const Contact> contacts) {
-    for (const Block& block : overflow_blocks_) std::memset(bundle(block.kind, block.first), 0, kHeadBytes[index_of(block.kind)]);
+    for (const Block& block : overflow_blocks_)
+        std::memset(bundle(block.kind, block.first), 0, kHeadBytes[index_of(block.kind)]);
     for (const Placed& placed : placed_) {
         Block& block = overflow_blocks_[placed.block];
         BundleHead& to = head(block.kind, block.first);
@@ -360,8 +389,8 @@ void BundleLayout::fill_overflow(const Bodies& bodies, std::span<const Contact> 
     }
 }
 
-// Blocks of a colour stand in the order of the bodies in them, whatever their kinds: so a worker meets the same bodies in every colour,
-// and they stay in its cache.
+// Blocks of a colour stand in the order of the bodies in them, whatever their kinds: so a worker meets the same bodies
+// in every colour, and they stay in its cache.
 void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Contact> contacts) {
     blocks_.clear();
     for (std::uint32_t colour = 0; colour < colours_; ++colour) {
@@ -375,8 +404,9 @@ void BundleLayout::make_blocks(std::span<const Joint> joints, std::span<const Co
             for (std::uint32_t part = 0; part < kParts; ++part) {
                 const std::uint32_t lanes = p.lanes[colour][part], all = bundles_of(lanes);
                 for (std::uint32_t done = 0; done < all; done += size) {
-                    Block& block = blocks_.emplace_back(Block{p.kind, p.first[colour][part] + done, std::min(size, all - done),
-                                                              std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, is_near(part)});
+                    Block& block = blocks_.emplace_back(
+                        Block{p.kind, p.first[colour][part] + done, std::min(size, all - done),
+                              std::min(size * kBundleLanes, lanes - done * kBundleLanes), 0, is_near(part)});
                     const std::uint32_t middle = source(p.kind, block.first * kBundleLanes + block.lanes / 2);
                     block.place = p.kind >= Kind::contact ? contacts[middle].b : joints[middle].b;
                 }

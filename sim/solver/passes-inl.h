@@ -24,7 +24,10 @@ struct BodyPair {
     std::uint32_t write_a, write_b;
 
     ORRERY_FN BodyPair(const StepContext& c, const BundleHead& head, std::uint32_t lane)
-        : context(c), rows_a(head.body_a + lane), rows_b(head.body_b + lane), write_a(head.write_a >> lane),
+        : context(c),
+          rows_a(head.body_a + lane),
+          rows_b(head.body_b + lane),
+          write_a(head.write_a >> lane),
           write_b(head.write_b >> lane) {}
     ORRERY_FN VelocityT<F> velocity_a() const { return gather_velocity<F>(context.velocity->linear, rows_a); }
     ORRERY_FN VelocityT<F> velocity_b() const { return gather_velocity<F>(context.velocity->linear, rows_b); }
@@ -61,22 +64,24 @@ struct ThinPair : BodyPair<F> {
     }
 };
 
-// A pass goes over bundles and, in each, over the vectors that have a lane in use. Plain loops: a lambda would be compiled
-// without the target's instructions.
-#define ORRERY_FOR_EACH_VECTOR                                                                                          \
-    std::byte* const first = static_cast<std::byte*>(bundles);                                                          \
-    Bundle* each = static_cast<Bundle*>(bundles);                                                                       \
-    for (std::uint32_t k = 0; k < count; each = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride))           \
-        for (std::uint32_t lane = 0; lane < each->head.count; lane += static_cast<std::uint32_t>(lanes<F>()))           \
+// A pass goes over bundles and, in each, over the vectors that have a lane in use. Plain loops: a lambda would be
+// compiled without the target's instructions.
+#define ORRERY_FOR_EACH_VECTOR                                                                                \
+    std::byte* const first = static_cast<std::byte*>(bundles);                                                \
+    Bundle* each = static_cast<Bundle*>(bundles);                                                             \
+    for (std::uint32_t k = 0; k < count; each = reinterpret_cast<Bundle*>(first + std::size_t(++k) * stride)) \
+        for (std::uint32_t lane = 0; lane < each->head.count; lane += static_cast<std::uint32_t>(lanes<F>())) \
             if (Bundle* const bundle = forget_origin(each); true)
 
 // ---- joints
 
-// What a constraint says of its own, value and Jacobian, is compiled once, into one function that prepare and relax call.
+// What a constraint says of its own, value and Jacobian, is compiled once, into one function that prepare and relax
+// call.
 template <class Functions, class Bundle, class F>
 ORRERY_ONCE void refresh_vector(const StepContext& context, Bundle& bundle, std::uint32_t lane) {
     const BodyPair<F> pair(context, bundle.head, lane);
-    Functions::template refresh<F>(bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
+    Functions::template refresh<F>(bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
+                                   pair.inertia_b());
 }
 
 template <class Functions, class Bundle, class F>
@@ -107,7 +112,8 @@ void solve_joints(const StepContext& context, void* bundles, std::uint32_t count
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
         VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-        Functions::template solve<false, F>(*bundle, lane, context.step, Functions::template bias<F>(*bundle, lane), a, b);
+        Functions::template solve<false, F>(*bundle, lane, context.step, Functions::template bias<F>(*bundle, lane), a,
+                                            b);
         pair.write(a, b);
     }
 }
@@ -176,9 +182,12 @@ struct BodyCrowd {
     std::uint32_t write[4];
 
     ORRERY_FN BodyCrowd(const StepContext& c, const ManyHead& many, std::uint32_t lane)
-        : context(c), rows{many.head.body_a + lane, many.head.body_b + lane, many.body_c + lane, many.body_d + lane},
+        : context(c),
+          rows{many.head.body_a + lane, many.head.body_b + lane, many.body_c + lane, many.body_d + lane},
           write{many.head.write_a >> lane, many.head.write_b >> lane, many.write_c >> lane, many.write_d >> lane} {}
-    ORRERY_FN VelocityT<F> velocity(std::size_t i) const { return gather_velocity<F>(context.velocity->linear, rows[i]); }
+    ORRERY_FN VelocityT<F> velocity(std::size_t i) const {
+        return gather_velocity<F>(context.velocity->linear, rows[i]);
+    }
     ORRERY_FN void store(const VelocityT<F> (&v)[4]) const {
         for (std::size_t i = 0; i < 4; ++i) scatter_velocity<F>(context.velocity->linear, rows[i], write[i], v[i]);
     }
@@ -254,7 +263,8 @@ void prepare_contacts(const StepContext& context, void* bundles, std::uint32_t c
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
         const BodyPair<F> pair(context, bundle->head, lane);
-        Functions::template prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(), pair.inertia_b());
+        Functions::template prepare<F>(*bundle, lane, context.step, pair.pose_a(), pair.pose_b(), pair.inertia_a(),
+                                       pair.inertia_b());
     }
 }
 
@@ -262,8 +272,10 @@ template <bool kRelax, class Functions, class F>
 ORRERY_ONCE void solve_thin(const StepContext& context, typename Functions::Bundle& bundle, std::uint32_t lane) {
     const ThinPair<F> pair(context, bundle.head, lane);
     VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
-    if constexpr (kRelax) Functions::template relax_thin<F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
-    else Functions::template solve<false, F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+    if constexpr (kRelax)
+        Functions::template relax_thin<F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
+    else
+        Functions::template solve<false, F>(bundle, lane, context.step, pair.delta_a(), pair.delta_b(), a, b);
     pair.write(a, b);
 }
 
@@ -287,7 +299,8 @@ template <class Functions, class F>
 void relax_contacts_again(const StepContext& context, void* bundles, std::uint32_t count, std::uint32_t stride) {
     using Bundle = typename Functions::Bundle;
     ORRERY_FOR_EACH_VECTOR {
-        for (std::uint32_t point = 0; point < bundle->head.points; ++point) ContactFunctions::take_back<F>(point_rows(*bundle, point), lane);
+        for (std::uint32_t point = 0; point < bundle->head.points; ++point)
+            ContactFunctions::take_back<F>(point_rows(*bundle, point), lane);
     }
     solve_contacts<true, Functions, F>(context, bundles, count, stride);
 }
@@ -339,7 +352,8 @@ void finish_contacts(const StepContext&, void* bundles, std::uint32_t count, std
 }
 
 template <class Functions, class F>
-ORRERY_ONCE void warm_start_thin(const StepContext& context, const typename Functions::Bundle& bundle, std::uint32_t lane) {
+ORRERY_ONCE void warm_start_thin(const StepContext& context, const typename Functions::Bundle& bundle,
+                                 std::uint32_t lane) {
     const ThinPair<F> pair(context, bundle.head, lane);
     VelocityT<F> a = pair.velocity_a(), b = pair.velocity_b();
     Functions::template warm_start<F>(bundle, lane, a, b);
@@ -385,24 +399,50 @@ template <class Functions, class Bundle, class F>
 constexpr KindKernels joint_kernels() {
     if constexpr (requires { typename Functions::Form; }) {
         using Form = typename Functions::Form;
-        return {prepare_joints<Functions, Bundle, F>, warm_start<Form, F>, solve_joints<Form, F>, relax_form<Functions, Bundle, F>,
-                nullptr, nullptr, nullptr, finish_joints<Form, F>};
+        return {prepare_joints<Functions, Bundle, F>,
+                warm_start<Form, F>,
+                solve_joints<Form, F>,
+                relax_form<Functions, Bundle, F>,
+                nullptr,
+                nullptr,
+                nullptr,
+                finish_joints<Form, F>};
     } else if constexpr (requires { typename Functions::ManyBodies; }) {
         using Form = typename Functions::ManyBodies;
-        return {prepare_crowds<Functions, F>, warm_start_crowds<Form, F>, solve_crowds<Form, F>, relax_crowds<Functions, F>,
-                nullptr, nullptr, nullptr, finish_joints<Form, F>};
+        return {prepare_crowds<Functions, F>,
+                warm_start_crowds<Form, F>,
+                solve_crowds<Form, F>,
+                relax_crowds<Functions, F>,
+                nullptr,
+                nullptr,
+                nullptr,
+                finish_joints<Form, F>};
     } else {
-        return {prepare_joints<Functions, Bundle, F>, warm_start<Functions, F>, solve_joints<Functions, F>, relax_joints<Functions, F>,
-                nullptr, nullptr, nullptr, finish_joints<Functions, F>};
+        return {prepare_joints<Functions, Bundle, F>,
+                warm_start<Functions, F>,
+                solve_joints<Functions, F>,
+                relax_joints<Functions, F>,
+                nullptr,
+                nullptr,
+                nullptr,
+                finish_joints<Functions, F>};
     }
 }
 template <class Functions, class F>
 constexpr KindKernels kernels_of_contacts(BundleKernel note_speed, BundleKernel restitute) {
-    return {prepare_contacts<Functions, F>, warm_start_contacts<Functions, F>, solve_contacts<false, Functions, F>,
-            solve_contacts<true, Functions, F>, relax_contacts_again<Functions, F>, note_speed, restitute, finish_contacts<Functions, F>};
+    return {prepare_contacts<Functions, F>,
+            warm_start_contacts<Functions, F>,
+            solve_contacts<false, Functions, F>,
+            solve_contacts<true, Functions, F>,
+            relax_contacts_again<Functions, F>,
+            note_speed,
+            restitute,
+            finish_contacts<Functions, F>};
 }
 template <class F>
-constexpr KindKernels contact_kernels() { return kernels_of_contacts<ContactFunctions, F>(nullptr, nullptr); }
+constexpr KindKernels contact_kernels() {
+    return kernels_of_contacts<ContactFunctions, F>(nullptr, nullptr);
+}
 template <class F>
 constexpr KindKernels bouncing_contact_kernels() {
     return kernels_of_contacts<ContactFunctions, F>(note_speeds<ContactFunctions, BouncingContactBundle, F>,
@@ -410,14 +450,19 @@ constexpr KindKernels bouncing_contact_kernels() {
 }
 template <class F>
 constexpr KindKernels nonconvex_contact_kernels() {
-    return kernels_of_contacts<NonconvexContactFunctions, F>(note_speeds<NonconvexContactFunctions, NonconvexContactBundle, F>,
-                                                             restitute_contacts<NonconvexContactFunctions, NonconvexContactBundle, F>);
+    return kernels_of_contacts<NonconvexContactFunctions, F>(
+        note_speeds<NonconvexContactFunctions, NonconvexContactBundle, F>,
+        restitute_contacts<NonconvexContactFunctions, NonconvexContactBundle, F>);
 }
 template <class F>
 constexpr KindKernels surface_contact_kernels() {
-    return {prepare_surface_contacts<F>, warm_start_contacts<SurfaceContactFunctions, F>, solve_contacts<false, SurfaceContactFunctions, F>,
-            solve_contacts<true, SurfaceContactFunctions, F>, relax_contacts_again<SurfaceContactFunctions, F>,
-            note_speeds<ContactFunctions, BouncingContactBundle, F>, restitute_contacts<ContactFunctions, BouncingContactBundle, F>,
+    return {prepare_surface_contacts<F>,
+            warm_start_contacts<SurfaceContactFunctions, F>,
+            solve_contacts<false, SurfaceContactFunctions, F>,
+            solve_contacts<true, SurfaceContactFunctions, F>,
+            relax_contacts_again<SurfaceContactFunctions, F>,
+            note_speeds<ContactFunctions, BouncingContactBundle, F>,
+            restitute_contacts<ContactFunctions, BouncingContactBundle, F>,
             finish_surface_contacts<F>};
 }
 
@@ -425,7 +470,8 @@ constexpr KindKernels surface_contact_kernels() {
 #define ORRERY_CONSTRAINT(T, name) extern const KindKernels k##T##Kernels;
 ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT
-#define ORRERY_JOINT_KERNELS(T, name) constinit const KindKernels k##T##Kernels = joint_kernels<T##Functions, T##Bundle, Number>();
+#define ORRERY_JOINT_KERNELS(T, name) \
+    constinit const KindKernels k##T##Kernels = joint_kernels<T##Functions, T##Bundle, Number>();
 
 ORRERY_LANES_END
 

@@ -51,7 +51,8 @@ void PhaseRunner::work(std::uint32_t worker) {
 // What is left of a worker's share of a phase. True: that was the last of the phase.
 bool PhaseRunner::take_share(std::uint32_t of, std::uint32_t phase, bool own) {
     const Phase& all = phases_[phase];
-    const std::uint32_t begin = share_begin(all.count, of, workers_), size = share_begin(all.count, of + 1, workers_) - begin;
+    const std::uint32_t begin = share_begin(all.count, of, workers_),
+                        size = share_begin(all.count, of + 1, workers_) - begin;
     const auto low = [](std::uint64_t both) { return static_cast<std::uint32_t>(both); };
     const auto high = [](std::uint64_t both) { return static_cast<std::uint32_t>(both >> 32); };
     const auto any_left = [&](std::uint64_t both) { return low(both) + high(both) < size; };

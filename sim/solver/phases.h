@@ -1,8 +1,8 @@
-// Phases of tasks, one after the other, in one call of an Executor: a step has hundreds of short ones (a colour in a pass), and a call for
-// each would cost as much as their work. In between, workers wait for each other by a counter.
+// Phases of tasks, one after the other, in one call of an Executor: a step has hundreds of short ones (a colour in a
+// pass), and a call for each would cost as much as their work. In between, workers wait for each other by a counter.
 //
-// Whoever comes takes the tasks of who does not, and waits for nothing but what another has begun: an Executor may run its tasks one after
-// the other, or late, or on fewer workers than it says.
+// Whoever comes takes the tasks of who does not, and waits for nothing but what another has begun: an Executor may run
+// its tasks one after the other, or late, or on fewer workers than it says.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,15 @@ class PhaseRunner {
   public:
     using Task = void (*)(void* context, std::uint32_t what, std::uint32_t index);
 
-    // A phase's tasks begin when all of the phases before it are done. Each worker begins with his own share of a phase, the same for phases of as
-    // many tasks, so that what lay in his cache serves him again; of others' he takes the last. executor: none runs them here.
+    // A phase's tasks begin when all of the phases before it are done. Each worker begins with his own share of a
+    // phase, the same for phases of as many tasks, so that what lay in his cache serves him again; of others' he takes
+    // the last. executor: none runs them here.
     void run(Executor* executor, std::span<const Phase> phases, Task task, void* context);
 
   private:
     static constexpr std::uint32_t kMostWorkers = 64, kLineBytes = 64;
-    // Before a worker sleeps: about 100 us, longer than a task. Who spun in vain spins half as long from then on: where there are more workers than
-    // cores, the one waited for may need this very core.
+    // Before a worker sleeps: about 100 us, longer than a task. Who spun in vain spins half as long from then on: where
+    // there are more workers than cores, the one waited for may need this very core.
     static constexpr std::uint32_t kSpins = 4000;
     static void work(void* runner, std::uint32_t worker);
     void work(std::uint32_t worker);
@@ -53,7 +54,9 @@ class PhaseRunner {
                 for (std::atomic<T>& counter : lines[i].counter) counter.store(0, std::memory_order_relaxed);
             }
         }
-        std::atomic<T>& at(std::size_t line, std::size_t phase) { return lines[line + phase / kOfLine].counter[phase % kOfLine]; }
+        std::atomic<T>& at(std::size_t line, std::size_t phase) {
+            return lines[line + phase / kOfLine].counter[phase % kOfLine];
+        }
     };
     std::atomic<std::uint64_t>& taken(std::size_t worker, std::size_t phase) {
         return taken_.at(worker * Counters<std::uint64_t>::lines_of(phases_.size()), phase);
@@ -65,7 +68,8 @@ class PhaseRunner {
     void* context_ = nullptr;
     std::uint32_t workers_ = 0, last_ = 0;  // last_: the last phase with a task
     Counters<std::uint32_t> done_;          // tasks
-    Counters<std::uint64_t> taken_;         // of each worker's share: low half by him, from its first on, high half by others, from its last
+    Counters<std::uint64_t>
+        taken_;  // of each worker's share: low half by him, from its first on, high half by others, from its last
     std::atomic<std::uint32_t> sleepers_{0}, spins_{kSpins};
 };
 

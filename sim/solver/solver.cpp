@@ -8,29 +8,32 @@
 #include <numeric>
 
 #include "sim/base/assert.h"
-#include "sim/base/parallel.h"
 #include "sim/base/growth.h"
+#include "sim/base/parallel.h"
+#include "sim/base/stage_scope.h"
 #include "sim/lanes/fp_environment.h"
 #include "sim/solver/bundles.h"
 #include "sim/solver/kernels.h"
 #include "sim/solver/layout.h"
 #include "sim/solver/phases.h"
-#include "sim/base/stage_scope.h"
 
 namespace orrery::sim {
 
 #define ORRERY_CONSTRAINT(T, name) static_cast<std::uint32_t>(sizeof(T##Bundle)),
 constinit const std::array<std::uint32_t, kKindCount> kBundleBytes{
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT) static_cast<std::uint32_t>(sizeof(ContactBundle)),
-    static_cast<std::uint32_t>(contact_bundle_bytes(1)), static_cast<std::uint32_t>(contact_bundle_bytes(2)),
-    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)), static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
+    static_cast<std::uint32_t>(contact_bundle_bytes(1)),
+    static_cast<std::uint32_t>(contact_bundle_bytes(2)),
+    static_cast<std::uint32_t>(sizeof(BouncingContactBundle)),
+    static_cast<std::uint32_t>(sizeof(SurfaceContactBundle)),
     static_cast<std::uint32_t>(sizeof(NonconvexContactBundle))};
 #undef ORRERY_CONSTRAINT
 constinit const std::uint32_t kMostContactBytes = sizeof(ContactBundle);
 namespace {
 
 constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
-constexpr std::uint32_t kSharedFrom = 4;   // blocks in some phase: fewer are done sooner than workers have been told of them
+constexpr std::uint32_t kSharedFrom =
+    4;  // blocks in some phase: fewer are done sooner than workers have been told of them
 constexpr std::size_t kPhasesAtOnce = 1024;
 constexpr std::uint32_t kContactsPerTask = 1024, kPosesPerTask = 2048;
 static_assert(kBodyBlock % kBundleLanes == 0);
@@ -138,25 +141,27 @@ struct Solver::Impl {
     std::span<const std::uint8_t> near;
     std::span<const std::uint32_t> rig_of;
     Executor* executor = nullptr;
-    TickArena own_arena;                    // where the input gives none
-    std::vector<std::uint32_t> every_joint;   // where the input names none
-    std::vector<std::uint32_t> busy_blocks;   // of bodies, with one that moves
-    std::vector<Contact> contacts;            // by manifold
+    TickArena own_arena;                     // where the input gives none
+    std::vector<std::uint32_t> every_joint;  // where the input names none
+    std::vector<std::uint32_t> busy_blocks;  // of bodies, with one that moves
+    std::vector<Contact> contacts;           // by manifold
     bool any_bounces = false;
 
     // What the joints' bundles were built of.
-    std::uint64_t built_epoch = 0;            // 0: not to be kept
+    std::uint64_t built_epoch = 0;  // 0: not to be kept
     std::vector<std::uint32_t> built_joints;
     std::vector<std::uint8_t> built_flags;
-    // The bundles hold what the last step left: all but what has news, and is refreshed for all but what has moved since.
+    // The bundles hold what the last step left: all but what has news, and is refreshed for all but what has moved
+    // since.
     bool joints_stay = false;
     StepConstants last_step{};
     std::vector<PoseRecord> last_pose;
-    std::vector<std::uint8_t> moved;          // by body
+    std::vector<std::uint8_t> moved;  // by body
     std::span<std::uint8_t> joint_news;
 
     bool built_of(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) const {
-        return epoch != 0 && epoch == built_epoch && std::ranges::equal(taken, built_joints) && std::ranges::equal(bodies.flags, built_flags);
+        return epoch != 0 && epoch == built_epoch && std::ranges::equal(taken, built_joints) &&
+               std::ranges::equal(bodies.flags, built_flags);
     }
     void remember(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) {
         built_epoch = layout.joints_may_stay() ? epoch : 0;
@@ -171,7 +176,8 @@ struct Solver::Impl {
         const auto count = static_cast<std::uint32_t>(manifolds.size());
         for_chunks(*executor, count, kContactsPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
             const auto joined = [&](std::uint32_t i) {
-                return i > 0 && i < count && go_together(manifolds[i - 1], manifolds[i]) && !is_surface(i - 1) && !is_surface(i);
+                return i > 0 && i < count && go_together(manifolds[i - 1], manifolds[i]) && !is_surface(i - 1) &&
+                       !is_surface(i);
             };
             std::uint32_t place = 0;  // of a manifold among those that go together
             while (joined(begin - place)) ++place;
@@ -182,8 +188,16 @@ struct Solver::Impl {
                 while (together < kMaxManifoldPoints && joined(i + together)) ++together;
                 const bool leads = place % kMaxManifoldPoints == 0;
                 const auto points = static_cast<std::uint8_t>(!leads ? 0 : together > 1 ? together : m.count);
-                contacts[i] = {m.a, m.b, points, leads ? together : std::uint8_t{1}, bodies.dynamic(m.a), bodies.dynamic(m.b),
-                               is_surface(i), m.restitution > 0.0f, is_near(m.a) || is_near(m.b), (bodies.thin[m.a] | bodies.thin[m.b]) != 0};
+                contacts[i] = {m.a,
+                               m.b,
+                               points,
+                               leads ? together : std::uint8_t{1},
+                               bodies.dynamic(m.a),
+                               bodies.dynamic(m.b),
+                               is_surface(i),
+                               m.restitution > 0.0f,
+                               is_near(m.a) || is_near(m.b),
+                               (bodies.thin[m.a] | bodies.thin[m.b]) != 0};
                 if (contacts[i].bounces) bounces.store(true, std::memory_order_relaxed);
             }
         });
@@ -196,13 +210,15 @@ struct Solver::Impl {
     void find_moved(const Bodies& bodies) {
         moved.resize(bodies.size());
         for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) moved[i] = is_of_rig(i) || std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
+            for (std::uint32_t i = begin; i < end; ++i)
+                moved[i] = is_of_rig(i) || std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
         });
     }
     const LongAxis* long_axes(const Bodies& bodies, TickArena& arena) {
         LongAxis* const all = arena.allocate<LongAxis>(bodies.size());
         for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) all[i] = bodies.thin[i] != 0 ? ref::long_axis(bodies.mass(i), bodies.pose[i]) : LongAxis{};
+            for (std::uint32_t i = begin; i < end; ++i)
+                all[i] = bodies.thin[i] != 0 ? ref::long_axis(bodies.mass(i), bodies.pose[i]) : LongAxis{};
         });
         return all;
     }
@@ -215,7 +231,9 @@ struct Solver::Impl {
     // Whether a bundle of joints is as prepare would make it.
     bool stands(Kind kind, const BundleHead& head) const {
         for (std::uint32_t lane = 0; lane < head.count; ++lane)
-            if ((joint_news[head.source[lane]] | moved[row_at(head.body_a[lane])] | moved[row_at(head.body_b[lane])]) != 0) return false;
+            if ((joint_news[head.source[lane]] | moved[row_at(head.body_a[lane])] | moved[row_at(head.body_b[lane])]) !=
+                0)
+                return false;
         if (kBundleBodies[index_of(kind)] <= 2) return true;
         const auto& many = reinterpret_cast<const ManyHead&>(head);
         for (std::uint32_t lane = 0; lane < head.count; ++lane)
@@ -263,14 +281,16 @@ struct Solver::Impl {
         const Block& block = layout.blocks()[index];
         if (job.near_alone && block.kind >= Kind::contact && !block.near) return;
         const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->*job.pass;
-        if (kernel) kernel(context, layout.bundle(block.kind, block.first), block.count, kBundleBytes[index_of(block.kind)]);
+        if (kernel)
+            kernel(context, layout.bundle(block.kind, block.first), block.count, kBundleBytes[index_of(block.kind)]);
     }
     void prepare_work(std::uint32_t index, const Job&) {
         const Block& block = layout.blocks()[index];
         const BundleKernel kernel = kernels->kinds[index_of(block.kind)]->prepare;
         for (std::uint32_t k = 0; k < block.count; ++k) {
             void* bundle = layout.bundle(block.kind, block.first + k);
-            if (joints_stay && block.kind < Kind::contact && stands(block.kind, layout.head(block.kind, block.first + k))) {
+            if (joints_stay && block.kind < Kind::contact &&
+                stands(block.kind, layout.head(block.kind, block.first + k))) {
                 kJointMoves[index_of(block.kind)].clear_force(bundle);
                 continue;
             }
@@ -292,7 +312,8 @@ struct Solver::Impl {
         job.body_pass(context, begin, std::min(begin + kBodyBlock, context.body_count));
     }
     void begin_tick_work(std::uint32_t index, const Job& job) {
-        const std::uint32_t begin = busy_blocks[index] * kBodyBlock, end = std::min(begin + kBodyBlock, context.body_count);
+        const std::uint32_t begin = busy_blocks[index] * kBodyBlock,
+                            end = std::min(begin + kBodyBlock, context.body_count);
         std::fill(context.delta + begin, context.delta + end, DeltaRecord{});
         job.body_pass(context, begin, end);
     }
@@ -311,7 +332,8 @@ struct Solver::Impl {
         jobs.push_back({&Impl::block_work, pass, nullptr, near_alone});
         for (std::uint32_t c = 0; c < layout.colours(); ++c) {
             const std::uint32_t begin = layout.colour_begin(c), end = layout.colour_begin(c + 1);
-            if (!near_alone || std::any_of(layout.blocks().begin() + begin, layout.blocks().begin() + end, [](const Block& b) { return b.kind < Kind::contact || b.near; }))
+            if (!near_alone || std::any_of(layout.blocks().begin() + begin, layout.blocks().begin() + end,
+                                           [](const Block& b) { return b.kind < Kind::contact || b.near; }))
                 add_phase(begin, end);
         }
     }
@@ -327,25 +349,35 @@ struct Solver::Impl {
         busy_blocks.clear();
         for (std::uint32_t begin = 0; begin < context.body_count; begin += kBodyBlock) {
             const std::uint32_t end = std::min(begin + kBodyBlock, context.body_count);
-            if (std::any_of(context.flags + begin, context.flags + end, [](std::uint8_t f) { return (f & (kBodyDynamic | kBodyKinematic)) != 0; }))
+            if (std::any_of(context.flags + begin, context.flags + end,
+                            [](std::uint8_t f) { return (f & (kBodyDynamic | kBodyKinematic)) != 0; }))
                 busy_blocks.push_back(begin / kBodyBlock);
         }
     }
 };
 
 void Solver::Impl::load(Kind kind, void* bundle) {
-    if (is_plain(kind)) load_contacts<ContactBundle>(kind, bundle, manifolds, surfaces);
-    else if (kind == Kind::bouncing_contact) load_contacts<BouncingContactBundle>(kind, bundle, manifolds, surfaces);
-    else if (kind == Kind::surface_contact) load_contacts<SurfaceContactBundle>(kind, bundle, manifolds, surfaces);
-    else if (kind == Kind::nonconvex_contact) load_nonconvex(bundle, manifolds, contacts);
-    else kJointMoves[index_of(kind)].load(bundle, joints, impulses);
+    if (is_plain(kind))
+        load_contacts<ContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::bouncing_contact)
+        load_contacts<BouncingContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::surface_contact)
+        load_contacts<SurfaceContactBundle>(kind, bundle, manifolds, surfaces);
+    else if (kind == Kind::nonconvex_contact)
+        load_nonconvex(bundle, manifolds, contacts);
+    else
+        kJointMoves[index_of(kind)].load(bundle, joints, impulses);
 }
 
 void Solver::Impl::store(Kind kind, const void* bundle) {
-    if (is_plain(kind) || kind == Kind::bouncing_contact) store_contacts<ContactBundle>(bundle, manifolds, surfaces);
-    else if (kind == Kind::surface_contact) store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
-    else if (kind == Kind::nonconvex_contact) store_nonconvex(bundle, manifolds, contacts);
-    else kJointMoves[index_of(kind)].store(bundle, joints, impulses);
+    if (is_plain(kind) || kind == Kind::bouncing_contact)
+        store_contacts<ContactBundle>(bundle, manifolds, surfaces);
+    else if (kind == Kind::surface_contact)
+        store_contacts<SurfaceContactBundle>(bundle, manifolds, surfaces);
+    else if (kind == Kind::nonconvex_contact)
+        store_nonconvex(bundle, manifolds, contacts);
+    else
+        kJointMoves[index_of(kind)].store(bundle, joints, impulses);
 }
 
 Solver::Solver() : impl_(std::make_unique<Impl>()) {}
@@ -428,7 +460,8 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     stage(Stage::prepare, [&] { s.all_blocks(&Impl::prepare_work); });
     for (std::uint32_t substep = 0; substep < input.substeps; ++substep) {
         stage(Stage::integrate_velocities, [&] { s.all_bodies(s.kernels->integrate_velocities); });
-        if (s.any_bounces) stage(Stage::restitution, [&] { s.all_blocks(&Impl::block_work, &KindKernels::note_speed); });
+        if (s.any_bounces)
+            stage(Stage::restitution, [&] { s.all_blocks(&Impl::block_work, &KindKernels::note_speed); });
         stage(Stage::warm_start, [&] { s.pass(&KindKernels::warm_start); });
         rigs(&LastColour::warm_start);
         for (std::uint32_t k = 0; k < iterations; ++k) {

@@ -14,7 +14,8 @@ std::uint32_t nodes_for(std::uint32_t count) { return (count + 15u) / 16u; }
 
 }  // namespace
 
-void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const TreeKernels& kernels, TickArena& arena) {
+void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const TreeKernels& kernels,
+                      TickArena& arena) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     for (const std::uint32_t row : row_of_) {
         if (row != kNone) slot_of_[row] = kNone;
@@ -24,7 +25,8 @@ void BoxTree::rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> 
     row_of_.clear();
     if (count == 0) return;
 
-    std::span<std::uint64_t> keys(arena.allocate<std::uint64_t>(count), count), scratch(arena.allocate<std::uint64_t>(count), count);
+    std::span<std::uint64_t> keys(arena.allocate<std::uint64_t>(count), count),
+        scratch(arena.allocate<std::uint64_t>(count), count);
     kernels.morton(boxes, rows.data(), count, keys.data());
     radix_sort(keys, scratch, kMortonShift, kMortonShift + kMortonKeyBits);
     row_of_.resize(count);
@@ -55,8 +57,10 @@ void BoxTree::set(std::uint32_t row, const BoundsRecord& box, const TreeKernels&
                 for (std::uint32_t lane = 0; lane < 16; ++lane) kernels.set_lane(nodes_[level].back(), lane, nullptr);
                 if (level > 0 && nodes_[level].size() == 1) {
                     // The first node of a new level holds what stood below it before.
-                    kernels.build_parents(nodes_[level - 1].data(), std::min<std::uint32_t>(16, static_cast<std::uint32_t>(nodes_[level - 1].size())),
-                                          nodes_[level].data());
+                    kernels.build_parents(
+                        nodes_[level - 1].data(),
+                        std::min<std::uint32_t>(16, static_cast<std::uint32_t>(nodes_[level - 1].size())),
+                        nodes_[level].data());
                 }
             }
             if (needed == 1) break;

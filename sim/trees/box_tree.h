@@ -1,23 +1,25 @@
-// A tree of boxes, sixteen children a node, packed in the order of a Morton curve: the four upper levels of ten thousand
-// bodies fit the first cache, and one node is tested with a few vector comparisons.
+// A tree of boxes, sixteen children a node, packed in the order of a Morton curve: the four upper levels of ten
+// thousand bodies fit the first cache, and one node is tested with a few vector comparisons.
 //
-// Between rebuilds it stays valid, not tight: a moved box replaces its own and its ancestors grow; new boxes are appended
-// behind the packed ones; removed ones leave an empty lane. wants_rebuild() says when this has gone far enough. A rebuild of n
-// boxes costs about as much as the n changes that led to it, so that a change costs a constant time.
+// Between rebuilds it stays valid, not tight: a moved box replaces its own and its ancestors grow; new boxes are
+// appended behind the packed ones; removed ones leave an empty lane. wants_rebuild() says when this has gone far
+// enough. A rebuild of n boxes costs about as much as the n changes that led to it, so that a change costs a constant
+// time.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "sim/trees/tree_kernels.h"
 #include "sim/base/tick_arena.h"
+#include "sim/trees/tree_kernels.h"
 
 namespace orrery::sim {
 
 class BoxTree {
   public:
     // Packs boxes[row] for all rows, which ascend. `arena`: for its work alone.
-    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const TreeKernels& kernels, TickArena& arena);
+    void rebuild(const BoundsRecord* boxes, std::span<const std::uint32_t> rows, const TreeKernels& kernels,
+                 TickArena& arena);
     // Sets the box of a row, new or not.
     void set(std::uint32_t row, const BoundsRecord& box, const TreeKernels& kernels);
     void remove(std::uint32_t row, const TreeKernels& kernels);

@@ -1,5 +1,5 @@
-// What the box tree computes: Morton codes, bounds of nodes, overlap of one box with sixteen. None of it can be seen in a
-// world's state: the tree proposes, the tight bounds decide.
+// What the box tree computes: Morton codes, bounds of nodes, overlap of one box with sixteen. None of it can be seen in
+// a world's state: the tree proposes, the tight bounds decide.
 
 #if defined(ORRERY_TREES_TREE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_TREES_TREE_INL_H_
@@ -80,7 +80,8 @@ inline void build_parents(const TreeNode* children, std::uint32_t count, TreeNod
         for (int axis = 0; axis < 3; ++axis) {
             float low = kNoBox, high = -kNoBox;
             if (i < count) {
-                for (int k = 0; k < 16; ++k) low = min(children[i].min[axis][k], low), high = max(children[i].max[axis][k], high);
+                for (int k = 0; k < 16; ++k)
+                    low = min(children[i].min[axis][k], low), high = max(children[i].max[axis][k], high);
             }
             parent.min[axis][i % 16] = low;
             parent.max[axis][i % 16] = high;
@@ -101,7 +102,8 @@ ORRERY_FN std::uint32_t overlap_bits(const TreeNode& node, const Number low[3], 
 }
 
 // Depth first; a level adds at most 15 waiting nodes.
-inline std::uint32_t query(const TreeView& tree, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out, std::uint32_t capacity) {
+inline std::uint32_t query(const TreeView& tree, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out,
+                           std::uint32_t capacity) {
     if (tree.levels == 0) return 0;
     const Number low[3] = {Number(box.min[0]), Number(box.min[1]), Number(box.min[2])};
     const Number high[3] = {Number(box.max[0]), Number(box.max[1]), Number(box.max[2])};

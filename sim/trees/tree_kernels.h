@@ -1,4 +1,5 @@
-// The table of kernels for box trees: one table for each SIMD target. They work on plain arrays, which box_tree.cpp owns.
+// The table of kernels for box trees: one table for each SIMD target. They work on plain arrays, which box_tree.cpp
+// owns.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ struct alignas(32) BoundsRecord {
     float min[3] = {};
     float zero = 0.0f;
     float max[3] = {};
-    float growth = 0.0f;  // of tight bounds: by turning, and at least half the margin, on all sides, m; never below `zero`
+    float growth =
+        0.0f;  // of tight bounds: by turning, and at least half the margin, on all sides, m; never below `zero`
 };
 static_assert(sizeof(BoundsRecord) == 32);
 
@@ -23,8 +25,8 @@ struct alignas(64) TreeNode {
 
 inline constexpr std::uint32_t kMaxTreeLevels = 8;  // 16^8 boxes
 
-// Level 0 holds the boxes, 16 a node: slot s is lane s % 16 of node s / 16. Lane k of node n on level l bounds node 16 n + k on
-// level l - 1. The last level has one node.
+// Level 0 holds the boxes, 16 a node: slot s is lane s % 16 of node s / 16. Lane k of node n on level l bounds node 16
+// n + k on level l - 1. The last level has one node.
 struct TreeView {
     const TreeNode* level[kMaxTreeLevels] = {};
     std::uint32_t levels = 0;
@@ -40,7 +42,8 @@ struct TreeKernels {
     void (*set_lane)(TreeNode&, std::uint32_t lane, const BoundsRecord* box);
     void (*grow_lane)(TreeNode&, std::uint32_t lane, const BoundsRecord& box);
     // Slots from first_slot on whose boxes overlap `box`; returns how many there are and writes as many as fit.
-    std::uint32_t (*query)(const TreeView&, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out, std::uint32_t capacity);
+    std::uint32_t (*query)(const TreeView&, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out,
+                           std::uint32_t capacity);
 };
 
 // The table of a target, or null if this build lacks it.

@@ -1,7 +1,7 @@
 // Actuators: what the players' control vectors do, every tick. They act in list order.
 
-#include "sim/world/core.h"
 #include "sim/bodies/numbers.h"
+#include "sim/world/core.h"
 
 namespace orrery::sim {
 
@@ -85,10 +85,13 @@ void walk(Core& core) {
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
         Walker& walker = core.walkers[k];
         if (bodies.asleep(walker.body)) continue;
-        if (!taken) core.walk_taker.take(core.state.tick, bodies, core.shapes, *tree_kernels_for(core.target), core.walk_snapshot);
+        if (!taken)
+            core.walk_taker.take(core.state.tick, bodies, core.shapes, *tree_kernels_for(core.target),
+                                 core.walk_snapshot);
         taken = true;
         if (!core.force.empty()) walker.lift_n = ref::upward(core.force[walker.body], core.def.gravity);
-        const WalkScene scene{bodies, core.shapes, core.def.materials, core.walk_snapshot, core.excluded, core.def.gravity, core.dt_s, core.def.substeps};
+        const WalkScene scene{bodies,        core.shapes,      core.def.materials, core.walk_snapshot,
+                              core.excluded, core.def.gravity, core.dt_s,          core.def.substeps};
         core.walk_outcomes[k] = ref::walk(walker, scene);
     }
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
@@ -123,7 +126,8 @@ void drive_actuators(Core& core) {
     core.walkers.clear();
     for (ActuatorState& actuator : state.actuators) {
         const ActuatorDef& def = actuator_definition(core.def, actuator);
-        const float value = ref::actuator_value(def, actuator.slot < state.slots.size() ? state.slots[actuator.slot].controls : kNobody);
+        const float value = ref::actuator_value(
+            def, actuator.slot < state.slots.size() ? state.slots[actuator.slot].controls : kNobody);
         if (acts_on_joint(def.kind)) {
             turn_motor(core, actuator.joint, def.kind, value);
             continue;
@@ -135,7 +139,8 @@ void drive_actuators(Core& core) {
             continue;
         }
         if (def.kind == ActuatorKind::kinematic) {
-            const Vec3 axis = def.direction_local ? ref::rotated(actuator.base.orientation, def.direction) : def.direction;
+            const Vec3 axis =
+                def.direction_local ? ref::rotated(actuator.base.orientation, def.direction) : def.direction;
             aim(core, actuator, ref::scaled(axis, value), def.max_speed);
         } else {
             const Quat orientation = pose_of(state.bodies.pose[actuator.body]).orientation;

@@ -28,14 +28,27 @@ template <class Derived>
 class CanonicalWriter {
   public:
     template <CanonicalScalar T>
-    void put(T value) { self().bytes(&value, sizeof value); }
+    void put(T value) {
+        self().bytes(&value, sizeof value);
+    }
     void put(bool value) { put(static_cast<std::uint8_t>(value)); }
-    void put(const Vec3& v) { const float f[3] = {v.x, v.y, v.z}; self().bytes(f, sizeof f); }
-    void put(const Quat& q) { const float f[4] = {q.x, q.y, q.z, q.w}; self().bytes(f, sizeof f); }
-    void put(const Pose& p) { put(p.position); put(p.orientation); }
+    void put(const Vec3& v) {
+        const float f[3] = {v.x, v.y, v.z};
+        self().bytes(f, sizeof f);
+    }
+    void put(const Quat& q) {
+        const float f[4] = {q.x, q.y, q.z, q.w};
+        self().bytes(f, sizeof f);
+    }
+    void put(const Pose& p) {
+        put(p.position);
+        put(p.orientation);
+    }
     // Records without padding only: their memory is their canonical form.
     template <class List>
-    void put_array(const List& values) { self().bytes(values.data(), values.size() * sizeof(*values.data())); }
+    void put_array(const List& values) {
+        self().bytes(values.data(), values.size() * sizeof(*values.data()));
+    }
 
   private:
     Derived& self() { return static_cast<Derived&>(*this); }
@@ -108,18 +121,36 @@ class CanonicalReader {
         at_ += size;
     }
     template <CanonicalScalar T>
-    void get(T& value) { bytes(&value, sizeof value); }
+    void get(T& value) {
+        bytes(&value, sizeof value);
+    }
     void get(bool& value) {  // 0 or 1, else the bytes are not canonical
         std::uint8_t byte = 0;
         get(byte);
         if (byte > 1) ok_ = false;
         value = byte == 1;
     }
-    void get(Vec3& v) { get(v.x); get(v.y); get(v.z); }
-    void get(Quat& q) { get(q.x); get(q.y); get(q.z); get(q.w); }
-    void get(Pose& p) { get(p.position); get(p.orientation); }
+    void get(Vec3& v) {
+        get(v.x);
+        get(v.y);
+        get(v.z);
+    }
+    void get(Quat& q) {
+        get(q.x);
+        get(q.y);
+        get(q.z);
+        get(q.w);
+    }
+    void get(Pose& p) {
+        get(p.position);
+        get(p.orientation);
+    }
     template <class T>
-    T take() { T value{}; get(value); return value; }
+    T take() {
+        T value{};
+        get(value);
+        return value;
+    }
     // Fills an array whose length is checked against what is left before anything is allocated.
     template <class T>
     void get_array(std::vector<T>& values, std::size_t count) {

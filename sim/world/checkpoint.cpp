@@ -25,7 +25,8 @@ void World::checkpoint(Checkpoint& out) const {
 }
 
 Result<Ok> World::roll_back(const Checkpoint& to) {
-    if (!to.taken()) return Error{ErrorCode::invalid_argument, "checkpoint", "is empty; let World::checkpoint fill it first"};
+    if (!to.taken())
+        return Error{ErrorCode::invalid_argument, "checkpoint", "is empty; let World::checkpoint fill it first"};
     Core& core = impl_->core;
     if (to.impl_->definition_hash != core.definition_hash)
         return Error{ErrorCode::version_mismatch, "checkpoint",

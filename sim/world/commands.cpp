@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/bodies/numbers.h"
 #include "sim/constraints/fields.h"
 #include "sim/world/core.h"
-#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
@@ -16,10 +16,14 @@ enum class Phase : std::uint8_t { leaves, joins, director, controls };
 
 Phase phase_of(CommandKind kind) {
     switch (kind) {
-    case CommandKind::leave: return Phase::leaves;
-    case CommandKind::join: return Phase::joins;
-    case CommandKind::control: return Phase::controls;
-    default: return Phase::director;
+        case CommandKind::leave:
+            return Phase::leaves;
+        case CommandKind::join:
+            return Phase::joins;
+        case CommandKind::control:
+            return Phase::controls;
+        default:
+            return Phase::director;
     }
 }
 
@@ -38,19 +42,32 @@ class Applier {
 
     EventCause apply(const Command& c) {
         switch (c.kind) {
-        case CommandKind::join: return join(c);
-        case CommandKind::leave: return leave(c);
-        case CommandKind::spawn: return spawn(c);
-        case CommandKind::despawn: return despawn(c);
-        case CommandKind::impulse: return impulse(c);
-        case CommandKind::teleport: return teleport(c);
-        case CommandKind::motor_target: return motor_target(c);
-        case CommandKind::grab: return grab(c);
-        case CommandKind::move_grab: return move_grab(c);
-        case CommandKind::remove_joint: return remove(c);
-        case CommandKind::control: return control(c);
-        case CommandKind::create_joint: return create_joint(c);
-        case CommandKind::set_joint: return set_joint(c);
+            case CommandKind::join:
+                return join(c);
+            case CommandKind::leave:
+                return leave(c);
+            case CommandKind::spawn:
+                return spawn(c);
+            case CommandKind::despawn:
+                return despawn(c);
+            case CommandKind::impulse:
+                return impulse(c);
+            case CommandKind::teleport:
+                return teleport(c);
+            case CommandKind::motor_target:
+                return motor_target(c);
+            case CommandKind::grab:
+                return grab(c);
+            case CommandKind::move_grab:
+                return move_grab(c);
+            case CommandKind::remove_joint:
+                return remove(c);
+            case CommandKind::control:
+                return control(c);
+            case CommandKind::create_joint:
+                return create_joint(c);
+            case CommandKind::set_joint:
+                return set_joint(c);
         }
         return EventCause::wrong_kind;
     }
@@ -84,7 +101,8 @@ class Applier {
         if (state_.slots[c.slot].taken) return EventCause::slot_taken;
         const SlotDef& slot = core_.def.slots[c.slot];
         if (slot.prefab != kNone) {
-            if (const EventCause cause = check_spawn(slot.prefab, slot.pose, {}, {}); cause != EventCause::none) return cause;
+            if (const EventCause cause = check_spawn(slot.prefab, slot.pose, {}, {}); cause != EventCause::none)
+                return cause;
             spawn_prefab(core_, slot.prefab, slot.pose, {}, {}, c.slot, c.tag);
         }
         state_.slots[c.slot].taken = true;
@@ -105,7 +123,8 @@ class Applier {
     EventCause check_spawn(std::uint32_t prefab, const Pose& pose, Vec3 linear, Vec3 angular) const {
         if (prefab >= core_.def.prefabs.size()) return EventCause::out_of_range;
         const PrefabDef& made = core_.def.prefabs[prefab];
-        if (const EventCause cause = room_for(core_, made.bodies.size(), made.joints.size()); cause != EventCause::none) return cause;
+        if (const EventCause cause = room_for(core_, made.bodies.size(), made.joints.size()); cause != EventCause::none)
+            return cause;
         return prefab_misplaced(made, pose, linear, angular);
     }
 
@@ -120,7 +139,8 @@ class Applier {
     EventCause spawn(const Command& c) {
         Pose pose = c.pose;
         if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
-        if (const EventCause cause = check_spawn(c.prefab, pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        if (const EventCause cause = check_spawn(c.prefab, pose, c.linear, c.angular); cause != EventCause::none)
+            return cause;
         spawn_prefab(core_, c.prefab, pose, c.linear, c.angular, kNoSlot, c.tag);
         return EventCause::none;
     }
@@ -137,11 +157,13 @@ class Applier {
         Bodies& bodies = state_.bodies;
         const std::uint32_t i = c.body.index;
         if (!bodies.dynamic(i)) return EventCause::wrong_kind;
-        if (!finite(c.linear) || !finite(c.angular) || (c.at_point && !finite(c.pose.position))) return EventCause::not_finite;
+        if (!finite(c.linear) || !finite(c.angular) || (c.at_point && !finite(c.pose.position)))
+            return EventCause::not_finite;
         if (c.at_point && !ref::within(c.pose.position, kMaxCoordinate_m)) return EventCause::too_far;
         const Vec3 lever = c.at_point ? ref::difference(c.pose.position, pose_of(bodies.pose[i]).position) : Vec3{};
         VelocityRecord velocity = bodies.velocity[i];
-        ref::add_impulse(velocity, ref::world_inertia(bodies.mass(i), bodies.pose[i]), bodies.mass(i), lever, c.linear, c.angular);
+        ref::add_impulse(velocity, ref::world_inertia(bodies.mass(i), bodies.pose[i]), bodies.mass(i), lever, c.linear,
+                         c.angular);
         const EventCause cause = speed_fault({velocity.linear[0], velocity.linear[1], velocity.linear[2]},
                                              {velocity.angular[0], velocity.angular[1], velocity.angular[2]});
         if (cause != EventCause::none) return cause;
@@ -230,7 +252,8 @@ class Applier {
         joint.break_removes = order.break_removes;
         if (const EventCause cause = check_settings(joint.constraint); cause != EventCause::none) return cause;
         if (!finite(order.break_force_n) || !finite(order.break_torque_nm)) return EventCause::not_finite;
-        if (!ref::positive(order.break_force_n) || !ref::positive(order.break_torque_nm)) return EventCause::out_of_range;
+        if (!ref::positive(order.break_force_n) || !ref::positive(order.break_torque_nm))
+            return EventCause::out_of_range;
         if (const EventCause cause = room_for(core_, 0, 1); cause != EventCause::none) return cause;
         Event event;
         event.kind = EventKind::joint_created;
@@ -268,8 +291,10 @@ class Applier {
     static int first_state(const Constraint& constraint) {
         return std::visit(
             []<class T>(const T&) {
-                if constexpr (requires { T::kFirstState; }) return T::kFirstState;
-                else return kMaxJointRows;
+                if constexpr (requires { T::kFirstState; })
+                    return T::kFirstState;
+                else
+                    return kMaxJointRows;
             },
             constraint);
     }

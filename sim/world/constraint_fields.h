@@ -11,14 +11,18 @@ struct PutFields : FieldVisitor<PutFields<Writer>> {
     Writer& out;
     explicit PutFields(Writer& w) : out(w) {}
     template <class T>
-    void value(const T& x) { out.put(x); }
+    void value(const T& x) {
+        out.put(x);
+    }
 };
 template <class Reader>
 struct GetFields : FieldVisitor<GetFields<Reader>> {
     Reader& in;
     explicit GetFields(Reader& r) : in(r) {}
     template <class T>
-    void value(T& x) { in.get(x); }
+    void value(T& x) {
+        in.get(x);
+    }
 };
 
 template <class Writer>

@@ -20,7 +20,7 @@ float mixed_restitution(float a, float b) { return max(a, b); }
 namespace {
 // Of the squared speeds: below it two surfaces run alike, or along the normal, but for rounding.
 constexpr float kLeastRun = 1.0e-6f;
-}
+}  // namespace
 
 ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, const MaterialDef& b, const Pose& pose_a,
                              const Pose& pose_b, float radius_a_m, float radius_b_m) {
@@ -30,9 +30,12 @@ ContactSurface mixed_surface(const Manifold& manifold, const MaterialDef& a, con
     const Vec3T<float> of_a = rotate(wide(pose_a.orientation), wide(a.surface_velocity));
     const Vec3T<float> of_b = rotate(wide(pose_b.orientation), wide(b.surface_velocity));
     const Vec3T<float> less = of_b - of_a, tangential = less - n * dot(n, less);
-    if (dot(tangential, tangential) > kLeastRun * (dot(of_a, of_a) + dot(of_b, of_b))) surface.velocity = plain(tangential);
+    if (dot(tangential, tangential) > kLeastRun * (dot(of_a, of_a) + dot(of_b, of_b)))
+        surface.velocity = plain(tangential);
     const float fa = a.contact_frequency_hz, fb = b.contact_frequency_hz;
-    const MaterialDef& softer = fa == 0.0f || (fb != 0.0f && (fb < fa || (fb == fa && b.contact_damping_ratio > a.contact_damping_ratio))) ? b : a;
+    const MaterialDef& softer =
+        fa == 0.0f || (fb != 0.0f && (fb < fa || (fb == fa && b.contact_damping_ratio > a.contact_damping_ratio))) ? b
+                                                                                                                   : a;
     surface.frequency_hz = softer.contact_frequency_hz;
     surface.damping_ratio = softer.contact_damping_ratio;
     const float ra = a.max_recovery_speed_mps, rb = b.max_recovery_speed_mps;
@@ -56,7 +59,8 @@ int bears(const Manifold& manifold, const PoseRecord& pose_a, const PoseRecord& 
     const bool b_is_above = down < 0.0f;
     Vec3T<float> arm{0.0f, 0.0f, 0.0f};  // the sum of those of the points
     for (std::uint32_t k = 0; k < manifold.count; ++k) arm = arm + wide(manifold.points[k].offset_a);
-    if (b_is_above) arm = arm + Vec3T<float>{a[0] - b[0], a[1] - b[1], a[2] - b[2]} * static_cast<float>(manifold.count);
+    if (b_is_above)
+        arm = arm + Vec3T<float>{a[0] - b[0], a[1] - b[1], a[2] - b[2]} * static_cast<float>(manifold.count);
     if (!(dot(arm, along) > 0.0f)) return 0;
     return b_is_above ? 1 : -1;
 }
@@ -77,11 +81,13 @@ bool turns_slowly(const VelocityRecord& velocity, float radius_m, const GravityT
     const Vec3T<float> w{v[0], v[1], v[2]};
     return dot(w, w) * radius_m <= g.length * 0.01f;
 }
-void carry_arms(Manifold& manifold, const KeptContact& contact, const VelocityRecord& bearing, const GravityTerms& g, float dt_s) {
+void carry_arms(Manifold& manifold, const KeptContact& contact, const VelocityRecord& bearing, const GravityTerms& g,
+                float dt_s) {
     if (contact.count < 3 || !(any(contact.held_a) || any(contact.held_b))) return;
     const float* const w = bearing.angular;
     const Vec3T<float> along = wide(g.gravity);
-    const Vec3T<float> turn = along * (dot(Vec3T<float>{w[0], w[1], w[2]}, along) / g.squared * dt_s);  // what bears has gravity
+    const Vec3T<float> turn =
+        along * (dot(Vec3T<float>{w[0], w[1], w[2]}, along) / g.squared * dt_s);  // what bears has gravity
     const auto turned = [&turn](const float* arm) {
         const Vec3T<float> r{arm[0], arm[1], arm[2]}, across = cross(turn, r);
         return plain((r + across) + cross(turn, across) * 0.5f);
@@ -109,8 +115,9 @@ void carry_normal_impulses(Manifold& manifold, std::span<const std::uint32_t> fe
     }
 }
 
-std::uint8_t keep_contact(const Manifold& manifold, bool touched, bool holds, float total_before, const InertiaRecord* inertia, float hit_speed_mps,
-                          KeptContact& contact, ContactTotals& totals) {
+std::uint8_t keep_contact(const Manifold& manifold, bool touched, bool holds, float total_before,
+                          const InertiaRecord* inertia, float hit_speed_mps, KeptContact& contact,
+                          ContactTotals& totals) {
     contact = {};
     contact.a = manifold.a;
     contact.b = manifold.b;

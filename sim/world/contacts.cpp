@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "sim/base/assert.h"
-#include "sim/shapes/compound.h"
 #include "sim/base/growth.h"
-#include "sim/world/core.h"
 #include "sim/bodies/numbers.h"
+#include "sim/shapes/compound.h"
 #include "sim/world/contact_numbers.h"
+#include "sim/world/core.h"
 
 namespace orrery::sim {
 
@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint32_t kManifoldsPerTask = 256;
 
-bool is_cold(const Core& core, std::uint32_t body) { return body < core.cold_start.size() && core.cold_start[body] != 0; }
+bool is_cold(const Core& core, std::uint32_t body) {
+    return body < core.cold_start.size() && core.cold_start[body] != 0;
+}
 
 void carry_impulses(Manifold& manifold, const KeptContact& contact) {
     ref::carry_normal_impulses(manifold, {contact.feature, contact.count}, contact.normal_impulse);
@@ -25,19 +27,23 @@ void carry_impulses(Manifold& manifold, const KeptContact& contact) {
     manifold.twist_impulse = contact.twist_impulse;
 }
 
-// What is rolled on: on a plane all of a hull's points that are near are found, on other shapes those of a face, and so their middle rolls along.
+// What is rolled on: on a plane all of a hull's points that are near are found, on other shapes those of a face, and so
+// their middle rolls along.
 bool may_roll(const Shape& above, const Shape& below) {
     return below.type == ShapeType::plane && (above.type == ShapeType::hull || above.type == ShapeType::compound);
 }
-// What may stand: what turns slowly, touches what bears it, with its centre above the contact, and is held by no joint. What hangs, by joints or by a
-// contact, takes energy from arms that lag behind it, and so does what it carries, and what rolls. `contact`: what the manifold continues.
-Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptContact& contact, const ref::GravityTerms& gravity) {
+// What may stand: what turns slowly, touches what bears it, with its centre above the contact, and is held by no joint.
+// What hangs, by joints or by a contact, takes energy from arms that lag behind it, and so does what it carries, and
+// what rolls. `contact`: what the manifold continues.
+Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptContact& contact,
+                     const ref::GravityTerms& gravity) {
     if (!may_hold(manifold) || contact.touching == 0) return {};
     const Bodies& bodies = core.state.bodies;
     const int bears = ref::bears(manifold, bodies.pose[manifold.a], bodies.pose[manifold.b], gravity);
     if (bears == 0) return {};
     const Bearing bearing = bears > 0 ? Bearing{manifold.a, manifold.b} : Bearing{manifold.b, manifold.a};
-    const std::uint32_t above = bearing.above, shape = bodies.info(above).shape, below = bodies.info(bearing.below).shape;
+    const std::uint32_t above = bearing.above, shape = bodies.info(above).shape,
+                        below = bodies.info(bearing.below).shape;
     const bool jointed = above < core.jointed.size() && core.jointed[above] != 0;
     if (!bodies.dynamic(above) || bodies.asleep(above) || jointed || shape == kNone || below == kNone) return {};
     if (may_roll(core.shapes[shape], core.shapes[below]) && !ref::lies_flat(manifold)) return {};
@@ -50,13 +56,15 @@ void note_ground(Core& core) {
     for (std::uint32_t i = 0; i < bodies.size(); ++i)
         core.stands[i] = bodies.dynamic(i) ? bodies.asleep(i) : !ref::any(bodies.velocity[i].angular);
 }
-// What stands on ground, and on that, and so on, from each body to those on it: a function of the tick's contacts alone, for what remembered that it
-// stood would hold itself up. Arms of nothing else are held.
+// What stands on ground, and on that, and so on, from each body to those on it: a function of the tick's contacts
+// alone, for what remembered that it stood would hold itself up. Arms of nothing else are held.
 void find_standing(Core& core) {
     const auto count = static_cast<std::uint32_t>(core.bearings.size());
-    std::vector<std::uint32_t>& first = core.island;  // by body: a contact by which it bears another; next: by contact, one more of the same body
+    std::vector<std::uint32_t>& first =
+        core.island;  // by body: a contact by which it bears another; next: by contact, one more of the same body
     std::uint32_t* const next = core.arena.allocate<std::uint32_t>(count);
-    std::uint32_t* const climbing = core.arena.allocate<std::uint32_t>(core.stands.size());  // what stands, those on it not yet looked at
+    std::uint32_t* const climbing =
+        core.arena.allocate<std::uint32_t>(core.stands.size());  // what stands, those on it not yet looked at
     std::size_t risen = 0;
     first.assign(core.stands.size(), kNone);
     const auto rise = [&core, climbing, &risen](std::uint32_t body) {
@@ -67,8 +75,10 @@ void find_standing(Core& core) {
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
         if (bearing.above == kNone) continue;
-        if (core.stands[bearing.below] != 0) rise(bearing.above);
-        else next[k] = std::exchange(first[bearing.below], k);
+        if (core.stands[bearing.below] != 0)
+            rise(bearing.above);
+        else
+            next[k] = std::exchange(first[bearing.below], k);
     }
     while (risen > 0) {
         std::uint32_t k = first[climbing[--risen]];
@@ -77,18 +87,23 @@ void find_standing(Core& core) {
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
         core.before[k].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
-        if (bearing.above != kNone && !core.before[k].holds) core.manifolds[k].held_a = core.manifolds[k].held_b = {kNoArm, kNoArm, kNoArm};
+        if (bearing.above != kNone && !core.before[k].holds)
+            core.manifolds[k].held_a = core.manifolds[k].held_b = {kNoArm, kNoArm, kNoArm};
     }
 }
 
 // Of what rolls: 0 of boxes, hulls, planes and meshes.
 float rolling_radius(const Shape& shape, std::uint32_t child) {
     switch (shape.type) {
-    case ShapeType::sphere:
-    case ShapeType::capsule: return shape.radius;
-    case ShapeType::cylinder: return shape.disc_radius;
-    case ShapeType::compound: return rolling_radius(shape.compound->shapes[shape.compound->child[child].shape], 0);
-    default: return 0.0f;
+        case ShapeType::sphere:
+        case ShapeType::capsule:
+            return shape.radius;
+        case ShapeType::cylinder:
+            return shape.disc_radius;
+        case ShapeType::compound:
+            return rolling_radius(shape.compound->shapes[shape.compound->child[child].shape], 0);
+        default:
+            return 0.0f;
     }
 }
 
@@ -112,7 +127,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
                                     [](const KeptContact& x, const Manifold& y) { return comes_before(x, y); });
     for (std::uint32_t i = first; i < last; ++i) {
         Manifold& manifold = core.manifolds[i];
-        ORRERY_DEBUG_ASSERT(i == 0 || comes_before(core.manifolds[i - 1], manifold) || !comes_before(manifold, core.manifolds[i - 1]));
+        ORRERY_DEBUG_ASSERT(i == 0 || comes_before(core.manifolds[i - 1], manifold) ||
+                            !comes_before(manifold, core.manifolds[i - 1]));
         ORRERY_ASSERT(manifold.count >= 1 && manifold.count <= kMaxManifoldPoints && manifold.a < manifold.b);
         const MaterialDef& a = core.def.materials[bodies.info(manifold.a).material];
         const MaterialDef& b = core.def.materials[bodies.info(manifold.b).material];
@@ -131,7 +147,8 @@ void warm_start_range(Core& core, std::uint32_t first, std::uint32_t last) {
         // What meets within the tick is apart when it begins: nothing bears yet.
         if (is_cold(core, manifold.a) || is_cold(core, manifold.b) || has_moved(manifold)) continue;
         carry_impulses(manifold, *contact);
-        // What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held for.
+        // What bears turns about gravity with what it carries, and so do the arms; its tilts are what they are held
+        // for.
         if (core.bearings[i].above != kNone)
             ref::carry_arms(manifold, *contact, core.state.bodies.velocity[core.bearings[i].below], gravity, core.dt_s);
         while (rolled != rolling.end() && comes_before(*rolled, manifold)) ++rolled;
@@ -174,8 +191,10 @@ Event contact_event(const Core& core, EventKind kind, const Contact& contact) {
 
 void report(Core& core, EventKind kind, const Manifold& manifold) {
     Event event = contact_event(core, kind, manifold);
-    event.point = ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
-    if (has_moved(manifold) && !core.state.bodies.active(manifold.b)) event.point = ref::sum(event.point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
+    event.point =
+        ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
+    if (has_moved(manifold) && !core.state.bodies.active(manifold.b))
+        event.point = ref::sum(event.point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
     event.normal = manifold.normal;
     event.impulse = manifold.total_normal_impulse;
     core.state.events.push_back(event);
@@ -188,7 +207,8 @@ void list_ended(Core& core) {
     const auto pass_to = [&](std::uint32_t last) {
         for (; passed < last; ++passed) {
             const KeptContact& contact = core.state.contacts[passed];
-            if (contact.touching != 0) core.ended.push_back({passed, contact.a, contact.b, contact.child_a, contact.child_b});
+            if (contact.touching != 0)
+                core.ended.push_back({passed, contact.a, contact.b, contact.child_a, contact.child_b});
         }
     };
     for (const ContactBefore& before : core.before) {
@@ -207,11 +227,13 @@ void match_contacts(Core& core, Executor& executor) {
     core.bearings = {core.arena.allocate<Bearing>(count), count};
     if (count > 0) note_ground(core);
     if (core.any_surfaces) resize_sparingly(core.surfaces, count);
-    executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask, [](void* context, std::uint32_t task) {
-        Core& inner = *static_cast<Core*>(context);
-        const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
-        warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
-    }, &core);
+    executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask,
+                 [](void* context, std::uint32_t task) {
+                     Core& inner = *static_cast<Core*>(context);
+                     const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
+                     warm_start_range(inner, task * kManifoldsPerTask, std::min(all, (task + 1) * kManifoldsPerTask));
+                 },
+                 &core);
     if (count > 0) find_standing(core);
     list_ended(core);
 }
@@ -223,17 +245,21 @@ void keep_contacts(Core& core, Executor& executor) {
     core.state.contacts.view({core.arena.allocate<KeptContact>(count), count});  // all of them are written whole
     resize_sparingly(core.contact_news, count);
     core.contact_totals.assign(tasks, {});
-    executor.run(tasks, [](void* context, std::uint32_t task) {
-        Core& inner = *static_cast<Core*>(context);
-        const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
-        const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
-        for (std::uint32_t i = first; i < last; ++i) {
-            const ContactBefore& before = inner.before[i];
-            inner.contact_news[i] = ref::keep_contact(inner.manifolds[i], before.touching, before.holds, before.total_normal_impulse,
-                                                      inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
-                                                      inner.state.contacts[i], inner.contact_totals[task]);
-        }
-    }, &core);
+    executor.run(
+        tasks,
+        [](void* context, std::uint32_t task) {
+            Core& inner = *static_cast<Core*>(context);
+            const auto all = static_cast<std::uint32_t>(inner.manifolds.size());
+            const std::uint32_t first = task * kManifoldsPerTask, last = std::min(all, first + kManifoldsPerTask);
+            for (std::uint32_t i = first; i < last; ++i) {
+                const ContactBefore& before = inner.before[i];
+                inner.contact_news[i] =
+                    ref::keep_contact(inner.manifolds[i], before.touching, before.holds, before.total_normal_impulse,
+                                      inner.state.bodies.inertia.data(), inner.def.solver.restitution_threshold_mps,
+                                      inner.state.contacts[i], inner.contact_totals[task]);
+            }
+        },
+        &core);
 
     auto ended = core.ended.begin();
     const auto end_before = [&](std::uint32_t index) {
@@ -246,7 +272,8 @@ void keep_contacts(Core& core, Executor& executor) {
         if (news == 0) continue;
         const Manifold& manifold = core.manifolds[i];
         if ((news & kContactBegins) != 0) report(core, EventKind::contact_begin, manifold);
-        if ((news & kContactEnds) != 0) core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold));
+        if ((news & kContactEnds) != 0)
+            core.state.events.push_back(contact_event(core, EventKind::contact_end, manifold));
         if ((news & kContactHits) != 0) report(core, EventKind::contact_hit, manifold);
     }
     end_before(kNone);

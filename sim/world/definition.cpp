@@ -4,20 +4,21 @@
 #include <iterator>
 
 #include "orrery/left_out.hpp"
+#include "sim/bodies/numbers.h"
 #include "sim/lanes/fp_environment.h"
 #include "sim/shapes/mesh.h"
 #include "sim/world/core.h"
-#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
 namespace {
 
-// It is kept for as long as there are worlds, and lists that grew element by element have room for up to twice as many. (libstdc++'s
-// shrink_to_fit does nothing where exceptions are off.)
+// It is kept for as long as there are worlds, and lists that grew element by element have room for up to twice as many.
+// (libstdc++'s shrink_to_fit does nothing where exceptions are off.)
 template <class T>
 void give_back_spare_room(std::vector<T>& list) {
-    if (list.capacity() > list.size()) list = std::vector<T>(std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+    if (list.capacity() > list.size())
+        list = std::vector<T>(std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
 }
 
 }  // namespace
@@ -49,7 +50,8 @@ std::vector<LeftOutTriangles> left_out_triangles(const Definition& definition) {
     std::vector<LeftOutTriangles> out;
     const std::vector<Shape>& shapes = Core::shapes_of(definition);
     for (std::uint32_t i = 0; i < shapes.size(); ++i) {
-        if (shapes[i].mesh && shapes[i].mesh->left_out > 0) out.push_back({i, shapes[i].mesh->left_out, shapes[i].mesh->first_left_out});
+        if (shapes[i].mesh && shapes[i].mesh->left_out > 0)
+            out.push_back({i, shapes[i].mesh->left_out, shapes[i].mesh->first_left_out});
     }
     return out;
 }

@@ -132,9 +132,9 @@ std::uint64_t hash_definition(const WorldDef& def) {
     out.put(def.gravity);
     out.put(def.seed);
     const SolverSettings& s = def.solver;
-    for (const float setting : {s.joint_frequency_hz, s.joint_damping_ratio, s.contact_frequency_hz, s.contact_damping_ratio,
-                                s.slop_m, s.speculative_margin_m, s.max_recovery_speed_mps, s.joint_recovery_speed,
-                                s.restitution_threshold_mps, s.sleep_speed_mps, s.sleep_time_s})
+    for (const float setting : {s.joint_frequency_hz, s.joint_damping_ratio, s.contact_frequency_hz,
+                                s.contact_damping_ratio, s.slop_m, s.speculative_margin_m, s.max_recovery_speed_mps,
+                                s.joint_recovery_speed, s.restitution_threshold_mps, s.sleep_speed_mps, s.sleep_time_s})
         out.put(setting);
     out.put(s.sleep);
     put_list(out, def.shapes);

@@ -23,11 +23,14 @@ class GuardedExecutor final : public Executor {
     void run(std::uint32_t count, Task task, void* context) override {
         if (count == 1) return task(context, 0);  // on this thread, which step() has guarded
         Call call{task, context};
-        host_.run(count, [](void* opaque, std::uint32_t index) {
-            const FpEnvironment environment;
-            const Call& inner = *static_cast<const Call*>(opaque);
-            inner.task(inner.context, index);
-        }, &call);
+        host_.run(
+            count,
+            [](void* opaque, std::uint32_t index) {
+                const FpEnvironment environment;
+                const Call& inner = *static_cast<const Call*>(opaque);
+                inner.task(inner.context, index);
+            },
+            &call);
     }
 
   private:

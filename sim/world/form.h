@@ -1,5 +1,6 @@
 // The canonical form of a state, a section a subsystem: what hash() hashes and save() writes is one and the same walk,
-// but for what seldom changes of a joint: the hash takes the digest of it, which is renewed on change, the save the fields.
+// but for what seldom changes of a joint: the hash takes the digest of it, which is renewed on change, the save the
+// fields.
 #pragma once
 
 #include <cstddef>
@@ -92,7 +93,9 @@ inline bool get_contact(CanonicalReader& in, KeptContact& c) {
     c.count = (head & 3u) + 1;
     c.touching = head >> 2 & 1;
     auto* to = reinterpret_cast<std::byte*>(&c);
-    const auto take = [&](std::size_t offset, std::size_t count) { in.bytes(to + offset, count * sizeof(std::uint32_t)); };
+    const auto take = [&](std::size_t offset, std::size_t count) {
+        in.bytes(to + offset, count * sizeof(std::uint32_t));
+    };
     take(offsetof(KeptContact, a), 2);
     if ((head & 8) != 0) take(offsetof(KeptContact, child_a), 2);
     take(offsetof(KeptContact, feature), c.count);
@@ -117,7 +120,8 @@ void put_bodies(Writer& out, const State& state) {
         out.put_array(state.bodies.pose);
         out.put_array(state.bodies.velocity);
     } else {
-        for (std::uint32_t i = 0; i < state.bodies.size(); ++i) put_motion(out, state.bodies.pose[i], state.bodies.velocity[i]);
+        for (std::uint32_t i = 0; i < state.bodies.size(); ++i)
+            put_motion(out, state.bodies.pose[i], state.bodies.velocity[i]);
     }
 }
 
@@ -182,8 +186,8 @@ void put_events(Writer& out, const State& state) {
         out.put(static_cast<std::uint8_t>(event.cause));
         out.put(static_cast<std::uint8_t>(event.command));
         out.put(event.slot);
-        for (const std::uint32_t part : {event.a.index, event.a.generation, event.b.index, event.b.generation, event.child_a, event.child_b,
-                                         event.joint.index, event.joint.generation})
+        for (const std::uint32_t part : {event.a.index, event.a.generation, event.b.index, event.b.generation,
+                                         event.child_a, event.child_b, event.joint.index, event.joint.generation})
             out.put(part);
         out.put(event.tag);
         out.put(event.point);
@@ -210,13 +214,20 @@ void put_joint_parameters(Writer& out, const State& state) {
 template <class Writer>
 void put_section(Writer& out, const Core& core, Subsystem subsystem) {
     switch (subsystem) {
-    case Subsystem::clock: return put_clock(out, core);
-    case Subsystem::identity: return put_identity(out, core.state);
-    case Subsystem::bodies: return put_bodies(out, core.state);
-    case Subsystem::joints: return put_joints(out, core);
-    case Subsystem::contacts: return put_contacts(out, core);
-    case Subsystem::control: return put_control(out, core.state);
-    case Subsystem::events: return put_events(out, core.state);
+        case Subsystem::clock:
+            return put_clock(out, core);
+        case Subsystem::identity:
+            return put_identity(out, core.state);
+        case Subsystem::bodies:
+            return put_bodies(out, core.state);
+        case Subsystem::joints:
+            return put_joints(out, core);
+        case Subsystem::contacts:
+            return put_contacts(out, core);
+        case Subsystem::control:
+            return put_control(out, core.state);
+        case Subsystem::events:
+            return put_events(out, core.state);
     }
 }
 

@@ -1,5 +1,5 @@
-// Bodies, joints and actuators come and go. Indices are given out lowest first, and a removed one is free again only when
-// all commands of the tick have been applied; generations grow when an index is freed.
+// Bodies, joints and actuators come and go. Indices are given out lowest first, and a removed one is free again only
+// when all commands of the tick have been applied; generations grow when an index is freed.
 
 #include <algorithm>
 #include <bit>
@@ -7,11 +7,11 @@
 #include <map>
 
 #include "sim/base/assert.h"
+#include "sim/bodies/numbers.h"
 #include "sim/rigs/graph/stars.h"
 #include "sim/world/canonical.h"
 #include "sim/world/constraint_fields.h"
 #include "sim/world/core.h"
-#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
@@ -42,8 +42,8 @@ Joint make_joint(const JointDef& def, std::span<const std::uint32_t> ids, const 
     return joint;
 }
 
-void add_actuators(Core& core, std::span<const ActuatorDef> defs, std::uint32_t prefab, std::span<const std::uint32_t> bodies,
-                   std::span<const std::uint32_t> joints, std::uint16_t slot) {
+void add_actuators(Core& core, std::span<const ActuatorDef> defs, std::uint32_t prefab,
+                   std::span<const std::uint32_t> bodies, std::span<const std::uint32_t> joints, std::uint16_t slot) {
     for (std::uint32_t i = 0; i < defs.size(); ++i) {
         ActuatorState actuator;
         actuator.prefab = prefab;
@@ -84,8 +84,10 @@ bool is_loose(const State& state, const Joint& joint) {
     return std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) { return !body_alive(state, body); });
 }
 
-// Whether a or b was removed in this tick; then what they shared has ended, which is an event if anyone was told that it began.
-bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told, std::uint32_t child_a = 0, std::uint32_t child_b = 0) {
+// Whether a or b was removed in this tick; then what they shared has ended, which is an event if anyone was told that
+// it began.
+bool ends_with_a_body(State& state, EventKind kind, std::uint32_t a, std::uint32_t b, bool told,
+                      std::uint32_t child_a = 0, std::uint32_t child_b = 0) {
     const bool dead_a = !body_alive(state, a), dead_b = !body_alive(state, b);
     if ((dead_a || dead_b) && told) {
         Event event;
@@ -106,7 +108,8 @@ const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin) {
 }
 
 const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState& actuator) {
-    return actuator.prefab == kNone ? def.actuators[actuator.index] : def.prefabs[actuator.prefab].actuators[actuator.index];
+    return actuator.prefab == kNone ? def.actuators[actuator.index]
+                                    : def.prefabs[actuator.prefab].actuators[actuator.index];
 }
 
 void resize_bodies(State& state, std::uint32_t count) {
@@ -163,7 +166,9 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
         const BodyDef& body = body_definition(def, origin);
         const BodyInfo info = info_of(body);
         const MassRecord mass = mass_of(body, def, shapes);
-        const auto is = [&](std::uint32_t kind) { return kinds.info[kind] == info && std::memcmp(&kinds.mass[kind], &mass, sizeof mass) == 0; };
+        const auto is = [&](std::uint32_t kind) {
+            return kinds.info[kind] == info && std::memcmp(&kinds.mass[kind], &mass, sizeof mass) == 0;
+        };
         if (const auto last = static_cast<std::uint32_t>(out.first.size() - 1); last != 0 && is(last)) return last;
         const std::uint64_t hash = XXH3_64bits(&mass, sizeof mass) + (std::uint64_t(info.shape) << 32 | info.material);
         for (auto [it, end] = known.equal_range(hash); it != end; ++it) {
@@ -182,7 +187,8 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
         return of;
     };
     out.bodies = kinds_of(kNone, def.bodies);
-    for (std::uint32_t prefab = 0; prefab < def.prefabs.size(); ++prefab) out.prefabs.push_back(kinds_of(prefab, def.prefabs[prefab].bodies));
+    for (std::uint32_t prefab = 0; prefab < def.prefabs.size(); ++prefab)
+        out.prefabs.push_back(kinds_of(prefab, def.prefabs[prefab].bodies));
     return out;
 }
 
@@ -224,12 +230,14 @@ void populate(Core& core) {
         state.origin[i + 1] = {kNone, i};
         define_body(core, state.bodies, i + 1, {kNone, i});
         const bool moves = body.type != BodyType::fixed;
-        place_body(state.bodies, i + 1, body.pose, moves ? body.linear_velocity : Vec3{}, moves ? body.angular_velocity : Vec3{});
+        place_body(state.bodies, i + 1, body.pose, moves ? body.linear_velocity : Vec3{},
+                   moves ? body.angular_velocity : Vec3{});
     }
     state.joints.reserve(core.def.joints.size());
     state.joint_digest.reserve(core.def.joints.size());
     joints.reserve(core.def.joints.size());
-    for (const JointDef& joint : core.def.joints) joints.push_back(add_joint(core, make_joint(joint, bodies, nullptr, kNoSlot)));
+    for (const JointDef& joint : core.def.joints)
+        joints.push_back(add_joint(core, make_joint(joint, bodies, nullptr, kNoSlot)));
     state.slots.resize(core.def.slots.size());
     add_actuators(core, core.def.actuators, kNone, bodies, joints, kNoSlot);
     list_joints(core);
@@ -255,13 +263,14 @@ EventCause prefab_misplaced(const PrefabDef& prefab, const Pose& pose, Vec3 line
         if (cause != EventCause::none) return cause;
     }
     for (const JointDef& joint : prefab.joints) {
-        if (!live_constraint_holds(placed_constraint(joint, pose))) return EventCause::too_far;  // what it holds of the world
+        if (!live_constraint_holds(placed_constraint(joint, pose)))
+            return EventCause::too_far;  // what it holds of the world
     }
     return EventCause::none;
 }
 
-void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3 linear, Vec3 angular, std::uint16_t slot,
-                  std::uint64_t tag) {
+void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3 linear, Vec3 angular,
+                  std::uint16_t slot, std::uint64_t tag) {
     State& state = core.state;
     const PrefabDef& prefab = core.def.prefabs[prefab_index];
     std::vector<std::uint32_t> bodies(prefab.bodies.size()), joints(prefab.joints.size());
@@ -287,8 +296,9 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
     for (std::uint32_t i = 0; i < joints.size(); ++i)
         joints[i] = add_joint(core, make_joint(prefab.joints[i], bodies, &pose, slot));
     add_actuators(core, prefab.actuators, prefab_index, bodies, joints, slot);
-    if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(),
-                    [](const BodyDef& body) { return body.sensor || body.collision_mode == CollisionMode::continuous; }))
+    if (std::any_of(prefab.bodies.begin(), prefab.bodies.end(), [](const BodyDef& body) {
+            return body.sensor || body.collision_mode == CollisionMode::continuous;
+        }))
         list_special_bodies(core);
 }
 
@@ -381,7 +391,9 @@ void finish_removals(Core& core) {
             if (state.joints[i].alive && is_loose(state, state.joints[i])) remove_joint(core, i);
         }
         const auto ends = [&](const KeptContact& contact) {
-            if (!ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0, contact.child_a, contact.child_b)) return false;
+            if (!ends_with_a_body(state, EventKind::contact_end, contact.a, contact.b, contact.touching != 0,
+                                  contact.child_a, contact.child_b))
+                return false;
             wake(core, contact.a);
             wake(core, contact.b);
             return true;
@@ -422,8 +434,10 @@ void list_special_bodies(Core& core) {
     core.continuous.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!body_alive(core.state, i)) continue;
-        if (bodies.info(i).sensor) core.sensors.push_back(i);
-        else if (bodies.info(i).collision_mode == CollisionMode::continuous && bodies.info(i).shape != kNone && bodies.dynamic(i))
+        if (bodies.info(i).sensor)
+            core.sensors.push_back(i);
+        else if (bodies.info(i).collision_mode == CollisionMode::continuous && bodies.info(i).shape != kNone &&
+                 bodies.dynamic(i))
             core.continuous.push_back(i);
     }
 }
@@ -454,8 +468,10 @@ void list_joints(Core& core) {
 
 void note_target(Core& core, const Constraint& before, const Constraint& after) {
     const std::optional<RigLink> was = rig_link(before), is = rig_link(after);
-    if (was.has_value() != is.has_value()) core.rigs_changed = true;
-    else if (is && is->rod) core.rig_targets_changed = true;
+    if (was.has_value() != is.has_value())
+        core.rigs_changed = true;
+    else if (is && is->rod)
+        core.rig_targets_changed = true;
 }
 
 namespace {
@@ -491,7 +507,8 @@ void find_rigs(Core& core) {
     if (!may_have_rigs(core.def)) return;
     ++core.joint_epoch;  // joints that were links may have lost their impulses
     take_stars_back(core);
-    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse, core.state.rig_force);
+    core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse,
+                   core.state.rig_force);
     set_stars(core);
 }
 

@@ -1,5 +1,5 @@
-// The world's queries: input is checked, the snapshot of the asked tick looked up, and what is found told apart into what still
-// lives and what does not.
+// The world's queries: input is checked, the snapshot of the asked tick looked up, and what is found told apart into
+// what still lives and what does not.
 
 #include <algorithm>
 
@@ -58,7 +58,8 @@ QueryStatus ask_one(const Core& core, const History& history, const Query& query
 }
 
 template <class Query>
-void ask_many(const Core& core, const History& history, std::span<const Query> queries, QueryAnswers& out, Executor* executor) {
+void ask_many(const Core& core, const History& history, std::span<const Query> queries, QueryAnswers& out,
+              Executor* executor) {
     const FpEnvironment environment;
     struct Job {
         const Core& core;
@@ -67,27 +68,32 @@ void ask_many(const Core& core, const History& history, std::span<const Query> q
         std::vector<QueryAnswer>& answers;
         std::vector<std::vector<QueryHit>> hits;  // by task
     };
-    const auto count = static_cast<std::uint32_t>(queries.size()), tasks = (count + kQueriesPerTask - 1) / kQueriesPerTask;
+    const auto count = static_cast<std::uint32_t>(queries.size()),
+               tasks = (count + kQueriesPerTask - 1) / kQueriesPerTask;
     out.answers.assign(count, {});
     out.hits.clear();
     Job job{core, history, queries, out.answers, {}};
     job.hits.resize(tasks);
     SerialExecutor serial;
     GuardedExecutor guarded(executor ? *executor : static_cast<Executor&>(serial));
-    guarded.run(tasks, [](void* context, std::uint32_t task) {
-        Job& inner = *static_cast<Job*>(context);
-        std::vector<QueryHit>& hits = inner.hits[task];
-        const std::size_t first = std::size_t(task) * kQueriesPerTask,
-                          last = std::min(inner.queries.size(), first + kQueriesPerTask);
-        for (std::size_t i = first; i < last; ++i) {
-            QueryAnswer& answer = inner.answers[i];
-            answer.first = hits.size();
-            answer.status = ask(inner.core, inner.history, inner.queries[i], hits);
-            answer.count = hits.size() - answer.first;
-        }
-    }, &job);
+    guarded.run(
+        tasks,
+        [](void* context, std::uint32_t task) {
+            Job& inner = *static_cast<Job*>(context);
+            std::vector<QueryHit>& hits = inner.hits[task];
+            const std::size_t first = std::size_t(task) * kQueriesPerTask,
+                              last = std::min(inner.queries.size(), first + kQueriesPerTask);
+            for (std::size_t i = first; i < last; ++i) {
+                QueryAnswer& answer = inner.answers[i];
+                answer.first = hits.size();
+                answer.status = ask(inner.core, inner.history, inner.queries[i], hits);
+                answer.count = hits.size() - answer.first;
+            }
+        },
+        &job);
     for (std::uint32_t task = 0; task < tasks; ++task) {
-        const std::size_t first = std::size_t(task) * kQueriesPerTask, last = std::min(queries.size(), first + kQueriesPerTask);
+        const std::size_t first = std::size_t(task) * kQueriesPerTask,
+                          last = std::min(queries.size(), first + kQueriesPerTask);
         for (std::size_t i = first; i < last; ++i) out.answers[i].first += out.hits.size();
         out.hits.insert(out.hits.end(), job.hits[task].begin(), job.hits[task].end());
     }

@@ -1,15 +1,15 @@
 // Restores a saved state. The bytes may come from anyone: each field is checked before it is believed, and the world
 // changes only after the last check. The checksum finds accidents, not malice, so nothing relies on it. Until that last
-// check memory is taken only for what the bytes hold, about as much as they are: what a state needs beside (a removed joint
-// takes 7 bytes saved and nearly 200 in a world) is made at the end.
+// check memory is taken only for what the bytes hold, about as much as they are: what a state needs beside (a removed
+// joint takes 7 bytes saved and nearly 200 in a world) is made at the end.
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
 
-#include "sim/world/form.h"
 #include "sim/bodies/numbers.h"
+#include "sim/world/form.h"
 
 namespace orrery::sim {
 
@@ -21,7 +21,9 @@ Error damaged(const char* place, std::string message) {
 }
 
 bool finite(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu) < 0x7f80'0000u; }
-bool finite(const float* values, int count) { return std::all_of(values, values + count, [](float x) { return finite(x); }); }
+bool finite(const float* values, int count) {
+    return std::all_of(values, values + count, [](float x) { return finite(x); });
+}
 bool zero_bits(float x) { return std::bit_cast<std::uint32_t>(x) == 0; }
 bool same_bits(const void* x, const void* y, std::size_t size) { return std::memcmp(x, y, size) == 0; }
 
@@ -50,7 +52,13 @@ class Restorer {
     }
 
   private:
-    enum JointKind : std::uint8_t { kNoJoint, kSomeJoint = 1, kMotorJoint = 2, kSteeredJoint = 4, kBrakedJoint = 8 };  // bits
+    enum JointKind : std::uint8_t {
+        kNoJoint,
+        kSomeJoint = 1,
+        kMotorJoint = 2,
+        kSteeredJoint = 4,
+        kBrakedJoint = 8
+    };  // bits
 
     static std::uint8_t kind_of(const Constraint& c) {
         return static_cast<std::uint8_t>(kSomeJoint | (has_target(c, ActuatorKind::motor) ? kMotorJoint : 0) |
@@ -61,28 +69,34 @@ class Restorer {
         return kind == ActuatorKind::motor ? kMotorJoint : kind == ActuatorKind::steer ? kSteeredJoint : kBrakedJoint;
     }
 
-    Error short_at(const char* place) { return damaged(place, "the bytes end, or are not in canonical form, at offset " + std::to_string(in_.at())); }
+    Error short_at(const char* place) {
+        return damaged(place, "the bytes end, or are not in canonical form, at offset " + std::to_string(in_.at()));
+    }
 
     Result<Ok> clock() {
         in_.get(state_.tick);
-        if (in_.take<std::uint64_t>() != core_.definition_hash || !in_.ok()) return damaged("clock", "it belongs to another definition");
+        if (in_.take<std::uint64_t>() != core_.definition_hash || !in_.ok())
+            return damaged("clock", "it belongs to another definition");
         return Ok{};
     }
 
     Result<Ok> identity() {
         const auto count = in_.take<std::uint32_t>();
         if (!in_.ok() || count > in_.left() / kSavedBodyBytes) return short_at("identity");
-        if (count > kMaxBodies || count < core_.def.bodies.size() + 1) return damaged("identity", "it cannot hold " + std::to_string(count) + " bodies");
+        if (count > kMaxBodies || count < core_.def.bodies.size() + 1)
+            return damaged("identity", "it cannot hold " + std::to_string(count) + " bodies");
         Bodies& b = state_.bodies;
         in_.get_array(b.flags, count);
         in_.get_array(b.generation, count);
         in_.get_array(state_.origin, count);
         in_.get_array(slots_, count);
         if (!in_.ok()) return short_at("identity");
-        if (b.flags[0] != kBodyAlive || b.generation[0] != 0 || state_.origin[0] != BodyOrigin{} || slots_[0] != kNoSlot)
+        if (b.flags[0] != kBodyAlive || b.generation[0] != 0 || state_.origin[0] != BodyOrigin{} ||
+            slots_[0] != kNoSlot)
             return damaged("identity", "body 0 is not the world");
         for (std::uint32_t i = 1; i < count; ++i) {
-            if (!body_makes_sense(i, b.flags[i], slots_[i])) return damaged("identity", "body " + std::to_string(i) + " contradicts the definition");
+            if (!body_makes_sense(i, b.flags[i], slots_[i]))
+                return damaged("identity", "body " + std::to_string(i) + " contradicts the definition");
         }
         return joint_identity();
     }
@@ -92,19 +106,24 @@ class Restorer {
         if (flags == 0) return origin == BodyOrigin{} && slot == kNoSlot && state_.bodies.generation[i] > 0;
         const WorldDef& def = core_.def;
         if (origin.prefab == kNone) {
-            if (i > def.bodies.size() || origin.index != i - 1 || state_.bodies.generation[i] != 0 || slot != kNoSlot) return false;
+            if (i > def.bodies.size() || origin.index != i - 1 || state_.bodies.generation[i] != 0 || slot != kNoSlot)
+                return false;
         } else {
-            if (origin.prefab >= def.prefabs.size() || origin.index >= def.prefabs[origin.prefab].bodies.size()) return false;
+            if (origin.prefab >= def.prefabs.size() || origin.index >= def.prefabs[origin.prefab].bodies.size())
+                return false;
             if (i <= def.bodies.size() && state_.bodies.generation[i] == 0) return false;
             if (slot != kNoSlot && (slot >= def.slots.size() || def.slots[slot].prefab != origin.prefab)) return false;
         }
         constexpr std::uint8_t kLost = kBodyAlive | kBodyKinematic | kBodyQuarantined;
         switch (body_definition(def, origin).type) {
-        case BodyType::fixed: return flags == kBodyAlive;
-        case BodyType::kinematic: return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
-        case BodyType::dynamic:
-            return flags == (kBodyAlive | kBodyDynamic) || flags == (kBodyAlive | kBodyDynamic | kBodyAtSpeedLimit) || flags == kLost ||
-                   (flags == (kBodyAlive | kBodyDynamic | kBodyAsleep) && def.solver.sleep);
+            case BodyType::fixed:
+                return flags == kBodyAlive;
+            case BodyType::kinematic:
+                return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
+            case BodyType::dynamic:
+                return flags == (kBodyAlive | kBodyDynamic) ||
+                       flags == (kBodyAlive | kBodyDynamic | kBodyAtSpeedLimit) || flags == kLost ||
+                       (flags == (kBodyAlive | kBodyDynamic | kBodyAsleep) && def.solver.sleep);
         }
         return false;
     }
@@ -112,15 +131,18 @@ class Restorer {
     Result<Ok> joint_identity() {
         const auto count = in_.take<std::uint32_t>();
         if (!in_.ok() || count > in_.left() / kSavedJointBytes) return short_at("identity");
-        if (count > kMaxJoints || count < core_.def.joints.size()) return damaged("identity", "it cannot hold " + std::to_string(count) + " joints");
+        if (count > kMaxJoints || count < core_.def.joints.size())
+            return damaged("identity", "it cannot hold " + std::to_string(count) + " joints");
         joint_kind_.resize(count);
         identity_of_joints_ = in_;
         Joint joint;
         for (std::uint8_t& kind : joint_kind_) {
             get_identity(in_, joint);
             if (!in_.ok()) return short_at("identity");
-            if (joint.slot != kNoSlot && (!joint.alive || joint.slot >= core_.def.slots.size())) return damaged("identity", "a joint's slot does not exist");
-            if (!joint.alive && joint.generation == 0) return damaged("identity", "a joint was removed that never existed");
+            if (joint.slot != kNoSlot && (!joint.alive || joint.slot >= core_.def.slots.size()))
+                return damaged("identity", "a joint's slot does not exist");
+            if (!joint.alive && joint.generation == 0)
+                return damaged("identity", "a joint was removed that never existed");
             kind = joint.alive ? kSomeJoint : kNoJoint;
         }
         return Ok{};
@@ -140,8 +162,10 @@ class Restorer {
             VelocityRecord velocity;
             get_motion(in_, pose, velocity);
             if (!in_.ok()) return short_at("bodies");
-            if (b.slow_ticks[i] > (b.dynamic(i) ? core_.sleep_ticks : 0u)) return damaged("bodies", "body " + std::to_string(i) + " has been slow for too long");
-            if (!motion_makes_sense(i, pose, velocity)) return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
+            if (b.slow_ticks[i] > (b.dynamic(i) ? core_.sleep_ticks : 0u))
+                return damaged("bodies", "body " + std::to_string(i) + " has been slow for too long");
+            if (!motion_makes_sense(i, pose, velocity))
+                return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
         }
         return Ok{};
     }
@@ -152,8 +176,7 @@ class Restorer {
         if (i == kWorldBody || !body_alive(state_, i))
             return same_bits(&pose, &kRest, sizeof pose) && same_bits(&velocity, &kStill, sizeof velocity);
         const bool still = (state_.bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0 || state_.bodies.asleep(i);
-        if (still && !same_bits(&velocity, &kStill, sizeof velocity))
-            return false;
+        if (still && !same_bits(&velocity, &kStill, sizeof velocity)) return false;
         if (!finite(velocity.linear, 3) || !finite(velocity.angular, 3)) return false;
         Quat orientation = pose_of(pose).orientation;
         return ref::within(pose_of(pose).position, kMaxCoordinate_m) && ref::make_unit(orientation);
@@ -174,9 +197,11 @@ class Restorer {
         for (std::size_t row = 0; row < state_.rig_force.size(); ++row) {
             const RigForce& force = state_.rig_force[row];
             constexpr RigForce kNoForce;
-            if (!finite(force.force, 3) || !zero_bits(force.force[3])) return damaged("joints", "a force is not finite");
+            if (!finite(force.force, 3) || !zero_bits(force.force[3]))
+                return damaged("joints", "a force is not finite");
             const bool none = row == 0 || joint_kind_[row - 1] == kNoJoint;
-            if (none && !same_bits(&force, &kNoForce, sizeof force)) return damaged("joints", "a force belongs to no joint");
+            if (none && !same_bits(&force, &kNoForce, sizeof force))
+                return damaged("joints", "a force belongs to no joint");
         }
         return Ok{};
     }
@@ -198,7 +223,8 @@ class Restorer {
             if (!get_contact(in_, list[i])) return short_at("contacts");
             const bool ordered = i == 0 || comes_before(list[i - 1], list[i]);
             if (!ordered || !contact_makes_sense(list[i]) || sleeps(list[i]) != sleeping)
-                return damaged("contacts", std::string(sleeping ? "sleeping " : "") + "contact " + std::to_string(i) + " is impossible");
+                return damaged("contacts", std::string(sleeping ? "sleeping " : "") + "contact " + std::to_string(i) +
+                                               " is impossible");
         }
         return Ok{};
     }
@@ -249,8 +275,8 @@ class Restorer {
     }
     bool contact_makes_sense(const KeptContact& c) const {
         if (!may_touch(c.a, c.b)) return false;
-        return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) && finite(c.twist_impulse) &&
-               finite(c.total_normal_impulse) && finite(c.held_a, 3) && finite(c.held_b, 3);
+        return finite(c.normal_impulse, kMaxManifoldPoints) && finite(c.friction_impulse, 3) &&
+               finite(c.twist_impulse) && finite(c.total_normal_impulse) && finite(c.held_a, 3) && finite(c.held_b, 3);
     }
 
     Result<Ok> control() {
@@ -259,12 +285,14 @@ class Restorer {
             in_.get(slot.taken);
             for (float& channel : slot.controls) {
                 in_.get(channel);
-                if (!ref::within(channel, -1.0f, 1.0f) || (!slot.taken && !zero_bits(channel))) return damaged("control", "a control channel is out of range");
+                if (!ref::within(channel, -1.0f, 1.0f) || (!slot.taken && !zero_bits(channel)))
+                    return damaged("control", "a control channel is out of range");
             }
         }
         for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
             const std::uint16_t slot = slots_[i];
-            if (slot != kNoSlot && !state_.slots[slot].taken) return damaged("control", "body " + std::to_string(i) + " belongs to an empty slot");
+            if (slot != kNoSlot && !state_.slots[slot].taken)
+                return damaged("control", "body " + std::to_string(i) + " belongs to an empty slot");
         }
         const auto count = in_.take<std::uint32_t>();
         if (!in_.ok() || count > in_.left() / kSavedActuatorBytes) return short_at("control");
@@ -285,7 +313,8 @@ class Restorer {
         if (!in_.ok() || count > in_.left() / kSavedEventBytes) return short_at("events");
         state_.events.resize(count);
         for (Event& event : state_.events) {
-            const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(), command = in_.take<std::uint8_t>();
+            const auto kind = in_.take<std::uint8_t>(), cause = in_.take<std::uint8_t>(),
+                       command = in_.take<std::uint8_t>();
             if (kind > static_cast<std::uint8_t>(EventKind::speed_limited) ||
                 cause > static_cast<std::uint8_t>(EventCause::turns_too_fast))
                 return damaged("events", "an event is of an unknown kind");
@@ -293,8 +322,8 @@ class Restorer {
             event.cause = static_cast<EventCause>(cause);
             event.command = static_cast<CommandKind>(command);
             in_.get(event.slot);
-            for (std::uint32_t* part : {&event.a.index, &event.a.generation, &event.b.index, &event.b.generation, &event.child_a, &event.child_b,
-                                        &event.joint.index, &event.joint.generation})
+            for (std::uint32_t* part : {&event.a.index, &event.a.generation, &event.b.index, &event.b.generation,
+                                        &event.child_a, &event.child_b, &event.joint.index, &event.joint.generation})
                 in_.get(*part);
             in_.get(event.tag);
             in_.get(event.point);
@@ -310,7 +339,8 @@ class Restorer {
         for (std::size_t i = 0; i < joint_kind_.size(); ++i) {
             if (joint_kind_[i] == kNoJoint) continue;
             if (!get_parameters(in_, joint)) return short_at("joint parameters");
-            if (!joint_makes_sense(joint)) return damaged("joint parameters", "joint " + std::to_string(i) + " is impossible");
+            if (!joint_makes_sense(joint))
+                return damaged("joint parameters", "joint " + std::to_string(i) + " is impossible");
             joint_kind_[i] = kind_of(joint.constraint);
         }
         return Ok{};
@@ -350,7 +380,8 @@ class Restorer {
     // Last, for they refer to bodies and joints.
     Result<Ok> actuators() {
         for (std::size_t i = 0; i < state_.actuators.size(); ++i) {
-            if (!actuator_makes_sense(state_.actuators[i])) return damaged("control", "actuator " + std::to_string(i) + " is impossible");
+            if (!actuator_makes_sense(state_.actuators[i]))
+                return damaged("control", "actuator " + std::to_string(i) + " is impossible");
         }
         return Ok{};
     }
@@ -358,20 +389,24 @@ class Restorer {
     bool actuator_makes_sense(ActuatorState& a) const {
         const WorldDef& def = core_.def;
         if (a.prefab != kNone && a.prefab >= def.prefabs.size()) return false;
-        if (a.index >= (a.prefab == kNone ? def.actuators.size() : def.prefabs[a.prefab].actuators.size())) return false;
+        if (a.index >= (a.prefab == kNone ? def.actuators.size() : def.prefabs[a.prefab].actuators.size()))
+            return false;
         if (a.slot != kNoSlot && a.slot >= def.slots.size()) return false;
         const ActuatorDef& definition = actuator_definition(def, a);
         if (a.prefab == kNone && a.slot != definition.slot) return false;
         if (!ref::within(a.base.position, kMaxCoordinate_m)) return false;
         if (definition.kind != ActuatorKind::kinematic) {
-            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::walk) a.walker.stood = std::exchange(a.base.position.x, 0.0f);
-            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::jump) a.walker.jumping = std::exchange(a.base.position.x, 0.0f);
+            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::walk)
+                a.walker.stood = std::exchange(a.base.position.x, 0.0f);
+            if (a.base.position.x == 1.0f && definition.kind == ActuatorKind::jump)
+                a.walker.jumping = std::exchange(a.base.position.x, 0.0f);
             if (!(a.base == Pose{})) return false;
         }
         Quat turn = a.base.orientation;
         if (!ref::make_unit(turn)) return false;
         if (acts_on_joint(definition.kind))
-            return a.body == kNone && a.joint < joint_kind_.size() && (joint_kind_[a.joint] & kind_needed(definition.kind)) != 0;
+            return a.body == kNone && a.joint < joint_kind_.size() &&
+                   (joint_kind_[a.joint] & kind_needed(definition.kind)) != 0;
         if (a.joint != kNone || a.body >= state_.bodies.size() || !body_alive(state_, a.body)) return false;
         return state_.origin[a.body] == BodyOrigin{a.prefab, definition.body};
     }
@@ -424,19 +459,23 @@ Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
     CanonicalReader in(bytes);
     char magic[8];
     in.bytes(magic, sizeof magic);
-    if (!same_bits(magic, kSaveMagic, sizeof magic)) return damaged("header", "these are not the bytes of a saved state");
+    if (!same_bits(magic, kSaveMagic, sizeof magic))
+        return damaged("header", "these are not the bytes of a saved state");
     const auto format = in.take<std::uint32_t>(), engine = in.take<std::uint32_t>();
     if (format != kSaveFormat || engine != kEngineVersion)
         return Error{ErrorCode::version_mismatch, "saved state: header",
-                     "it is of format " + std::to_string(format) + ", engine version " + std::to_string(engine) + ", this is format " +
-                         std::to_string(kSaveFormat) + ", engine version " + std::to_string(kEngineVersion) +
-                         "; restore it with the engine that saved it"};
+                     "it is of format " + std::to_string(format) + ", engine version " + std::to_string(engine) +
+                         ", this is format " + std::to_string(kSaveFormat) + ", engine version " +
+                         std::to_string(kEngineVersion) + "; restore it with the engine that saved it"};
     if (in.take<std::uint64_t>() != core.definition_hash)
         return Error{ErrorCode::version_mismatch, "saved state: header",
                      "it was saved by a world of another definition; make the world from the same scene first"};
     const auto length = in.take<std::uint64_t>(), checksum = in.take<std::uint64_t>();
-    if (length != in.left()) return damaged("header", "it announces " + std::to_string(length) + " bytes, but " + std::to_string(in.left()) + " follow");
-    if (XXH3_64bits(bytes.data() + kSaveHeaderBytes, in.left()) != checksum) return damaged("header", "the checksum is wrong");
+    if (length != in.left())
+        return damaged("header", "it announces " + std::to_string(length) + " bytes, but " + std::to_string(in.left()) +
+                                     " follow");
+    if (XXH3_64bits(bytes.data() + kSaveHeaderBytes, in.left()) != checksum)
+        return damaged("header", "the checksum is wrong");
     return Ok{};
 }
 

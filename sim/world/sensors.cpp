@@ -1,5 +1,5 @@
-// Sensors: at the end of a tick, which dynamic and kinematic bodies stand in which sensors; what is new of it is an event. An
-// overlap is that of the poses alone, so that a restored world goes on with the same events.
+// Sensors: at the end of a tick, which dynamic and kinematic bodies stand in which sensors; what is new of it is an
+// event. An overlap is that of the poses alone, so that a restored world goes on with the same events.
 
 #include <algorithm>
 
@@ -44,8 +44,10 @@ void update_sensors(Core& core, const BodyTree& moving) {
     auto old = before.begin();
     for (const SensorOverlap overlap : now) {
         for (; old != before.end() && *old < overlap; ++old) report(core, EventKind::sensor_end, *old);
-        if (old != before.end() && *old == overlap) ++old;
-        else report(core, EventKind::sensor_begin, overlap);
+        if (old != before.end() && *old == overlap)
+            ++old;
+        else
+            report(core, EventKind::sensor_begin, overlap);
     }
     for (; old != before.end(); ++old) report(core, EventKind::sensor_end, *old);
     before.swap(now);

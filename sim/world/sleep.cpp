@@ -1,29 +1,32 @@
-// Sleep. Bodies that a contact or a joint connects through dynamic bodies form an island; it falls asleep as one when every
-// body of it has been slow for SolverSettings::sleep_time_s, and wakes as one. A sleeping body has no velocity, and neither it
-// nor what it touches takes part in a tick: its contacts lie in State::sleeping_contacts as they were, and count as they are
-// when it wakes. Islands are recomputed from contacts and joints when they matter, and are no state.
+// Sleep. Bodies that a contact or a joint connects through dynamic bodies form an island; it falls asleep as one when
+// every body of it has been slow for SolverSettings::sleep_time_s, and wakes as one. A sleeping body has no velocity,
+// and neither it nor what it touches takes part in a tick: its contacts lie in State::sleeping_contacts as they were,
+// and count as they are when it wakes. Islands are recomputed from contacts and joints when they matter, and are no
+// state.
 //
-// Slow is what has little velocity and was not moved either, as what is driven out of a contact or brought home by a joint is. A body that
-// gravity moves and that nothing touches or is jointed to does not sleep, however slow: a ball at the top of its way.
+// Slow is what has little velocity and was not moved either, as what is driven out of a contact or brought home by a
+// joint is. A body that gravity moves and that nothing touches or is jointed to does not sleep, however slow: a ball at
+// the top of its way.
 //
-// A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as long as its
-// bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests short of its goal, for
-// its force or its spring is not enough, lets them sleep. A running surface (MaterialDef::surface_velocity) keeps awake what it
-// presses on, however slowly it runs and whether that moves or is held back.
+// A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as
+// long as its bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests
+// short of its goal, for its force or its spring is not enough, lets them sleep. A running surface
+// (MaterialDef::surface_velocity) keeps awake what it presses on, however slowly it runs and whether that moves or is
+// held back.
 //
-// What wakes: a contact point with an awake body or a moving kinematic one, before the tick's solve; a command or an actuator
-// on the body or on a joint of it; the removal of a body or joint that it hung on; a kinematic body that it touches or is
-// jointed to and that begins to move.
+// What wakes: a contact point with an awake body or a moving kinematic one, before the tick's solve; a command or an
+// actuator on the body or on a joint of it; the removal of a body or joint that it hung on; a kinematic body that it
+// touches or is jointed to and that begins to move.
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
+#include "sim/bodies/numbers.h"
 #include "sim/constraints/fields.h"
 #include "sim/world/canonical.h"
-#include "sim/world/core.h"
-#include "sim/bodies/numbers.h"
 #include "sim/world/contact_numbers.h"
+#include "sim/world/core.h"
 
 namespace orrery::sim {
 
@@ -44,13 +47,21 @@ struct Work : FieldVisitor<Work> {
     bool keeps_awake() const { return force && speed_wanted; }
 
     template <class V>
-    void velocity(Side, const char*, V& v, float) { speed_wanted = speed_wanted || !is_zero(v.x) || !is_zero(v.y) || !is_zero(v.z); }
+    void velocity(Side, const char*, V& v, float) {
+        speed_wanted = speed_wanted || !is_zero(v.x) || !is_zero(v.y) || !is_zero(v.z);
+    }
     template <class X>
-    void speed(const char*, X& x, float) { speed_wanted = speed_wanted || !is_zero(x); }
+    void speed(const char*, X& x, float) {
+        speed_wanted = speed_wanted || !is_zero(x);
+    }
     template <class M>
-    void motor(const char*, M& m) { force = force || !is_zero(m.max_force); }
+    void motor(const char*, M& m) {
+        force = force || !is_zero(m.max_force);
+    }
     template <class S>
-    void servo(const char*, S& s) { servo_at_work = servo_at_work || !is_zero(s.max_force); }
+    void servo(const char*, S& s) {
+        servo_at_work = servo_at_work || !is_zero(s.max_force);
+    }
 
   private:
     static bool is_zero(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7fff'ffffu) == 0; }
@@ -78,12 +89,13 @@ bool slow(const Core& core, std::uint32_t body, const VelocityRecord& velocity, 
     return ref::is_slow(velocity, radius_m, core.def.solver.sleep_speed_mps, part);
 }
 
-// Nor is it on its way: what is driven out of a contact or brought home by a joint has no velocity left when a tick ends, but another pose.
-// Of a chain that is solved by itself nobody knows where it was.
+// Nor is it on its way: what is driven out of a contact or brought home by a joint has no velocity left when a tick
+// ends, but another pose. Of a chain that is solved by itself nobody knows where it was.
 bool rests(const Core& core, std::uint32_t body) {
     const Bodies& bodies = core.state.bodies;
     if (!slow(core, body, bodies.velocity[body], 1.0f)) return false;
-    return core.rigs.of_lone_chain(body) || slow(core, body, ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s), 1.0f);
+    return core.rigs.of_lone_chain(body) ||
+           slow(core, body, ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s), 1.0f);
 }
 
 // Whether gravity moves it where nothing holds it.
@@ -121,7 +133,8 @@ void take_over(ContactList& list, std::vector<KeptContact>& scratch) { list.adop
 
 // Moves the contacts that `leaves` picks from one sorted list to another.
 template <class From, class To, class Leaves>
-void move_contacts(From& from, To& to, std::vector<KeptContact>& moved, std::vector<KeptContact>& scratch, Leaves leaves) {
+void move_contacts(From& from, To& to, std::vector<KeptContact>& moved, std::vector<KeptContact>& scratch,
+                   Leaves leaves) {
     moved.clear();
     erase_if(from, [&](const KeptContact& contact) {
         const bool goes = leaves(contact);
@@ -219,8 +232,11 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
-        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) && bodies.info(i).can_sleep && rests(core, i);
-        bodies.slow_ticks[i] = is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks)) : std::uint16_t{0};
+        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) &&
+                             bodies.info(i).can_sleep && rests(core, i);
+        bodies.slow_ticks[i] =
+            is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks))
+                    : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
     if (!any) return;
@@ -230,9 +246,12 @@ void put_to_sleep(Core& core) {
     core.island_flag.assign(bodies.size(), 0);
     const auto awake = [&](std::uint32_t i) { return bodies.dynamic(i) && !bodies.asleep(i); };
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
-        if (awake(a) && awake(b)) islands.connect(a, b);
-        else if (awake(a) && bodies.active(b)) core.island_flag[a] |= kAwake;
-        else if (awake(b) && bodies.active(a)) core.island_flag[b] |= kAwake;
+        if (awake(a) && awake(b))
+            islands.connect(a, b);
+        else if (awake(a) && bodies.active(b))
+            core.island_flag[a] |= kAwake;
+        else if (awake(b) && bodies.active(a))
+            core.island_flag[b] |= kAwake;
     };
     for (const KeptContact& c : state.contacts) {
         connect(c.a, c.b);
@@ -245,12 +264,14 @@ void put_to_sleep(Core& core) {
         for (const std::uint32_t body : joint.bodies()) {
             if (!awake(body)) continue;
             core.island_flag[body] |= kHeld;
-            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, bodies.velocity[body], kServoPart))) core.island_flag[body] |= kAwake;
+            if (work.keeps_awake() || (work.servo_at_work && !slow(core, body, bodies.velocity[body], kServoPart)))
+                core.island_flag[body] |= kAwake;
         }
     }
     for (std::size_t k = 0; k < core.walkers.size(); ++k) {
         const Walker& walker = core.walkers[k];
-        if (awake(walker.body) && (wants_something(walker) || core.walk_outcomes[k].on_belt)) core.island_flag[walker.body] |= kAwake;
+        if (awake(walker.body) && (wants_something(walker) || core.walk_outcomes[k].on_belt))
+            core.island_flag[walker.body] |= kAwake;
     }
     for (std::size_t i = 0; i < core.surfaces.size(); ++i) {
         const Manifold& m = core.manifolds[i];
@@ -260,13 +281,15 @@ void put_to_sleep(Core& core) {
     }
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!awake(i)) continue;
-        if ((core.island_flag[i] & kAwake) != 0 || bodies.slow_ticks[i] < core.sleep_ticks || ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
+        if ((core.island_flag[i] & kAwake) != 0 || bodies.slow_ticks[i] < core.sleep_ticks ||
+            ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
             core.island_flag[islands.root(i)] |= kAwake;
     }
     any = false;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!awake(i) || (core.island_flag[islands.root(i)] & kAwake) != 0) continue;
-        bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) | kBodyAsleep);  // it may spin without a shape
+        bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) |
+                                                    kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
         any = true;
     }

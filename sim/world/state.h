@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "sim/collision/manifold.h"
 #include "sim/base/growth.h"
+#include "sim/bodies/bodies.h"
+#include "sim/collision/manifold.h"
 #include "sim/rigs/rigs.h"
 #include "sim/solver/joint.h"
-#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 
@@ -31,13 +31,13 @@ static_assert(sizeof(BodyOrigin) == 8);
 struct KeptContact {
     std::uint32_t a = 0, b = 0, child_a = 0, child_b = 0;
     std::uint32_t count = 0;
-    std::uint32_t touching = 0;                     // 1 after contact_begin, until contact_end
+    std::uint32_t touching = 0;  // 1 after contact_begin, until contact_end
     std::uint32_t feature[kMaxManifoldPoints] = {};
     float normal_impulse[kMaxManifoldPoints] = {};
     float friction_impulse[3] = {};
     float twist_impulse = 0.0f;
-    float total_normal_impulse = 0.0f;              // of the last tick: a hit is a jump of it
-    float held_a[3] = {}, held_b[3] = {};           // Manifold's; zero where nothing is held
+    float total_normal_impulse = 0.0f;     // of the last tick: a hit is a jump of it
+    float held_a[3] = {}, held_b[3] = {};  // Manifold's; zero where nothing is held
 };
 static_assert(sizeof(KeptContact) == 100 && alignof(KeptContact) == 4);
 
@@ -50,8 +50,8 @@ bool comes_before(const A& x, const B& y) {
     return x.child_b < y.child_b;
 }
 
-// What rolling resistance carries to the next tick, of contacts that have any, awake or asleep. Sorted like contacts; hashed
-// and saved as it lies in memory, in worlds with such a material alone.
+// What rolling resistance carries to the next tick, of contacts that have any, awake or asleep. Sorted like contacts;
+// hashed and saved as it lies in memory, in worlds with such a material alone.
 struct RollingImpulse {
     std::uint32_t a = 0, b = 0, child_a = 0, child_b = 0;
     float impulse[3] = {};
@@ -81,11 +81,11 @@ struct WalkerState {
 };
 
 struct ActuatorState {
-    std::uint32_t prefab = kNone, index = kNone;    // WorldDef::actuators or a prefab's
-    std::uint32_t body = kNone, joint = kNone;      // indices in the world
+    std::uint32_t prefab = kNone, index = kNone;  // WorldDef::actuators or a prefab's
+    std::uint32_t body = kNone, joint = kNone;    // indices in the world
     std::uint16_t slot = kNoSlot;
-    Pose base;                                      // kinematic: the body's pose when it was made
-    WalkerState walker;                             // walk, jump
+    Pose base;           // kinematic: the body's pose when it was made
+    WalkerState walker;  // walk, jump
 };
 
 struct SlotState {
@@ -93,7 +93,8 @@ struct SlotState {
     std::array<float, kControlChannels> controls{};  // held until the next command, zero while nobody has the slot
 };
 
-// Contacts of the last tick, in their order. They lie in the tick's arena or, in a state that was copied or read, in memory of their own.
+// Contacts of the last tick, in their order. They lie in the tick's arena or, in a state that was copied or read, in
+// memory of their own.
 class ContactList {
   public:
     ContactList() = default;
@@ -135,7 +136,8 @@ class ContactList {
 };
 template <class Which>
 std::size_t erase_if(ContactList& list, Which which) {
-    const auto kept = static_cast<std::size_t>(std::remove_if(list.begin(), list.end(), which) - list.begin()), erased = list.size() - kept;
+    const auto kept = static_cast<std::size_t>(std::remove_if(list.begin(), list.end(), which) - list.begin()),
+               erased = list.size() - kept;
     list.shrink(kept);
     return erased;
 }
@@ -143,17 +145,17 @@ std::size_t erase_if(ContactList& list, Which which) {
 struct State {
     std::uint64_t tick = 0;
     Bodies bodies;
-    std::vector<BodyOrigin> origin;                 // by body index
+    std::vector<BodyOrigin> origin;  // by body index
     std::vector<Joint> joints;
-    std::vector<JointImpulse> joint_impulse;        // by joint index
-    std::vector<std::uint64_t> joint_digest;        // by joint index: XXH3-64 of all but its impulses
-    std::vector<RigForce> rig_force;                // in worlds that may have rigs: by force_row of the joint
+    std::vector<JointImpulse> joint_impulse;  // by joint index
+    std::vector<std::uint64_t> joint_digest;  // by joint index: XXH3-64 of all but its impulses
+    std::vector<RigForce> rig_force;          // in worlds that may have rigs: by force_row of the joint
     ContactList contacts;
-    std::vector<KeptContact> sleeping_contacts;     // of sleeping bodies, as they were when these fell asleep
-    std::vector<RollingImpulse> rolling;            // empty without Core::any_surfaces
+    std::vector<KeptContact> sleeping_contacts;  // of sleeping bodies, as they were when these fell asleep
+    std::vector<RollingImpulse> rolling;         // empty without Core::any_surfaces
     std::vector<SensorOverlap> sensor_overlaps;
     std::vector<SlotState> slots;
-    std::vector<ActuatorState> actuators;           // in the order in which they act
+    std::vector<ActuatorState> actuators;  // in the order in which they act
     std::vector<Event> events;
 };
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "sim/base/parallel.h"
-#include "sim/world/core.h"
 #include "sim/bodies/numbers.h"
 #include "sim/world/contact_numbers.h"
+#include "sim/world/core.h"
 
 namespace orrery::sim {
 
@@ -21,13 +21,15 @@ constexpr std::uint32_t kBodiesPerTask = 1024;
 constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 // A velocity may pass the named maximum within a tick, before the solver clamps it again; twice that is a runaway.
 constexpr float kRunawaySpeed_mps = 2.0f * kMaxLinearSpeed_mps;
-// But what is small or thin may be turned faster by any blow: a pin of 1 mm that falls at 5 m/s by 10,000 rad/s. That is cut, unless joints
-// hold the body, which such a speed tears apart.
+// But what is small or thin may be turned faster by any blow: a pin of 1 mm that falls at 5 m/s by 10,000 rad/s. That
+// is cut, unless joints hold the body, which such a speed tears apart.
 constexpr float kRunawayAngularSpeed_radps = 2.0f * kMaxAngularSpeed_radps;
 // Of a greatest speed: a vector that comes to it has a component above that.
 constexpr float kLeastComponent = 0.5f;
-constexpr float kFast_mps = kSpeedLimitReached * kMaxLinearSpeed_mps, kFastLeft_mps = kSpeedLimitLeft * kMaxLinearSpeed_mps;
-constexpr float kFastTurn_radps = kSpeedLimitReached * kMaxAngularSpeed_radps, kFastTurnLeft_radps = kSpeedLimitLeft * kMaxAngularSpeed_radps;
+constexpr float kFast_mps = kSpeedLimitReached * kMaxLinearSpeed_mps,
+                kFastLeft_mps = kSpeedLimitLeft * kMaxLinearSpeed_mps;
+constexpr float kFastTurn_radps = kSpeedLimitReached * kMaxAngularSpeed_radps,
+                kFastTurnLeft_radps = kSpeedLimitLeft * kMaxAngularSpeed_radps;
 static_assert(kLeastComponent * kLeastComponent * 3.0f < kSpeedLimitReached * kSpeedLimitReached);
 
 // Magnitudes as bits, which order like the numbers; infinity and NaN are above all else.
@@ -37,9 +39,9 @@ std::uint32_t largest_magnitude(const float* values, int count) {
     return largest;
 }
 
-// Whether both records need no closer look: no number is beyond its limit, none of a speed above half of the greatest. All
-// sixteen at once, without a branch: a magnitude above its limit makes the difference's sign bit. Vectors as all targets have,
-// for left to itself the compiler makes none.
+// Whether both records need no closer look: no number is beyond its limit, none of a speed above half of the greatest.
+// All sixteen at once, without a branch: a magnitude above its limit makes the difference's sign bit. Vectors as all
+// targets have, for left to itself the compiler makes none.
 bool ordinary(const PoseRecord& pose, const VelocityRecord& velocity) {
     using Four = std::int32_t __attribute__((vector_size(16)));
     constexpr std::int32_t p = std::bit_cast<std::int32_t>(kMaxCoordinate_m), q = std::bit_cast<std::int32_t>(2.0f),
@@ -57,7 +59,8 @@ bool ordinary(const PoseRecord& pose, const VelocityRecord& velocity) {
 
 EventCause fault(const PoseRecord& pose, const VelocityRecord& velocity) {
     const std::uint32_t position = largest_magnitude(pose.position, 3), turn = largest_magnitude(pose.orientation, 4);
-    const std::uint32_t linear = largest_magnitude(velocity.linear, 3), angular = largest_magnitude(velocity.angular, 3);
+    const std::uint32_t linear = largest_magnitude(velocity.linear, 3),
+                        angular = largest_magnitude(velocity.angular, 3);
     if (std::max({position, turn, linear, angular}) >= kInfinityBits) return EventCause::not_finite;
     if (position > std::bit_cast<std::uint32_t>(kMaxCoordinate_m)) return EventCause::too_far;
     if (linear > std::bit_cast<std::uint32_t>(kRunawaySpeed_mps)) return EventCause::too_fast;
@@ -95,7 +98,8 @@ bool note_speed(Core& core, std::uint32_t index) {
     const VelocityRecord& v = bodies.velocity[index];
     const bool before = (flags & kBodyAtSpeedLimit) != 0;
     const bool fast = ref::as_long({v.linear[0], v.linear[1], v.linear[2]}, before ? kFastLeft_mps : kFast_mps);
-    const bool turns_fast = ref::as_long({v.angular[0], v.angular[1], v.angular[2]}, before ? kFastTurnLeft_radps : kFastTurn_radps);
+    const bool turns_fast =
+        ref::as_long({v.angular[0], v.angular[1], v.angular[2]}, before ? kFastTurnLeft_radps : kFastTurn_radps);
     const bool now = fast || turns_fast;
     if (now && !before) {
         Event event;
@@ -116,9 +120,11 @@ bool sound(const ContactSurface& s) {
     return largest_magnitude(impulse, 3) < kInfinityBits;
 }
 bool sound(const Manifold& m) {
-    const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse, m.total_normal_impulse};
+    const float shared[] = {m.friction_impulse.x, m.friction_impulse.y, m.friction_impulse.z, m.twist_impulse,
+                            m.total_normal_impulse};
     std::uint32_t largest = largest_magnitude(shared, 5);
-    for (std::uint32_t i = 0; i < m.count; ++i) largest = std::max(largest, largest_magnitude(&m.points[i].normal_impulse, 1));
+    for (std::uint32_t i = 0; i < m.count; ++i)
+        largest = std::max(largest, largest_magnitude(&m.points[i].normal_impulse, 1));
     return largest < kInfinityBits;
 }
 
@@ -158,15 +164,17 @@ void quarantine_lost_bodies(Core& core, Executor& executor) {
     // By chunk, the first that is to be looked at; of most chunks none is.
     std::vector<std::uint32_t>& first_odd = core.first_odd;
     first_odd.resize(chunk_count(bodies.size(), kBodiesPerTask));
-    for_chunks(executor, bodies.size(), kBodiesPerTask, [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
-        std::uint32_t i = std::max(begin, 1u);
-        while (i < end && !is_odd(i)) ++i;
-        first_odd[chunk] = i;
-    });
+    for_chunks(executor, bodies.size(), kBodiesPerTask,
+               [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
+                   std::uint32_t i = std::max(begin, 1u);
+                   while (i < end && !is_odd(i)) ++i;
+                   first_odd[chunk] = i;
+               });
     const auto look_at = [&](std::uint32_t i) {
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
         if (cause == EventCause::none) {
-            if (largest_magnitude(bodies.velocity[i].angular, 3) > std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps)) {
+            if (largest_magnitude(bodies.velocity[i].angular, 3) >
+                std::bit_cast<std::uint32_t>(kRunawayAngularSpeed_radps)) {
                 if (is_jointed(state, i)) {
                     quarantine(core, i, EventCause::turns_too_fast);
                     any = true;
@@ -223,7 +231,8 @@ void sort_events(Core& core) {
     const auto before = [&](std::uint32_t x, std::uint32_t y) {
         const Event &e = events[x], &f = events[y];
         // x, the order of arising, makes the key unique
-        return std::tie(e.a, e.child_a, e.b, e.child_b, e.joint, e.tag, x) < std::tie(f.a, f.child_a, f.b, f.child_b, f.joint, f.tag, y);
+        return std::tie(e.a, e.child_a, e.b, e.child_b, e.joint, e.tag, x) <
+               std::tie(f.a, f.child_a, f.b, f.child_b, f.joint, f.tag, y);
     };
     for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
         const auto begin = from.begin() + begin_of[kind], end = from.begin() + begin_of[kind + 1];

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "sim/bodies/numbers.h"
 #include "sim/collision/queries/queries.h"
 #include "sim/lanes/quat-inl.h"
 #include "sim/lanes/trig-inl.h"
 #include "sim/lanes/vec3-inl.h"
-#include "sim/bodies/numbers.h"
 #include "sim/world/state.h"
 
 namespace orrery::sim::ref {
@@ -17,15 +17,15 @@ namespace {
 
 using V = Vec3T<float>;
 
-// What probes for ground and steps is slimmer than the capsule by this part of its radius, and begins as much higher, so that it
-// begins free of what the capsule rests on or leans against.
+// What probes for ground and steps is slimmer than the capsule by this part of its radius, and begins as much higher,
+// so that it begins free of what the capsule rests on or leans against.
 constexpr float kSlimmer = 0.1f;
-constexpr float kTouching_m = 0.02f;      // ground so near is stood on
-constexpr float kSkin_m = 0.005f;         // left between the probe and what it met
-constexpr float kAirShare = 0.1f;         // of the force, without ground
-constexpr float kClosest_m = 0.02f;       // to a step that is to be climbed, before the tick's way
-constexpr float kEdge_m = 0.02f;          // behind an edge, and above it, is where its face is looked for
-constexpr float kFacing = 0.3f;           // how much against the way a step's face points
+constexpr float kTouching_m = 0.02f;  // ground so near is stood on
+constexpr float kSkin_m = 0.005f;     // left between the probe and what it met
+constexpr float kAirShare = 0.1f;     // of the force, without ground
+constexpr float kClosest_m = 0.02f;   // to a step that is to be climbed, before the tick's way
+constexpr float kEdge_m = 0.02f;      // behind an edge, and above it, is where its face is looked for
+constexpr float kFacing = 0.3f;       // how much against the way a step's face points
 constexpr float kSameFace = 0.99f;
 constexpr float kSlowest_mps = 0.05f;     // a wish that climbs steps
 constexpr float kStillRising_mps = 0.1f;  // after a jump ground counts again when it is not left faster than this
@@ -43,8 +43,12 @@ V shorter(V v, float most) {
 class Step {
   public:
     Step(const Walker& walker, const WalkScene& scene)
-        : walker_(walker), scene_(scene), info_(scene.bodies.info(walker.body)), shape_(scene.shapes[info_.shape]),
-          radius_(shape_.radius), position_(position(scene.bodies.pose[walker.body])) {
+        : walker_(walker),
+          scene_(scene),
+          info_(scene.bodies.info(walker.body)),
+          shape_(scene.shapes[info_.shape]),
+          radius_(shape_.radius),
+          position_(position(scene.bodies.pose[walker.body])) {
         const V gravity = wide(scene.gravity);
         const float g = length(gravity);
         up_ = g > 0.0f ? gravity * (-1.0f / g) : V{0.0f, 1.0f, 0.0f};
@@ -52,7 +56,8 @@ class Step {
         cos_slope_ = slope.cos - kLevelEnough;
         steepest_ = slope.sin / slope.cos;
         // A capsule of this definition passed its check; a slimmer one does, too, or is as small as one may be.
-        auto made = make_shape({{}, ShapeType::capsule, max(radius_ * (1.0f - kSlimmer), kMinShapeSize_m), shape_.half_height, {}}, {});
+        auto made = make_shape(
+            {{}, ShapeType::capsule, max(radius_ * (1.0f - kSlimmer), kMinShapeSize_m), shape_.half_height, {}}, {});
         usable_ = made.ok();
         if (usable_) probe_ = *made;
     }
@@ -80,7 +85,8 @@ class Step {
         *walker_.stood = stands ? 1.0f : 0.0f;
         out.on_belt = stands && ground.runs;
         if (!stands) {
-            if (dot(wish, wish) > 0.0f) out.force = plain(shorter(level(wish - velocity) * (m / dt), walker_.settings->max_force * kAirShare));
+            if (dot(wish, wish) > 0.0f)
+                out.force = plain(shorter(level(wish - velocity) * (m / dt), walker_.settings->max_force * kAirShare));
             return out;
         }
         // Along the ground, at the wish's own pace as seen from above; gravity's pull along what is touched is borne.
@@ -88,7 +94,8 @@ class Step {
         const V tangent = missing - ground.normal * dot(missing, ground.normal);
         const V bearing = dot(ground.met, up_) > kFacing ? ground.met : ground.normal;
         const V slide = gravity - bearing * dot(gravity, bearing);
-        const V force = shorter(tangent * (moved_mass(ground, mass, tangent) / dt) - slide * m, walker_.settings->max_force);
+        const V force =
+            shorter(tangent * (moved_mass(ground, mass, tangent) / dt) - slide * m, walker_.settings->max_force);
         V pushed = force;
         if (walker_.jumping != nullptr && walker_.jump_mps > 0.0f && near) {
             const V leap = free(up_, mass) * ((walker_.jump_mps - rise) * moved_mass(ground, mass, up_));  // N s
@@ -117,17 +124,18 @@ class Step {
     struct Ground {
         bool found = false, dynamic = false, runs = false;
         std::uint32_t body = kNone;
-        V arm{0.0f, 0.0f, 0.0f};       // from the body's centre
-        V met{0.0f, 0.0f, 0.0f};       // the normal where it is touched; where that is an edge, `normal` is that of the face behind
+        V arm{0.0f, 0.0f, 0.0f};  // from the body's centre
+        V met{0.0f, 0.0f,
+              0.0f};  // the normal where it is touched; where that is an edge, `normal` is that of the face behind
         V normal{0.0f, 0.0f, 0.0f}, velocity{0.0f, 0.0f, 0.0f};
         float gap = 0.0f;
     };
 
-    // The velocity to be had at the tick's end, m/s, so that within the tick one goes where ground that turns by w takes a point `arm` from its
-    // centre. That way is a chord, c dt = (R - 1) arm. The force is one for all of S substeps, each of which moves the body after it sped
-    // it up: the way is (A u + B u') dt with A = (S + 1) / 2S, B = (S - 1) / 2S, where u' is the velocity before. Of steady motion
-    // u' = R^-1 u, so that u = (A + B R^-1)^-1 c = (A c + B R c) / (A^2 + B^2 + 2 A B cos(w dt)). With w x arm in its place whoever stands
-    // still spirals out.
+    // The velocity to be had at the tick's end, m/s, so that within the tick one goes where ground that turns by w
+    // takes a point `arm` from its centre. That way is a chord, c dt = (R - 1) arm. The force is one for all of S
+    // substeps, each of which moves the body after it sped it up: the way is (A u + B u') dt with A = (S + 1) / 2S, B =
+    // (S - 1) / 2S, where u' is the velocity before. Of steady motion u' = R^-1 u, so that u = (A + B R^-1)^-1 c = (A c
+    // + B R c) / (A^2 + B^2 + 2 A B cos(w dt)). With w x arm in its place whoever stands still spirals out.
     V carried_round(V w, V arm) const {
         const float speed = length(w), turn = speed * scene_.dt_s;
         if (!(turn > 0.0f) || turn > kMostTurn_rad) return cross(w, arm);
@@ -156,10 +164,12 @@ class Step {
         const float n = length(along);
         if (ground.dynamic && n > 0.0f) {
             // Afresh: who was solved as a rig has that of an earlier pose in the body store.
-            const InertiaRecord inertia = world_inertia(scene_.bodies.mass(ground.body), scene_.bodies.pose[ground.body]);
+            const InertiaRecord inertia =
+                world_inertia(scene_.bodies.mass(ground.body), scene_.bodies.pose[ground.body]);
             const float* i = inertia.inverse_inertia;
             const V turn = cross(ground.arm, along * (1.0f / n));
-            const V spin{(i[0] * turn.x + i[1] * turn.y) + i[2] * turn.z, (i[1] * turn.x + i[3] * turn.y) + i[4] * turn.z,
+            const V spin{(i[0] * turn.x + i[1] * turn.y) + i[2] * turn.z,
+                         (i[1] * turn.x + i[3] * turn.y) + i[4] * turn.z,
                          (i[2] * turn.x + i[4] * turn.y) + i[5] * turn.z};
             give = (give + scene_.bodies.mass(ground.body).inverse_mass) + dot(turn, spin);
         }
@@ -263,7 +273,9 @@ class Step {
         // A slope is no step: there the face is as what was met.
         const V met = wide(hit.normal);
         V face;
-        if (dot(met, ahead) > -kFacing || (dot(met, up_) >= cos_slope_ && face_behind(hit, face) && dot(face, met) > kSameFace)) return none;
+        if (dot(met, ahead) > -kFacing ||
+            (dot(met, up_) >= cos_slope_ && face_behind(hit, face) && dot(face, met) > kSameFace))
+            return none;
         const float room = cast(from, up_ * height, kQueryAllTypes, hit) ? hit.distance - kTouching_m : height;
         if (!(room > kTouching_m)) return none;
         const V above = from + up_ * room;

@@ -3,26 +3,29 @@
 #include <algorithm>
 #include <new>
 
-#include "sim/base/parallel.h"
 #include "sim/base/growth.h"
+#include "sim/base/parallel.h"
 #include "sim/base/stage_scope.h"
+#include "sim/bodies/numbers.h"
 #include "sim/world/executor.h"
 #include "sim/world/impl.h"
-#include "sim/bodies/numbers.h"
 
 namespace orrery::sim {
 
 namespace {
 
 constexpr std::uint32_t kPosesPerTask = 2048;
-constexpr std::uint32_t kSpareEvents = 256;  // kept beside what was needed: when much falls at once there are many, seldom
+constexpr std::uint32_t kSpareEvents =
+    256;  // kept beside what was needed: when much falls at once there are many, seldom
 
-// What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many manifolds.
+// What was touched in its sleep wakes, and its own contacts join those of the tick. False: there are too many
+// manifolds.
 bool collide_woken(Core& core, Executor& executor) {
     wake_touched(core);
     if (core.woken_pairs.empty()) return true;
-    if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m, core.target, executor,
-                                core.arena, core.found_woken, true, {core.def.gravity, core.def.substeps}))
+    if (!core.collision.collide(core.state.bodies, core.shapes, core.woken_pairs, core.def.solver.speculative_margin_m,
+                                core.target, executor, core.arena, core.found_woken, true,
+                                {core.def.gravity, core.def.substeps}))
         return false;
     const std::vector<Manifold*>&x = core.found.order, &y = core.found_woken.order;
     core.merged_manifolds.resize(x.size() + y.size());
@@ -44,11 +47,12 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     }
     {
         const StageScope stage(observer, Stage::pairs);
-        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.arena, core.pairs)) return false;
+        if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.arena, core.pairs))
+            return false;
     }
     const StageScope stage(observer, Stage::narrow_phase);
-    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena, core.found, false,
-                                {core.def.gravity, core.def.substeps}))
+    if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena,
+                                core.found, false, {core.def.gravity, core.def.substeps}))
         return false;
     core.manifolds = Manifolds(core.found.order);
     if (core.def.solver.sleep && !collide_woken(core, executor)) return false;
@@ -58,7 +62,8 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     return true;
 }
 
-// What may be read of them later: nothing of a chain that is solved by itself but what step_alone writes, and continuous bodies.
+// What may be read of them later: nothing of a chain that is solved by itself but what step_alone writes, and
+// continuous bodies.
 void keep_start_poses(Core& core, Executor& executor) {
     const Bodies& bodies = core.state.bodies;
     const std::span<const std::uint8_t> flags = core.rigs.flags();
@@ -125,7 +130,9 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
 void read_motion(const State& state, std::uint32_t i, BodyMotion& out) {
     const Bodies& b = state.bodies;
     out.id = body_id(state, i);
-    out.type = (b.flags[i] & kBodyDynamic) != 0 ? BodyType::dynamic : (b.flags[i] & kBodyKinematic) != 0 ? BodyType::kinematic : BodyType::fixed;
+    out.type = (b.flags[i] & kBodyDynamic) != 0     ? BodyType::dynamic
+               : (b.flags[i] & kBodyKinematic) != 0 ? BodyType::kinematic
+                                                    : BodyType::fixed;
     out.pose = pose_of(b.pose[i]);
     const VelocityRecord& v = b.velocity[i];
     out.linear_velocity = {v.linear[0], v.linear[1], v.linear[2]};
@@ -170,11 +177,13 @@ Result<Target> check_config(const WorldConfig& config) {
     if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
         std::string known;
         for (const Target t : targets) known += (known.empty() ? "" : ", ") + std::string(target_name(t));
-        return Error{ErrorCode::unsupported_target, "target", std::string(target_name(target)) + " is not available here; use one of " + known};
+        return Error{ErrorCode::unsupported_target, "target",
+                     std::string(target_name(target)) + " is not available here; use one of " + known};
     }
     if (config.history_ticks > kMaxHistoryTicks)
         return Error{ErrorCode::invalid_argument, "history_ticks",
-                     "is " + std::to_string(config.history_ticks) + "; keep at most " + std::to_string(kMaxHistoryTicks) + " ticks (kMaxHistoryTicks)"};
+                     "is " + std::to_string(config.history_ticks) + "; keep at most " +
+                         std::to_string(kMaxHistoryTicks) + " ticks (kMaxHistoryTicks)"};
     return target;
 }
 
@@ -186,7 +195,8 @@ World::~World() = default;
 Result<std::unique_ptr<World>> World::create(std::shared_ptr<const Definition> definition, const WorldConfig& config) {
     const Result<Target> target = check_config(config);
     if (!target) return target.error();
-    if (!definition) return Error{ErrorCode::invalid_argument, "definition", "is null; make one with Definition::create"};
+    if (!definition)
+        return Error{ErrorCode::invalid_argument, "definition", "is null; make one with Definition::create"};
     const FpEnvironment environment;
     auto impl = std::make_unique<Impl>(std::move(definition), *target);
     Core& core = impl->core;
@@ -286,7 +296,8 @@ bool World::alive(BodyId id) const {
 }
 bool World::alive(JointId id) const {
     const State& state = impl_->core.state;
-    return id.index < state.joints.size() && state.joints[id.index].alive && state.joints[id.index].generation == id.generation;
+    return id.index < state.joints.size() && state.joints[id.index].alive &&
+           state.joints[id.index].generation == id.generation;
 }
 BodyState World::body(BodyId id) const {
     BodyState out;

@@ -1,7 +1,9 @@
-// What a GPU takes for chains, by its own clock: the rigs of S1_100k in the middle of their swing, so many times side by side, given to the GPU
-// module as a world does. More of them than a world may hold show what the device is good for. Every copy's bits are compared with the CPU's.
+// What a GPU takes for chains, by its own clock: the rigs of S1_100k in the middle of their swing, so many times side
+// by side, given to the GPU module as a world does. More of them than a world may hold show what the device is good
+// for. Every copy's bits are compared with the CPU's.
 //
-//   bench_rig_device [SUBSTEPS [THREADS [COPIES...]]]     2 substeps; 1 thread of the host; 1, 10, 100 copies of 100,000 beads
+//   bench_rig_device [SUBSTEPS [THREADS [COPIES...]]]     2 substeps; 1 thread of the host; 1, 10, 100 copies of
+//   100,000 beads
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -121,14 +123,17 @@ double median(std::vector<double> of) {
 void compare(const Recorded& device, const Recorded& cpu, std::uint32_t copies) {
     const auto same = [copies](const auto& there, const auto& here) {
         for (std::size_t k = 0; k < copies; ++k) {
-            if (std::memcmp(there.data() + k * here.size(), here.data(), sizeof(here[0]) * here.size()) != 0) return false;
+            if (std::memcmp(there.data() + k * here.size(), here.data(), sizeof(here[0]) * here.size()) != 0)
+                return false;
         }
         return true;
     };
-    if (!same(device.pose, cpu.pose) || !same(device.velocity, cpu.velocity) || !same(device.force, cpu.force)) fail("the bits are not the CPU's");
+    if (!same(device.pose, cpu.pose) || !same(device.velocity, cpu.velocity) || !same(device.force, cpu.force))
+        fail("the bits are not the CPU's");
 }
 
-void measure(const sim::RigModule& module, const Recorded& one, const Recorded& after, std::uint32_t copies, server::ThreadPool& pool) {
+void measure(const sim::RigModule& module, const Recorded& one, const Recorded& after, std::uint32_t copies,
+             server::ThreadPool& pool) {
     using Clock = std::chrono::steady_clock;
     Recorded r = many(one, copies);
     r.tick.run = [](void* executor, std::uint32_t count, void (*task)(void*, std::uint32_t), void* context) {
@@ -147,7 +152,8 @@ void measure(const sim::RigModule& module, const Recorded& one, const Recorded& 
         const Clock::time_point start = Clock::now();
         const sim::DeviceAnswer answer = module.solve(session, &r.tick, &times, &why);
         const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-        if (answer != sim::DeviceAnswer::done) fail(answer == sim::DeviceAnswer::declined ? "no room for so many" : why.text);
+        if (answer != sim::DeviceAnswer::done)
+            fail(answer == sim::DeviceAnswer::declined ? "no room for so many" : why.text);
         if (k == 0) {  // memory is taken, everything is sent
             first = ms;
             compare(r, after, copies);
@@ -159,8 +165,11 @@ void measure(const sim::RigModule& module, const Recorded& one, const Recorded& 
     }
     module.close(session);
     const auto [least, most] = std::minmax_element(solve.begin(), solve.end());
-    std::printf("%9u beads, %u substeps: solve %.4f ms (%.4f to %.4f), return %.3f, whole call %.3f, first call %.1f; the CPU's bits\n",
-                (one.tick.body_count - 1) * copies, one.tick.substeps, median(solve), *least, *most, median(back), median(whole), first);
+    std::printf(
+        "%9u beads, %u substeps: solve %.4f ms (%.4f to %.4f), return %.3f, whole call %.3f, first call %.1f; the "
+        "CPU's bits\n",
+        (one.tick.body_count - 1) * copies, one.tick.substeps, median(solve), *least, *most, median(back),
+        median(whole), first);
     std::fflush(stdout);
 }
 
@@ -181,7 +190,8 @@ int main(int argc, char** argv) {
     const std::string text = scene.text(scene.count);
     protocol::SceneOverrides overrides;
     overrides.substeps = argc > 1 ? number(1) : 2;
-    auto loaded = protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
+    auto loaded =
+        protocol::load_scene({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, scene.name, overrides);
     if (!loaded) fail(loaded.error().to_string());
     Recorder recorder;
     auto world = sim::World::create(loaded->world, {.rig_device = &recorder});

@@ -95,7 +95,8 @@ void messages(Folder folder) {
 
 void replays(Folder folder) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        const auto file = test::made_up_replay({.seed = seed, .ticks = 3 * seed, .keyframe_every = 3, .closed = seed != 2});
+        const auto file =
+            test::made_up_replay({.seed = seed, .ticks = 3 * seed, .keyframe_every = 3, .closed = seed != 2});
         folder.add(0, file);
         Blob records;
         const replay::MemorySource source(file);

@@ -1,5 +1,6 @@
 // Messages as a peer may send them: read by type, and what was read says the same when written and read again. The
-// same bytes then reach a room's and a client's session, whose states past the handshake are reached by genuine messages.
+// same bytes then reach a room's and a client's session, whose states past the handshake are reached by genuine
+// messages.
 #include "input.h"
 #include "protocol/session/client_session.h"
 #include "protocol/session/handshake.h"
@@ -62,12 +63,24 @@ void feed_sessions(fuzz::Input input) {
         const std::uint8_t what = input.u8();
         const Bytes bytes = input.bytes(input.u16());
         switch (what % 6) {
-            case 0: (void)to_server.send_reliable(bytes); break;
-            case 1: (void)to_server.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes))); break;
-            case 2: (void)to_client.send_reliable(bytes); break;
-            case 3: (void)to_client.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes))); break;
-            case 4: server.receive_packet(bytes.first(std::min(bytes.size(), kMaxPayloadBytes)), now); break;
-            default: client.receive_packet(bytes.first(std::min(bytes.size(), kMaxPayloadBytes)), now); break;
+            case 0:
+                (void)to_server.send_reliable(bytes);
+                break;
+            case 1:
+                (void)to_server.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes)));
+                break;
+            case 2:
+                (void)to_client.send_reliable(bytes);
+                break;
+            case 3:
+                (void)to_client.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes)));
+                break;
+            case 4:
+                server.receive_packet(bytes.first(std::min(bytes.size(), kMaxPayloadBytes)), now);
+                break;
+            default:
+                client.receive_packet(bytes.first(std::min(bytes.size(), kMaxPayloadBytes)), now);
+                break;
         }
         carry(to_server, server, now);
         carry(to_client, client, now);

@@ -68,7 +68,8 @@ void read_each_form(fuzz::Input input) {
         std::array<std::uint8_t, kPrivateTokenBytes> written{};
         write_private_token(token, written);
         PrivateToken again;
-        require(read_private_token(written, again) && again.servers == token.servers && again.client_id == token.client_id);
+        require(read_private_token(written, again) && again.servers == token.servers &&
+                again.client_id == token.client_id);
     }
     ChallengeBody challenge;
     KeepAliveBody keep_alive;
@@ -87,9 +88,12 @@ void feed_channel(fuzz::Input input) {
     for (int step = 0; step < 200 && !input.empty(); ++step, now += 16 * kNsPerMs) {
         const std::uint8_t what = input.u8();
         const Bytes bytes = input.bytes(input.u16() % (kMaxPayloadBytes + 1));
-        if (what % 4 == 0) (void)channel.send_reliable(bytes);
-        else if (what % 4 == 1) (void)channel.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes)), what);
-        else (void)channel.read_packet(bytes, now);
+        if (what % 4 == 0)
+            (void)channel.send_reliable(bytes);
+        else if (what % 4 == 1)
+            (void)channel.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes)), what);
+        else
+            (void)channel.read_packet(bytes, now);
         require(channel.write_packet(now, packet) <= kMaxPayloadBytes);
         Bytes message;
         Delivery delivery;
@@ -101,7 +105,8 @@ void feed_channel(fuzz::Input input) {
 void feed_connection(fuzz::Input input) {
     CountingRandom random;
     Postbox from_server, from_client;
-    const Address server_address = Address::ipv4(127, 0, 0, 1, 7770), client_address = Address::ipv4(127, 0, 0, 1, 40000);
+    const Address server_address = Address::ipv4(127, 0, 0, 1, 7770),
+                  client_address = Address::ipv4(127, 0, 0, 1, 40000);
     NetcodeServerConfig config;
     config.protocol_id = kProtocolId;
     config.private_key = random.next_key();
@@ -128,8 +133,10 @@ void feed_connection(fuzz::Input input) {
     const auto exchange = [&] {
         server.update(now, kUnixNow_s);
         client.update(now);
-        for (const auto& datagram : std::exchange(from_client.datagrams, {})) server.receive(client_address, datagram, now);
-        for (const auto& datagram : std::exchange(from_server.datagrams, {})) client.receive(server_address, datagram, now);
+        for (const auto& datagram : std::exchange(from_client.datagrams, {}))
+            server.receive(client_address, datagram, now);
+        for (const auto& datagram : std::exchange(from_server.datagrams, {}))
+            client.receive(server_address, datagram, now);
         NetcodeServerEvent event;
         while (server.next_event(event)) {
         }
@@ -151,13 +158,17 @@ void feed_connection(fuzz::Input input) {
         const bool sealable = body_size_is_valid(type, bytes.size());
         const bool to_server = what & 1;
         if (what & 2) {
-            if (to_server) server.receive(client_address, bytes, now);
-            else client.receive(server_address, bytes, now);
+            if (to_server)
+                server.receive(client_address, bytes, now);
+            else
+                client.receive(server_address, bytes, now);
         } else if (sealable) {
             const Key& key = to_server ? token->client_to_server : token->server_to_client;
             const std::size_t size = seal_packet(type, ++sequence, bytes, kProtocolId, key, sealed);
-            if (to_server) server.receive(client_address, Bytes(sealed.data(), size), now);
-            else client.receive(server_address, Bytes(sealed.data(), size), now);
+            if (to_server)
+                server.receive(client_address, Bytes(sealed.data(), size), now);
+            else
+                client.receive(server_address, Bytes(sealed.data(), size), now);
         } else {
             server.receive(Address::ipv4(127, 0, 0, 2, what), bytes, now);
         }
@@ -171,9 +182,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size > 64 * 1024) return 0;
     fuzz::Input input(data, size);
     switch (input.u8() % 3) {
-        case 0: read_each_form(input); break;
-        case 1: feed_channel(input); break;
-        default: feed_connection(input); break;
+        case 0:
+            read_each_form(input);
+            break;
+        case 1:
+            feed_channel(input);
+            break;
+        default:
+            feed_connection(input);
+            break;
     }
     return 0;
 }

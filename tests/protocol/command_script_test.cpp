@@ -1,5 +1,5 @@
-// Contract: a script makes, changes and removes joints as a scene writes them, names what its commands make, and says what is wrong
-// where.
+// Contract: a script makes, changes and removes joints as a scene writes them, names what its commands make, and says
+// what is wrong where.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -59,8 +59,9 @@ void run(sim::World& world, protocol::CommandScript& script, std::uint64_t last_
 }
 
 int rejected(const sim::World& world) {
-    return static_cast<int>(std::count_if(world.events().begin(), world.events().end(),
-                                          [](const sim::Event& e) { return e.kind == sim::EventKind::command_rejected; }));
+    return static_cast<int>(std::count_if(world.events().begin(), world.events().end(), [](const sim::Event& e) {
+        return e.kind == sim::EventKind::command_rejected;
+    }));
 }
 
 }  // namespace
@@ -104,23 +105,37 @@ TEST_CASE("script: a bad order names its place") {
         CHECK(text.find(part) != std::string::npos);
     };
     has(message(R"({"tick": 1, "kind": "create_joint"})"), "commands[0].order: is missing");
-    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"b": "two"}})"), "commands[0].order: has no constraint");
-    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "nobody", "b": "two", "weld": {}}})"), "commands[0].order.a");
-    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "one", "b": "two", "area": {}}})"), "commands[0].order");
-    has(message(R"({"tick": 1, "kind": "set_joint", "joint": "leg", "order": {"b": "two", "weld": {}}})"), "commands[0].joint: no joint of the scene is called");
+    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"b": "two"}})"),
+        "commands[0].order: has no constraint");
+    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "nobody", "b": "two", "weld": {}}})"),
+        "commands[0].order.a");
+    has(message(R"({"tick": 1, "kind": "create_joint", "order": {"a": "one", "b": "two", "area": {}}})"),
+        "commands[0].order");
+    has(message(R"({"tick": 1, "kind": "set_joint", "joint": "leg", "order": {"b": "two", "weld": {}}})"),
+        "commands[0].joint: no joint of the scene is called");
     has(message(R"({"tick": 1, "kind": "despawn"})"), "commands[0].body: is missing; name a body of the scene");
-    has(message(R"({"tick": 1, "kind": "despawn", "body": "onee"})"), "commands[0].body: no body of the scene is called \"onee\"; did you mean \"one\"?");
+    has(message(R"({"tick": 1, "kind": "despawn", "body": "onee"})"),
+        "commands[0].body: no body of the scene is called \"onee\"; did you mean \"one\"?");
     has(message(R"({"kind": "despawn", "body": "one"})"), "commands[0].tick: is missing or 0");
-    has(message(R"({"tick": 1, "kind": "despawn", "body": "one", "value": 3})"), "commands[0].value: does not belong to a command of kind despawn, which takes body; leave it out");
-    has(message(R"({"tick": 1, "kind": "impulse", "body": "one", "linear": [1, 0, 0], "channels": [1]})"), "commands[0].channels: does not belong");
-    has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"), "commands[0].linear: is missing, and so is `angular`; give one of them or both");
-    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"), "commands[0].position: is missing; give the new position of the body");
-    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "position": [1, 5000, 0]})"), "commands[0].position.y: is 5000; give a number from -4096 to 4096 (kMaxCoordinate_m)");
-    const std::string arm = R"({"tick": 1, "kind": "set_joint", "joint": "arm", "order": {"ball_socket": {"at": [0, 5, 0]}, )";
-    has(message(arm + R"("a": "two", "b": "one"}})"), "commands[0].order.a: is \"two\", but the joint holds the world; a joint keeps its bodies");
-    has(message(arm + R"("b": "two"}})"), "commands[0].order.b: is \"two\", but the joint holds \"one\"; a joint keeps its bodies");
+    has(message(R"({"tick": 1, "kind": "despawn", "body": "one", "value": 3})"),
+        "commands[0].value: does not belong to a command of kind despawn, which takes body; leave it out");
+    has(message(R"({"tick": 1, "kind": "impulse", "body": "one", "linear": [1, 0, 0], "channels": [1]})"),
+        "commands[0].channels: does not belong");
+    has(message(R"({"tick": 1, "kind": "impulse", "body": "one"})"),
+        "commands[0].linear: is missing, and so is `angular`; give one of them or both");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "linear": [1, 0, 0]})"),
+        "commands[0].position: is missing; give the new position of the body");
+    has(message(R"({"tick": 1, "kind": "teleport", "body": "one", "position": [1, 5000, 0]})"),
+        "commands[0].position.y: is 5000; give a number from -4096 to 4096 (kMaxCoordinate_m)");
+    const std::string arm =
+        R"({"tick": 1, "kind": "set_joint", "joint": "arm", "order": {"ball_socket": {"at": [0, 5, 0]}, )";
+    has(message(arm + R"("a": "two", "b": "one"}})"),
+        "commands[0].order.a: is \"two\", but the joint holds the world; a joint keeps its bodies");
+    has(message(arm + R"("b": "two"}})"),
+        "commands[0].order.b: is \"two\", but the joint holds \"one\"; a joint keeps its bodies");
     has(message(R"({"tick": 1, "kind": "create_joint", "order": {"name": "k", "a": "one", "b": "two", "weld": {}}},
-                   {"tick": 2, "kind": "set_joint", "joint": "k", "order": {"a": "two", "b": "one", "weld": {}}})"), "commands[1].order.a: is \"two\", but the joint holds \"one\"");
+                   {"tick": 2, "kind": "set_joint", "joint": "k", "order": {"a": "two", "b": "one", "weld": {}}})"),
+        "commands[1].order.a: is \"two\", but the joint holds \"one\"");
 }
 
 TEST_CASE("script: what commands make is named by commands of later ticks") {
@@ -142,7 +157,8 @@ TEST_CASE("script: what commands make is named by commands of later ticks") {
         {"tick": 3, "kind": "motor_target", "joint": "spin", "value": 4},
         {"tick": 3, "kind": "move_grab", "joint": "hand", "linear": [51, 2, 0]},
         {"tick": 4, "kind": "set_joint", "joint": "k", "order": {"a": "blue[0]", "b": "row[1]", "distance_limit": {"max_m": 500}}},
-        {"tick": 5, "kind": "remove_joint", "joint": "k"})", *world);
+        {"tick": 5, "kind": "remove_joint", "joint": "k"})",
+                                          *world);
     run(*world, script, 1);
     std::vector<sim::BodyState> bodies;
     world->read_bodies(bodies);
@@ -196,9 +212,11 @@ TEST_CASE("script: a joint is placed as the bodies that it names were made") {
     const auto world = make_yard();
     protocol::CommandScript script = load(R"(
         {"tick": 1, "kind": "spawn", "template": "cart", "position": [0, 60, 0], "rotation_deg": [0, 0, 90], "name": "c"},
-        {"tick": 2, "kind": "create_joint", "order": {"a": "post", "b": "c.wheel", "ball_socket": {"at": [3, 61, 0]}}})", *world);
+        {"tick": 2, "kind": "create_joint", "order": {"a": "post", "b": "c.wheel", "ball_socket": {"at": [3, 61, 0]}}})",
+                                          *world);
     run(*world, script, 2);
-    const auto created = std::find_if(world->events().begin(), world->events().end(), [](const sim::Event& e) { return e.kind == sim::EventKind::joint_created; });
+    const auto created = std::find_if(world->events().begin(), world->events().end(),
+                                      [](const sim::Event& e) { return e.kind == sim::EventKind::joint_created; });
     REQUIRE(created != world->events().end());
     const auto ball = std::get<sim::BallSocket>(world->joint(created->joint).constraint);
     CHECK(ball.anchor_a == sim::Vec3{3, 61, 0});
@@ -212,7 +230,8 @@ TEST_CASE("script: what was not made is a stale id") {
         {"tick": 1, "kind": "spawn", "template": "egg", "position": [0, 20, 0], "linear": [1e9, 0, 0], "name": "egg"},
         {"tick": 2, "kind": "despawn", "body": "egg"},
         {"tick": 3, "kind": "create_joint", "order": {"a": "egg", "b": "post", "ball_socket": {"at": [0, 3, 0]}}},
-        {"tick": 4, "kind": "create_joint", "order": {"a": "post", "b": "egg", "ball_socket": {"at": [0, 3, 0]}}})", *world);
+        {"tick": 4, "kind": "create_joint", "order": {"a": "post", "b": "egg", "ball_socket": {"at": [0, 3, 0]}}})",
+                                          *world);
     for (std::uint64_t tick = 1; tick <= 4; ++tick) {
         CAPTURE(tick);
         run(*world, script, tick);
@@ -225,23 +244,36 @@ TEST_CASE("script: what was not made is a stale id") {
 TEST_CASE("script: a name that cannot be used says why") {
     const auto world = make_yard();
     const auto says = [&](const std::string& commands, const std::string& part) {
-        const auto script = protocol::CommandScript::load(bytes_of("{\"commands\": [" + commands + "]}"), "script.json", *world);
+        const auto script =
+            protocol::CommandScript::load(bytes_of("{\"commands\": [" + commands + "]}"), "script.json", *world);
         const std::string message = script.ok() ? "accepted" : script.error().to_string();
         CHECK_MESSAGE(message.find(part) != std::string::npos, message);
     };
     const std::string egg = R"({"tick": 3, "kind": "spawn", "template": "egg", "name": "egg"},)";
-    says(egg + R"({"tick": 3, "kind": "despawn", "body": "egg"})", "commands[1].body: \"egg\" is made by commands[0] in tick 3; name it from tick 4 on");
-    says(egg + R"({"tick": 4, "kind": "despawn", "body": "eg"})", "commands[1].body: no body of the scene is called \"eg\", and no command makes one; did you mean \"egg\"?");
-    says(egg + R"({"tick": 9, "kind": "spawn", "template": "egg", "name": "egg"})", "commands[1].name: a second body is called \"egg");
-    says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "post"})", "commands[0].name: a second body is called \"post\"");
-    says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "despawn", "body": "c"})", "commands[1].body: no body of the scene is called \"c\", and no command makes one");
-    says(R"({"tick": 1, "kind": "despawn", "body": "post", "name": "p"})", "commands[0].name: is the name of what a command makes, but this command makes nothing");
-    says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})", "commands[0].name: is the name of what a command makes, but the slot has no template");
+    says(egg + R"({"tick": 3, "kind": "despawn", "body": "egg"})",
+         "commands[1].body: \"egg\" is made by commands[0] in tick 3; name it from tick 4 on");
+    says(egg + R"({"tick": 4, "kind": "despawn", "body": "eg"})",
+         "commands[1].body: no body of the scene is called \"eg\", and no command makes one; did you mean \"egg\"?");
+    says(egg + R"({"tick": 9, "kind": "spawn", "template": "egg", "name": "egg"})",
+         "commands[1].name: a second body is called \"egg");
+    says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "post"})",
+         "commands[0].name: a second body is called \"post\"");
+    says(
+        R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "despawn", "body": "c"})",
+        "commands[1].body: no body of the scene is called \"c\", and no command makes one");
+    says(R"({"tick": 1, "kind": "despawn", "body": "post", "name": "p"})",
+         "commands[0].name: is the name of what a command makes, but this command makes nothing");
+    says(R"({"tick": 1, "kind": "join", "slot": "watcher", "name": "p"})",
+         "commands[0].name: is the name of what a command makes, but the slot has no template");
     says(R"({"tick": 1, "kind": "join", "slot": "driverr", "name": "p"})", "commands[0].slot: no slot is called");
-    says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})", "commands[0].name: is not used by create_joint");
-    says(R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "set_joint", "joint": "c.left", "order": {"a": "post", "b": "c.wheel", "angular_axis_motor": {"axis": [1, 0, 0]}}})",
-         "commands[1].order.a: is \"post\", but the joint holds \"c.chassis\"");
-    says(R"({"tick": 1, "kind": "grab", "body": "post"})", "commands[0].linear: is missing; give the point of the world that the body is pulled to");
-    says(R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
-         "commands[1].tag: is also that of commands[0]");
+    says(R"({"tick": 1, "kind": "create_joint", "name": "k", "order": {"b": "row[0]", "weld": {}}})",
+         "commands[0].name: is not used by create_joint");
+    says(
+        R"({"tick": 1, "kind": "spawn", "template": "cart", "name": "c"}, {"tick": 2, "kind": "set_joint", "joint": "c.left", "order": {"a": "post", "b": "c.wheel", "angular_axis_motor": {"axis": [1, 0, 0]}}})",
+        "commands[1].order.a: is \"post\", but the joint holds \"c.chassis\"");
+    says(R"({"tick": 1, "kind": "grab", "body": "post"})",
+         "commands[0].linear: is missing; give the point of the world that the body is pulled to");
+    says(
+        R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
+        "commands[1].tag: is also that of commands[0]");
 }

@@ -1,5 +1,5 @@
-// The gallery's scenes of shapes do what their comments say for a minute: what stands stands, what rolls rolls, nothing sinks
-// or flies.
+// The gallery's scenes of shapes do what their comments say for a minute: what stands stands, what rolls rolls, nothing
+// sinks or flies.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ void run_minute(sim::World& world) {
         for (const sim::BodyState& body : bodies) {
             if (body.type != sim::BodyType::dynamic) continue;
             REQUIRE(body.pose.position.y > -0.5f);
-            REQUIRE(std::max({std::fabs(body.pose.position.x), body.pose.position.y, std::fabs(body.pose.position.z)}) < 40.0f);
+            REQUIRE(std::max({std::fabs(body.pose.position.x), body.pose.position.y, std::fabs(body.pose.position.z)}) <
+                    40.0f);
             REQUIRE(std::fabs(body.linear_velocity.y) < 20.0f);
         }
     }
@@ -60,8 +61,7 @@ float height(const sim::World& world, const std::string& name) {
 TEST_CASE("gallery: drums stand, logs stay between their posts, the wheel rolls away, the coin lies flat") {
     const auto world = make_world("gallery/cylinders");
     run_minute(*world);
-    for (int i = 0; i < 8; ++i)
-        CHECK(height(*world, "tower[" + std::to_string(i) + "]") == test::about(0.5 + i, 0.01));
+    for (int i = 0; i < 8; ++i) CHECK(height(*world, "tower[" + std::to_string(i) + "]") == test::about(0.5 + i, 0.01));
     for (int i = 0; i < 7; ++i)
         CHECK(height(*world, "log_" + std::to_string(i)) == test::about(i < 4 ? 0.5 : 1.38, 0.03));
     CHECK(world->body(world->find_body("wheel")).pose.position.x > 4.0f);
@@ -80,7 +80,8 @@ TEST_CASE("gallery: the ball rolls down the mesh and away, tables stand, the hol
     if (test::few()) return;
     const auto world = make_world("gallery/terrain");
     for (int i = 0; i < 300; ++i) world->step();
-    CHECK(world->body(world->find_body("ball")).pose.position.x > 10.5f);  // at the block; what it springs back with takes it anywhere
+    CHECK(world->body(world->find_body("ball")).pose.position.x >
+          10.5f);  // at the block; what it springs back with takes it anywhere
     run_minute(*world);
     for (const char* table : {"table_0", "table_1"}) {
         const sim::BodyState body = world->body(world->find_body(table));
@@ -100,9 +101,10 @@ TEST_CASE("ragdolls: who joins bends a puppet's elbows and knees by their drives
     for (const sim::Event& event : world->events()) {
         if (event.kind == sim::EventKind::spawned) spawned.push_back(event.a);
     }
-    REQUIRE(spawned.size() == 11);  // in the template's order
+    REQUIRE(spawned.size() == 11);                                 // in the template's order
     const auto bend = [&](std::size_t upper, std::size_t lower) {  // rad
-        const sim::Quat p = world->body(spawned[upper]).pose.orientation, q = world->body(spawned[lower]).pose.orientation;
+        const sim::Quat p = world->body(spawned[upper]).pose.orientation,
+                        q = world->body(spawned[lower]).pose.orientation;
         return 2.0 * std::acos(std::min(1.0f, std::abs(((p.x * q.x + p.y * q.y) + p.z * q.z) + p.w * q.w)));
     };
     constexpr std::size_t kJoints[4][2] = {{3, 4}, {5, 6}, {7, 8}, {9, 10}};  // elbows, knees
@@ -117,7 +119,8 @@ TEST_CASE("ragdolls: who joins bends a puppet's elbows and knees by their drives
         for (std::size_t k = 0; k < 4; ++k) {
             CAPTURE(wish);
             CAPTURE(k);
-            CHECK(bend(kJoints[k][0], kJoints[k][1]) == test::about(2.0 * (k < 2 ? 1.0 : 0.75) * wish, 0.02).scale(1.0));
+            CHECK(bend(kJoints[k][0], kJoints[k][1]) ==
+                  test::about(2.0 * (k < 2 ? 1.0 : 0.75) * wish, 0.02).scale(1.0));
         }
     }
 }

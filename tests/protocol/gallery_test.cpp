@@ -62,7 +62,8 @@ TEST_CASE("every scene of the gallery keeps its bounds for 60 s") {
         int quarantined = 0;
         for (int tick = 1; tick <= kTicks; ++tick) {
             (*world)->step();
-            for (const sim::Event& event : (*world)->events()) quarantined += event.kind == sim::EventKind::quarantined ? 1 : 0;
+            for (const sim::Event& event : (*world)->events())
+                quarantined += event.kind == sim::EventKind::quarantined ? 1 : 0;
             bounds.look();
         }
         CHECK(quarantined == 0);
@@ -95,9 +96,10 @@ TEST_CASE("bounds tell what of which body left them when, and which way") {
         return made;
     };
     // y falls by 0.05 a tick, from 4; the axis turns by 0.4775 degrees a tick.
-    const std::vector<protocol::SceneBound> bounds = {bound(Of::x, 2.99, 3.01),       bound(Of::y, 3.88, kNone),         bound(Of::y, -kNone, 3.0, 0.4),
-                                                      bound(Of::speed, 2.99, 3.01),   bound(Of::spin_z, 0.51, kNone),    bound(Of::turn_z_deg, 90.0, 91.2),
-                                                      bound(Of::distance, 4.0, 5.0),  bound(Of::angle_deg, 0.0, 1.2),    bound(Of::z, 0.0, 0.0, 10.0)};
+    const std::vector<protocol::SceneBound> bounds = {
+        bound(Of::x, 2.99, 3.01),      bound(Of::y, 3.88, kNone),      bound(Of::y, -kNone, 3.0, 0.4),
+        bound(Of::speed, 2.99, 3.01),  bound(Of::spin_z, 0.51, kNone), bound(Of::turn_z_deg, 90.0, 91.2),
+        bound(Of::distance, 4.0, 5.0), bound(Of::angle_deg, 0.0, 1.2), bound(Of::z, 0.0, 0.0, 10.0)};
     auto world = sim::World::create(def);
     REQUIRE_MESSAGE(world.ok(), (world.ok() ? std::string() : world.error().to_string()));
     protocol::BoundsWatch watch(bounds, **world);

@@ -37,8 +37,8 @@ bool same_bits(const sim::Command& a, const sim::Command& b) {
         return all;
     };
     const auto fa = floats(a), fb = floats(b);
-    return a.kind == b.kind && a.at_point == b.at_point && a.slot == b.slot && a.sequence == b.sequence && a.tag == b.tag &&
-           a.body == b.body && a.joint == b.joint && a.prefab == b.prefab &&
+    return a.kind == b.kind && a.at_point == b.at_point && a.slot == b.slot && a.sequence == b.sequence &&
+           a.tag == b.tag && a.body == b.body && a.joint == b.joint && a.prefab == b.prefab &&
            std::equal(fa.begin(), fa.end(), fb.begin(), [](float x, float y) { return same_bits(x, y); });
 }
 
@@ -117,16 +117,16 @@ TEST_CASE("replay: unknown kinds, unknown fields, overlong numbers and written-o
     CHECK_FALSE(refused({control, 0}));
     CHECK(refused({static_cast<std::uint8_t>(control + 1), 0}));
     CHECK(refused({static_cast<std::uint8_t>(sim::CommandKind::set_joint) + 1, 0}));
-    CHECK(refused({control, 0x80, 0x80, 0x01}));     // mask bit 14
-    CHECK(refused({control, 0x80, 0x40}));           // an order, of a kind that has none
-    CHECK(refused({control, 0x80, 0x00}));           // mask 0 in two bytes
-    CHECK(refused({control, 2, 0}));                 // slot, which is 0
+    CHECK(refused({control, 0x80, 0x80, 0x01}));  // mask bit 14
+    CHECK(refused({control, 0x80, 0x40}));        // an order, of a kind that has none
+    CHECK(refused({control, 0x80, 0x00}));        // mask 0 in two bytes
+    CHECK(refused({control, 2, 0}));              // slot, which is 0
     CHECK_FALSE(refused({control, 2, 1}));
     CHECK(refused({control, 2, 0x81, 0x00}));        // slot 1 in two bytes
     CHECK(refused({control, 2, 0x80, 0x80, 0x04}));  // slot 65536
     CHECK(refused({control, 0x80, 0x20, 0}));        // channels, none of them
     CHECK(refused({control, 0x80, 0x20, 1, 0, 0, 0, 0}));
-    CHECK(refused({control, 0, 0}));                 // a byte too many
+    CHECK(refused({control, 0, 0}));  // a byte too many
 }
 
 TEST_CASE("replay: numbers have one form, up to the largest") {

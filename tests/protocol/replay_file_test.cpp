@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "tests/support/seed.h"
 #include "tests/support/replay_files.h"
+#include "tests/support/seed.h"
 
 using namespace orrery;
 using namespace orrery::protocol::replay;
@@ -154,7 +154,8 @@ TEST_CASE("replay: a tick of as many commands as a step takes, each at its longe
 }
 
 TEST_CASE("replay: a file of format 1 is read for ever, payload by payload") {
-    // Made by made_up_replay(). A change that breaks this needs a new kFormatVersion, and a file of its own beside this one.
+    // Made by made_up_replay(). A change that breaks this needs a new kFormatVersion, and a file of its own beside this
+    // one.
     std::ifstream in(ORRERY_SOURCE_DIR "/tests/data/replay_format_1.orr", std::ios::binary);
     const Bytes golden{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     const Bytes made = made_up_replay({});
@@ -271,7 +272,8 @@ TEST_CASE("replay: a flipped bit in a torn header or a torn trailer is found") {
         }
         return true;
     };
-    // A header cut inside its checksum still has all its fields; a payload that is whole is held to what is left after it.
+    // A header cut inside its checksum still has all its fields; a payload that is whole is held to what is left after
+    // it.
     const std::uint64_t header_cut = last.position.offset + kHeaderCheckedBytes + 4;
     CHECK(found(header_cut, last.position.offset, header_cut));
     CHECK(found(whole.size() - 1, last.position.offset, whole.size() - 1));
@@ -369,7 +371,9 @@ TEST_CASE("replay: a payload that packs too well is stored as it is, and read ba
     CHECK(survey_bytes(file).status == ReadStatus::closed);
 }
 
-TEST_CASE("replay: a scene that would unpack to more than 20 MiB is stored as it is; packed by another's hand it is refused") {
+TEST_CASE(
+    "replay: a scene that would unpack to more than 20 MiB is stored as it is; packed by another's hand it is "
+    "refused") {
     Bytes scene(kMaxPackedHeaderBytes + 1000);
     test::Random random(15);
     for (std::size_t i = 0; i < scene.size(); i += 64) scene[i] = static_cast<std::uint8_t>(random.next());
@@ -386,7 +390,8 @@ TEST_CASE("replay: a scene that would unpack to more than 20 MiB is stored as it
     Bytes packed(ZSTD_compressBound(scene.size()));
     packed.resize(ZSTD_compress(packed.data(), packed.size(), scene.data(), scene.size(), 1));
     CHECK(packed.size() < scene.size() / 10);
-    const Survey other = survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = packed.size()}, {}, packed));
+    const Survey other =
+        survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = packed.size()}, {}, packed));
     CHECK(other.status == ReadStatus::corrupt);
     CHECK(other.error.message.find("than its compressed size allows") != std::string::npos);
 }
@@ -411,7 +416,8 @@ TEST_CASE("replay: a compression bomb is refused by the size that it states") {
     bomb.resize(ZSTD_compressBound(zeros.size()));
     bomb.resize(ZSTD_compress(bomb.data(), bomb.size(), zeros.data(), zeros.size(), 1));
     CHECK(status(bomb).error.message.find("than its compressed size allows") != std::string::npos);
-    const Survey first = survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = bomb.size()}, {}, bomb));
+    const Survey first =
+        survey_bytes(forged({.kind = ChunkKind::file_header, .flags = kFlagZstd, .length = bomb.size()}, {}, bomb));
     CHECK(first.status == ReadStatus::corrupt);
     CHECK(first.error.message.find("than its compressed size allows") != std::string::npos);
 

@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "tests/support/seed.h"
 #include "tests/support/replay_worlds.h"
+#include "tests/support/seed.h"
 
 using namespace orrery;
 using namespace orrery::protocol::replay;
@@ -116,8 +116,8 @@ TEST_CASE("verify: recorded on each target, the same on every other and with 1, 
         for (const std::uint32_t workers : {1u, 2u, 4u}) {
             if (test::few() && workers != 2) continue;
             ThreadExecutor executor(workers);
-            const VerifyReport report =
-                verify_small_world(first, {.target = target, .executor = workers > 1 ? &executor : nullptr, .load_scene = {}});
+            const VerifyReport report = verify_small_world(
+                first, {.target = target, .executor = workers > 1 ? &executor : nullptr, .load_scene = {}});
             CAPTURE(sim::target_name(target));
             CAPTURE(workers);
             CHECK(report.verdict == Verdict::same);
@@ -141,16 +141,19 @@ TEST_CASE("verify: stretches between keyframes prove the same as one straight ru
 TEST_CASE("verify: a command that was taken out, added or changed diverges at its tick") {
     const Bytes file = record_small_world({});
     const auto diverges_at = [&](std::uint64_t tick, const std::function<void(TickRecord&)>& change) {
-        const Bytes changed = rewritten(file, {.header = {}, .tick = [&](TickRecord& record) {
-            if (record.tick == tick) change(record);
-        }, .keyframe = {}});
+        const Bytes changed = rewritten(file, {.header = {},
+                                               .tick =
+                                                   [&](TickRecord& record) {
+                                                       if (record.tick == tick) change(record);
+                                                   },
+                                               .keyframe = {}});
         const VerifyReport report = verified_both_ways(changed);
         return report.verdict == Verdict::diverged && report.first_divergent_tick == tick && report.ticks == tick - 1 &&
                !report.subsystem.empty();
     };
     CHECK(verified_both_ways(rewritten(file, {})).verdict == Verdict::same);
-    CHECK(diverges_at(39, [](TickRecord& r) { r.commands.clear(); }));                  // an impulse
-    CHECK(diverges_at(30, [](TickRecord& r) { r.commands.clear(); }));                  // a rejection: only its event
+    CHECK(diverges_at(39, [](TickRecord& r) { r.commands.clear(); }));  // an impulse
+    CHECK(diverges_at(30, [](TickRecord& r) { r.commands.clear(); }));  // a rejection: only its event
     CHECK(diverges_at(8, [](TickRecord& r) { r.commands.back().channels[0] += 0.001f; }));
     CHECK(diverges_at(100, [](TickRecord& r) {
         r.commands.emplace_back().kind = sim::CommandKind::impulse;
@@ -162,28 +165,34 @@ TEST_CASE("verify: a command that was taken out, added or changed diverges at it
 TEST_CASE("verify: a divergence is named after the first leaf that differs") {
     const Bytes file = record_small_world({.ticks = 60});
     for (std::size_t leaf = 0; leaf <= sim::kSubsystemCount; ++leaf) {
-        const Bytes changed = rewritten(file, {.header = {}, .tick = [&](TickRecord& record) {
-            if (record.tick != 41) return;
-            if (leaf < sim::kSubsystemCount) record.hash.leaves[leaf] ^= 1;
-            record.hash.root ^= 2;
-        }, .keyframe = {}});
+        const Bytes changed = rewritten(file, {.header = {},
+                                               .tick =
+                                                   [&](TickRecord& record) {
+                                                       if (record.tick != 41) return;
+                                                       if (leaf < sim::kSubsystemCount) record.hash.leaves[leaf] ^= 1;
+                                                       record.hash.root ^= 2;
+                                                   },
+                                               .keyframe = {}});
         const VerifyReport report = verified_both_ways(changed);
         CHECK(report.verdict == Verdict::diverged);
         CHECK(report.first_divergent_tick == 41);
         CHECK(report.ticks == 40);
-        CHECK(report.subsystem == (leaf < sim::kSubsystemCount
-                                       ? sim::subsystem_name(static_cast<sim::Subsystem>(leaf)) : std::string_view("root")));
+        CHECK(report.subsystem == (leaf < sim::kSubsystemCount ? sim::subsystem_name(static_cast<sim::Subsystem>(leaf))
+                                                               : std::string_view("root")));
     }
 }
 
 TEST_CASE("verify: a keyframe that is not the world's state diverges at its tick") {
     const Bytes file = record_small_world({.keyframe_every = 40});
     for (const bool shorter : {false, true}) {
-        const Bytes changed = rewritten(file, {.header = {}, .tick = {}, .keyframe = [&](std::uint64_t tick, Bytes& state) {
-            if (tick != 80) return;
-            if (shorter) state.pop_back();
-            else state[state.size() / 2] ^= 4;
-        }});
+        const Bytes changed =
+            rewritten(file, {.header = {}, .tick = {}, .keyframe = [&](std::uint64_t tick, Bytes& state) {
+                                 if (tick != 80) return;
+                                 if (shorter)
+                                     state.pop_back();
+                                 else
+                                     state[state.size() / 2] ^= 4;
+                             }});
         const VerifyReport report = verified_both_ways(changed);
         CHECK(report.verdict == Verdict::diverged);
         CHECK(report.first_divergent_tick == 80);
@@ -192,17 +201,25 @@ TEST_CASE("verify: a keyframe that is not the world's state diverges at its tick
 }
 
 TEST_CASE("verify: of two divergences the first counts") {
-    const Bytes changed = rewritten(record_small_world({.keyframe_every = 10}), {.header = {}, .tick = [](TickRecord& r) {
-        if (r.tick == 33 || r.tick == 95) r.hash.leaves[0] ^= 1;
-    }, .keyframe = {}});
+    const Bytes changed =
+        rewritten(record_small_world({.keyframe_every = 10}), {.header = {},
+                                                               .tick =
+                                                                   [](TickRecord& r) {
+                                                                       if (r.tick == 33 || r.tick == 95)
+                                                                           r.hash.leaves[0] ^= 1;
+                                                                   },
+                                                               .keyframe = {}});
     CHECK(verified_both_ways(changed).first_divergent_tick == 33);
 }
 
 TEST_CASE("verify: stretches behind a divergence are not even read") {
     const auto diverging_at = [](std::uint64_t tick) {
-        return rewritten(record_small_world({.keyframe_every = 10}), {.header = {}, .tick = [tick](TickRecord& r) {
-            if (r.tick == tick) r.hash.leaves[0] ^= 1;
-        }, .keyframe = {}});
+        return rewritten(record_small_world({.keyframe_every = 10}), {.header = {},
+                                                                      .tick =
+                                                                          [tick](TickRecord& r) {
+                                                                              if (r.tick == tick) r.hash.leaves[0] ^= 1;
+                                                                          },
+                                                                      .keyframe = {}});
     };
     const auto reads = [](const Bytes& file, sim::Executor* stretches) {
         const CountingSource source(file);
@@ -224,8 +241,8 @@ TEST_CASE("verify: a file that was not closed, or was torn, is the same as far a
     const Bytes whole = record_small_world({.ticks = 40, .keyframe_every = 15});
     const auto parts = test::pieces(whole);
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        for (const std::uint64_t cut : {parts[i].position.offset, parts[i].position.offset + 11,
-                                        parts[i].position.offset + parts[i].size - 1}) {
+        for (const std::uint64_t cut :
+             {parts[i].position.offset, parts[i].position.offset + 11, parts[i].position.offset + parts[i].size - 1}) {
             const VerifyReport report = verify_small_world(std::span(whole).first(static_cast<std::size_t>(cut)));
             REQUIRE(report.verdict == Verdict::same);
             REQUIRE(report.ticks == parts[i].ticks_before);
@@ -233,7 +250,8 @@ TEST_CASE("verify: a file that was not closed, or was torn, is the same as far a
             REQUIRE_FALSE(report.error.message.empty());
         }
     }
-    const VerifyReport nothing = verify_small_world(std::span(whole).first(static_cast<std::size_t>(parts[0].size - 1)));
+    const VerifyReport nothing =
+        verify_small_world(std::span(whole).first(static_cast<std::size_t>(parts[0].size - 1)));
     CHECK(nothing.verdict == Verdict::unreadable);
     CHECK(verify_small_world({}).verdict == Verdict::unreadable);
 }
@@ -253,8 +271,9 @@ TEST_CASE("verify: no flipped bit leaves a recording the same") {
 }
 
 TEST_CASE("verify: another engine version is refused, both named") {
-    const Bytes changed = rewritten(record_small_world({.ticks = 3}),
-                                    {.header = [](FileHeader& h) { h.engine_version += 41; }, .tick = {}, .keyframe = {}});
+    const Bytes changed =
+        rewritten(record_small_world({.ticks = 3}),
+                  {.header = [](FileHeader& h) { h.engine_version += 41; }, .tick = {}, .keyframe = {}});
     const VerifyReport report = verify_small_world(changed);
     CHECK(report.verdict == Verdict::unreadable);
     CHECK(report.error.code == ErrorCode::version_mismatch);
@@ -264,10 +283,13 @@ TEST_CASE("verify: another engine version is refused, both named") {
 
 TEST_CASE("verify: a tick rate that is not the scene's, or a scene that cannot be loaded, is unreadable") {
     const Bytes file = record_small_world({.ticks = 3});
-    const Bytes changed = rewritten(file, {.header = [](FileHeader& h) { h.tick_rate_hz = 61.0f; }, .tick = {}, .keyframe = {}});
+    const Bytes changed =
+        rewritten(file, {.header = [](FileHeader& h) { h.tick_rate_hz = 61.0f; }, .tick = {}, .keyframe = {}});
     CHECK(verify_small_world(changed).verdict == Verdict::unreadable);
     VerifyOptions options;
-    options.load_scene = [](const FileHeader&) { return Result<sim::WorldDef>(Error{ErrorCode::corrupt, "scene", "no"}); };
+    options.load_scene = [](const FileHeader&) {
+        return Result<sim::WorldDef>(Error{ErrorCode::corrupt, "scene", "no"});
+    };
     const VerifyReport report = verify(MemorySource(file), options);
     CHECK(report.verdict == Verdict::unreadable);
     CHECK(report.error.place == "scene");

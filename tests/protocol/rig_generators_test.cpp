@@ -1,5 +1,6 @@
-// What the generators of rigs have in common, and rope ladders: each field reaches every body or joint that it speaks of, is in the
-// scene's hash and is checked; what is generated breaks where it is overloaded, and collides with what it is told to.
+// What the generators of rigs have in common, and rope ladders: each field reaches every body or joint that it speaks
+// of, is in the scene's hash and is checked; what is generated breaks where it is overloaded, and collides with what it
+// is told to.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -25,7 +26,8 @@ std::string error_of(const std::string& text) {
 
 std::string scene_of(const std::string& generator, const std::string& rest = "") {
     return R"({"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}, {"name": "rung", "box": {"half_extents": [0.03, 0.03, 0.25]}}],
-        "generators": [{"name": "rig", )" + generator + "}]" + rest + "}";
+        "generators": [{"name": "rig", )" +
+           generator + "}]" + rest + "}";
 }
 
 // Of each kind, open for further fields.
@@ -62,8 +64,10 @@ std::unique_ptr<sim::World> world_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a rope ladder's rungs hang from the top down, its links gap by gap, its sockets halfway between neighbours") {
-    const std::string fields = R"("rungs": 3, "links": 2, "step": [0.1, -0.6, 0], "across": [0, 0.2, 0.8], "origin": [1, 5, 2],
+TEST_CASE(
+    "a rope ladder's rungs hang from the top down, its links gap by gap, its sockets halfway between neighbours") {
+    const std::string fields =
+        R"("rungs": 3, "links": 2, "step": [0.1, -0.6, 0], "across": [0, 0.2, 0.8], "origin": [1, 5, 2],
         "rung_shape": "rung", "link_shape": "bead")";
     const Result<LoadedScene> loaded = load_text(scene_of("\"rope_ladder\": {" + fields + "}"));
     REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
@@ -72,7 +76,8 @@ TEST_CASE("a rope ladder's rungs hang from the top down, its links gap by gap, i
     REQUIRE(bodies.size() == 3 + 3 * 2 * 2);
     REQUIRE(joints.size() == 3 * 2 * 3);
     const auto on_rope = [](double pitches, double side) {
-        return sim::Vec3{static_cast<float>(1 + 0.1 / 3 * pitches), static_cast<float>(5 - 0.2 * pitches + side * 0.2), static_cast<float>(2 + side * 0.8)};
+        return sim::Vec3{static_cast<float>(1 + 0.1 / 3 * pitches), static_cast<float>(5 - 0.2 * pitches + side * 0.2),
+                         static_cast<float>(2 + side * 0.8)};
     };
     for (std::uint32_t i = 0; i < bodies.size(); ++i) {
         CAPTURE(i);
@@ -89,7 +94,10 @@ TEST_CASE("a rope ladder's rungs hang from the top down, its links gap by gap, i
     for (std::uint32_t k = 0; k < joints.size(); ++k) {
         CAPTURE(k);
         const std::uint32_t gap = k / 6, side = k / 3 % 2, place = k % 3, link = 3 + 4 * gap + 2 * side + place;
-        const std::uint32_t above = place > 0 ? link - 1 : gap > 0 ? gap - 1 : sim::kNone, below = place < 2 ? link : gap;
+        const std::uint32_t above = place > 0 ? link - 1
+                                    : gap > 0 ? gap - 1
+                                              : sim::kNone,
+                            below = place < 2 ? link : gap;
         CHECK(joints[k].body_a == above);
         CHECK(joints[k].body_b == below);
         const auto& ball = std::get<sim::BallSocket>(joints[k].constraint);
@@ -105,9 +113,12 @@ TEST_CASE("a rope ladder's rungs hang from the top down, its links gap by gap, i
 
 TEST_CASE("a rope ladder without links is a bridge that hangs by its first end") {
     const std::string place = R"("step": [0, -0.3, 0], "across": [0, 0, 0.5], "origin": [0, 4, 0])";
-    const Result<LoadedScene> ladder = load_text(scene_of(R"("rope_ladder": {"rungs": 4, "links": 0, "rung_shape": "rung", )" + place + "}"));
-    const Result<LoadedScene> defaults = load_text(scene_of(R"("rope_ladder": {"rungs": 4, "links": 0, "rung_shape": "rung", "origin": [0, 4, 0]})"));
-    const Result<LoadedScene> bridge = load_text(scene_of(R"("bridge": {"count": 4, "ends": "first", "shape": "rung", )" + place + "}"));
+    const Result<LoadedScene> ladder =
+        load_text(scene_of(R"("rope_ladder": {"rungs": 4, "links": 0, "rung_shape": "rung", )" + place + "}"));
+    const Result<LoadedScene> defaults =
+        load_text(scene_of(R"("rope_ladder": {"rungs": 4, "links": 0, "rung_shape": "rung", "origin": [0, 4, 0]})"));
+    const Result<LoadedScene> bridge =
+        load_text(scene_of(R"("bridge": {"count": 4, "ends": "first", "shape": "rung", )" + place + "}"));
     REQUIRE(ladder.ok());
     REQUIRE(defaults.ok());
     REQUIRE(bridge.ok());
@@ -121,7 +132,9 @@ TEST_CASE("a rope ladder without links is a bridge that hangs by its first end")
     CHECK(hash(defaults) == hash(bridge));
 }
 
-TEST_CASE("mass, damping, filter, breaking force and spring reach all that a rig's generator makes, and are in the scene's hash") {
+TEST_CASE(
+    "mass, damping, filter, breaking force and spring reach all that a rig's generator makes, and are in the scene's "
+    "hash") {
     for (const Kind& kind : kKinds) {
         CAPTURE(std::string(kind.fields));
         const Result<LoadedScene> plain = load_text(scene_of(kind, ""));
@@ -137,7 +150,8 @@ TEST_CASE("mass, damping, filter, breaking force and spring reach all that a rig
             CHECK(made.break_force_n == sim::kNoLimit);
             CHECK(spring_of(made).frequency_hz == 0.0f);
         }
-        const std::string all = R"("mass_kg": 3, "linear_damping": 0.25, "angular_damping": 0.5, "collide": true, "category": 4, "mask": 11,
+        const std::string all =
+            R"("mass_kg": 3, "linear_damping": 0.25, "angular_damping": 0.5, "collide": true, "category": 4, "mask": 11,
             "break_force_n": 900, "spring": {"frequency_hz": 5, "damping_ratio": 0.7, "max_recovery_speed": 2})";
         const Result<LoadedScene> set = load_text(scene_of(kind, all));
         REQUIRE_MESSAGE(set.ok(), error_of(scene_of(kind, all)));
@@ -188,7 +202,8 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         has(scene_of(kind, "\"angular_damping\": inf"), place + "angular_damping: is inf; give a number from 0 to");
         has(scene_of(kind, "\"break_force_n\": -1"), place + "break_force_n: is -1; give a number from 0 to");
         has(scene_of(kind, "\"break_force_n\": nan"), place + "break_force_n: is nan");
-        has(scene_of(kind, R"("spring": {"frequency_hz": -1})"), place + "spring.frequency_hz: is -1; give a number from 0 to");
+        has(scene_of(kind, R"("spring": {"frequency_hz": -1})"),
+            place + "spring.frequency_hz: is -1; give a number from 0 to");
         has(scene_of(kind, R"("spring": {"damping_ratio": inf})"), place + "spring.damping_ratio: is inf");
         // Where nothing collides, a filter says what does not happen; chains have had both, and still may.
         const bool chain = std::string(kind.name) == "chain";
@@ -197,23 +212,31 @@ TEST_CASE("errors of the generators of rigs name the field and the mend") {
         has(scene_of(kind, R"("collide": false, "mask": 2)"), chain ? "no error" : place + "mask: " + refused);
     }
     const auto ladder = [](const std::string& fields) { return scene_of("\"rope_ladder\": {" + fields + "}"); };
-    const std::string shapes = R"("rung_shape": "rung", "link_shape": "bead")", place = "test.json:2: generators[0].rope_ladder.";
+    const std::string shapes = R"("rung_shape": "rung", "link_shape": "bead")",
+                      place = "test.json:2: generators[0].rope_ladder.";
     has(ladder(shapes + ", \"rungs\": 0"), place + "rungs: is 0; give at least 1");
     has(ladder(shapes + ", \"step\": [0, 0, 0]"), place + "step: is 0; give the vector from one rung to the next (m)");
-    has(ladder(shapes + ", \"across\": [0, 0, 0]"), place + "across: is 0; give the vector from one rope to the other (m)");
+    has(ladder(shapes + ", \"across\": [0, 0, 0]"),
+        place + "across: is 0; give the vector from one rope to the other (m)");
     const std::string at = "test.json:2: generators[0].";
-    has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"), at + "bridge.step: is 0; give the vector from one plank to the next (m)");
-    has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"), at + "bridge.across: is 0; give the vector from one row of joints to the other (m)");
-    has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"), at + "net.column_step: is 0; give the vector from one column to the next (m)");
-    has(scene_of(R"("net": {"shape": "bead", "row_step": [0, 0, 0]})"), at + "net.row_step: is 0; give the vector from one row to the next (m)");
+    has(scene_of(R"("bridge": {"shape": "rung", "step": [0, 0, 0]})"),
+        at + "bridge.step: is 0; give the vector from one plank to the next (m)");
+    has(scene_of(R"("bridge": {"shape": "rung", "across": [0, 0, 0]})"),
+        at + "bridge.across: is 0; give the vector from one row of joints to the other (m)");
+    has(scene_of(R"("net": {"shape": "bead", "column_step": [0, 0, 0]})"),
+        at + "net.column_step: is 0; give the vector from one column to the next (m)");
+    has(scene_of(R"("net": {"shape": "bead", "row_step": [0, 0, 0]})"),
+        at + "net.row_step: is 0; give the vector from one row to the next (m)");
     has(ladder(shapes + ", \"step\": [0, nan, 0]"), place + "step.y: is nan");
     has(ladder(shapes + ", \"across\": [0, 0, 1e9]"), place + "across.z: is 1e+09");
     has(ladder(shapes + ", \"origin\": [0, inf, 0]"), place + "origin.y: is inf");
-    has(ladder(shapes + ", \"rungs\": 100000"), "test.json:2: generators[0]: puts body 13653 farther than 4096 m from the origin");
+    has(ladder(shapes + ", \"rungs\": 100000"),
+        "test.json:2: generators[0]: puts body 13653 farther than 4096 m from the origin");
     has(ladder(R"("link_shape": "bead")"), place + "rung_shape: is missing");
     has(ladder(R"("rung_shape": "rung")"), place + "link_shape: is missing");
     has(ladder(R"("rung_shape": "rung", "links": 0)"), "no error");
-    has(ladder(R"("rung_shape": "rung", "links": 0, "link_shape": "bread")"), place + "link_shape: no shape is called \"bread\"; did you mean \"bead\"?");
+    has(ladder(R"("rung_shape": "rung", "links": 0, "link_shape": "bread")"),
+        place + "link_shape: no shape is called \"bread\"; did you mean \"bead\"?");
     has(ladder(shapes + ", \"material\": \"hemp\""), place + "material: no material is called \"hemp\"");
 }
 
@@ -223,20 +246,29 @@ TEST_CASE("a generated rig breaks where a load is too much for its break_force_n
         std::uint32_t joints;
         int rig_joints;
     };
-    // A crate of 100 kg at the end: 1,000 N, by two ropes half of it each; several times as much where the chain swings.
-    for (const Load& load : {Load{"chain", R"("chain": {"links": 6, "shape": "bead", )", "5", "[1.375, 0, 0]", 6, 4},
-                             Load{"chain, joint by joint", R"("chain": {"links": 3, "shape": "bead", )", "2", "[0.625, 0, 0]", 3, 0},
-                             Load{"tree", R"("tree": {"branches": 1, "levels": 4, "shape": "bead", )", "3", "[0, -0.875, 0]", 4, 4},
-                             Load{"bridge", R"("bridge": {"count": 4, "ends": "first", "step": [0, -0.3, 0], "shape": "rung", )", "3", "[0, -1.05, 0]", 8, 4},
-                             Load{"rope_ladder", R"("rope_ladder": {"rungs": 4, "links": 1, "rung_shape": "rung", "link_shape": "bead", )", "3", "[0, -1.125, 0]", 16, 4}}) {
+    // A crate of 100 kg at the end: 1,000 N, by two ropes half of it each; several times as much where the chain
+    // swings.
+    for (const Load& load :
+         {Load{"chain", R"("chain": {"links": 6, "shape": "bead", )", "5", "[1.375, 0, 0]", 6, 4},
+          Load{"chain, joint by joint", R"("chain": {"links": 3, "shape": "bead", )", "2", "[0.625, 0, 0]", 3, 0},
+          Load{"tree", R"("tree": {"branches": 1, "levels": 4, "shape": "bead", )", "3", "[0, -0.875, 0]", 4, 4},
+          Load{"bridge", R"("bridge": {"count": 4, "ends": "first", "step": [0, -0.3, 0], "shape": "rung", )", "3",
+               "[0, -1.05, 0]", 8, 4},
+          Load{"rope_ladder", R"("rope_ladder": {"rungs": 4, "links": 1, "rung_shape": "rung", "link_shape": "bead", )",
+               "3", "[0, -1.125, 0]", 16, 4}}) {
         CAPTURE(std::string(load.name));
         for (const bool breaks : {true, false}) {
             CAPTURE(breaks);
-            const std::string solver = R"(, "solver": {"rig_iterations": 40, "rig_joints": )" + std::to_string(load.rig_joints) + "}";
-            const std::string rig = std::string(load.generator) + "\"mass_kg\": 2, \"linear_damping\": 1, \"break_force_n\": " + (breaks ? "300}" : "20000}");
-            const std::string rest = R"(, "solver": {"rig_iterations": 40, "rig_joints": )" + std::to_string(load.rig_joints) +
-                                     R"(}, "bodies": [{"name": "crate", "shape": "bead", "mass_kg": 100, "mask": 0, "position": )" + load.at +
-                                     R"(}], "joints": [{"a": "crate", "b": "rig[)" + load.end + R"(]", "ball_socket": {"at": )" + load.at + "}}]";
+            const std::string solver =
+                R"(, "solver": {"rig_iterations": 40, "rig_joints": )" + std::to_string(load.rig_joints) + "}";
+            const std::string rig =
+                std::string(load.generator) +
+                "\"mass_kg\": 2, \"linear_damping\": 1, \"break_force_n\": " + (breaks ? "300}" : "20000}");
+            const std::string rest =
+                R"(, "solver": {"rig_iterations": 40, "rig_joints": )" + std::to_string(load.rig_joints) +
+                R"(}, "bodies": [{"name": "crate", "shape": "bead", "mass_kg": 100, "mask": 0, "position": )" +
+                load.at + R"(}], "joints": [{"a": "crate", "b": "rig[)" + load.end + R"(]", "ball_socket": {"at": )" +
+                load.at + "}}]";
             const auto world = world_of(scene_of(rig, rest));
             const std::uint32_t whole = world->stats().joints;
             CHECK(whole == load.joints + 1);
@@ -259,18 +291,21 @@ TEST_CASE("a generated rig breaks where a load is too much for its break_force_n
 TEST_CASE("a net collides with the ground, and with itself only where its category meets its mask") {
     // Beads that overlap with those across the meshes, weightless, then fallen.
     const auto net = [](const char* filter, bool falls) {
-        return R"({"scene_version": 1, "gravity": [0, )" + std::string(falls ? "-10" : "0") + R"(, 0], "solver": {"sleep": false},
+        return R"({"scene_version": 1, "gravity": [0, )" + std::string(falls ? "-10" : "0") +
+               R"(, 0], "solver": {"sleep": false},
             "shapes": [{"name": "bead", "sphere": {"radius": 0.2}}, {"name": "floor", "plane": {}}],
             "bodies": [{"type": "static", "shape": "floor"}],
-            "generators": [{"net": {"columns": 3, "rows": 3, "centred": true, "origin": [0, 0.5, 0], "shape": "bead", "linear_damping": 1, )" + filter + "}}]}";
+            "generators": [{"net": {"columns": 3, "rows": 3, "centred": true, "origin": [0, 0.5, 0], "shape": "bead", "linear_damping": 1, )" +
+               filter + "}}]}";
     };
     struct Way {
         const char* filter;
         bool itself, floor;
     };
-    for (const Way& way : {Way{R"("collide": true)", true, true}, Way{R"("collide": true, "category": 2)", true, true},
-                           Way{R"("collide": true, "category": 2, "mask": 4294967293)", false, true},
-                           Way{R"("collide": true, "category": 2, "mask": 2)", true, false}, Way{R"("collide": false)", false, false}}) {
+    for (const Way& way :
+         {Way{R"("collide": true)", true, true}, Way{R"("collide": true, "category": 2)", true, true},
+          Way{R"("collide": true, "category": 2, "mask": 4294967293)", false, true},
+          Way{R"("collide": true, "category": 2, "mask": 2)", true, false}, Way{R"("collide": false)", false, false}}) {
         CAPTURE(std::string(way.filter));
         const auto still = world_of(net(way.filter, false));
         still->step();
@@ -289,7 +324,8 @@ TEST_CASE("a net collides with the ground, and with itself only where its catego
 TEST_CASE("every generator of rigs can be told to collide with all else, but not with itself") {
     for (const Kind& kind : kKinds) {
         CAPTURE(std::string(kind.fields));
-        const Result<LoadedScene> scene = load_text(scene_of(kind, R"("collide": true, "category": 2, "mask": 4294967293)"));
+        const Result<LoadedScene> scene =
+            load_text(scene_of(kind, R"("collide": true, "category": 2, "mask": 4294967293)"));
         REQUIRE(scene.ok());
         const sim::BodyDef other;
         for (const sim::BodyDef& body : scene->world.bodies) {

@@ -1,4 +1,5 @@
-// Golden hashes of the scenes that ship: a scene file, its conversion and the world together. Driven, where players have seats.
+// Golden hashes of the scenes that ship: a scene file, its conversion and the world together. Driven, where players
+// have seats.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,9 +63,11 @@ std::string course_of(const sim::WorldDef& def, const Course& course) {
             world = created(def, course.target);
             REQUIRE(world->restore(saved).ok());
         }
-        world->step(def.slots.empty() ? std::vector<sim::Command>{} : player(tick), course.backward ? &backward : nullptr);
+        world->step(def.slots.empty() ? std::vector<sim::Command>{} : player(tick),
+                    course.backward ? &backward : nullptr);
         if ((tick + 1) % 30 != 0) continue;
-        text << tick + 1 << ' ' << std::hex << std::setw(16) << std::setfill('0') << world->hash().root << std::dec << '\n';
+        text << tick + 1 << ' ' << std::hex << std::setw(16) << std::setfill('0') << world->hash().root << std::dec
+             << '\n';
     }
     return text.str();
 }
@@ -92,13 +95,15 @@ std::vector<std::string> gallery() {
 
 }  // namespace
 
-TEST_CASE("golden hashes of the scenes that ship hold on every target, whatever the order of tasks, and through a restore") {
+TEST_CASE(
+    "golden hashes of the scenes that ship hold on every target, whatever the order of tasks, and through a restore") {
     struct Shipped {
         std::string name;
         std::uint64_t ticks;
     };
-    for (const Shipped& shipped : {Shipped{"yard", 120}, Shipped{"rain", 60}, Shipped{"ragdolls", 60}, Shipped{"pyramid", 60},
-                                   Shipped{"chains", 60}, Shipped{"vehicle", 120}, Shipped{"necklaces", 30}}) {
+    for (const Shipped& shipped :
+         {Shipped{"yard", 120}, Shipped{"rain", 60}, Shipped{"ragdolls", 60}, Shipped{"pyramid", 60},
+          Shipped{"chains", 60}, Shipped{"vehicle", 120}, Shipped{"necklaces", 30}}) {
         const std::string& name = shipped.name;
         const std::uint64_t ticks = shipped.ticks;
         CAPTURE(name);

@@ -62,10 +62,9 @@ TEST_CASE("a small scene that asks for 10^12 bodies is refused before anything i
     };
     for (const char* generator : scenes) {
         const long before = peak_kib();
-        const auto text =
-            bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+        const auto text = bytes_of(std::string(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
                                  "templates": [{"name": "t", "bodies": [{"shape": "s"}]}], "generators": [)") +
-                     generator + "]}");
+                                   generator + "]}");
         const Result<LoadedScene> loaded = load_scene(text, "big.json");
         REQUIRE_FALSE(loaded.ok());
         CHECK(loaded.error().code == ErrorCode::limit_reached);
@@ -102,7 +101,8 @@ TEST_CASE("nesting, size and names are bounded") {
 
 TEST_CASE("an error of a limit carries the limit's name") {
     const auto message = [](const std::string& rest) {
-        const Result<LoadedScene> loaded = load_scene(bytes_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], )" + rest + "}"), "x.json");
+        const Result<LoadedScene> loaded = load_scene(
+            bytes_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], )" + rest + "}"), "x.json");
         return loaded ? std::string("accepted") : loaded.error().to_string();
     };
     const auto list = [](const char* field, const std::string& one, int count) {
@@ -117,11 +117,13 @@ TEST_CASE("an error of a limit carries the limit's name") {
     const Case cases[] = {
         {list("slots", "{}", 257), "slots: has 257 entries; at most 256 are accepted (kMaxSlots)"},
         {list("templates", "{}", 10'001), "templates: has 10001 entries; at most 10000 are accepted (kMaxTemplates)"},
-        {list("generators", "{}", 10'001), "generators: has 10001 entries; at most 10000 are accepted (kMaxGenerators)"},
+        {list("generators", "{}", 10'001),
+         "generators: has 10001 entries; at most 10000 are accepted (kMaxGenerators)"},
         {R"("generators": [{"rain": {)" + list("shapes", "\"s\"", 17) + "}}]", "(kMaxRainShapes)"},
         {R"("generators": [{"tree": {"levels": 21, "branches": 1, "shape": "s"}}])", "(kMaxTreeLevels)"},
         {R"("materials": [{"name": ")" + std::string(121, 'n') + "\"}]", "(kMaxNameBytes)"},
-        {R"("slots": [{"name": "p"}], "bodies": [{"name": "b", "shape": "s"}], "actuators": [{"slot": "p", "weights": [1,1,1,1,1,1,1,1,1], "force": {"body": "b"}}])", "(kControlChannels)"},
+        {R"("slots": [{"name": "p"}], "bodies": [{"name": "b", "shape": "s"}], "actuators": [{"slot": "p", "weights": [1,1,1,1,1,1,1,1,1], "force": {"body": "b"}}])",
+         "(kControlChannels)"},
         {list("bounds", "{}", 10'001), "bounds: has 10001 entries; at most 10000 are accepted (kMaxSceneBounds)"},
         {R"("rigs": [{"bodies": [")" + std::string(121, 'n') + "\"]}]", "(kMaxNameBytes)"},
         {R"("substeps": 65)", "(kMaxSubsteps)"},
@@ -129,14 +131,23 @@ TEST_CASE("an error of a limit carries the limit's name") {
         {R"("solver": {"coupling_iterations": 17})", "(kMaxCouplingIterations)"},
         {R"("gravity": )" + std::string(100, '['), "(kMaxJsonDepth)"},
     };
-    for (const Case& one : cases) CHECK_MESSAGE(message(one.scene).find(one.says) != std::string::npos, message(one.scene));
+    for (const Case& one : cases)
+        CHECK_MESSAGE(message(one.scene).find(one.says) != std::string::npos, message(one.scene));
     const auto shaped = [&](const std::string& form) {
-        const Result<LoadedScene> loaded = load_scene(bytes_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}, {)" + form + "}]}"), "x.json");
+        const Result<LoadedScene> loaded = load_scene(
+            bytes_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}, {)" + form + "}]}"), "x.json");
         return loaded ? std::string("accepted") : loaded.error().to_string();
     };
-    const std::string hull = shaped("\"hull\": {" + list("points", "[0, 0, 0]", 65'537) + "}"), compound = shaped("\"compound\": {" + list("children", "{\"shape\": \"s\"}", 65'537) + "}");
-    CHECK_MESSAGE(hull.find("shapes[1].hull.points: has 65537 entries; at most 65536 are accepted (kMaxHullPoints)") != std::string::npos, hull);
-    CHECK_MESSAGE(compound.find("shapes[1].compound.children: has 65537 entries; at most 65536 are accepted (kMaxCompoundChildren)") != std::string::npos, compound);
+    const std::string hull = shaped("\"hull\": {" + list("points", "[0, 0, 0]", 65'537) + "}"),
+                      compound = shaped("\"compound\": {" + list("children", "{\"shape\": \"s\"}", 65'537) + "}");
+    CHECK_MESSAGE(hull.find("shapes[1].hull.points: has 65537 entries; at most 65536 are accepted (kMaxHullPoints)") !=
+                      std::string::npos,
+                  hull);
+    CHECK_MESSAGE(
+        compound.find(
+            "shapes[1].compound.children: has 65537 entries; at most 65536 are accepted (kMaxCompoundChildren)") !=
+            std::string::npos,
+        compound);
 }
 
 TEST_CASE("a binary scene that shares one long string or one table among many is refused by its size unpacked") {

@@ -199,7 +199,8 @@ TEST_CASE("collision modes come through JSON, binary and JSON again") {
 
 TEST_CASE("the old key of continuous bodies is refused with what to write in its place, unknown modes with the known") {
     const auto error_with = [](const std::string& field) {
-        return error_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "bodies": [{"shape": "s", )" + field + "}]}");
+        return error_of(R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}], "bodies": [{"shape": "s", )" +
+                        field + "}]}");
     };
     CHECK(error_with("\"continuous\": true").find("write \"collision_mode\": \"continuous\"") != std::string::npos);
     CHECK(error_with("\"continuous\": false") == "no error");
@@ -340,15 +341,25 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     has("{\"scene_version\": 2}", "test.json:1: scene_version: is 2; this program reads up to 1");
     CHECK(load_text("{\"scene_version\": 2}").error().code == ErrorCode::version_mismatch);
     has(scene("\"boddies\": []"), "test.json:3: boddies: unknown field \"boddies\"; did you mean \"bodies\"?");
-    has(scene("\"substeps\": \"four\""), "test.json:3: substeps: is the string \"four\"; write a number, without quotes");
-    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"), "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\"? BodyType has the words dynamic, static, kinematic");
+    has(scene("\"substeps\": \"four\""),
+        "test.json:3: substeps: is the string \"four\"; write a number, without quotes");
+    has(scene("\"bodies\": [{\"type\": \"dynamo\"}]"),
+        "bodies[0].type: unknown word \"dynamo\"; did you mean \"dynamic\"? BodyType has the words dynamic, static, "
+        "kinematic");
     has(scene("\"name\": \"" + std::string(500, 'x') + "\", \"gravity\": [0, -10]"), "xxx\", \"gravity\": [0, -10]");
-    has(R"({"bodies": [{}, {"position": "up"}]})", "bodies[1].position: string constant where an object belongs; write {...}, for a vector [x, y, z]");
-    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}", ":3: bodies[1].locks[0]: a list is written where one value belongs; write a number, true or false, or a word of the schema");
-    has("{\"bodies\": [{\"name\": \"a\"},\n {\"position\":\n [1, 2]}]}", ":3: bodies[1].position: wrong number of unnamed fields in table vector; write all of them, for a vector [x, y, z]");
-    has(R"({"bodies": [{"name": "a", "masss_kg": 3}]})", "bodies[0].masss_kg: unknown field \"masss_kg\"; did you mean \"mass_kg\"?");
+    has(R"({"bodies": [{}, {"position": "up"}]})",
+        "bodies[1].position: string constant where an object belongs; write {...}, for a vector [x, y, z]");
+    has("{\"bodies\": [{\"name\": \"a[,{:\"}, // {[\n /* {[ \n */ {\"locks\": [1]}]}",
+        ":3: bodies[1].locks[0]: a list is written where one value belongs; write a number, true or false, or a word "
+        "of the schema");
+    has("{\"bodies\": [{\"name\": \"a\"},\n {\"position\":\n [1, 2]}]}",
+        ":3: bodies[1].position: wrong number of unnamed fields in table vector; write all of them, for a vector [x, "
+        "y, z]");
+    has(R"({"bodies": [{"name": "a", "masss_kg": 3}]})",
+        "bodies[0].masss_kg: unknown field \"masss_kg\"; did you mean \"mass_kg\"?");
     has(R"({"bodies": {"name": "a"}})", "bodies: an object where a list belongs; write [...]");
-    has("{\"gravity\": [0, -10]" + std::string(1'000'000, '\n') + "}", "wrong number of unnamed fields in table vector");  // soon said
+    has("{\"gravity\": [0, -10]" + std::string(1'000'000, '\n') + "}",
+        "wrong number of unnamed fields in table vector");  // soon said
     has(scene("\"bodies\": [\n{},\n{\"possition\": [0, 0, 0]}]"),
         "test.json:5: bodies[1].possition: unknown field \"possition\"; did you mean \"position\"?");
     has(scene("\"bodies\": [{\"position\": [0, 0]}]"), "test.json:3");
@@ -405,15 +416,17 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
         "actuators[0].motor.joint: \"w\" has no target that this actuator sets");
     has(scene("\"slots\": [{\"template\": \"car\"}]"), "slots[0].template: no template is called \"car\"");
     const auto character = [&](const std::string& body, const std::string& actuator) {
-        return scene(R"("shapes": [{"name": "hero", "capsule": {"radius": 0.3}}, {"name": "crate", "box": {}}], "bodies": [{"name": "a", )" +
-                     body + R"(}], "slots": [{"name": "s"}], "actuators": [{"slot": "s", )" + actuator + "}]");
+        return scene(
+            R"("shapes": [{"name": "hero", "capsule": {"radius": 0.3}}, {"name": "crate", "box": {}}], "bodies": [{"name": "a", )" +
+            body + R"(}], "slots": [{"name": "s"}], "actuators": [{"slot": "s", )" + actuator + "}]");
     };
     const std::string hero = R"("shape": "hero", "locks": "angular_x angular_y angular_z")";
     has(character(hero, R"("walk": {"body": "b"})"), "actuators[0].walk.body: no body is called \"b\"");
     has(character(hero, R"("walk": {"body": "a", "step_height": 20})"), "actuators[0].walk.step_height: is 20");
     has(character(hero, R"("walk": {"body": "a", "max_slope_deg": 81})"), "actuators[0].walk.max_slope_deg: is 81");
     has(character(hero, R"("walk": {"body": "a", "max_force": 0})"), "actuators[0].walk.max_force: is 0");
-    const auto refused = [&](const std::string& body, const std::string& actuator, const std::string& part) {  // by the world
+    const auto refused = [&](const std::string& body, const std::string& actuator,
+                             const std::string& part) {  // by the world
         const Result<LoadedScene> loaded = load_text(character(body, actuator));
         REQUIRE(loaded.ok());
         const auto world = sim::World::create(loaded->world);
@@ -422,12 +435,14 @@ TEST_CASE("an error names the file, the place inside it and the mend") {
     };
     refused(R"("shape": "crate", "locks": "angular_x angular_y angular_z")", R"("walk": {"body": "a"})",
             "actuators[0].body: is not a character: make it a dynamic capsule");
-    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})", "actuators[0].body: is not a character");
+    refused(R"("shape": "hero", "locks": "angular_x")", R"("walk": {"body": "a"})",
+            "actuators[0].body: is not a character");
     refused(hero, R"("jump": {"body": "a"})", "actuators[0].body: has no walk actuator, which a jump needs");
     has(character(hero, R"("walk": {"body": "a"}, "jump": {"body": "a"})"), "actuators[0]: needs exactly one of motor");
     has(scene(pair + "\"rigs\": [{}]"), "rigs[0].bodies: is empty; name a dynamic body");
     has(scene(pair + "\"rigs\": [{\"bodies\": [\"a\", \"c\"]}]"), "rigs[0].bodies[1]: no body is called \"c\"");
-    has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": [{\"bodies\": [\"f\"]}]"),
+    has(scene(shape + "\"bodies\": [{\"name\": \"f\", \"type\": \"static\", \"shape\": \"crate\"}], \"rigs\": "
+                      "[{\"bodies\": [\"f\"]}]"),
         "rigs[0].bodies[0]: \"f\" is not dynamic");
     const auto bound = [&](const std::string& rest) { return scene(pair + "\"bounds\": [{" + rest + "}]"); };
     has(bound("\"of\": \"y\", \"least\": 0"), "bounds[0].body: is missing; name the body to measure");
@@ -466,10 +481,13 @@ TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about
         return R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
             "templates": [{"name": "pair", "bodies": [{"name": "low", "shape": "s", "linear_velocity": [0, 1, 0]},
                 {"name": "high", "shape": "s", "position": [0, 2, 0]}],
-                "joints": [{"name": "rod", "a": "low", "b": "high", "distance_limit": {}}])" + rest + R"(}],
-            "generators": [{"name": "c", "crowd": {)" + fields + "}}]}";
+                "joints": [{"name": "rod", "a": "low", "b": "high", "distance_limit": {}}])" +
+               rest + R"(}],
+            "generators": [{"name": "c", "crowd": {)" +
+               fields + "}}]}";
     };
-    const std::string grid = R"("template": "pair", "count": 7, "side_x": 3, "side_z": 2, "pitch_x": 4, "pitch_y": 5, "pitch_z": 6)";
+    const std::string grid =
+        R"("template": "pair", "count": 7, "side_x": 3, "side_z": 2, "pitch_x": 4, "pitch_y": 5, "pitch_z": 6)";
     const Result<LoadedScene> plain = load_text(crowd(grid));
     REQUIRE_MESSAGE(plain.ok(), error_of(crowd(grid)));
     const sim::WorldDef& world = plain->world;
@@ -477,7 +495,7 @@ TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about
     REQUIRE(world.joints.size() == 7);
     CHECK(world.bodies[3].name == "c[3]");
     CHECK(world.bodies[0].pose.position == sim::Vec3{-4.0f, 0.0f, -3.0f});
-    CHECK(world.bodies[9].pose.position == sim::Vec3{0.0f, 2.0f, 3.0f});   // the fifth copy's upper ball
+    CHECK(world.bodies[9].pose.position == sim::Vec3{0.0f, 2.0f, 3.0f});  // the fifth copy's upper ball
     CHECK(world.bodies[12].pose.position == sim::Vec3{-4.0f, 5.0f, -3.0f});
     CHECK(world.joints[6].body_a == 12);
     CHECK(world.joints[6].body_b == 13);
@@ -507,11 +525,15 @@ TEST_CASE("a crowd is copies of a template, side by side in layers, tilted about
     has(crowd(R"("template": "pair")", R"(, "actuators": [{"force": {"body": "low"}}])"), "a template with actuators");
 }
 
-TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, ladders by one, and their errors name the field") {
+TEST_CASE(
+    "trees branch level by level, rings close, bridges hang by both ends, ladders by one, and their errors name the "
+    "field") {
     const auto rig = [](const std::string& generator) {
-        return R"({"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], "generators": [{"name": "rig", )" + generator + "}]}";
+        return R"({"scene_version": 1, "shapes": [{"name": "bead", "sphere": {"radius": 0.1}}], "generators": [{"name": "rig", )" +
+               generator + "}]}";
     };
-    const Result<LoadedScene> tree = load_text(rig(R"("tree": {"branches": 3, "levels": 3, "shape": "bead", "origin": [1, 2, 3]})"));
+    const Result<LoadedScene> tree =
+        load_text(rig(R"("tree": {"branches": 3, "levels": 3, "shape": "bead", "origin": [1, 2, 3]})"));
     REQUIRE(tree.ok());
     REQUIRE(tree->world.bodies.size() == 13);
     REQUIRE(tree->world.joints.size() == 13);
@@ -527,7 +549,8 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
         CHECK(q.y < p.y);
     }
     for (const std::uint32_t branches : {2u, 3u, 5u}) {
-        const Result<LoadedScene> apart = load_text(rig("\"tree\": {\"branches\": " + std::to_string(branches) + R"(, "levels": 5, "shape": "bead"})"));
+        const Result<LoadedScene> apart = load_text(
+            rig("\"tree\": {\"branches\": " + std::to_string(branches) + R"(, "levels": 5, "shape": "bead"})"));
         REQUIRE(apart.ok());
         const auto& beads = apart->world.bodies;
         for (std::size_t a = 0; a < beads.size(); ++a) {
@@ -537,7 +560,8 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
             }
         }
     }
-    const Result<LoadedScene> ring = load_text(rig(R"("ring": {"count": 7, "spacing": 0.5, "shape": "bead", "attached": false, "collide": true})"));
+    const Result<LoadedScene> ring =
+        load_text(rig(R"("ring": {"count": 7, "spacing": 0.5, "shape": "bead", "attached": false, "collide": true})"));
     REQUIRE(ring.ok());
     REQUIRE(ring->world.bodies.size() == 7);
     REQUIRE(ring->world.joints.size() == 7);
@@ -546,7 +570,8 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
         CHECK(std::hypot(p.x - q.x, p.y - q.y, p.z - q.z) == doctest::Approx(0.5));
     }
     CHECK(ring->world.joints.back().body_b == 0);
-    const Result<LoadedScene> bridge = load_text(rig(R"("bridge": {"count": 4, "shape": "bead", "origin": [1, 2, 3]})"));
+    const Result<LoadedScene> bridge =
+        load_text(rig(R"("bridge": {"count": 4, "shape": "bead", "origin": [1, 2, 3]})"));
     REQUIRE(bridge.ok());
     REQUIRE(bridge->world.bodies.size() == 4);
     REQUIRE(bridge->world.joints.size() == 10);
@@ -555,16 +580,21 @@ TEST_CASE("trees branch level by level, rings close, bridges hang by both ends, 
     CHECK(std::get<sim::BallSocket>(bridge->world.joints[0].constraint).anchor_a == sim::Vec3{1.0f, 2.0f, 2.5f});
     CHECK(bridge->world.joints[9].body_a == sim::kNone);
     CHECK(std::get<sim::BallSocket>(bridge->world.joints[9].constraint).anchor_b == sim::Vec3{0.25f, 0.0f, 0.5f});
-    const Result<LoadedScene> ladder = load_text(rig(R"("bridge": {"count": 4, "shape": "bead", "ends": "first", "step": [0, -0.3, 0], "collide": false})"));
+    const Result<LoadedScene> ladder = load_text(
+        rig(R"("bridge": {"count": 4, "shape": "bead", "ends": "first", "step": [0, -0.3, 0], "collide": false})"));
     REQUIRE(ladder.ok());
     CHECK(ladder->world.joints.size() == 8);
-    CHECK(error_of(rig(R"("ring": {"count": 2, "shape": "bead"})")).find("generators[0].ring.count: is 2; give at least 3") != std::string::npos);
+    CHECK(error_of(rig(R"("ring": {"count": 2, "shape": "bead"})"))
+              .find("generators[0].ring.count: is 2; give at least 3") != std::string::npos);
     for (const char* kind : {"\"ring\": {\"count\": 5", "\"chain\": {\"links\": 5", "\"tree\": {\"levels\": 3"})
-        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}")).find(".spacing: is 0; give the distance from one link to the next (m)") !=
-              std::string::npos);
-    CHECK(error_of(rig(R"("chain": {"links": 5, "spacing": 1e16, "shape": "bead"})")).find("is 1e+16; give a number from -") != std::string::npos);
-    CHECK(error_of(rig(R"("tree": {"levels": 21, "branches": 1, "shape": "bead"})")).find("generators[0].tree.levels: is 21; give at most 20") != std::string::npos);
-    CHECK(error_of(rig(R"("tree": {"levels": 20, "branches": 1000, "shape": "bead"})")).find("1000000") != std::string::npos);
+        CHECK(error_of(rig(std::string(kind) + ", \"spacing\": 0, \"shape\": \"bead\"}"))
+                  .find(".spacing: is 0; give the distance from one link to the next (m)") != std::string::npos);
+    CHECK(error_of(rig(R"("chain": {"links": 5, "spacing": 1e16, "shape": "bead"})"))
+              .find("is 1e+16; give a number from -") != std::string::npos);
+    CHECK(error_of(rig(R"("tree": {"levels": 21, "branches": 1, "shape": "bead"})"))
+              .find("generators[0].tree.levels: is 21; give at most 20") != std::string::npos);
+    CHECK(error_of(rig(R"("tree": {"levels": 20, "branches": 1000, "shape": "bead"})")).find("1000000") !=
+          std::string::npos);
     CHECK(error_of(rig(R"("tree": {}, "ring": {})")).find("exactly one of") != std::string::npos);
     const std::string rigs = R"({"scene_version": 1, "solver": {"rig_iterations": 0}})";
     CHECK(error_of(rigs).find("solver.rig_iterations: is 0; give 1 to 256") != std::string::npos);

@@ -26,7 +26,8 @@ void says(const std::string& text, const std::string& part) {
 }
 
 std::string body(const std::string& fields) {
-    return R"({"scene_version": 1, "materials": [{"name": "wood"}], "shapes": [{"name": "s", "sphere": {}}], "bodies": [{"shape": "s", )" + fields + "}]}";
+    return R"({"scene_version": 1, "materials": [{"name": "wood"}], "shapes": [{"name": "s", "sphere": {}}], "bodies": [{"shape": "s", )" +
+           fields + "}]}";
 }
 
 }  // namespace
@@ -35,32 +36,38 @@ TEST_CASE("a string is refused where a number, a boolean or a word of the schema
     struct Case {
         const char *field, *says;
     };
-    for (const Case& one : {Case{R"("mass_kg": "3")", "bodies[0].mass_kg: is the string \"3\"; write a number, without quotes"},
-                            {R"("mass_kg": '3')", "bodies[0].mass_kg: is the string \"3\""},
-                            {R"("category": "7")", "bodies[0].category: is the string \"7\"; write a number"},
-                            {R"("user_data": "0x10")", "bodies[0].user_data: is the string"},
-                            {R"("mass_kg": "nan")", "bodies[0].mass_kg: is the string"},
-                            {R"("mass_kg": "")", "bodies[0].mass_kg: is the string \"\""},
-                            {R"("sensor": "true")", "bodies[0].sensor: is the string \"true\"; write true or false, without quotes"},
-                            {R"("sensor": "1")", "bodies[0].sensor: is the string \"1\"; write true or false"},
-                            {R"("type": "1")", "bodies[0].type: is the string \"1\"; write a word of BodyType"},
-                            {R"("position": [0, "1", 0])", "bodies[0].position[1]: is the string \"1\"; write a number"},
-                            {R"("position": {"x": 0, "y": "1", "z": 0})", "bodies[0].position.y: is the string \"1\""},
-                            {R"("locks": "linear_x linear_w")", "bodies[0].locks: unknown word \"linear_w\"; did you mean \"linear_x\"? AxisLock has the words linear_x, "},
-                            {R"("collision_mode": "static")", "unknown word \"static\"; CollisionMode has the words discrete, passive, continuous"}}) {
+    for (const Case& one :
+         {Case{R"("mass_kg": "3")", "bodies[0].mass_kg: is the string \"3\"; write a number, without quotes"},
+          {R"("mass_kg": '3')", "bodies[0].mass_kg: is the string \"3\""},
+          {R"("category": "7")", "bodies[0].category: is the string \"7\"; write a number"},
+          {R"("user_data": "0x10")", "bodies[0].user_data: is the string"},
+          {R"("mass_kg": "nan")", "bodies[0].mass_kg: is the string"},
+          {R"("mass_kg": "")", "bodies[0].mass_kg: is the string \"\""},
+          {R"("sensor": "true")", "bodies[0].sensor: is the string \"true\"; write true or false, without quotes"},
+          {R"("sensor": "1")", "bodies[0].sensor: is the string \"1\"; write true or false"},
+          {R"("type": "1")", "bodies[0].type: is the string \"1\"; write a word of BodyType"},
+          {R"("position": [0, "1", 0])", "bodies[0].position[1]: is the string \"1\"; write a number"},
+          {R"("position": {"x": 0, "y": "1", "z": 0})", "bodies[0].position.y: is the string \"1\""},
+          {R"("locks": "linear_x linear_w")",
+           "bodies[0].locks: unknown word \"linear_w\"; did you mean \"linear_x\"? AxisLock has the words linear_x, "},
+          {R"("collision_mode": "static")",
+           "unknown word \"static\"; CollisionMode has the words discrete, passive, continuous"}}) {
         says(body(one.field), one.says);
     }
     says(R"({"scene_version": "1"})", "s.json:1: scene_version: is the string \"1\"");
-    says(R"({"scene_version": 1, "shapes": [{"hull": {"points": [[0, 0, "0"]]}}]})", "shapes[0].hull.points[0][2]: is the string \"0\"");
-    says(R"({"scene_version": 1, "slots": [{"name": "a"}], "actuators": [{"slot": "a", "weights": [1, "2"]}]})", "actuators[0].weights[1]: is the string \"2\"");
+    says(R"({"scene_version": 1, "shapes": [{"hull": {"points": [[0, 0, "0"]]}}]})",
+         "shapes[0].hull.points[0][2]: is the string \"0\"");
+    says(R"({"scene_version": 1, "slots": [{"name": "a"}], "actuators": [{"slot": "a", "weights": [1, "2"]}]})",
+         "actuators[0].weights[1]: is the string \"2\"");
 }
 
 TEST_CASE("what is not strict JSON but was always taken, still is") {
-    for (const char* field : {"mass_kg: 3", "'mass_kg': 3", R"("mass_kg": 3, /* so */ // and
+    for (const char* field :
+         {"mass_kg: 3", "'mass_kg': 3", R"("mass_kg": 3, /* so */ // and
         "sensor": true,)",
-                              R"("type": dynamic)", R"("locks": angular_y)", R"("locks": 3)", R"("type": 0)", R"("category": 0x10)",
-                              R"("mass_kg": +3e0)", R"("position": null)", R"("$schema": "scene.schema.json")", R"("position": {x: 1, "y": 2, z: 3})",
-                              R"("name": "it \"is\" // no comment")", R"("sensor": 1)"})
+          R"("type": dynamic)", R"("locks": angular_y)", R"("locks": 3)", R"("type": 0)", R"("category": 0x10)",
+          R"("mass_kg": +3e0)", R"("position": null)", R"("$schema": "scene.schema.json")",
+          R"("position": {x: 1, "y": 2, z: 3})", R"("name": "it \"is\" // no comment")", R"("sensor": 1)"})
         CHECK_MESSAGE(error_of(body(field)) == "no error", field << ": " << error_of(body(field)));
     CHECK(error_of("\xef\xbb\xbf" + body("\"mass_kg\": 3")) == "no error");
 }
@@ -69,27 +76,37 @@ TEST_CASE("an unknown field is explained by the fields of the table that it stan
     struct Case {
         const char *field, *says;
     };
-    for (const Case& one : {Case{R"("mass": 3)", "bodies[0].mass: unknown field \"mass\"; did you mean \"mass_kg\"? Body has the fields name, type, shape, "},
-                            {R"("rotation": [0, 90, 0])", "did you mean \"rotation_deg\"?"},
-                            {R"("velocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
-                            {R"("friction": 0.5)", "did you mean \"material\"? (friction belongs to the material that is named here)"},
-                            {R"("fixed": true)", "did you mean \"type\"? (a body that never moves has \"type\": \"static\")"},
-                            {R"("size": [1, 1, 1])", "did you mean \"shape\"? (the size belongs to the shape that the body names)"},
-                            {R"("linearVelocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
-                            {R"("Mass_KG": 3)", "did you mean \"mass_kg\"?"},
-                            {R"("gravity": 1)", "did you mean \"gravity_scale\"?"},
-                            {R"("half_extents": [1, 1, 1])", "did you mean \"shape\"?"}}) {
+    for (const Case& one :
+         {Case{R"("mass": 3)",
+               "bodies[0].mass: unknown field \"mass\"; did you mean \"mass_kg\"? Body has the fields name, type, "
+               "shape, "},
+          {R"("rotation": [0, 90, 0])", "did you mean \"rotation_deg\"?"},
+          {R"("velocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
+          {R"("friction": 0.5)", "did you mean \"material\"? (friction belongs to the material that is named here)"},
+          {R"("fixed": true)", "did you mean \"type\"? (a body that never moves has \"type\": \"static\")"},
+          {R"("size": [1, 1, 1])", "did you mean \"shape\"? (the size belongs to the shape that the body names)"},
+          {R"("linearVelocity": [0, 1, 0])", "did you mean \"linear_velocity\"?"},
+          {R"("Mass_KG": 3)", "did you mean \"mass_kg\"?"},
+          {R"("gravity": 1)", "did you mean \"gravity_scale\"?"},
+          {R"("half_extents": [1, 1, 1])", "did you mean \"shape\"?"}}) {
         says(body(one.field), one.says);
     }
-    const auto shape = [](const std::string& form) { return R"({"scene_version": 1, "shapes": [{"name": "s", )" + form + "}]}"; };
-    says(shape(R"("box": {"size": [1, 1, 1]})"), "shapes[0].box.size: unknown field \"size\"; did you mean \"half_extents\"? (give half of each edge) BoxShape has the fields half_extents");
+    const auto shape = [](const std::string& form) {
+        return R"({"scene_version": 1, "shapes": [{"name": "s", )" + form + "}]}";
+    };
+    says(shape(R"("box": {"size": [1, 1, 1]})"),
+         "shapes[0].box.size: unknown field \"size\"; did you mean \"half_extents\"? (give half of each edge) BoxShape "
+         "has the fields half_extents");
     says(shape(R"("box": {"extents": [1, 1, 1]})"), "did you mean \"half_extents\"?");
     says(shape(R"("sphere": {"size": 1})"), "did you mean \"radius\"? SphereShape has the fields radius");
-    says(shape(R"("mesh": {"file": "hill.obj"})"), "did you mean \"vertices\"? (write the points in the scene; a scene does not name other files) MeshShape has the fields vertices, indices");
+    says(shape(R"("mesh": {"file": "hill.obj"})"),
+         "did you mean \"vertices\"? (write the points in the scene; a scene does not name other files) MeshShape has "
+         "the fields vertices, indices");
     says(shape(R"("plane": {"normal": [0, 1, 0]})"), "unknown field \"normal\"; PlaneShape has no fields");
     // "half_height" is a capsule's: what another table has is not meant here.
     says(shape(R"("sphere": {"half_height": 1})"), "unknown field \"half_height\"; SphereShape has the fields radius");
-    says(R"({"scene_version": 1, "joints": [{"b": "x", "hinge": {"min_angle": 1}}]})", "joints[0].hinge.min_angle: unknown field \"min_angle\"; did you mean \"min_angle_deg\"?");
+    says(R"({"scene_version": 1, "joints": [{"b": "x", "hinge": {"min_angle": 1}}]})",
+         "joints[0].hinge.min_angle: unknown field \"min_angle\"; did you mean \"min_angle_deg\"?");
     says(body(R"("colour": 1)"), "unknown field \"colour\"; Body has the fields ");
     // The key of old scenes that is refused is not among them.
     CHECK(error_of(body("\"colour\": 1")).find("continuous") == std::string::npos);
@@ -117,9 +134,13 @@ TEST_CASE("an error that is found after the text was read bears the line of the 
         "     JOINT\n"
         "     \"weld\": {}}]\n"
         "}\n";
-    const auto with = [&](const std::string& position, const std::string& velocity, const std::string& shape, const std::string& joint) {
+    const auto with = [&](const std::string& position, const std::string& velocity, const std::string& shape,
+                          const std::string& joint) {
         std::string text = scene;
-        for (const auto& [from, to] : {std::pair<std::string, std::string>{"POSITION", position}, {"VELOCITY", velocity}, {"SHAPE", shape}, {"JOINT", joint}})
+        for (const auto& [from, to] : {std::pair<std::string, std::string>{"POSITION", position},
+                                       {"VELOCITY", velocity},
+                                       {"SHAPE", shape},
+                                       {"JOINT", joint}})
             text.replace(text.find(from), from.size(), to);
         return text;
     };
@@ -145,7 +166,8 @@ TEST_CASE("errors of a binary scene, and those that name no place inside, bear n
     protocol::SceneCaps caps;
     caps.max_bytes = 10;
     CHECK(load_scene(bytes_of(text), "s.json", {}, caps).error().place == "s.json");
-    CHECK(protocol::with_scene_line({ErrorCode::io, "other.json: bodies[0]", ""}, bytes_of(text), "s.json").place == "other.json: bodies[0]");
+    CHECK(protocol::with_scene_line({ErrorCode::io, "other.json: bodies[0]", ""}, bytes_of(text), "s.json").place ==
+          "other.json: bodies[0]");
     // One that is not in the text, an override's, has the line where the scene begins.
     CHECK(load_scene(bytes_of("\n\n" + text), "s.json", overrides).error().place == "s.json:3: substeps");
 }
@@ -184,7 +206,10 @@ TEST_CASE("an error of a command script bears its line") {
     const std::string scene = R"({"scene_version": 1, "slots": [{"name": "p"}]})";
     const auto world = sim::World::create(load_scene(bytes_of(scene), "s.json")->world);
     REQUIRE(world.ok());
-    const auto place = [&](const std::string& text) { return protocol::CommandScript::load(bytes_of(text), "c.json", **world).error().place; };
-    CHECK(place("{\"commands\": [\n{\"tick\": 1, \"slot\": \"p\"},\n{\"tick\": 2,\n\"slot\": \"q\"}]}") == "c.json:4: commands[1].slot");
+    const auto place = [&](const std::string& text) {
+        return protocol::CommandScript::load(bytes_of(text), "c.json", **world).error().place;
+    };
+    CHECK(place("{\"commands\": [\n{\"tick\": 1, \"slot\": \"p\"},\n{\"tick\": 2,\n\"slot\": \"q\"}]}") ==
+          "c.json:4: commands[1].slot");
     CHECK(place("{\"commands\": [\n{\"tick\": \"1\", \"slot\": \"p\"}]}") == "c.json:2: commands[0].tick");
 }

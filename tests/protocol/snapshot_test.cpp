@@ -178,29 +178,40 @@ TEST_CASE("quantisation is within half a step of the state it stands for") {
     }
 }
 
-TEST_CASE("quantisation takes the nearest step, from the middle upwards, as plain arithmetic in double precision does") {
+TEST_CASE(
+    "quantisation takes the nearest step, from the middle upwards, as plain arithmetic in double precision does") {
     const auto plain = [](float value, std::int32_t steps) {
-        return static_cast<std::int32_t>(std::clamp(std::floor(static_cast<double>(value) * steps + 0.5), -8388608.0, 8388608.0));
+        return static_cast<std::int32_t>(
+            std::clamp(std::floor(static_cast<double>(value) * steps + 0.5), -8388608.0, 8388608.0));
     };
     std::mt19937 random(17);
     for (int n = 0; n < 40000; ++n) {
         sim::BodyMotion body;
-        float* const numbers[] = {&body.pose.position.x, &body.pose.position.y, &body.pose.position.z,
-                                  &body.linear_velocity.x, &body.linear_velocity.y, &body.linear_velocity.z,
+        float* const numbers[] = {&body.pose.position.x,    &body.pose.position.y,    &body.pose.position.z,
+                                  &body.linear_velocity.x,  &body.linear_velocity.y,  &body.linear_velocity.z,
                                   &body.angular_velocity.x, &body.angular_velocity.y, &body.angular_velocity.z};
         for (float* const number : numbers) {
             switch (random() % 4) {
-                case 0: *number = std::bit_cast<float>(static_cast<std::uint32_t>(random())); break;  // any bits at all
-                case 1: *number = static_cast<float>(static_cast<std::int32_t>(random() % 4001) - 2000) / 1024.0f; break;  // middles, too
-                default: *number = (static_cast<float>(random() % 2000001) / 1e6f - 1.0f) * 4096.0f;
+                case 0:
+                    *number = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+                    break;  // any bits at all
+                case 1:
+                    *number = static_cast<float>(static_cast<std::int32_t>(random() % 4001) - 2000) / 1024.0f;
+                    break;  // middles, too
+                default:
+                    *number = (static_cast<float>(random() % 2000001) / 1e6f - 1.0f) * 4096.0f;
             }
             if (n % 3 == 0) *number = std::nextafter(*number, random() % 2 == 0 ? 1e30f : -1e30f);
             if (!std::isfinite(*number)) *number = 0.0f;
         }
         const QuantisedBody q = quantise(body);
         for (std::size_t k = 0; k < 9; ++k) {
-            const std::int32_t steps = k < 3 ? kPositionStepsPerMetre : k < 6 ? kLinearVelocityStepsPerMps : kAngularVelocityStepsPerRadps;
-            const std::int32_t got = k < 3 ? q.position[k] : k < 6 ? q.linear_velocity[k - 3] : q.angular_velocity[k - 6];
+            const std::int32_t steps = k < 3   ? kPositionStepsPerMetre
+                                       : k < 6 ? kLinearVelocityStepsPerMps
+                                               : kAngularVelocityStepsPerRadps;
+            const std::int32_t got = k < 3   ? q.position[k]
+                                     : k < 6 ? q.linear_velocity[k - 3]
+                                             : q.angular_velocity[k - 6];
             REQUIRE(got == plain(*numbers[k], steps));
         }
     }

@@ -1,5 +1,6 @@
-// Contract: the car of deploy/scenes/vehicle.json answers to its player. It goes where it is steered, stops when it is told to,
-// keeps its wheels on their axles and within the suspension's travel, on the plain, over the ramps and over the logs.
+// Contract: the car of deploy/scenes/vehicle.json answers to its player. It goes where it is steered, stops when it is
+// told to, keeps its wheels on their axles and within the suspension's travel, on the plain, over the ramps and over
+// the logs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -137,7 +138,8 @@ TEST_CASE("vehicle: it turns to the side it is steered to, by the circle of its 
         const double turned_rad = car.heading() - before;
         CHECK(turned_rad * steer > 0.1);
         CHECK((car.chassis().pose.position.x - x) * steer > 0.1);
-        // In the circle, at the speed that it has then: v / radius = v tan(angle) / wheelbase, but for the wheels' slip.
+        // In the circle, at the speed that it has then: v / radius = v tan(angle) / wheelbase, but for the wheels'
+        // slip.
         const double speed = car.speed();
         const double wanted = speed * std::tan(0.5 * steer) / 2.6;
         CHECK(-car.chassis().angular_velocity.y == test::about(wanted, 0.15));

@@ -115,9 +115,12 @@ TEST_CASE("the yard starts clean: with every seat taken nothing overlaps and no 
             const sim::Pose pose = world->body(id).pose;
             const sim::Quat q = pose.orientation;
             const sim::Vec3 u{q.x, q.y, q.z};
-            const auto cross = [](sim::Vec3 a, sim::Vec3 b) { return sim::Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; };
+            const auto cross = [](sim::Vec3 a, sim::Vec3 b) {
+                return sim::Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+            };
             const sim::Vec3 t = cross(u, anchor), tt = cross(u, t);
-            return sim::Vec3{pose.position.x + anchor.x + 2 * (q.w * t.x + tt.x), pose.position.y + anchor.y + 2 * (q.w * t.y + tt.y),
+            return sim::Vec3{pose.position.x + anchor.x + 2 * (q.w * t.x + tt.x),
+                             pose.position.y + anchor.y + 2 * (q.w * t.y + tt.y),
                              pose.position.z + anchor.z + 2 * (q.w * t.z + tt.z)};
         };
         const auto apart = [&](const auto& of) {

@@ -10,10 +10,10 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/session/key_frame.h"
+#include "server/base/json_line.h"
 #include "server/cli/bench.h"
 #include "server/cli/bench_scenes.h"
 #include "server/cli/doctor.h"
-#include "server/base/json_line.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
 #include "server/cli/simulate.h"
@@ -61,7 +61,8 @@ std::size_t count_lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("run of a scene file and bench of the same scene give one hash, on any target and thread count") {
-    for (const auto& [file, name] : {std::pair{"chains", "S1_1k"}, {"pyramid", "S2_40"}, {"rain", "S3_1000"}, {"ragdolls", "S4_100"}}) {
+    for (const auto& [file, name] :
+         {std::pair{"chains", "S1_1k"}, {"pyramid", "S2_40"}, {"rain", "S3_1000"}, {"ragdolls", "S4_100"}}) {
         const Printed run = call(server::run_command, {scene_path(file), "--ticks", "40", "--json"});
         REQUIRE_MESSAGE(run.code == 0, run.err);
         CHECK(field(run.out, "hash").size() == 18);
@@ -125,7 +126,8 @@ TEST_CASE("run prints every documented field, and hashes as asked") {
 }
 
 TEST_CASE("run prints where bodies are that are named") {
-    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "10", "--bodies", "wrecking_ball,ground", "--bodies-every", "5", "--json"});
+    const Printed run = call(server::run_command, {scene_path("yard"), "--ticks", "10", "--bodies",
+                                                   "wrecking_ball,ground", "--bodies-every", "5", "--json"});
     REQUIRE_MESSAGE(run.code == 0, run.err);
     CHECK(count_lines(run.out) == 5);
     CHECK(has(run.out, "{\"tick\": 5, \"body\": \"wrecking_ball\", \"position\": ["));
@@ -185,16 +187,26 @@ TEST_CASE("run tells which commands were rejected and which bodies quarantined, 
     const Printed run = call(server::run_command, {scene, "--ticks", "5", "--commands", script});
     CHECK(run.code == 0);
     CHECK_MESSAGE(count_lines(run.err) == 5, run.err);
-    CHECK_MESSAGE(has(run.err, "s.json: tick 1: body \"edge\" is quarantined: it left what is within 4096 m (kMaxCoordinate_m)"), run.err);
+    CHECK_MESSAGE(
+        has(run.err, "s.json: tick 1: body \"edge\" is quarantined: it left what is within 4096 m (kMaxCoordinate_m)"),
+        run.err);
     CHECK_MESSAGE(has(run.err, "s.json: tick 3: body \"off\" is quarantined: "), run.err);
-    CHECK_MESSAGE(has(run.err, "c.json: commands[1]: tick 1: impulse (body \"ball\") is rejected: a body would move faster than 1000 m/s (kMaxLinearSpeed_mps)"), run.err);
-    CHECK_MESSAGE(has(run.err, "c.json: commands[2]: tick 2: motor_target (joint \"arm\") is rejected: the joint has no target"), run.err);
-    CHECK_MESSAGE(has(run.err, "c.json: commands[0]: tick 4: remove_joint (joint \"arm\") is rejected: what it names is gone"), run.err);
+    CHECK_MESSAGE(has(run.err,
+                      "c.json: commands[1]: tick 1: impulse (body \"ball\") is rejected: a body would move faster than "
+                      "1000 m/s (kMaxLinearSpeed_mps)"),
+                  run.err);
+    CHECK_MESSAGE(
+        has(run.err, "c.json: commands[2]: tick 2: motor_target (joint \"arm\") is rejected: the joint has no target"),
+        run.err);
+    CHECK_MESSAGE(
+        has(run.err, "c.json: commands[0]: tick 4: remove_joint (joint \"arm\") is rejected: what it names is gone"),
+        run.err);
     CHECK_MESSAGE(has(run.out, "3 commands were rejected"), run.out);
 
     std::string many = "{\"commands\": [";
     for (int i = 0; i < 25; ++i) many += R"({"tick": 1, "kind": "motor_target", "joint": "arm", "value": 3},)";
-    const Printed json = call(server::run_command, {scene, "--ticks", "1", "--json", "--commands", write_file(folder, "many.json", many + "]}")});
+    const Printed json = call(server::run_command, {scene, "--ticks", "1", "--json", "--commands",
+                                                    write_file(folder, "many.json", many + "]}")});
     CHECK(json.code == 0);
     CHECK(field(json.out, "rejected_commands") == "25");
     CHECK_MESSAGE(count_lines(json.err) == 12, json.err);
@@ -208,7 +220,8 @@ TEST_CASE("run tells which commands were rejected and which bodies quarantined, 
 TEST_CASE("exit codes: usage, input and machine") {
     const test::TempFolder folder;
     const std::string bad = write_file(folder, "bad.json", "{\n\"scene_version\": 1,\n\"bodis\": []}");
-    const std::string lame = write_file(folder, "lame.json", R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
+    const std::string lame =
+        write_file(folder, "lame.json", R"({"scene_version": 1, "shapes": [{"name": "s", "sphere": {}}],
         "bodies": [{"name": "b", "shape": "s"}], "slots": [{"name": "p"}], "actuators": [{"slot": "p", "walk": {"body": "b"}}]})");
     struct Case {
         Command command;
@@ -230,7 +243,10 @@ TEST_CASE("exit codes: usage, input and machine") {
         {server::run_command, {folder / "none.json", "--ticks", "1"}, 2, "none.json"},
         {server::run_command, {bad, "--ticks", "1"}, 2, "bad.json:3: bodis: unknown field \"bodis\""},
         {server::run_command, {lame, "--ticks", "1"}, 2, "lame.json:2: actuators[0].body: is not a character"},
-        {server::serve_command, {lame, "--port", "0", "--record", folder / "lame"}, 2, "lame.json:2: actuators[0].body: is not a character"},
+        {server::serve_command,
+         {lame, "--port", "0", "--record", folder / "lame"},
+         2,
+         "lame.json:2: actuators[0].body: is not a character"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "999"}, 2, "generators[0]"},
         {server::run_command, {scene_path("chains"), "--ticks", "1", "--max-bodies", "-1"}, 64, "--max-bodies"},
         {server::run_command, {scene_path("chains"), "--ticks", "-18446744073709551615"}, 64, "--ticks"},
@@ -306,8 +322,10 @@ TEST_CASE("bench finds scenes by name and prefix") {
     CHECK(names({"S1"}) == "S1_1k S1_10k S1_100k ");
     CHECK(names({"S1_1k"}) == "S1_1k ");
     CHECK(names({"S3_1000", "S2"}) == "S2_20 S2_40 S2_60 S3_1000 ");
-    CHECK(names({}) == "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid "
-                      "hulls_1000 compounds_1000 cylinders_1000 terrain_1000 rig_chain rig_tip rig_star rig_tree rig_ring rig_net yard ");
+    CHECK(names({}) ==
+          "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid "
+          "hulls_1000 compounds_1000 cylinders_1000 terrain_1000 rig_chain rig_tip rig_star rig_tree rig_ring rig_net "
+          "yard ");
     CHECK(names({"S1", "x"}).empty());
     CHECK(unknown == "x");
 }
@@ -347,14 +365,17 @@ TEST_CASE("bench tells what a world takes apart from the definition that worlds 
     const Printed bench = call(server::bench_command, {"S3_1000", "S3_4000", "--ticks", "2", "--profile", "--json"});
     REQUIRE_MESSAGE(bench.code == 0, bench.err);
     const std::string first = bench.out.substr(0, bench.out.find('\n')), second = bench.out.substr(first.size());
-    const auto of_body = [](const std::string& line, const char* name) { return std::stod(field(line, name)) / std::stod(field(line, "bodies")); };
+    const auto of_body = [](const std::string& line, const char* name) {
+        return std::stod(field(line, name)) / std::stod(field(line, "bodies"));
+    };
     if (server::heap_bytes() == 0) return;             // a sanitizer's heap does not tell
     for (const std::string& line : {first, second}) {  // all of the definition, and little beside its bodies
         CHECK(of_body(line, "definition_bytes") >= static_cast<double>(sizeof(sim::BodyDef)));
         CHECK(of_body(line, "definition_bytes") < static_cast<double>(sizeof(sim::BodyDef)) + 32.0);
         CHECK(of_body(line, "world_bytes") > 100.0);
     }
-    CHECK(has(call(server::bench_command, {"S3_1000", "--ticks", "1", "--profile"}).out, " bytes of the definition that worlds of a scene share"));
+    CHECK(has(call(server::bench_command, {"S3_1000", "--ticks", "1", "--profile"}).out,
+              " bytes of the definition that worlds of a scene share"));
 }
 
 TEST_CASE("run and serve of a scene with too many pairs end with the limit's name, not by a signal") {
@@ -392,8 +413,9 @@ TEST_CASE("doctor lists the targets and says what gpu there is") {
 
 TEST_CASE("run warns of triangles without an area, and counts them") {
     const test::TempFolder folder;
-    const std::string scene = write_file(folder, "crack.json",
-                                         R"({"scene_version": 1, "shapes": [{"name": "rock", "mesh": {"vertices": [[0, 0, 0], [0, 0, 2], [0, 0, 1],
+    const std::string scene = write_file(
+        folder, "crack.json",
+        R"({"scene_version": 1, "shapes": [{"name": "rock", "mesh": {"vertices": [[0, 0, 0], [0, 0, 2], [0, 0, 1],
                                          [-1, 0, 1]], "indices": [0, 3, 1, 0, 1, 2, 1, 1, 2]}}], "bodies": [{"type": "static", "shape": "rock"}]})");
     const Printed run = call(server::run_command, {scene, "--ticks", "1"});
     CHECK(run.code == 0);

@@ -74,7 +74,8 @@ class Judge final : public server::Director {
         there.tick = world.tick() - kLag;
         const sim::QueryStatus status = world.overlap(there, hits);
         if (status == sim::QueryStatus::tick_not_kept) ++not_kept;
-        if (std::any_of(hits.begin(), hits.end(), [&](const sim::QueryHit& hit) { return hit.body == who; })) ++hit_then;
+        if (std::any_of(hits.begin(), hits.end(), [&](const sim::QueryHit& hit) { return hit.body == who; }))
+            ++hit_then;
         ++asked;
     }
     sim::BodyId who;
@@ -185,7 +186,8 @@ TEST_CASE("orders that are rejected or more than a tick takes are counted, and t
     CHECK(sim.room->stats().orders_dropped == sim.room->world().tick() * 5);
     CHECK(sim.truth.dropped.too_many == sim.room->world().tick() * 5);
     CHECK(sim.truth.dropped.not_a_directors == 0);
-    CHECK(sim.room->stats().rejected_commands == sim.room->world().tick() * server::kMaxOrdersPerTick);  // they name no body
+    CHECK(sim.room->stats().rejected_commands ==
+          sim.room->world().tick() * server::kMaxOrdersPerTick);  // they name no body
 }
 
 TEST_CASE("a director asks what was where, as far back as the room keeps") {

@@ -129,7 +129,7 @@ TEST_CASE("recorder: a file that was deleted is noticed at the next keyframe, an
 TEST_CASE("recorder: a disk that fills up in the middle of a tick is reported and leaves all whole ticks") {
     const test::TempFolder folder;
     const pid_t child = ::fork();
-    if (child == 0) {                                    // the limit on file size stands for a full disk
+    if (child == 0) {  // the limit on file size stands for a full disk
         ::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{5000, 5000};
         if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(10);

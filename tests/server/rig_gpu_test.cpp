@@ -1,4 +1,5 @@
-// Guards: that a GPU's bits are the CPU's whatever rigs. Not run by itself: tests/e2e/gpu.py asks for it where there is a GPU.
+// Guards: that a GPU's bits are the CPU's whatever rigs. Not run by itself: tests/e2e/gpu.py asks for it where there is
+// a GPU.
 #include <doctest/doctest.h>
 
 #include "server/room/rig_module.h"
@@ -20,7 +21,8 @@ TEST_CASE("a GPU gives the CPU's bits for random rigs" * doctest::skip()) {
         std::string lost;
         settings.on_lost = [&lost](const std::string& why) { lost = why; };
         ModuleRigDevice gpu(*found.module, std::move(settings));
-        const sim::WorldDef def = n % 4 == 0 ? test::ropes(seed, 60, n % 8 == 0 ? 200 : 40) : test::trees_and_graphs(seed, 20);
+        const sim::WorldDef def =
+            n % 4 == 0 ? test::ropes(seed, 60, n % 8 == 0 ? 200 : 40) : test::trees_and_graphs(seed, 20);
         const auto there = sim::World::create(def, {.rig_device = &gpu}), here = sim::World::create(def);
         REQUIRE(there.ok());
         REQUIRE(here.ok());

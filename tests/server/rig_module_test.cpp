@@ -1,4 +1,5 @@
-// Guards: that the program finds a GPU module, says why it cannot use one, and that `--jacobi` changes who solves and no bit.
+// Guards: that the program finds a GPU module, says why it cannot use one, and that `--jacobi` changes who solves and
+// no bit.
 #include "server/room/rig_module.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +43,9 @@ TEST_CASE("a GPU module is found, or it is said why not") {
 TEST_CASE("--jacobi changes who solves, and no bit") {
     const test::RigModulePath emulated(ORRERY_EMULATED_MODULE);
     const auto chains = [](const char* jacobi) {
-        const test::Printed printed = test::printed_by([&] { return bench_command({"S1_1k", "--ticks", "30", "--jacobi", jacobi, "--json"}); });
+        const test::Printed printed = test::printed_by([&] {
+            return bench_command({"S1_1k", "--ticks", "30", "--jacobi", jacobi, "--json"});
+        });
         CHECK_MESSAGE(printed.code == 0, printed.err);
         return printed.out;
     };

@@ -6,8 +6,8 @@
 #include "client_sdk/src/interpolation.h"
 #include "server/cli/verify.h"
 #include "server/room/recorder.h"
-#include "tests/support/sim_room.h"
 #include "tests/support/seed.h"
+#include "tests/support/sim_room.h"
 #include "tests/support/temp_folder.h"
 
 using namespace orrery;

@@ -66,7 +66,8 @@ TEST_CASE("a scene whose definition is malformed is refused by its element's nam
     const auto room = server::Room::create({}, scene, nullptr, random, endpoint, protocol::kNsPerSecond);
     REQUIRE_FALSE(room.ok());
     CHECK(room.error().place == "yard: bodies[2].shape");
-    const auto empty = server::Room::create({}, protocol::SharedScene{}, nullptr, random, endpoint, protocol::kNsPerSecond);
+    const auto empty =
+        server::Room::create({}, protocol::SharedScene{}, nullptr, random, endpoint, protocol::kNsPerSecond);
     REQUIRE_FALSE(empty.ok());
     CHECK(empty.error().place == ": definition");
 }

@@ -34,8 +34,8 @@ TEST_CASE("the status line says what a host cares about, and of the rest only wh
     status.rejected_commands = 8;
     status.lines_dropped = 9;
     const std::string line = server::status_text(status);
-    for (const char* item : {" late_ticks=2 ", " recording=failed ", " rigs_p99_ms=0.500", " late_inputs=7", " rejected_commands=8",
-                             " lines_dropped=9", " sent_bytes_per_s_per_client=10000 "})
+    for (const char* item : {" late_ticks=2 ", " recording=failed ", " rigs_p99_ms=0.500", " late_inputs=7",
+                             " rejected_commands=8", " lines_dropped=9", " sent_bytes_per_s_per_client=10000 "})
         CHECK(line.find(item) != std::string::npos);
 }
 

@@ -15,7 +15,8 @@ namespace {
 // Runs `count` tasks and tells whether each ran exactly once by the time that run() returned.
 bool each_once(ThreadPool& pool, std::uint32_t count) {
     std::vector<std::uint32_t> times(count, 0);  // plain: run() must order the writes before its return
-    pool.run(count, [](void* context, std::uint32_t i) { ++static_cast<std::uint32_t*>(context)[i]; }, times.data());
+    pool.run(
+        count, [](void* context, std::uint32_t i) { ++static_cast<std::uint32_t*>(context)[i]; }, times.data());
     for (const std::uint32_t n : times) {
         if (n != 1) return false;
     }
@@ -41,10 +42,14 @@ TEST_CASE("a task may call run, and callers on several threads may share the poo
         ThreadPool& pool;
         std::atomic<std::uint32_t> ran{0};
     } nested{pool};
-    pool.run(8, [](void* context, std::uint32_t) {
-        auto& outer = *static_cast<Nested*>(context);
-        outer.pool.run(5, [](void* inner, std::uint32_t) { static_cast<Nested*>(inner)->ran.fetch_add(1); }, context);
-    }, &nested);
+    pool.run(
+        8,
+        [](void* context, std::uint32_t) {
+            auto& outer = *static_cast<Nested*>(context);
+            outer.pool.run(
+                5, [](void* inner, std::uint32_t) { static_cast<Nested*>(inner)->ran.fetch_add(1); }, context);
+        },
+        &nested);
     CHECK(nested.ran.load() == 40);
 
     std::atomic<bool> all{true};

@@ -85,8 +85,8 @@ class Peer {
         if (!(packet[0] & 0x40)) return size;
         const std::size_t acks = 3u + (packet[0] & 0x3fu);
         packet[0] &= 0x80;
-        std::copy(packet.begin() + static_cast<std::ptrdiff_t>(3 + acks), packet.begin() + static_cast<std::ptrdiff_t>(size),
-                  packet.begin() + 3);
+        std::copy(packet.begin() + static_cast<std::ptrdiff_t>(3 + acks),
+                  packet.begin() + static_cast<std::ptrdiff_t>(size), packet.begin() + 3);
         return size - acks;
     }
 
@@ -105,8 +105,9 @@ LoadedScene scene_of_many() {
     std::string text =
         R"({"scene_version": 1, "name": "many", "shapes": [{"name": "ball", "sphere": {"radius": 0.1}}], "bodies": [)";
     for (int i = 0; i < 6000; ++i) {
-        text += (i == 0 ? "" : ",") + std::string(R"({"type": "static", "shape": "ball", "name": "a rather long name )") +
-                std::to_string(i) + R"(", "position": [)" + std::to_string(i % 4000) + ", 0, 0]}";
+        text += (i == 0 ? "" : ",") +
+                std::string(R"({"type": "static", "shape": "ball", "name": "a rather long name )") + std::to_string(i) +
+                R"(", "position": [)" + std::to_string(i % 4000) + ", 0, 0]}";
     }
     text += "]}";
     auto scene = load_scene(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "many.json");

@@ -29,9 +29,11 @@ std::string recorded(const test::TempFolder& folder, std::uint64_t ticks, bool c
     const auto scene = protocol::load_scene(text, "drop.json");
     REQUIRE(scene.ok());
     auto world = sim::World::create(scene->world);
-    auto recorder = Recorder::open(
-        {.directory = folder.path(), .start_unix_s = 1, .keyframe_interval_s = 0.5},
-        {.name = scene->name, .binary = scene->binary, .hash = scene->scene_hash, .tick_rate_hz = scene->world.tick_rate_hz});
+    auto recorder = Recorder::open({.directory = folder.path(), .start_unix_s = 1, .keyframe_interval_s = 0.5},
+                                   {.name = scene->name,
+                                    .binary = scene->binary,
+                                    .hash = scene->scene_hash,
+                                    .tick_rate_hz = scene->world.tick_rate_hz});
     REQUIRE(world.ok());
     REQUIRE(recorder.ok());
     std::vector<std::uint8_t> state;
@@ -58,14 +60,16 @@ TEST_CASE("verify: a good recording is the same, with target and threads as aske
     const std::string path = recorded(folder, 100, true);
     for (const sim::Target target : sim::available_targets()) {
         for (const VerifySettings& settings :
-             {VerifySettings{.replays = {}, .target = target}, VerifySettings{.replays = {}, .target = target, .threads = 4},
+             {VerifySettings{.replays = {}, .target = target},
+              VerifySettings{.replays = {}, .target = target, .threads = 4},
               VerifySettings{.replays = {}, .target = target, .parallel = 2, .require_complete = true}}) {
             const VerifiedReplay replay = verify_replay(path, settings);
             CHECK(verify_exit_code(replay, settings) == 0);
             const std::string json = verify_json(replay, settings);
-            CHECK(has(json, "\"replay\": \"" + path + "\", \"ticks\": 100, \"result\": \"same\", \"complete\": true, "
-                            "\"corrupt_at_byte\": null, \"first_divergent_tick\": null, \"subsystem\": null, "
-                            "\"realtime_factor\": "));
+            CHECK(has(json, "\"replay\": \"" + path +
+                                "\", \"ticks\": 100, \"result\": \"same\", \"complete\": true, "
+                                "\"corrupt_at_byte\": null, \"first_divergent_tick\": null, \"subsystem\": null, "
+                                "\"realtime_factor\": "));
             CHECK_FALSE(has(json, "\"realtime_factor\": null"));
             CHECK(has(json, "\"target\": \"" + std::string(sim::target_name(target)) + "\""));
             const std::string text = verify_text(replay, settings);
@@ -112,8 +116,8 @@ TEST_CASE("verify: what cannot be read, is damaged, or holds another scene than 
     CHECK_FALSE(has(verify_json(damaged, settings), "\"corrupt_at_byte\": null"));
 
     protocol::replay::ReplayWriter writer;
-    protocol::replay::FileHeader header = protocol::replay::ReplayReader(protocol::replay::MemorySource(test::read_file(path)))
-                                              .begin().value();
+    protocol::replay::FileHeader header =
+        protocol::replay::ReplayReader(protocol::replay::MemorySource(test::read_file(path))).begin().value();
     header.scene_hash ^= 1;
     std::vector<std::uint8_t> other;
     test::append(other, writer.begin(header));

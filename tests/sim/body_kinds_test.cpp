@@ -29,16 +29,27 @@ TEST_CASE("bodies are of one kind where their definitions differ in nothing but 
     };
     add([](BodyDef&) {});
     const auto nothing = [](BodyDef& b) { b.type = BodyType::fixed, b.shape = kNone; };  // as kind 0 says
-    add([](BodyDef& b) { b.name = "another", b.pose.position = {1, 2, 3}, b.linear_velocity = {4, 5, 6}, b.angular_velocity = {1, 0, 0}, b.user_data = 7; });
+    add([](BodyDef& b) {
+        b.name = "another", b.pose.position = {1, 2, 3}, b.linear_velocity = {4, 5, 6}, b.angular_velocity = {1, 0, 0},
+        b.user_data = 7;
+    });
     const std::vector<std::function<void(BodyDef&)>> changes{
-        [](BodyDef& b) { b.type = BodyType::fixed; },  [](BodyDef& b) { b.shape = 1; },
-        [](BodyDef& b) { b.material = 1; },            [](BodyDef& b) { b.mass_kg = 3.0f; },
-        [](BodyDef& b) { b.linear_damping = 0.5f; },   [](BodyDef& b) { b.angular_damping = 0.5f; },
-        [](BodyDef& b) { b.gravity_scale = 0.5f; },    [](BodyDef& b) { b.gravity_scale = -0.0f; },
-        [](BodyDef& b) { b.gravity_scale = 0.0f; },    [](BodyDef& b) { b.locks = 1; },
-        [](BodyDef& b) { b.locks = 8; },               [](BodyDef& b) { b.can_sleep = false; },
-        [](BodyDef& b) { b.category = 2; },            [](BodyDef& b) { b.mask = 2; },
-        [](BodyDef& b) { b.sensor = true; },           [](BodyDef& b) { b.collision_mode = CollisionMode::continuous; }};
+        [](BodyDef& b) { b.type = BodyType::fixed; },
+        [](BodyDef& b) { b.shape = 1; },
+        [](BodyDef& b) { b.material = 1; },
+        [](BodyDef& b) { b.mass_kg = 3.0f; },
+        [](BodyDef& b) { b.linear_damping = 0.5f; },
+        [](BodyDef& b) { b.angular_damping = 0.5f; },
+        [](BodyDef& b) { b.gravity_scale = 0.5f; },
+        [](BodyDef& b) { b.gravity_scale = -0.0f; },
+        [](BodyDef& b) { b.gravity_scale = 0.0f; },
+        [](BodyDef& b) { b.locks = 1; },
+        [](BodyDef& b) { b.locks = 8; },
+        [](BodyDef& b) { b.can_sleep = false; },
+        [](BodyDef& b) { b.category = 2; },
+        [](BodyDef& b) { b.mask = 2; },
+        [](BodyDef& b) { b.sensor = true; },
+        [](BodyDef& b) { b.collision_mode = CollisionMode::continuous; }};
     for (const auto& change : changes) add(change);
     add(nothing);
     PrefabDef prefab;
@@ -62,7 +73,8 @@ TEST_CASE("bodies are of one kind where their definitions differ in nothing but 
     CHECK(find_kinds(bare, shapes).bodies == std::vector<std::uint32_t>{1, 2, 1});
 }
 
-TEST_CASE("a body's own mass is its own, and memory of such masses stays bounded however often bodies get and lose one") {
+TEST_CASE(
+    "a body's own mass is its own, and memory of such masses stays bounded however often bodies get and lose one") {
     Bodies bodies;
     constexpr std::uint32_t kCount = 40, kKinds = 3;
     for (std::uint32_t i = 0; i < kCount; ++i) push_body(bodies, kBodyAlive);

@@ -1,6 +1,6 @@
-// Guards: tight bounds hold the shape during the whole tick as far as they promise (linear motion all of it, turning of discrete bodies up
-// to the speculative margin, of others all of it, half the margin always), contacts of passive bodies are kept as far, bounds are not
-// much larger, and cost nothing to bodies that can meet no other.
+// Guards: tight bounds hold the shape during the whole tick as far as they promise (linear motion all of it, turning of
+// discrete bodies up to the speculative margin, of others all of it, half the margin always), contacts of passive
+// bodies are kept as far, bounds are not much larger, and cost nothing to bodies that can meet no other.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -83,7 +83,9 @@ TEST_CASE("bounds hold the shape at every moment of the tick and half the margin
                 for (int k = 0; k < 3; ++k) {
                     outside += b.min[k] > s.low[k] - around || b.max[k] < s.high[k] + around;
                     const double travel = std::abs(v.linear[k]) * kDt;
-                    if (step == 0) loose += b.min[k] < s.low[k] - travel - kMargin - 1e-5 || b.max[k] > s.high[k] + travel + kMargin + 1e-5;
+                    if (step == 0)
+                        loose += b.min[k] < s.low[k] - travel - kMargin - 1e-5 ||
+                                 b.max[k] > s.high[k] + travel + kMargin + 1e-5;
                 }
             }
         }
@@ -117,7 +119,9 @@ TEST_CASE("bounds of passive and continuous bodies hold the shape at every momen
                 for (int k = 0; k < 3; ++k) {
                     outside += b.min[k] > s.low[k] + 1e-5 || b.max[k] < s.high[k] - 1e-5;
                     const double travel = std::abs(v.linear[k]) * kDt;
-                    if (step == 0) loose += b.min[k] < s.low[k] - travel - most - 1e-5 || b.max[k] > s.high[k] + travel + most + 1e-5;
+                    if (step == 0)
+                        loose +=
+                            b.min[k] < s.low[k] - travel - most - 1e-5 || b.max[k] > s.high[k] + travel + most + 1e-5;
                 }
             }
         }
@@ -132,7 +136,8 @@ namespace {
 ShapeDef hull_of_box(Vec3 h) {
     ShapeDef def;
     def.type = ShapeType::hull;
-    for (int k = 0; k < 8; ++k) def.points.push_back({(k & 1) != 0 ? h.x : -h.x, (k & 2) != 0 ? h.y : -h.y, (k & 4) != 0 ? h.z : -h.z});
+    for (int k = 0; k < 8; ++k)
+        def.points.push_back({(k & 1) != 0 ? h.x : -h.x, (k & 2) != 0 ? h.y : -h.y, (k & 4) != 0 ? h.z : -h.z});
     return def;
 }
 
@@ -159,11 +164,13 @@ std::uint32_t add_ground(test::TestBodies& world, std::uint32_t which) {
     if (which == 1) return world.add(world.plane(), kFixed, {});
     const Pose at{{0.0f, -0.1f, 0.0f}, {}};
     if (which == 3) return world.add(world.sphere(0.1f), kBodyDynamic, at);
-    return world.add(which == 0 ? world.box(2.0f, 0.1f, 2.0f) : world.shape(hull_of_box({2.0f, 0.1f, 2.0f})), kFixed, at);
+    return world.add(which == 0 ? world.box(2.0f, 0.1f, 2.0f) : world.shape(hull_of_box({2.0f, 0.1f, 2.0f})), kFixed,
+                     at);
 }
 
 // The manifolds of a level rod that turns at 50 rad/s, `gap` above a ground.
-std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, float gap, CollisionMode mode, bool rod_first, Target target) {
+std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, float gap, CollisionMode mode,
+                                   bool rod_first, Target target) {
     test::TestBodies world;
     add_rods(world);
     const float h = std::sqrt(0.5f);
@@ -187,23 +194,30 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
 
 }  // namespace
 
-TEST_CASE("a passive body's turning meets what it reaches within the tick, whichever of the two it is and whatever the shapes") {
+TEST_CASE(
+    "a passive body's turning meets what it reaches within the tick, whichever of the two it is and whatever the "
+    "shapes") {
     // How far an end 0.5 m away comes down that turns by 50 / 60; and a side to a ball below its middle.
     constexpr float kReach = 0.36f, kReachOfBall = 0.055f;
     for (std::uint32_t rod = 0; rod < kRods; ++rod) {
         for (std::uint32_t ground = 0; ground < kGrounds; ++ground) {
             for (const float gap : {0.01f, 0.05f, kReach - 0.03f, kReach + 0.06f}) {
-                for (const CollisionMode mode : {CollisionMode::discrete, CollisionMode::passive, CollisionMode::continuous}) {
-                    const bool wanted = gap < (mode == CollisionMode::discrete ? kMargin : ground == 3 ? kReachOfBall : kReach);
+                for (const CollisionMode mode :
+                     {CollisionMode::discrete, CollisionMode::passive, CollisionMode::continuous}) {
+                    const bool wanted = gap < (mode == CollisionMode::discrete ? kMargin
+                                               : ground == 3                   ? kReachOfBall
+                                                                               : kReach);
                     for (int way = 0; way < 2 * static_cast<int>(available_targets().size()); ++way) {
                         const Target target = available_targets()[static_cast<std::size_t>(way) / 2];
-                        const std::vector<Manifold> manifolds = above_ground(rod, ground, gap, mode, way % 2 == 0, target);
+                        const std::vector<Manifold> manifolds =
+                            above_ground(rod, ground, gap, mode, way % 2 == 0, target);
                         CAPTURE(rod);
                         CAPTURE(ground);
                         CAPTURE(gap);
                         CAPTURE(way);
                         CHECK(manifolds.empty() == !wanted);
-                        for (const Manifold& m : manifolds) CHECK(std::fabs(m.normal.y) > (ground == 3 ? 0.6f : 0.999f));
+                        for (const Manifold& m : manifolds)
+                            CHECK(std::fabs(m.normal.y) > (ground == 3 ? 0.6f : 0.999f));
                     }
                 }
             }
@@ -211,7 +225,8 @@ TEST_CASE("a passive body's turning meets what it reaches within the tick, which
     }
 }
 
-TEST_CASE("bounds of cylinders, hulls, meshes and compounds are the least boxes that hold them and what they may reach") {
+TEST_CASE(
+    "bounds of cylinders, hulls, meshes and compounds are the least boxes that hold them and what they may reach") {
     test::Random random(test::seeded(6));
     std::vector<ShapeDef> defs(4);
     defs[0] = {{}, ShapeType::cylinder, 0.5f, 0.2f, {}};
@@ -222,7 +237,8 @@ TEST_CASE("bounds of cylinders, hulls, meshes and compounds are the least boxes 
         defs[1].points.push_back({0.3f + 0.8f * v.x, 0.4f * v.y, 0.6f * v.z});
         const Vec3 w = random.vec(1.0f);
         defs[2].points.push_back({1.0f + w.x, 0.5f * w.y, w.z});  // off its frame's origin
-        for (std::uint32_t k = 0; i % 3 == 2 && k < 3; ++k) defs[2].indices.push_back(static_cast<std::uint32_t>(i) - k);
+        for (std::uint32_t k = 0; i % 3 == 2 && k < 3; ++k)
+            defs[2].indices.push_back(static_cast<std::uint32_t>(i) - k);
     }
     defs[3].type = ShapeType::compound;
     defs[3].children = {{0, {{0.7f, 0.0f, 0.0f}, random.rotation()}}, {1, {{-0.5f, 0.3f, 0.0f}, random.rotation()}}};
@@ -283,8 +299,10 @@ TEST_CASE("bounds of cylinders, hulls, meshes and compounds are the least boxes 
             }
             for (int k = 0; k < 3; ++k) {
                 const double travel = v.linear[k] * kDt, down = std::min(travel, 0.0), up = std::max(travel, 0.0);
-                outside += b.min[k] > low[k] + down - 0.5 * kMargin + 1e-5 || b.max[k] < high[k] + up + 0.5 * kMargin - 1e-5;
-                loose += b.min[k] < low[k] + down - kMargin - kRimGap - 2e-5 || b.max[k] > high[k] + up + kMargin + kRimGap + 2e-5;
+                outside +=
+                    b.min[k] > low[k] + down - 0.5 * kMargin + 1e-5 || b.max[k] < high[k] + up + 0.5 * kMargin - 1e-5;
+                loose += b.min[k] < low[k] + down - kMargin - kRimGap - 2e-5 ||
+                         b.max[k] > high[k] + up + kMargin + kRimGap + 2e-5;
             }
         }
         CHECK(outside == 0);
@@ -324,7 +342,8 @@ TEST_CASE("bodies at rest within the margin are a pair, whatever the direction")
         Vec3 way = random.vec(1.0f);
         const float n = (1.0f + 0.99f * kMargin) / std::sqrt(way.x * way.x + way.y * way.y + way.z * way.z + 1e-12f);
         const std::uint32_t a = world.add(ball, kBodyDynamic, {at, {}});
-        expected.push_back({a, world.add(ball, kBodyDynamic, {{at.x + way.x * n, at.y + way.y * n, at.z + way.z * n}, {}})});
+        expected.push_back(
+            {a, world.add(ball, kBodyDynamic, {{at.x + way.x * n, at.y + way.y * n, at.z + way.z * n}, {}})});
     }
     Collision collision;
     test::SerialExecutor serial;
@@ -369,11 +388,15 @@ TEST_CASE("bodies meet a plane exactly when their bounds come within half the ma
                 poses.push_back({random.vec(2.0f), random.rotation()});
                 planes.push_back(world.add(plane_shape, 0, poses.back()));
             }
-            world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic, {random.vec(3.0f), random.rotation()}), random.vec(30.0f), {});
+            world.move(world.add(random.below(3), random.below(4) == 0 ? kBodyKinematic : kBodyDynamic,
+                                 {random.vec(3.0f), random.rotation()}),
+                       random.vec(30.0f), {});
         }
         if (apart) {
-            for (std::uint32_t i = 1; i < world.bodies.size(); ++i) body_info(world.bodies, i).category = 1, body_info(world.bodies, i).mask = 6;
-            for (const std::uint32_t plane : planes) body_info(world.bodies, plane).category = 2, body_info(world.bodies, plane).mask = 5;
+            for (std::uint32_t i = 1; i < world.bodies.size(); ++i)
+                body_info(world.bodies, i).category = 1, body_info(world.bodies, i).mask = 6;
+            for (const std::uint32_t plane : planes)
+                body_info(world.bodies, plane).category = 2, body_info(world.bodies, plane).mask = 5;
             const std::uint32_t box = world.add(1, kBodyDynamic, {});
             body_info(world.bodies, box).category = 4, body_info(world.bodies, box).mask = 3;
         }
@@ -393,7 +416,8 @@ TEST_CASE("bodies meet a plane exactly when their bounds come within half the ma
                 for (std::uint32_t i = 1; i < world.bodies.size(); ++i) {
                     if (!world.bodies.dynamic(i)) continue;
                     const BoundsRecord& b = broad.bounds()[i];
-                    const test::V lowest{n.x > 0 ? b.min[0] : b.max[0], n.y > 0 ? b.min[1] : b.max[1], n.z > 0 ? b.min[2] : b.max[2]};
+                    const test::V lowest{n.x > 0 ? b.min[0] : b.max[0], n.y > 0 ? b.min[1] : b.max[1],
+                                         n.z > 0 ? b.min[2] : b.max[2]};
                     const double height = test::dot(lowest - origin, n) - 0.5 * kMargin;
                     const Pair pair{std::min(i, planes[p]), std::max(i, planes[p])};
                     const bool is_pair = std::binary_search(pairs.begin(), pairs.end(), pair);

@@ -101,8 +101,8 @@ std::vector<std::set<Feature>> features(const Scene& scene) {
     TickArena arena;
     ManifoldStore found;
     collision.update_bounds(scene.world.bodies, scene.world.shapes, kDt, kMargin, best_target(), serial);
-    REQUIRE(
-        collision.collide(scene.world.bodies, scene.world.shapes, scene.pairs, kMargin, best_target(), serial, arena, found));
+    REQUIRE(collision.collide(scene.world.bodies, scene.world.shapes, scene.pairs, kMargin, best_target(), serial,
+                              arena, found));
     std::vector<std::set<Feature>> out(scene.pairs.size());
     for (const Manifold& m : Manifolds(found)) {
         const auto pair = std::lower_bound(scene.pairs.begin(), scene.pairs.end(), Pair{m.a, m.b});
@@ -363,7 +363,8 @@ TEST_CASE("features of hulls, cylinders, meshes and compounds stay the same unde
     }
 }
 
-TEST_CASE("capsules and compounds slide over flat meshes and height fields: no inner edge slows, lifts or turns them" * doctest::test_suite("quality")) {
+TEST_CASE("capsules and compounds slide over flat meshes and height fields: no inner edge slows, lifts or turns them" *
+          doctest::test_suite("quality")) {
     for (const Ground ground : {Ground::box, Ground::mesh, Ground::field}) {
         for (const Sledge sledge : {Sledge::capsule_along, Sledge::capsule_across, Sledge::balls, Sledge::bricks,
                                     Sledge::rods, Sledge::mixed}) {
@@ -388,7 +389,8 @@ TEST_CASE("capsules and compounds slide over flat meshes and height fields: no i
     }
 }
 
-TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to its own speed" * doctest::test_suite("quality")) {
+TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to its own speed" *
+          doctest::test_suite("quality")) {
     for (const Load load : {Load::ball, Load::cylinder, Load::box, Load::hull, Load::compound}) {
         // Met at a point or along a line, it has the speed to a thousandth. Met face to face, at four points, it leaves
         // a little faster than what hit it: by 0 to 6.4 % in these cases, never slower.
@@ -411,7 +413,8 @@ TEST_CASE("a kinematic body brings what it shoves over a frictionless floor to i
     }
 }
 
-TEST_CASE("a kinematic body pushes crates over a rough floor at its own speed and stays in touch with them" * doctest::test_suite("quality")) {
+TEST_CASE("a kinematic body pushes crates over a rough floor at its own speed and stays in touch with them" *
+          doctest::test_suite("quality")) {
     for (const Load load : {Load::box, Load::hull, Load::compound, Load::cylinder}) {
         for (const float speed : {0.5f, 2.0f, 8.0f}) {
             for (const float density_kgpm3 : {10.0f, 1000.0f, 20000.0f}) {

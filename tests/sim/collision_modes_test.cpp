@@ -1,6 +1,7 @@
-// The contract of the collision modes: what flies straight at something stops there in each of them; continuous bodies pass no fixed
-// body, thin as it may be, whether they fly, tumble or spin, and where nothing would be passed they are passive ones to the last bit;
-// passive ones pass no more than discrete ones pass, and where nothing turns all are alike.
+// The contract of the collision modes: what flies straight at something stops there in each of them; continuous bodies
+// pass no fixed body, thin as it may be, whether they fly, tumble or spin, and where nothing would be passed they are
+// passive ones to the last bit; passive ones pass no more than discrete ones pass, and where nothing turns all are
+// alike.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -25,7 +26,8 @@ ShapeDef box_of(Vec3 half_extents) { return {"", ShapeType::box, 0.0f, 0.0f, hal
 ShapeDef hull_of_box(Vec3 h) {
     ShapeDef def;
     def.type = ShapeType::hull;
-    for (int k = 0; k < 8; ++k) def.points.push_back({(k & 1) ? h.x : -h.x, (k & 2) ? h.y : -h.y, (k & 4) ? h.z : -h.z});
+    for (int k = 0; k < 8; ++k)
+        def.points.push_back({(k & 1) ? h.x : -h.x, (k & 2) ? h.y : -h.y, (k & 4) ? h.z : -h.z});
     return def;
 }
 // A shape after those that it is made of.
@@ -59,7 +61,8 @@ WorldDef flight(const Shapes& shapes, bool spins, Random& random, const Wall& ba
     const Vec3 from{random.in(-12.0f, -0.6f), random.in(-1.0f, 1.0f), random.in(-1.0f, 1.0f)};
     const Quat turn = random.rotation();
     const std::uint32_t body = add_body(def, add_shapes(def, shapes), from, turn);
-    const float y = random.in(-0.15f, 0.15f), z = random.in(-0.15f, 0.15f), speed = 300.0f / std::sqrt(1.0f + y * y + z * z);
+    const float y = random.in(-0.15f, 0.15f), z = random.in(-0.15f, 0.15f),
+                speed = 300.0f / std::sqrt(1.0f + y * y + z * z);
     def.bodies[body].linear_velocity = {speed, speed * y, speed * z};
     if (spins) def.bodies[body].angular_velocity = random.vec(30.0f);
     return def;
@@ -72,21 +75,23 @@ bool passes(const WorldDef& def) {
         world->step();
         const BodyState s = state_of(*world, 1);
         const Vec3 at = s.pose.position;
-        if (std::fabs(at.y) > 2.5f || std::fabs(at.z) > 2.5f || (at.x < -2.0f && s.linear_velocity.x <= 0.0f)) return false;
+        if (std::fabs(at.y) > 2.5f || std::fabs(at.z) > 2.5f || (at.x < -2.0f && s.linear_velocity.x <= 0.0f))
+            return false;
         if (at.x > 0.0f) return true;
     }
     return false;
 }
 
-// A thin rod of 1 m that spins about z, which is all that it may, and beside its centre a plate of 1 cm thickness: at `wall_x`, in the plane
-// y = 0.
+// A thin rod of 1 m that spins about z, which is all that it may, and beside its centre a plate of 1 cm thickness: at
+// `wall_x`, in the plane y = 0.
 WorldDef spin(bool capsule, bool held, float speed_radps, float wall_x, float from_rad) {
     WorldDef def;
     def.gravity = {};
     const std::uint32_t wall = add_body(def, add_box_shape(def, {0.1f, 0.005f, 0.5f}), {wall_x, 0.0f, 0.0f});
     def.bodies[wall].type = BodyType::fixed;
     const float angle = from_rad - (capsule ? 0.5f * kPi : 0.0f);
-    const std::uint32_t shape = capsule ? add_capsule_shape(def, 0.005f, 0.495f) : add_box_shape(def, {0.5f, 0.005f, 0.005f});
+    const std::uint32_t shape =
+        capsule ? add_capsule_shape(def, 0.005f, 0.495f) : add_box_shape(def, {0.5f, 0.005f, 0.005f});
     const std::uint32_t rod = add_body(def, shape, {}, turn_about_z(angle));
     def.bodies[rod].angular_velocity = {0.0f, 0.0f, -speed_radps};
     def.bodies[rod].locks = kLockAngularX | kLockAngularY;
@@ -117,7 +122,9 @@ void set_mode(WorldDef& def, CollisionMode mode) {
         for (BodyDef& body : prefab.bodies) body.collision_mode = mode;
     }
 }
-std::uint64_t hash_of_bodies(const World& world) { return world.hash().leaves[static_cast<std::size_t>(Subsystem::bodies)]; }
+std::uint64_t hash_of_bodies(const World& world) {
+    return world.hash().leaves[static_cast<std::size_t>(Subsystem::bodies)];
+}
 
 // How many of `worlds` flights pass the wall, by mode.
 std::array<int, kCollisionModeCount> count_passes(const Shapes& shapes, bool spins, Random& random, int worlds) {
@@ -144,7 +151,8 @@ TEST_CASE("a ball at 300 m/s passes no wall of 1 cm, whatever its mode") {
     }
 }
 
-TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now and then, but never in continuous mode" * doctest::test_suite("quality")) {
+TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now and then, but never in continuous mode" *
+          doctest::test_suite("quality")) {
     Random random(seeded(6));
     const struct {
         std::string name;
@@ -170,9 +178,9 @@ TEST_CASE("what comes at 300 m/s, turned at random, passes a wall of 1 cm now an
 
 TEST_CASE("nothing continuous that tumbles at 300 m/s passes a wall of 1 cm" * doctest::test_suite("quality")) {
     Random random(seeded(2));
-    for (const ShapeDef& shape :
-         {ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.1f, 0.03f, 0.05f}}, ShapeDef{"", ShapeType::capsule, 0.03f, 0.1f, {}},
-          ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.005f, 0.005f}}}) {
+    for (const ShapeDef& shape : {ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.1f, 0.03f, 0.05f}},
+                                  ShapeDef{"", ShapeType::capsule, 0.03f, 0.1f, {}},
+                                  ShapeDef{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.005f, 0.005f}}}) {
         for (int n = 0; n < kWorlds; ++n) {
             WorldDef def = flight({shape}, true, random);
             set_mode(def, CollisionMode::continuous);
@@ -215,7 +223,10 @@ TEST_CASE("nothing continuous passes a thin wall, whatever the shapes of both") 
     }
 }
 
-TEST_CASE("a thin rod that spins sweeps through a plate of 1 cm: a passive one no more often than a discrete one, a continuous one never, and it touches it" * doctest::test_suite("quality")) {
+TEST_CASE(
+    "a thin rod that spins sweeps through a plate of 1 cm: a passive one no more often than a discrete one, a "
+    "continuous one never, and it touches it" *
+    doctest::test_suite("quality")) {
     Random random(seeded(3));
     for (const float speed_radps : {10.0f, 20.0f, 30.0f, 50.0f}) {
         int swept[kCollisionModeCount] = {};
@@ -235,7 +246,8 @@ TEST_CASE("a thin rod that spins sweeps through a plate of 1 cm: a passive one n
                 }
             }
         }
-        MESSAGE(speed_radps << " rad/s: " << swept[0] << ", " << swept[1] << ", " << swept[2] << " of " << 4 * worlds << " sweep through");
+        MESSAGE(speed_radps << " rad/s: " << swept[0] << ", " << swept[1] << ", " << swept[2] << " of " << 4 * worlds
+                            << " sweep through");
         CHECK(swept[1] <= swept[0]);
         if (speed_radps <= 20.0f) CHECK(5 * swept[0] <= 4 * worlds);
         CHECK(swept[2] == 0);
@@ -273,7 +285,8 @@ WorldDef heap() {
     const std::uint32_t floor = add_body(def, add_box_shape(def, {20.0f, 0.5f, 20.0f}), {0.0f, -0.5f, 0.0f});
     def.bodies[floor].type = BodyType::fixed;
     const std::uint32_t shapes[] = {add_box_shape(def, {0.5f, 0.3f, 0.4f}), add_sphere_shape(def, 0.3f),
-                                    add_capsule_shape(def, 0.2f, 0.4f), add_shape(def, hull_of_box({0.4f, 0.3f, 0.2f}))};
+                                    add_capsule_shape(def, 0.2f, 0.4f),
+                                    add_shape(def, hull_of_box({0.4f, 0.3f, 0.2f}))};
     Random random(seeded(4));
     for (int i = 0; i < 60; ++i) {
         const Vec3 at{random.in(-4.0f, 4.0f), random.in(0.5f, 6.0f), random.in(-4.0f, 4.0f)};
@@ -285,11 +298,16 @@ WorldDef heap() {
 
 }  // namespace
 
-// One of some hundreds stood at the wall, turning, for a quarter of a second, until nothing was left between them, and went through.
-TEST_CASE("nothing continuous that spins at 50 rad/s about any axis passes a wall of 1 cm, however long it stays there" * doctest::test_suite("quality")) {
+// One of some hundreds stood at the wall, turning, for a quarter of a second, until nothing was left between them, and
+// went through.
+TEST_CASE(
+    "nothing continuous that spins at 50 rad/s about any axis passes a wall of 1 cm, however long it stays there" *
+    doctest::test_suite("quality")) {
     Random random(seeded(8));
-    const Shapes rods[] = {{{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.005f, 0.005f}}}, {{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.01f, 0.01f}}},
-                           {{"", ShapeType::capsule, 0.01f, 0.49f, {}}}, {{"", ShapeType::cylinder, 0.01f, 0.49f, {}}}};
+    const Shapes rods[] = {{{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.005f, 0.005f}}},
+                           {{"", ShapeType::box, 0.0f, 0.0f, {0.5f, 0.01f, 0.01f}}},
+                           {{"", ShapeType::capsule, 0.01f, 0.49f, {}}},
+                           {{"", ShapeType::cylinder, 0.01f, 0.49f, {}}}};
     for (const Shapes& rod : rods) {
         for (const float speed : {5.0f, 20.0f, 60.0f, 300.0f}) {
             for (int n = 0; n < sampled(kWorlds); ++n) {
@@ -325,7 +343,8 @@ TEST_CASE("discrete bodies have the same bits beside passive ones that they do n
     auto alone = make_world(def);
     WorldDef more = def;
     const std::uint32_t rod = add_body(more, add_box_shape(more, {0.5f, 0.02f, 0.02f}), {200.0f, 50.0f, 0.0f});
-    const std::uint32_t club = add_body(more, add_shape(more, hull_of_box({0.5f, 0.02f, 0.02f})), {210.0f, 50.0f, 0.0f});
+    const std::uint32_t club =
+        add_body(more, add_shape(more, hull_of_box({0.5f, 0.02f, 0.02f})), {210.0f, 50.0f, 0.0f});
     for (const std::uint32_t body : {rod, club}) {
         more.bodies[body].angular_velocity = {0.0f, 0.0f, 40.0f};
         more.bodies[body].collision_mode = CollisionMode::passive;
@@ -356,11 +375,13 @@ TEST_CASE("a ball and a plate that fly at each other at 300 m/s meet, whichever 
             for (int n = 0; n < sampled(20); ++n) {
                 WorldDef def;
                 def.gravity = {};
-                const std::uint32_t ball_shape = add_sphere_shape(def, 0.05f), plate_shape = add_box_shape(def, {0.005f, 0.5f, 0.5f});
+                const std::uint32_t ball_shape = add_sphere_shape(def, 0.05f),
+                                    plate_shape = add_box_shape(def, {0.005f, 0.5f, 0.5f});
                 const float gap = random.in(0.1f, 9.0f), turn = n % 2 == 0 ? 0.0f : random.in(-5.0f, 5.0f);
                 const std::uint32_t ball = add_body(def, ball_shape, {-0.5f * gap, 0.0f, 0.0f}),
                                     plate = add_body(def, plate_shape, {0.5f * gap, 0.0f, 0.0f});
-                def.bodies[ball].linear_velocity = {150.0f, 0.0f, 0.0f}, def.bodies[plate].linear_velocity = {-150.0f, 0.0f, 0.0f};
+                def.bodies[ball].linear_velocity = {150.0f, 0.0f, 0.0f},
+                def.bodies[plate].linear_velocity = {-150.0f, 0.0f, 0.0f};
                 def.bodies[plate].angular_velocity = {turn, 0.0f, 0.0f};
                 def.bodies[ball].collision_mode = first, def.bodies[plate].collision_mode = second;
                 auto world = make_world(def);
@@ -374,11 +395,12 @@ TEST_CASE("a ball and a plate that fly at each other at 300 m/s meet, whichever 
 
 TEST_CASE("bodies of every mode have the same bits on every target and thread count and through save and restore") {
     WorldDef def = varied_world();
-    const std::uint32_t plate = add_box_shape(def, {0.5f, 0.005f, 0.5f}), rod = add_box_shape(def, {0.5f, 0.005f, 0.005f});
+    const std::uint32_t plate = add_box_shape(def, {0.5f, 0.005f, 0.5f}),
+                        rod = add_box_shape(def, {0.5f, 0.005f, 0.005f});
     for (int i = 0; i < 6; ++i) {
         def.bodies[add_body(def, plate, {20.0f + 2.0f * static_cast<float>(i), 2.0f, 0.0f})].type = BodyType::fixed;
-        const std::uint32_t body =
-            add_body(def, rod, {19.6f + 2.0f * static_cast<float>(i), 2.1f, 0.1f}, exact_turn(0.1f * static_cast<float>(i)));
+        const std::uint32_t body = add_body(def, rod, {19.6f + 2.0f * static_cast<float>(i), 2.1f, 0.1f},
+                                            exact_turn(0.1f * static_cast<float>(i)));
         def.bodies[body].angular_velocity = {3.0f, 1.0f, -50.0f};
     }
     std::size_t next = 0;

@@ -1,5 +1,6 @@
-// Guards: that what stands stands, however slender (columns, a tower of Jenga's blocks, an overhang near its limit), and sways by millimetres;
-// that what must fall falls, at the angle at which it must; and that what contacts hold for it changes no bit by target, threads or a restore.
+// Guards: that what stands stands, however slender (columns, a tower of Jenga's blocks, an overhang near its limit),
+// and sways by millimetres; that what must fall falls, at the angle at which it must; and that what contacts hold for
+// it changes no bit by target, threads or a restore.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ WorldDef on_ground() {
 WorldDef column(int count, Vec3 half, float aside = 0.0f) {
     WorldDef def = on_ground();
     const std::uint32_t shape = add_box_shape(def, half);
-    for (int i = 0; i < count; ++i) add_body(def, shape, {i % 2 == 0 ? -aside : aside, half.y * static_cast<float>(2 * i + 1), 0.0f});
+    for (int i = 0; i < count; ++i)
+        add_body(def, shape, {i % 2 == 0 ? -aside : aside, half.y * static_cast<float>(2 * i + 1), 0.0f});
     return def;
 }
 // Every other one from below, then the others from above: nobody lies on what was made just before.
@@ -46,8 +48,10 @@ WorldDef jenga(int levels) {
         const float y = half.y * static_cast<float>(2 * level + 1);
         for (int k = -1; k <= 1; ++k) {
             const float beside = static_cast<float>(k) * 2.0f * half.z;
-            if (level % 2 == 0) add_body(def, shape, {0.0f, y, beside});
-            else add_body(def, shape, {beside, y, 0.0f}, {0.0f, 0.70710678f, 0.0f, 0.70710678f});
+            if (level % 2 == 0)
+                add_body(def, shape, {0.0f, y, beside});
+            else
+                add_body(def, shape, {beside, y, 0.0f}, {0.0f, 0.70710678f, 0.0f, 0.70710678f});
         }
     }
     return def;
@@ -58,12 +62,14 @@ WorldDef overhang(int count, float part) {
     const std::uint32_t shape = add_box_shape(def, {0.5f, 0.1f, 0.25f});
     std::vector<float> x{0.0f};
     for (int k = 1; k < count; ++k) x.push_back(x.back() - part / static_cast<float>(2 * k));
-    for (int i = 0; i < count; ++i) add_body(def, shape, {x[static_cast<std::size_t>(count - 1 - i)], 0.1f * static_cast<float>(2 * i + 1), 0.0f});
+    for (int i = 0; i < count; ++i)
+        add_body(def, shape, {x[static_cast<std::size_t>(count - 1 - i)], 0.1f * static_cast<float>(2 * i + 1), 0.0f});
     return def;
 }
 
 struct Course {
-    double way = 0.0, sway = 0.0, drop = 0.0;  // m: of the topmost body, sideways at most, and to and fro in the last quarter; downwards
+    double way = 0.0, sway = 0.0,
+           drop = 0.0;  // m: of the topmost body, sideways at most, and to and fro in the last quarter; downwards
 };
 Course watch(const WorldDef& def, int ticks) {
     auto world = make_world(def);
@@ -117,8 +123,10 @@ TEST_CASE("slender columns stand for half a minute and sway by millimetres" * do
         Vec3 half;
         double way;  // m
     };
-    for (const Case& c : {Case{10, {0.1f, 0.5f, 0.1f}, 0.01}, Case{15, {0.1f, 0.5f, 0.1f}, 0.01}, Case{20, {0.1f, 0.5f, 0.1f}, 0.02}, Case{30, {0.2f, 0.5f, 0.2f}, 0.05},
-                          Case{30, {0.5f, 0.5f, 0.5f}, 0.05}, Case{20, {0.5f, 0.1f, 0.5f}, 0.01}, Case{10, {0.01f, 0.05f, 0.01f}, 0.01}}) {
+    for (const Case& c :
+         {Case{10, {0.1f, 0.5f, 0.1f}, 0.01}, Case{15, {0.1f, 0.5f, 0.1f}, 0.01}, Case{20, {0.1f, 0.5f, 0.1f}, 0.02},
+          Case{30, {0.2f, 0.5f, 0.2f}, 0.05}, Case{30, {0.5f, 0.5f, 0.5f}, 0.05}, Case{20, {0.5f, 0.1f, 0.5f}, 0.01},
+          Case{10, {0.01f, 0.05f, 0.01f}, 0.01}}) {
         for (const float aside : {0.0f, 0.01f * c.half.x}) {
             const Course course = watch(column(c.count, c.half, aside), 1800);
             const std::string name = std::to_string(c.count) + " of " + std::to_string(2 * c.half.x) + " m";
@@ -136,7 +144,8 @@ TEST_CASE("columns stand in whatever order they were made" * doctest::test_suite
     }
 }
 
-TEST_CASE("a tower of Jenga's blocks and an overhang near its limit stand, one beyond it falls" * doctest::test_suite("quality")) {
+TEST_CASE("a tower of Jenga's blocks and an overhang near its limit stand, one beyond it falls" *
+          doctest::test_suite("quality")) {
     for (const int levels : {18, 24}) {
         const Course course = watch(jenga(levels), 1800);
         CHECK_MESSAGE(course.way < 0.005, levels << " levels: " << course.way << " m");
@@ -148,7 +157,8 @@ TEST_CASE("a tower of Jenga's blocks and an overhang near its limit stand, one b
 }
 
 TEST_CASE("boxes tip at the angle at which their centres leave their feet" * doctest::test_suite("quality")) {
-    for (const Vec3 half : {Vec3{0.5f, 0.5f, 0.5f}, Vec3{0.2f, 0.5f, 0.2f}, Vec3{0.1f, 0.5f, 0.1f}, Vec3{0.5f, 0.7f, 0.5f}}) {
+    for (const Vec3 half :
+         {Vec3{0.5f, 0.5f, 0.5f}, Vec3{0.2f, 0.5f, 0.2f}, Vec3{0.1f, 0.5f, 0.1f}, Vec3{0.5f, 0.7f, 0.5f}}) {
         const double due = std::atan(double(half.x / half.y)) * 180.0 / double(kPi), found = tips_at_deg(half);
         CHECK_MESSAGE(found > due, half.x << " x " << half.y << ": " << found << " of " << due);
         CHECK_MESSAGE(found < due + 0.5, half.x << " x " << half.y << ": " << found << " of " << due);
@@ -156,7 +166,9 @@ TEST_CASE("boxes tip at the angle at which their centres leave their feet" * doc
 }
 
 // Held in the world's axes, arms of what turns as a whole are a couple from nowhere.
-TEST_CASE("arms are held of what stands alone: boxes drawn together in free space and turntables' loads move as if there were none") {
+TEST_CASE(
+    "arms are held of what stands alone: boxes drawn together in free space and turntables' loads move as if there "
+    "were none") {
     for (const int count : {2, 3}) {
         WorldDef def;
         def.gravity = {};
@@ -196,15 +208,17 @@ TEST_CASE("arms are held of what stands alone: boxes drawn together in free spac
     CHECK(std::abs(std::hypot(double(p.x), double(p.z)) - 1.0) < 0.01);
 }
 
-// An arm that lags behind what hangs pulls it outwards: one that balances on a post with its weights below swung ever higher.
+// An arm that lags behind what hangs pulls it outwards: one that balances on a post with its weights below swung ever
+// higher.
 TEST_CASE("what hangs by a contact comes to rest" * doctest::test_suite("quality")) {
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = 0.8f;
     const std::uint32_t post = add_body(def, add_box_shape(def, {0.03f, 0.5f, 0.03f}), {0.0f, -0.5f, 0.0f});
     def.bodies[post].type = BodyType::fixed;
-    const std::uint32_t foot = add_box_shape(def, {0.12f, 0.03f, 0.12f}), arm = add_box_shape(def, {0.4f, 0.03f, 0.03f}),
-                        leg = add_box_shape(def, {0.02f, 0.75f, 0.02f}), weight = add_box_shape(def, {0.1f, 0.1f, 0.1f});
+    const std::uint32_t foot = add_box_shape(def, {0.12f, 0.03f, 0.12f}),
+                        arm = add_box_shape(def, {0.4f, 0.03f, 0.03f}), leg = add_box_shape(def, {0.02f, 0.75f, 0.02f}),
+                        weight = add_box_shape(def, {0.1f, 0.1f, 0.1f});
     ShapeDef bird;
     bird.type = ShapeType::compound;
     bird.children = {{foot, {{0.0f, 0.03f, 0.0f}, {}}}, {arm, {{0.0f, 0.03f, 0.0f}, {}}}};
@@ -214,7 +228,8 @@ TEST_CASE("what hangs by a contact comes to rest" * doctest::test_suite("quality
     }
     const float centre = shape_centre(bird, def.shapes).value().y, tilt = 0.035f;
     CHECK(centre < -0.9f);
-    const std::uint32_t body = add_body(def, add_shape(def, bird), {-centre * std::sin(tilt), centre * std::cos(tilt), 0.0f}, turn_about_z(tilt));
+    const std::uint32_t body = add_body(def, add_shape(def, bird),
+                                        {-centre * std::sin(tilt), centre * std::cos(tilt), 0.0f}, turn_about_z(tilt));
     auto world = make_world(def);
     double late = 0.0;  // rad
     for (int n = 0; n < 2400; ++n) {
@@ -224,7 +239,8 @@ TEST_CASE("what hangs by a contact comes to rest" * doctest::test_suite("quality
     }
     CHECK_MESSAGE(late < 0.75 * double(tilt), "from 20 s on it swings by " << late << " rad, 0.035 at first");
 }
-// On a plane all vertices near it count, whose middle rolls along: a rocker drove itself as fast as it may turn and still stand.
+// On a plane all vertices near it count, whose middle rolls along: a rocker drove itself as fast as it may turn and
+// still stand.
 TEST_CASE("what rolls from facet to facet comes to rest" * doctest::test_suite("quality")) {
     constexpr float kRadius = 0.2f, kFacet = 2.0f * kPi / 50.0f;
     WorldDef def = on_ground();
@@ -233,7 +249,9 @@ TEST_CASE("what rolls from facet to facet comes to rest" * doctest::test_suite("
     ShapeDef rocker;
     rocker.type = ShapeType::hull;
     for (int k = -8; k <= 8; ++k) {
-        for (const float z : {-0.14f, 0.14f}) rocker.points.push_back({kRadius * std::sin(kFacet * static_cast<float>(k)), -kRadius * std::cos(kFacet * static_cast<float>(k)), z});
+        for (const float z : {-0.14f, 0.14f})
+            rocker.points.push_back({kRadius * std::sin(kFacet * static_cast<float>(k)),
+                                     -kRadius * std::cos(kFacet * static_cast<float>(k)), z});
     }
     const float centre = shape_centre(rocker, def.shapes).value().y;
     const std::uint32_t body = add_body(def, add_shape(def, rocker), {0.0f, kRadius + centre, 0.0f});
@@ -246,7 +264,8 @@ TEST_CASE("what rolls from facet to facet comes to rest" * doctest::test_suite("
     }
     CHECK_MESSAGE(late < 0.13, "after 6 s it turns by " << late << " rad/s");
 }
-// A tray that a joint holds, with boxes on it: 1.5 cm above the ground, which is looked at but not touched, it stood there and swung ever higher.
+// A tray that a joint holds, with boxes on it: 1.5 cm above the ground, which is looked at but not touched, it stood
+// there and swung ever higher.
 TEST_CASE("nobody stands on ground that is near but not touched") {
     const auto swings = [](float gap) {
         constexpr float kSize = 0.05f, kTilt = 0.035f;
@@ -257,7 +276,8 @@ TEST_CASE("nobody stands on ground that is near but not touched") {
         const auto hung = [&](Vec3 half, float y, float mass_kg) {  // of a pendulum of 3 m, so many times smaller
             const float r = kSize * (3.0f - y);
             const std::uint32_t shape = add_box_shape(def, {kSize * half.x, kSize * half.y, kSize * half.z});
-            const std::uint32_t body = add_body(def, shape, {r * std::sin(kTilt), kSize * 3.0f - r * std::cos(kTilt), 0.0f}, turn_about_z(kTilt));
+            const std::uint32_t body = add_body(
+                def, shape, {r * std::sin(kTilt), kSize * 3.0f - r * std::cos(kTilt), 0.0f}, turn_about_z(kTilt));
             def.bodies[body].mass_kg = mass_kg;
             return body;
         };
@@ -317,12 +337,17 @@ TEST_CASE("a row of dominoes falls however small they are" * doctest::test_suite
     }
 }
 
-TEST_CASE("what contacts hold is part of the state: columns that sway go on alike after a restore, on every target and any threads") {
+TEST_CASE(
+    "what contacts hold is part of the state: columns that sway go on alike after a restore, on every target and any "
+    "threads") {
     WorldDef def = column(10, {0.1f, 0.5f, 0.1f}, 0.003f);
-    const std::uint32_t cube = add_box_shape(def, {0.3f, 0.3f, 0.3f}), wedge = add_shape(def, hull_of(7, 20, {0.3f, 0.3f, 0.3f}));
+    const std::uint32_t cube = add_box_shape(def, {0.3f, 0.3f, 0.3f}),
+                        wedge = add_shape(def, hull_of(7, 20, {0.3f, 0.3f, 0.3f}));
     for (int i = 0; i < 4; ++i) {
-        add_body(def, i % 2 == 0 ? cube : wedge, {3.0f, 0.4f + 0.7f * static_cast<float>(i), 0.01f * static_cast<float>(i)});
-        add_body(def, cube, {-3.0f, 0.3f + 0.6f * static_cast<float>(i), 0.0f}, exact_turn(0.002f * static_cast<float>(i)));
+        add_body(def, i % 2 == 0 ? cube : wedge,
+                 {3.0f, 0.4f + 0.7f * static_cast<float>(i), 0.01f * static_cast<float>(i)});
+        add_body(def, cube, {-3.0f, 0.3f + 0.6f * static_cast<float>(i), 0.0f},
+                 exact_turn(0.002f * static_cast<float>(i)));
     }
     check_one_course({def, 120});
 }

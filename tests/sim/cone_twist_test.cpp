@@ -43,13 +43,16 @@ TEST_CASE("a cone-twist joint keeps swing and twist under load, at mass ratios 1
         StepInput input = make_input(executor);
         input.gravity = {6.0f, -2.0f, 7.0f};  // swings them out of their cones
         Solver solver;
-        BodySpec light = box_spec({0.0f, 0.5f, 0.0f}, {0.1f, 0.4f, 0.2f}), heavy = box_spec({0.0f, 1.5f, 0.0f}, {0.2f, 0.4f, 0.1f});
+        BodySpec light = box_spec({0.0f, 0.5f, 0.0f}, {0.1f, 0.4f, 0.2f}),
+                 heavy = box_spec({0.0f, 1.5f, 0.0f}, {0.2f, 0.4f, 0.1f});
         const float scale = ratio * light.mass / heavy.mass;
-        heavy.mass *= scale, heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
+        heavy.mass *= scale,
+            heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
         heavy.angular = {0.0f, 6.0f, 0.0f};
         const std::uint32_t a = add_body(bodies, light), b = add_body(bodies, heavy);
         std::vector<Joint> joints = cone_twist(kWorldBody, a, {}, {0.0f, -0.5f, 0.0f}, 0.5f, 0.3f);
-        for (const Joint& joint : cone_twist(a, b, {0.0f, 0.5f, 0.0f}, {0.0f, -0.5f, 0.0f}, 0.7f, 0.4f)) joints.push_back(joint);
+        for (const Joint& joint : cone_twist(a, b, {0.0f, 0.5f, 0.0f}, {0.0f, -0.5f, 0.0f}, 0.7f, 0.4f))
+            joints.push_back(joint);
         std::vector<JointImpulse> impulses(joints.size());
         input.impulses = impulses;
         double swing = 0, twist = 0;

@@ -1,11 +1,12 @@
-// Guards what constraint_behaviour_test.cpp and constraint_drives_test.cpp leave out of what every constraint promises: held degrees
-// of freedom and contacts stay held for 10 s under load at mass ratios 1, 10 and 100, free ones keep their momentum, a joint breaks above its
-// torque and holds below it, and masses 1,000 and 10,000 times apart stay finite and in bounds.
+// Guards what constraint_behaviour_test.cpp and constraint_drives_test.cpp leave out of what every constraint promises:
+// held degrees of freedom and contacts stay held for 10 s under load at mass ratios 1, 10 and 100, free ones keep their
+// momentum, a joint breaks above its torque and holds below it, and masses 1,000 and 10,000 times apart stay finite and
+// in bounds.
 //
-// Errors are measured in double precision, after every tick. A rigid joint is a spring of w = 2 pi 60 Hz and the damping ratio 2 on
-// the effective mass, which the lighter body governs: under a load F it rests F / (m w^2) out of place, 0.07 mm a unit of the mass ratio
-// where it carries a weight, and peaks at up to three times that as the load comes on or swings. The bounds are 1.3 to 3 times what is
-// measured.
+// Errors are measured in double precision, after every tick. A rigid joint is a spring of w = 2 pi 60 Hz and the
+// damping ratio 2 on the effective mass, which the lighter body governs: under a load F it rests F / (m w^2) out of
+// place, 0.07 mm a unit of the mass ratio where it carries a weight, and peaks at up to three times that as the load
+// comes on or swings. The bounds are 1.3 to 3 times what is measured.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +45,9 @@ struct Scene {
     Solver solver;
 
     std::uint32_t add(const BodySpec& spec) { return add_body(bodies, spec); }
-    void join(std::uint32_t a, std::uint32_t b, const Constraint& constraint) { joints.push_back(make_joint(a, b, constraint)); }
+    void join(std::uint32_t a, std::uint32_t b, const Constraint& constraint) {
+        joints.push_back(make_joint(a, b, constraint));
+    }
     void step() {
         impulses.resize(joints.size());
         input.impulses = impulses;
@@ -131,10 +134,10 @@ class Turns {
     double last_ = 0, total_ = 0;
 };
 
-
 double off_right_angle(Point u, Point v) { return std::asin(dot(u, v) / (size(u) * size(v))); }
 double turn_between(const Scene& s, std::uint32_t a, std::uint32_t b) {
-    return std::max(angle_between(turned(s, a, kX), turned(s, b, kX)), angle_between(turned(s, a, kY), turned(s, b, kY)));
+    return std::max(angle_between(turned(s, a, kX), turned(s, b, kX)),
+                    angle_between(turned(s, a, kY), turned(s, b, kY)));
 }
 Point spin(const Scene& s, std::uint32_t body) {
     const Vec3 w = angular_velocity(s.bodies, body);
@@ -172,7 +175,8 @@ Gear z_gear(float ratio) {
 
 // ---- held degrees of freedom
 
-TEST_CASE("axes held along or across each other stay so under load for 10 s, at mass ratios 1, 10 and 100" * doctest::test_suite("quality")) {
+TEST_CASE("axes held along or across each other stay so under load for 10 s, at mass ratios 1, 10 and 100" *
+          doctest::test_suite("quality")) {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         {
@@ -208,14 +212,16 @@ TEST_CASE("axes held along or across each other stay so under load for 10 s, at 
             Slider second = first;
             second.anchor_a = kRight;
             s.join(kWorldBody, s.light, first), s.join(s.light, s.heavy, second);
-            const Worst off = s.worst([&] { return std::max(turn_between(s, kWorldBody, s.light), turn_between(s, s.light, s.heavy)); });
+            const Worst off = s.worst(
+                [&] { return std::max(turn_between(s, kWorldBody, s.light), turn_between(s, s.light, s.heavy)); });
             check_held("slider's orientation, rad", ratio, off, {0.001, 0.0012}, {0.001, 0.0021});
         }
     }
 }
 
 TEST_CASE("lengths stay as held while a heavy ball swings below a light one for 10 s, at mass ratios 1, 10 and 100") {
-    const Constraint rods[] = {DistanceServo{{}, {}, 1.0f, {}, {}}, CenterDistance{1.0f, {}}, CenterDistanceLimit{0.0f, 1.0f, {}}};
+    const Constraint rods[] = {DistanceServo{{}, {}, 1.0f, {}, {}}, CenterDistance{1.0f, {}},
+                               CenterDistanceLimit{0.0f, 1.0f, {}}};
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         for (const Constraint& rod : rods) {
@@ -261,7 +267,8 @@ TEST_CASE("lines and offsets stay as held under load for 10 s, at mass ratios 1,
             const std::uint32_t light = s.add(unturning(ball({}))), heavy = s.add(lower);
             s.join(kWorldBody, light, pair[0]), s.join(light, heavy, pair[1]);
             const Worst off = s.worst([&] {
-                return std::max(std::abs(between(s, kWorldBody, {}, light, {}).y), std::abs(between(s, light, {}, heavy, {}).y + 1));
+                return std::max(std::abs(between(s, kWorldBody, {}, light, {}).y),
+                                std::abs(between(s, light, {}, heavy, {}).y + 1));
             });
             check_held(kConstraintNames[pair[0].index()], ratio, off, {0.0003, 0.0002}, {0.0003, 0.0002});
             CHECK(linear_velocity(s.bodies, heavy).x == orrery::test::about(1.0, 1e-5));
@@ -270,7 +277,8 @@ TEST_CASE("lines and offsets stay as held under load for 10 s, at mass ratios 1,
     }
 }
 
-TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ratios 1, 10 and 100" * doctest::test_suite("quality")) {
+TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ratios 1, 10 and 100" *
+          doctest::test_suite("quality")) {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         {  // a drive at its limit turns a heavy wheel with a brake through a light one
@@ -286,7 +294,8 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
             Turns of_light, of_heavy;
             const Worst off = s.worst([&] { return -1.5 * of_light.follow(s, light) - of_heavy.follow(s, heavy); });
             check_held("gear, rad", ratio, off, {0.0002, 0.0001}, {0.0002, 0.00015});
-            // 1.5 times the brake's 2 N m are 3 of the drive's 6, which turn 1 kg m^2 a unit of the ratio and 2.25 times that.
+            // 1.5 times the brake's 2 N m are 3 of the drive's 6, which turn 1 kg m^2 a unit of the ratio and 2.25
+            // times that.
             const double inertia = 1.0 + 2.25 * double(ratio);
             CHECK(spin(s, light).z == orrery::test::about(10 * 3.0 * double(ratio) / inertia, 0.01));
         }
@@ -301,7 +310,8 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
             s.join(light, heavy, RackAndPinion{kZ, kY, 0.5f, {}});
             s.join(kWorldBody, light, AngularAxisMotor{kZ, 2.0f, {}});
             Turns turns;
-            const Worst off = s.worst([&] { return 0.5 * turns.follow(s, light) - double(position(s.bodies, heavy).y); });
+            const Worst off =
+                s.worst([&] { return 0.5 * turns.follow(s, light) - double(position(s.bodies, heavy).y); });
             check_held("rack and pinion, m", ratio, off, {0.001, 0.0005}, {0.004, 0.002});
         }
         {  // two light blocks on a rope carry heavy balls, which swing
@@ -316,7 +326,8 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
                 s.join(block[k], load[k], BallSocket{{}, kY, {}});
             }
             Pulley pulley;
-            pulley.wheel_a = {-1.0f, 3.0f, 0.0f}, pulley.wheel_b = {1.0f, 3.0f, 0.0f}, pulley.min_m = pulley.max_m = 6.0f;
+            pulley.wheel_a = {-1.0f, 3.0f, 0.0f}, pulley.wheel_b = {1.0f, 3.0f, 0.0f},
+            pulley.min_m = pulley.max_m = 6.0f;
             s.join(block[0], block[1], pulley);
             const Worst off = s.worst([&] {
                 return size(between(s, kWorldBody, pulley.wheel_a, block[0], {})) +
@@ -327,7 +338,8 @@ TEST_CASE("gears, racks and pulleys stay in mesh under load for 10 s, at mass ra
     }
 }
 
-// Light balls that are held in the world are two corners of a triangle or three of a tetrahedron; a heavy one hangs at the last.
+// Light balls that are held in the world are two corners of a triangle or three of a tetrahedron; a heavy one hangs at
+// the last.
 TEST_CASE("an area and a volume stay as held under load for 10 s, at mass ratios 1, 10 and 100") {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
@@ -344,16 +356,21 @@ TEST_CASE("an area and a volume stay as held under load for 10 s, at mass ratios
             if (!volume) heavy.linear = {0.0f, 0.0f, 0.3f};
             id[light] = s.add(heavy);
             constexpr double kArea = 0.5, kVolume = 0.15;
-            Joint joint = volume ? make_joint(id[0], id[1], Volume{float(kVolume), {}}) : make_joint(id[0], id[1], Area{float(kArea), {}});
+            Joint joint = volume ? make_joint(id[0], id[1], Volume{float(kVolume), {}})
+                                 : make_joint(id[0], id[1], Area{float(kArea), {}});
             joint.c = id[2];
             if (volume) joint.d = id[3];
             s.joints.push_back(joint);
             const Worst off = s.worst([&] {
-                const Point p = between(s, id[0], {}, id[1], {}), q = between(s, id[0], {}, id[2], {}), across = cross(p, q);
-                return volume ? dot(across, between(s, id[0], {}, id[3], {})) / 6 / kVolume - 1 : size(across) / 2 / kArea - 1;
+                const Point p = between(s, id[0], {}, id[1], {}), q = between(s, id[0], {}, id[2], {}),
+                            across = cross(p, q);
+                return volume ? dot(across, between(s, id[0], {}, id[3], {})) / 6 / kVolume - 1
+                              : size(across) / 2 / kArea - 1;
             });
-            if (volume) check_held("volume, of its size", ratio, off, {0.0002, 0.0004}, {0.0002, 0.0007});
-            else check_held("area, of its size", ratio, off, {0.0002, 0.00022}, {0.0001, 0.0004});
+            if (volume)
+                check_held("volume, of its size", ratio, off, {0.0002, 0.0004}, {0.0002, 0.0007});
+            else
+                check_held("area, of its size", ratio, off, {0.0002, 0.00022}, {0.0001, 0.0004});
         }
     }
 }
@@ -375,7 +392,9 @@ TEST_CASE("a hinge's limit holds a light bar and a heavy one off its end for 10 
 }
 
 // The hubs are held in the world, and the load comes from the side too.
-TEST_CASE("four wheels hold their chassis on their lines, their axles and their stops for 10 s, at mass ratios 1, 10 and 100") {
+TEST_CASE(
+    "four wheels hold their chassis on their lines, their axles and their stops for 10 s, at mass ratios 1, 10 and "
+    "100") {
     for (const float ratio : kRatios) {
         CAPTURE(ratio);
         Scene s;
@@ -398,7 +417,8 @@ TEST_CASE("four wheels hold their chassis on their lines, their axles and their 
         const Worst line = s.worst([&] {
             double off = 0;
             for (int k = 0; k < 4; ++k) {
-                const Point d = between(s, body, place[k], wheel[k], {}), up = turned(s, body, kY), x = turned(s, wheel[k], kZ);
+                const Point d = between(s, body, place[k], wheel[k], {}), up = turned(s, body, kY),
+                            x = turned(s, wheel[k], kZ);
                 off = std::max(off, off_line(d, up));
                 axle = std::max(axle, angle_between(x, turned(s, body, kZ)));
                 beyond = std::max(beyond, std::abs(dot(d, up)) - 0.2);
@@ -424,7 +444,8 @@ TEST_CASE("what slides or turns in a joint to the world keeps its speed for 10 s
     on_line.linear = {0.0f, 0.0f, 2.0f}, on_line.angular = {3.0f, -4.0f, 5.0f};
     wheel.angular = {0.0f, 0.0f, 20.0f};
     loose.linear = {1.0f, 2.0f, 3.0f}, loose.angular = swivelled.angular;
-    const std::uint32_t slider = s.add(slid), universal = s.add(swivelled), threaded = s.add(on_line), wheeled = s.add(wheel);
+    const std::uint32_t slider = s.add(slid), universal = s.add(swivelled), threaded = s.add(on_line),
+                        wheeled = s.add(wheel);
     const std::uint32_t flying = s.add(loose);
     Slider rail;
     rail.axis_a = kX;
@@ -464,14 +485,17 @@ TEST_CASE("what slides or turns between two free bodies keeps each one's share o
     yoke.angular = {0.0f, 3.0f, 0.0f}, cross_piece.angular = {-4.0f, 0.0f, 0.0f};
     BodySpec pinion = ball({0.0f, 15.0f, 0.0f}), rack = heavier(ball({1.0f, 15.5f, 0.0f}), 10.0f);
     pinion.linear = {1.0f, 2.0f, 3.0f}, pinion.angular = {0.0f, 0.0f, 4.0f};
-    rack.linear = {3.0f, 1.9f, 2.9f}, rack.angular = {5.0f, 0.0f, 0.0f};  // 2 m/s along itself from the pinion, half a metre a radian
+    rack.linear = {3.0f, 1.9f, 2.9f},
+    rack.angular = {5.0f, 0.0f, 0.0f};  // 2 m/s along itself from the pinion, half a metre a radian
     const BodySpec specs[] = {rail, sledge, top, other, chassis, hub, yoke, cross_piece, pinion, rack};
     const std::uint32_t first = s.bodies.size();
     for (const BodySpec& spec : specs) s.add(spec);
     Slider slider;
     slider.axis_a = kX, slider.anchor_a = {2.0f, 0.0f, 0.0f};
-    s.join(first, first + 1, slider), s.join(first + 2, first + 3, AngularHinge{kZ, kZ, {}}), s.join(first + 4, first + 5, Wheel{});
-    s.join(first + 6, first + 7, AngularSwivelHinge{kY, kX, {}}), s.join(first + 8, first + 9, RackAndPinion{kZ, kX, 0.5f, {}});
+    s.join(first, first + 1, slider), s.join(first + 2, first + 3, AngularHinge{kZ, kZ, {}}),
+        s.join(first + 4, first + 5, Wheel{});
+    s.join(first + 6, first + 7, AngularSwivelHinge{kY, kX, {}}),
+        s.join(first + 8, first + 9, RackAndPinion{kZ, kX, 0.5f, {}});
     s.run();
     for (std::uint32_t k = 0; k < std::size(specs); ++k) {
         CAPTURE(k);
@@ -480,9 +504,11 @@ TEST_CASE("what slides or turns between two free bodies keeps each one's share o
     }
 }
 
-// Two balls that turn in all directions while the constraint holds or drives one of them: what it takes from one it gives to the other,
-// and once the twist is what it should be it does no work.
-TEST_CASE("a pair on an angular swivel hinge, a twist's servo or its motor keeps its momentum, and its energy but for what drives it") {
+// Two balls that turn in all directions while the constraint holds or drives one of them: what it takes from one it
+// gives to the other, and once the twist is what it should be it does no work.
+TEST_CASE(
+    "a pair on an angular swivel hinge, a twist's servo or its motor keeps its momentum, and its energy but for what "
+    "drives it") {
     TwistMotor motor;
     motor.target_radps = 2.0f;
     const Constraint constraints[] = {AngularSwivelHinge{kY, kX, {}}, TwistServo{}, TwistMotor{}, motor};
@@ -531,7 +557,8 @@ TEST_CASE("a spinning pair on a slider keeps its linear and angular momentum for
         for (const std::uint32_t body : {a, b}) {
             const double m = s.mass(body), i = 1.0 / double(mass_record(s.bodies, body).inverse_inertia[0]);
             const Vec3 v = linear_velocity(s.bodies, body);
-            const Point p{m * double(v.x), m * double(v.y), m * double(v.z)}, l = cross(to_world(s.bodies, body, {}), p), w = spin(s, body);
+            const Point p{m * double(v.x), m * double(v.y), m * double(v.z)},
+                l = cross(to_world(s.bodies, body, {}), p), w = spin(s, body);
             linear = {linear.x + p.x, linear.y + p.y, linear.z + p.z};
             angular = {angular.x + l.x + i * w.x, angular.y + l.y + i * w.y, angular.z + l.z + i * w.z};
         }
@@ -545,7 +572,8 @@ TEST_CASE("a spinning pair on a slider keeps its linear and angular momentum for
     CHECK(size(between(s, a, {}, b, {})) > 2.0);
 }
 
-// In no gravity, thrown and spinning. What they leave free is how the bodies move on the surface where the value is held.
+// In no gravity, thrown and spinning. What they leave free is how the bodies move on the surface where the value is
+// held.
 TEST_CASE("bodies of a held distance, area or volume keep their energy and both momenta for 10 s") {
     DistanceServo distance;
     distance.anchor_a = {0.0f, 0.3f, 0.0f}, distance.anchor_b = {0.0f, 0.3f, 0.0f};
@@ -558,7 +586,8 @@ TEST_CASE("bodies of a held distance, area or volume keep their energy and both 
     anchored_rope.anchor_a = {0.0f, 0.3f, 0.0f}, anchored_rope.anchor_b = {0.0f, 0.3f, 0.0f};
     anchored_rope.max_m = 1.0f;
     const Constraint constraints[] = {distance, centres, rope, anchored_rope, Area{0.5f, {}}, Volume{1.0f / 6.0f, {}}};
-    const Vec3 places[] = {{}, kX, kY, kZ}, ways[] = {{0.1f, -0.4f, 0.0f}, {0.1f, 0.4f, 0.1f}, {0.15f, 0.1f, -0.1f}, {0.0f, 0.05f, 0.1f}};
+    const Vec3 places[] = {{}, kX, kY, kZ},
+               ways[] = {{0.1f, -0.4f, 0.0f}, {0.1f, 0.4f, 0.1f}, {0.15f, 0.1f, -0.1f}, {0.0f, 0.05f, 0.1f}};
     for (const Constraint& constraint : constraints) {
         CAPTURE(std::string(kConstraintNames[constraint.index()]));
         Scene s;
@@ -583,9 +612,11 @@ TEST_CASE("bodies of a held distance, area or volume keep their energy and both 
             for (std::uint32_t k = 0; k < count; ++k) {
                 const double m = s.mass(id[k]), i = 1.0 / double(mass_record(s.bodies, id[k]).inverse_inertia[0]);
                 const Vec3 v = linear_velocity(s.bodies, id[k]);
-                const Point p{m * double(v.x), m * double(v.y), m * double(v.z)}, l = cross(to_world(s.bodies, id[k], {}), p), w = spin(s, id[k]);
+                const Point p{m * double(v.x), m * double(v.y), m * double(v.z)},
+                    l = cross(to_world(s.bodies, id[k], {}), p), w = spin(s, id[k]);
                 all.linear = {all.linear.x + p.x, all.linear.y + p.y, all.linear.z + p.z};
-                all.angular = {all.angular.x + l.x + i * w.x, all.angular.y + l.y + i * w.y, all.angular.z + l.z + i * w.z};
+                all.angular = {all.angular.x + l.x + i * w.x, all.angular.y + l.y + i * w.y,
+                               all.angular.z + l.z + i * w.z};
                 all.energy += dot(p, p) / (2 * m) + i * dot(w, w) / 2;
             }
             return all;
@@ -597,10 +628,12 @@ TEST_CASE("bodies of a held distance, area or volume keep their energy and both 
             const Sum now = sum();
             linear = std::max(linear, size(minus(now.linear, before.linear)) / size(before.linear));
             angular = std::max(angular, size(minus(now.angular, before.angular)) / size(before.angular));
-            most = std::max(most, now.energy / before.energy - 1), least = std::min(least, now.energy / before.energy - 1);
+            most = std::max(most, now.energy / before.energy - 1),
+            least = std::min(least, now.energy / before.energy - 1);
             return 0.0;
         });
-        MESSAGE(std::string(kConstraintNames[constraint.index()]) << ": momentum off by " << linear << ", angular " << angular << ", energy " << least * 100 << " to "
+        MESSAGE(std::string(kConstraintNames[constraint.index()])
+                << ": momentum off by " << linear << ", angular " << angular << ", energy " << least * 100 << " to "
                 << most * 100 << " %");
         CHECK(linear < 1e-5);
         CHECK(angular < 1e-4);
@@ -636,7 +669,8 @@ TEST_CASE("a pinion and its rack share a motion by the radius and keep the momen
     const std::uint32_t a = s.add(pinion), b = s.add(heavier(rack, 4.0f));
     Slider rail;
     rail.axis_a = kX, rail.anchor_a = rack.position;
-    s.join(kWorldBody, a, fixed_hinge({}, kZ)), s.join(kWorldBody, b, rail), s.join(a, b, RackAndPinion{kZ, kX, 0.5f, {}});
+    s.join(kWorldBody, a, fixed_hinge({}, kZ)), s.join(kWorldBody, b, rail),
+        s.join(a, b, RackAndPinion{kZ, kX, 0.5f, {}});
     s.run();
     // The joint's impulse is 0.5 p on the pinion and -p on the rack: I w + 0.5 m v stays 10, and v comes to 0.5 w.
     const double w = spin(s, a).z, v = linear_velocity(s.bodies, b).x;
@@ -702,7 +736,8 @@ double separation(const World& world, JointId id) {
         const Vec3 p = state.pose.position;
         const double x = state.pose.orientation.x, y = state.pose.orientation.y, z = state.pose.orientation.z;
         const double w = state.pose.orientation.w;
-        const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z), tz = 2 * (x * local.y - y * local.x);
+        const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z),
+                     tz = 2 * (x * local.y - y * local.x);
         return std::array<double, 3>{p.x + local.x + w * tx + y * tz - z * ty, p.y + local.y + w * ty + z * tx - x * tz,
                                      p.z + local.z + w * tz + x * ty - y * tx};
     };
@@ -723,7 +758,8 @@ WorldDef stack_of_two(float ratio, std::uint32_t substeps) {
     def.solver.contact_frequency_hz = 13.2f * static_cast<float>(substeps);  // 0.22 of the substep rate: the stiffest
     add_ground(def);
     const std::uint32_t shape = add_box_shape(def, {0.5f, 0.5f, 0.5f});
-    const std::uint32_t light = add_body(def, shape, {0.0f, 0.5f, 0.0f}), heavy = add_body(def, shape, {0.0f, 1.5f, 0.0f});
+    const std::uint32_t light = add_body(def, shape, {0.0f, 0.5f, 0.0f}),
+                        heavy = add_body(def, shape, {0.0f, 1.5f, 0.0f});
     def.bodies[light].mass_kg = 10.0f, def.bodies[heavy].mass_kg = 10.0f * ratio;
     return def;
 }
@@ -784,7 +820,8 @@ TEST_CASE("a joint that breaks by its torque says so once and is gone, one just 
 
 // ---- masses far apart
 
-// At 16 substeps and contacts as stiff as they allow: the weight rests ratio g / (2 pi 240 Hz)^2 = 4 mm deep, and comes on at twice that.
+// At 16 substeps and contacts as stiff as they allow: the weight rests ratio g / (2 pi 240 Hz)^2 = 4 mm deep, and comes
+// on at twice that.
 TEST_CASE("a box stands on one that is 1,000 times lighter for 10 s") {
     const auto world = make_world(stack_of_two(1000.0f, 16));
     double deepest = 0, lowest = 2, aside = 0;
@@ -802,9 +839,10 @@ TEST_CASE("a box stands on one that is 1,000 times lighter for 10 s") {
     CHECK(speed(state_of(*world, 2)) < 0.1);
 }
 
-// A contact is a spring of w = 2 pi 52.8 Hz on the effective mass: a light body under a heavy one sinks into the ground by g / w^2, 0.09 mm,
-// times what it bears of its own weight, and by up to twice that as the load comes on.
-TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 10 and 100, whichever is on top" * doctest::test_suite("quality")) {
+// A contact is a spring of w = 2 pi 52.8 Hz on the effective mass: a light body under a heavy one sinks into the ground
+// by g / w^2, 0.09 mm, times what it bears of its own weight, and by up to twice that as the load comes on.
+TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 10 and 100, whichever is on top" *
+          doctest::test_suite("quality")) {
     WorldDef shapes;
     const std::uint32_t box = add_box_shape(shapes, {0.5f, 0.5f, 0.5f}), sphere = add_sphere_shape(shapes, 0.5f);
     ShapeDef on_four_balls;
@@ -818,7 +856,8 @@ TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 
         std::uint32_t lower, upper;
         float lower_half, upper_half;  // of their heights, m
     };
-    const Pair pairs[] = {{box, box, 0.5f, 0.5f}, {box, sphere, 0.5f, 0.5f}, {box, table, 0.5f, 0.1f}, {table, box, 0.1f, 0.5f}};
+    const Pair pairs[] = {
+        {box, box, 0.5f, 0.5f}, {box, sphere, 0.5f, 0.5f}, {box, table, 0.5f, 0.1f}, {table, box, 0.1f, 0.5f}};
     for (const Pair& pair : pairs) {
         for (const float ratio : {1.0f, 10.0f, 100.0f}) {
             for (const bool heavy_above : {false, true}) {
@@ -830,7 +869,8 @@ TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 
                 def.solver.sleep = false;
                 add_ground(def);
                 const std::uint32_t lower = add_body(def, pair.lower, {0.0f, pair.lower_half, 0.0f});
-                const std::uint32_t upper = add_body(def, pair.upper, {0.0f, 2 * pair.lower_half + pair.upper_half, 0.0f});
+                const std::uint32_t upper =
+                    add_body(def, pair.upper, {0.0f, 2 * pair.lower_half + pair.upper_half, 0.0f});
                 def.bodies[lower].mass_kg = heavy_above ? 10.0f : 10.0f * ratio;
                 def.bodies[upper].mass_kg = heavy_above ? 10.0f * ratio : 10.0f;
                 const auto world = make_world(def);
@@ -848,15 +888,16 @@ TEST_CASE("boxes, balls and tables lie on each other for 10 s at mass ratios 1, 
                 CHECK(late < 1.1 * yields);
                 CHECK(deepest < 2.2 * yields);
                 CHECK(double(2 * pair.lower_half + pair.upper_half) - double(top.y) < 1.3 * yields);
-                // Under the heaviest the light one rocks as the load comes on: a table's balls slide on it, a ball rolls.
+                // Under the heaviest the light one rocks as the load comes on: a table's balls slide on it, a ball
+                // rolls.
                 CHECK(std::hypot(double(top.x), double(top.z)) < (ratio > 10.0f ? 0.12 : 0.0008));
             }
         }
     }
 }
 
-// At 4 substeps no contact of the light box carries such a weight, and what is to be kept is the rest of the world: the heavy box
-// comes down on the ground beside it or in its place, and nothing is flung.
+// At 4 substeps no contact of the light box carries such a weight, and what is to be kept is the rest of the world: the
+// heavy box comes down on the ground beside it or in its place, and nothing is flung.
 TEST_CASE("a box on one that is too light for the substeps sinks to the ground and no further, and flings nothing") {
     for (const float ratio : {1000.0f, 10000.0f}) {
         CAPTURE(ratio);
@@ -897,7 +938,9 @@ TEST_CASE("a chain whose end is 1,000 or 10,000 times heavier keeps its joints a
 }
 
 // The coloured solver needs as many substeps as make ratio g / w^2 small, w a quarter of the substep rate.
-TEST_CASE("a chain whose end is 1,000 or 10,000 times heavier keeps its joints in the coloured solver, given the substeps" * doctest::test_suite("quality")) {
+TEST_CASE(
+    "a chain whose end is 1,000 or 10,000 times heavier keeps its joints in the coloured solver, given the substeps" *
+    doctest::test_suite("quality")) {
     struct Case {
         float ratio;
         std::uint32_t substeps;

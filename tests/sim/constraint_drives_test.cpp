@@ -1,5 +1,5 @@
-// Guards what drives, gears and their like promise, on the solver alone: the greatest force within 1 %, speeds reached, lengths,
-// angles, areas and volumes kept.
+// Guards what drives, gears and their like promise, on the solver alone: the greatest force within 1 %, speeds reached,
+// lengths, angles, areas and volumes kept.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -57,7 +57,8 @@ Slider motor_slider() {
 // Its suspension, its steering or its axle lies along x.
 Wheel pushed_wheel() {
     Wheel wheel;
-    wheel.suspension_a = kX, wheel.rest_m = 100.0f, wheel.min_m = -200.0f, wheel.max_m = 200.0f, wheel.max_suspension_n = kForce;
+    wheel.suspension_a = kX, wheel.rest_m = 100.0f, wheel.min_m = -200.0f, wheel.max_m = 200.0f,
+    wheel.max_suspension_n = kForce;
     return wheel;
 }
 Wheel steered_wheel(float angle_rad, Servo steering) {
@@ -146,7 +147,8 @@ TEST_CASE("a gear motor turns its second body with its torque and no more, up to
         const std::uint32_t first = add_body(s.bodies, spec), second = add_body(s.bodies, spec);
         AngularAxisGearMotor gear;
         gear.axis_a = kX, gear.ratio = ratio, gear.motor = kMotor;
-        s.joints = {make_joint(kWorldBody, first, OneBodyAngularMotor{{3.0f, 0.0f, 0.0f}, {}}), make_joint(first, second, gear)};
+        s.joints = {make_joint(kWorldBody, first, OneBodyAngularMotor{{3.0f, 0.0f, 0.0f}, {}}),
+                    make_joint(first, second, gear)};
         s.run(1);  // in which the first comes to its speed
         const double before = angular_velocity(s.bodies, second).x;
         s.run(30);
@@ -159,8 +161,8 @@ TEST_CASE("a gear motor turns its second body with its torque and no more, up to
     }
 }
 
-// Both chains yield as springs of the default rigidity do, w = 2 pi 60 Hz on the effective mass, which the light body governs: 0.07 mm,
-// and 0.07 mrad under 10 N m for each kg m^2, times the ratio.
+// Both chains yield as springs of the default rigidity do, w = 2 pi 60 Hz on the effective mass, which the light body
+// governs: 0.07 mm, and 0.07 mrad under 10 N m for each kg m^2, times the ratio.
 TEST_CASE("servos of places hold a light body and a heavy one below it after 10 s, at mass ratios 1, 10 and 100") {
     OneBodyLinearServo one_body;
     one_body.anchor_b = {0.0f, 1.0f, 0.0f}, one_body.spring = {};
@@ -186,11 +188,14 @@ TEST_CASE("servos of places hold a light body and a heavy one below it after 10 
         }
     }
 }
-TEST_CASE("servos of rotations hold a light body and a heavy one that is turned by it after 10 s, at ratios of inertia 1, 10 and 100") {
+TEST_CASE(
+    "servos of rotations hold a light body and a heavy one that is turned by it after 10 s, at ratios of inertia 1, 10 "
+    "and 100") {
     const TwistServo twist = x_twist(0.0f, {});
     OneBodyAngularServo one_body;
     one_body.spring = {};
-    const std::pair<Constraint, Constraint> chains[] = {{AngularServo{}, AngularServo{}}, {twist, twist}, {one_body, AngularServo{}}};
+    const std::pair<Constraint, Constraint> chains[] = {
+        {AngularServo{}, AngularServo{}}, {twist, twist}, {one_body, AngularServo{}}};
     for (const auto& chain : chains) {
         for (const float ratio : {1.0f, 10.0f, 100.0f}) {
             CAPTURE(std::string(kConstraintNames[chain.first.index()]));
@@ -216,7 +221,8 @@ TEST_CASE("servos of rotations hold a light body and a heavy one that is turned 
 TEST_CASE("a servo goes at its greatest speed and arrives, a motor keeps its speed") {
     Scene s;
     BodySpec spec;
-    const std::uint32_t servo = add_body(s.bodies, spec), motor = add_body(s.bodies, spec), point = add_body(s.bodies, spec);
+    const std::uint32_t servo = add_body(s.bodies, spec), motor = add_body(s.bodies, spec),
+                        point = add_body(s.bodies, spec);
     s.joints = {make_joint(kWorldBody, servo, LinearAxisServo{{}, {}, kX, 3.0f, {}, {1.5f, 0.0f, kNoLimit}}),
                 make_joint(kWorldBody, motor, LinearAxisMotor{{}, {}, kX, 2.0f, {}}),
                 make_joint(kWorldBody, point, BallSocketServo{{0.0f, 3.0f, 0.0f}, {}, {}, {1.5f, 0.0f, kNoLimit}})};
@@ -273,7 +279,8 @@ TEST_CASE("a servo goes at its base speed at least until it is there, and at its
             // At the greatest speed, by the spring, and at the base speed, as far as each is what counts.
             const double floor = std::min(double(base), double(kMost));
             const double by_spring = double(kMost) / rate, by_base = std::max(floor / rate, 0.001);
-            const double time = (1 - by_spring) / double(kMost) + std::log(by_spring / by_base) / rate + (floor > 0 ? by_base / floor : 0);
+            const double time = (1 - by_spring) / double(kMost) + std::log(by_spring / by_base) / rate +
+                                (floor > 0 ? by_base / floor : 0);
             CAPTURE(time);
             CHECK(fastest < 1.001 * double(kMost));
             CHECK(slowest > 0.999 * floor);
@@ -288,8 +295,10 @@ TEST_CASE("a servo goes at its base speed at least until it is there, and at its
         s.joints = {make_joint(kWorldBody, body, steered_wheel(1.0f, {kMost, base, kNoLimit}))};
         s.run(31);
         const double left = std::abs(1 - turned_about_x(s.bodies, body));
-        if (base > 0.0f) CHECK(left < 0.0001);
-        else CHECK(left > 0.002);
+        if (base > 0.0f)
+            CHECK(left < 0.0001);
+        else
+            CHECK(left > 0.002);
     }
 }
 
@@ -343,7 +352,8 @@ TEST_CASE("a rack goes by the radius times the pinion's angle, over many turns")
     CHECK(linear_velocity(s.bodies, b).x == orrery::test::about(2.5, 0.01));
     CHECK(position(s.bodies, b).x == orrery::test::about(25.0, 0.02));
     const float* q = s.bodies.pose[a].orientation;
-    const double off = std::remainder(position(s.bodies, b).x / 0.5 - 2 * std::atan2(double(q[2]), double(q[3])), 2 * std::numbers::pi);
+    const double off = std::remainder(position(s.bodies, b).x / 0.5 - 2 * std::atan2(double(q[2]), double(q[3])),
+                                      2 * std::numbers::pi);
     CHECK(std::abs(off) < 0.01);
 }
 
@@ -366,7 +376,8 @@ TEST_CASE("a pulley keeps its rope's length while a heavier load lifts a lighter
 TEST_CASE("an area and a volume are kept while their corners are thrown about") {
     Scene s;
     BodySpec p[4];
-    p[0].position = {0.0f, 0.0f, 0.0f}, p[1].position = {1.0f, 0.0f, 0.0f}, p[2].position = {0.0f, 1.0f, 0.0f}, p[3].position = {0.2f, 0.2f, 1.0f};
+    p[0].position = {0.0f, 0.0f, 0.0f}, p[1].position = {1.0f, 0.0f, 0.0f}, p[2].position = {0.0f, 1.0f, 0.0f},
+    p[3].position = {0.2f, 0.2f, 1.0f};
     p[1].linear = {0.5f, 0.2f, 0.1f}, p[2].linear = {-0.2f, 0.3f, -0.4f}, p[3].linear = {0.1f, 0.0f, 0.3f};
     std::uint32_t ids[8];
     for (int i = 0; i < 8; ++i) {
@@ -374,14 +385,17 @@ TEST_CASE("an area and a volume are kept while their corners are thrown about") 
         if (i >= 4) spec.position.x += 10.0f;
         ids[i] = add_body(s.bodies, spec);
     }
-    Joint area = make_joint(ids[0], ids[1], Area{0.5f, {}}), volume = make_joint(ids[4], ids[5], Volume{1.0f / 6.0f, {}});
+    Joint area = make_joint(ids[0], ids[1], Area{0.5f, {}}),
+          volume = make_joint(ids[4], ids[5], Volume{1.0f / 6.0f, {}});
     area.c = ids[2];
     volume.c = ids[6], volume.d = ids[7];
     s.joints = {area, volume};
     s.run(60);
     const auto at = [&](int i) { return to_world(s.bodies, ids[i], {}); };
     const auto minus = [](Point x, Point y) { return Point{x.x - y.x, x.y - y.y, x.z - y.z}; };
-    const auto across = [](Point x, Point y) { return Point{x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x}; };
+    const auto across = [](Point x, Point y) {
+        return Point{x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x};
+    };
     const Point m = across(minus(at(1), at(0)), minus(at(2), at(0)));
     CHECK(0.5 * std::hypot(m.x, m.y, m.z) == orrery::test::about(0.5, 0.01));
     const Point n = across(minus(at(5), at(4)), minus(at(6), at(4))), r = minus(at(7), at(4));
@@ -402,7 +416,8 @@ TEST_CASE("a wheel carries its chassis on its spring, is steered, driven and bra
     joint.suspension = {2.0f, 1.0f};
     joint.steer_rad = 0.5f;
     joint.target_radps = 30.0f, joint.drive.max_force = 4.0f;
-    // The hub is held in the world: the chassis sinks on the spring of the reduced mass, which here is the chassis' and hub's.
+    // The hub is held in the world: the chassis sinks on the spring of the reduced mass, which here is the chassis' and
+    // hub's.
     s.joints = {make_joint(kWorldBody, wheel, BallSocket{}), make_joint(body, wheel, joint),
                 make_joint(kWorldBody, body, AngularServo{})};
     s.run(60);
@@ -426,9 +441,11 @@ TEST_CASE("a universal joint and a slider under load keep what they hold, at mas
         CAPTURE(ratio);
         Scene s;
         s.input.gravity = {0.0f, -10.0f, 0.0f};
-        BodySpec light = box_spec({0.5f, 0.0f, 0.0f}, {0.5f, 0.1f, 0.1f}), heavy = box_spec({1.5f, 0.0f, 0.0f}, {0.5f, 0.3f, 0.3f});
+        BodySpec light = box_spec({0.5f, 0.0f, 0.0f}, {0.5f, 0.1f, 0.1f}),
+                 heavy = box_spec({1.5f, 0.0f, 0.0f}, {0.5f, 0.3f, 0.3f});
         const float scale = ratio * light.mass / heavy.mass;
-        heavy.mass *= scale, heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
+        heavy.mass *= scale,
+            heavy.inertia = {heavy.inertia.x * scale, heavy.inertia.y * scale, heavy.inertia.z * scale};
         const std::uint32_t a = add_body(s.bodies, light), b = add_body(s.bodies, heavy);
         Slider slider;
         slider.axis_a = {0.0f, 0.0f, 1.0f}, slider.anchor_b = {-0.5f, 0.0f, 0.0f};
@@ -444,7 +461,8 @@ TEST_CASE("a universal joint and a slider under load keep what they hold, at mas
     }
 }
 
-// An arm swings past the angle on the far side of which its servo, or the limit of its hinge, would seem to be nearer the other way.
+// An arm swings past the angle on the far side of which its servo, or the limit of its hinge, would seem to be nearer
+// the other way.
 TEST_CASE("a servo near half a turn settles, and a limit is left at the end that was passed") {
     for (const float target : {160.0f, 170.0f, 180.0f, -175.0f}) {
         CAPTURE(target);
@@ -467,7 +485,8 @@ TEST_CASE("a servo near half a turn settles, and a limit is left at the end that
         s.joints.push_back(make_joint(kWorldBody, body, servo));
         s.run(900);
         const float* q = s.bodies.pose[body].orientation;
-        const double off = std::remainder(2.0 * std::atan2(double(q[2]), double(q[3])) - double(servo.target_rad), 2.0 * std::numbers::pi);
+        const double off = std::remainder(2.0 * std::atan2(double(q[2]), double(q[3])) - double(servo.target_rad),
+                                          2.0 * std::numbers::pi);
         CHECK(std::abs(off) < 0.01);
         CHECK(std::abs(s.bodies.velocity[body].angular[2]) < 0.01f);
     }

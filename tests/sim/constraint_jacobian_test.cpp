@@ -59,7 +59,8 @@ const StepConstants kStep = [] {
     return step;
 }();
 
-// With unit masses, the velocities that a unit impulse of a row gives are that row of J. Compared with (C(e) - C(-e)) / 2e.
+// With unit masses, the velocities that a unit impulse of a row gives are that row of J. Compared with (C(e) - C(-e)) /
+// 2e.
 template <class Functions, class Value>
 void check_row(const typename Functions::Bundle& bundle, DoublePose a, DoublePose b, int row, Value value) {
     CAPTURE(row);
@@ -97,7 +98,8 @@ TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
     Random random;
     for (int trial = 0; trial < 20; ++trial) {
         CAPTURE(trial);
-        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const DoublePose a{wide(random.vector()), wide(random.rotation())},
+            b{wide(random.vector()), wide(random.rotation())};
         const Vec3 la = random.vector(), lb = random.vector();
         {
             auto bundle = std::make_unique<BallSocketBundle>();
@@ -181,11 +183,13 @@ TEST_CASE("every joint's Jacobian is the finite difference of its constraint") {
     }
 }
 
-TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip at the friction centre and of its twist") {
+TEST_CASE(
+    "a contact's Jacobian is the finite difference of its gap, of its slip at the friction centre and of its twist") {
     Random random;
     for (int trial = 0; trial < 200; ++trial) {
         CAPTURE(trial);
-        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const DoublePose a{wide(random.vector()), wide(random.rotation())},
+            b{wide(random.vector()), wide(random.rotation())};
         Manifold manifold;
         manifold.count = 1 + static_cast<std::uint32_t>(trial) % 4;
         const V way = wide(random.vector()) + V{0.0, 1.5, 0.0}, unit = way * (1 / std::sqrt(dot(way, way)));
@@ -200,8 +204,8 @@ TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip
         ContactFunctions::prepare<float>(bundle, 0, kStep, narrow(a), narrow(b), kUnit, kUnit);
         ContactFunctions::note_speed<float>(bundle, 0, before_a, before_b);
 
-        const V n = wide(manifold.normal), t{bundle.tangent.x.lane[0], bundle.tangent.y.lane[0], bundle.tangent.z.lane[0]},
-                u = cross(n, t);
+        const V n = wide(manifold.normal),
+                t{bundle.tangent.x.lane[0], bundle.tangent.y.lane[0], bundle.tangent.z.lane[0]}, u = cross(n, t);
         V centre{0, 0, 0};
         for (std::uint32_t k = 0; k < manifold.count; ++k)
             centre = centre + wide(manifold.points[k].offset_a) * (1.0 / manifold.count);
@@ -217,7 +221,8 @@ TEST_CASE("a contact's Jacobian is the finite difference of its gap, of its slip
             return V{2 * q.x, 2 * q.y, 2 * q.z};
         };
         for (int row = 0; row < points + 3; ++row) {
-            for (int k = 0; k < points; ++k) put(point_rows(bundle, static_cast<std::uint32_t>(k)).impulse, 0, k == row ? 1.0f : 0.0f);
+            for (int k = 0; k < points; ++k)
+                put(point_rows(bundle, static_cast<std::uint32_t>(k)).impulse, 0, k == row ? 1.0f : 0.0f);
             put(bundle.friction_impulse, 0, Vec2T<float>{row == points ? 1.0f : 0.0f, row == points + 1 ? 1.0f : 0.0f});
             put(bundle.twist_impulse, 0, row == points + 2 ? 1.0f : 0.0f);
             const V arm_a = row < points ? wide(manifold.points[row].offset_a) : centre,
@@ -241,7 +246,8 @@ TEST_CASE("a nonconvex contact's Jacobian is, point by point, the finite differe
     Random random;
     for (int trial = 0; trial < 200; ++trial) {
         CAPTURE(trial);
-        const DoublePose a{wide(random.vector()), wide(random.rotation())}, b{wide(random.vector()), wide(random.rotation())};
+        const DoublePose a{wide(random.vector()), wide(random.rotation())},
+            b{wide(random.vector()), wide(random.rotation())};
         const std::size_t count = 2 + static_cast<std::size_t>(trial) % 3;
         std::vector<Manifold> manifolds(count);
         for (Manifold& m : manifolds) {
@@ -269,10 +275,12 @@ TEST_CASE("a nonconvex contact's Jacobian is, point by point, the finite differe
             for (std::size_t k = 0; k < count; ++k) {
                 const bool here = k == of;
                 put(bundle.points[k].impulse, 0, here && row % 3 == 0 ? 1.0f : 0.0f);
-                put(bundle.points[k].friction_impulse, 0, Vec2T<float>{here && row % 3 == 1 ? 1.0f : 0.0f, here && row % 3 == 2 ? 1.0f : 0.0f});
+                put(bundle.points[k].friction_impulse, 0,
+                    Vec2T<float>{here && row % 3 == 1 ? 1.0f : 0.0f, here && row % 3 == 2 ? 1.0f : 0.0f});
             }
             const NonconvexPointRows& rows = bundle.points[of];
-            const V n = wide(manifolds[of].normal), t{rows.tangent.x.lane[0], rows.tangent.y.lane[0], rows.tangent.z.lane[0]};
+            const V n = wide(manifolds[of].normal),
+                    t{rows.tangent.x.lane[0], rows.tangent.y.lane[0], rows.tangent.z.lane[0]};
             const V along = row % 3 == 0 ? n : row % 3 == 1 ? t : cross(n, t);
             const V arm_a = wide(manifolds[of].points[0].offset_a), arm_b = arm_a + a.position - b.position;
             check_row<NonconvexContactFunctions>(bundle, a, b, row, [&](int, const DoublePose& p, const DoublePose& q) {

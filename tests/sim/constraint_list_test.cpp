@@ -1,5 +1,6 @@
-// Guards what every entry of the list of constraints promises, whatever it is: the Jacobian that it applies its impulses along is
-// the derivative of its value, and a world of it has the same bits on every target and after a restore.
+// Guards what every entry of the list of constraints promises, whatever it is: the Jacobian that it applies its
+// impulses along is the derivative of its value, and a world of it has the same bits on every target and after a
+// restore.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -46,12 +47,14 @@ PoseD turned(PoseD p, Vec3T<double> axis, double e) {
 }
 template <class Value>
 void check_slope(double slope, Value value) {
-    CHECK(std::abs(slope - (value(kStepSize) - value(-kStepSize)) / (2 * kStepSize)) < kTolerance * (1 + std::abs(slope)));
+    CHECK(std::abs(slope - (value(kStepSize) - value(-kStepSize)) / (2 * kStepSize)) <
+          kTolerance * (1 + std::abs(slope)));
 }
 
 // `value(a, b)` by central differences against a row of J: -on_a for A and on_b for B, linear then angular.
 template <class Value>
-void check_row(const PoseD& a, const PoseD& b, const Vec3T<double> (&on_a)[2], const Vec3T<double> (&on_b)[2], Value value) {
+void check_row(const PoseD& a, const PoseD& b, const Vec3T<double> (&on_a)[2], const Vec3T<double> (&on_b)[2],
+               Value value) {
     for (int k = 0; k < 12; ++k) {
         CAPTURE(k);
         const auto at = [&](double e) { return k < 6 ? value(moved(a, k, e), b) : value(a, moved(b, k - 6, e)); };
@@ -73,7 +76,8 @@ void check_jacobian(const std::string& name, Lcg& random) {
         T::fields(joint, fields);
         const float none[kMaxJointRows] = {};
         load_lane(bundle, 0, joint, none);
-        PoseD a{random_vector(random, 2), random_turn(random, 0.7)}, b{random_vector(random, 2), random_turn(random, 0.7)};
+        PoseD a{random_vector(random, 2), random_turn(random, 0.7)},
+            b{random_vector(random, 2), random_turn(random, 0.7)};
         const Vec3T<double> zero{0, 0, 0};
         if constexpr (requires { typename Functions::ManyBodies; }) {
             const Vec3T<double> x[4] = {a.position, b.position, random_vector(random, 2), random_vector(random, 2)};
@@ -88,8 +92,8 @@ void check_jacobian(const std::string& name, Lcg& random) {
                 CHECK(std::abs(component(row.direction[k / 3], k % 3) - difference) < kTolerance);
             }
         } else if constexpr (requires { typename Functions::Form; }) {
-            // The rows of a slider's and of a servo's rotation are exact where they are met, a wheel's steering where its axle is
-            // across the suspension.
+            // The rows of a slider's and of a servo's rotation are exact where they are met, a wheel's steering where
+            // its axle is across the suspension.
             if constexpr (requires { joint.relative_orientation; })
                 b.orientation = a.orientation * get<double>(bundle.relative, 0);
             if constexpr (requires { joint.target_orientation; }) b.orientation = get<double>(bundle.target, 0);
@@ -104,7 +108,9 @@ void check_jacobian(const std::string& name, Lcg& random) {
             using Made = std::remove_const_t<decltype(made)>;
             if constexpr (std::is_same_v<Made, RowT<double>> && requires { T::kFirstState; }) {
                 // The angle that is counted is that about an axis that stands: turned about it, and moved.
-                const auto value = [&](const PoseD& p, const PoseD& q) { return Functions::template measure<double>(bundle, 0, p, q).value; };
+                const auto value = [&](const PoseD& p, const PoseD& q) {
+                    return Functions::template measure<double>(bundle, 0, p, q).value;
+                };
                 const double turn_a = length(made.angular_a);
                 const Vec3T<double> axis_a = made.angular_a * (1 / turn_a);
                 check_slope(-turn_a, [&](double e) { return value(turned(a, axis_a, e), b); });
@@ -114,12 +120,14 @@ void check_jacobian(const std::string& name, Lcg& random) {
                     for (int k = 0; k < 3; ++k) {
                         check_slope(-component(made.linear_a, k), [&](double e) { return value(moved(a, k, e), b); });
                         check_slope(component(made.linear_b, k), [&](double e) { return value(a, moved(b, k, e)); });
-                        check_slope(component(made.angular_b, k), [&](double e) { return value(a, moved(b, 3 + k, e)); });
+                        check_slope(component(made.angular_b, k),
+                                    [&](double e) { return value(a, moved(b, 3 + k, e)); });
                     }
                 }
             } else if constexpr (std::is_same_v<Made, RowT<double>>) {
                 if constexpr (!requires { joint.motor; }) {
-                    const Vec3T<double> on_a[2] = {made.linear_a, made.angular_a}, on_b[2] = {made.linear_b, made.angular_b};
+                    const Vec3T<double> on_a[2] = {made.linear_a, made.angular_a},
+                                        on_b[2] = {made.linear_b, made.angular_b};
                     check_row(a, b, on_a, on_b, [&](const PoseD& p, const PoseD& q) {
                         return Functions::template measure<double>(bundle, 0, p, q).value;
                     });
@@ -188,7 +196,8 @@ WorldDef world_of(std::size_t type, std::uint32_t seed) {
         const float at = 6.0f * static_cast<float>(group);
         std::uint32_t bodies[4];
         for (int i = 0; i < 4; ++i) {
-            const float x = random.between(-1.0f, 1.0f), y = random.between(-1.0f, 1.0f), z = random.between(-1.0f, 1.0f);
+            const float x = random.between(-1.0f, 1.0f), y = random.between(-1.0f, 1.0f),
+                        z = random.between(-1.0f, 1.0f);
             bodies[i] = add_body(def, shape, {at + x, y, z}, exact_turn(random.between(-0.5f, 0.5f)));
             def.bodies[bodies[i]].angular_velocity = {random.between(-1.0f, 1.0f), 0.5f, random.between(-1.0f, 1.0f)};
             def.bodies[bodies[i]].gravity_scale = i == 0 ? 0.1f : 0.5f;
@@ -233,7 +242,8 @@ TEST_CASE("a world of any constraint has the same bits on every target, and rest
     }
 }
 
-TEST_CASE("a hinge with a limit changes no bit of those without that are solved beside it, the sign of a zero neither") {
+TEST_CASE(
+    "a hinge with a limit changes no bit of those without that are solved beside it, the sign of a zero neither") {
     WorldDef def;
     def.gravity = {0.0f, 0.0f, -10.0f};  // along a locked axis: velocities of -0
     const std::uint32_t shape = add_box_shape(def, {0.3f, 0.2f, 0.4f});
@@ -264,7 +274,8 @@ TEST_CASE("no constraint between bodies changes their common momentum") {
         CAPTURE(std::string(kConstraintNames[type]));
         WorldDef def = world_of(type, 900);
         def.gravity = {};
-        if (!bodies_taken(def.joints[0].constraint)[0] || std::holds_alternative<Pulley>(def.joints[0].constraint)) continue;
+        if (!bodies_taken(def.joints[0].constraint)[0] || std::holds_alternative<Pulley>(def.joints[0].constraint))
+            continue;
         const auto world = make_world(def);
         run(*world, test::few() ? 20 : 60);
         int quarantined = 0;  // joints made metres out of place fling their bodies, now and then beyond what is allowed
@@ -278,18 +289,23 @@ TEST_CASE("no constraint between bodies changes their common momentum") {
                 sum.x += v.x, sum.y += v.y, sum.z += v.z;
                 moved += std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z);
             }
-            if (whole) CHECK(std::fabs(sum.x) + std::fabs(sum.y) + std::fabs(sum.z) < 1e-3f + 1e-4f * moved);
-            else ++quarantined;
+            if (whole)
+                CHECK(std::fabs(sum.x) + std::fabs(sum.y) + std::fabs(sum.z) < 1e-3f + 1e-4f * moved);
+            else
+                ++quarantined;
         }
         CHECK(quarantined <= (std::holds_alternative<Slider>(def.joints[0].constraint) ? 2 : 1));
     }
 }
 
-TEST_CASE("any constraint is created, set and removed by commands, what is accepted is restorable, and bad orders are refused") {
+TEST_CASE(
+    "any constraint is created, set and removed by commands, what is accepted is restorable, and bad orders are "
+    "refused") {
     Lcg random(77);
     WorldDef def;
     const std::uint32_t shape = add_box_shape(def, {0.3f, 0.2f, 0.4f});
-    for (int i = 0; i < 4; ++i) add_body(def, shape, {1.2f * static_cast<float>(i), 0.0f, i == 3 ? 1.0f : 0.3f * static_cast<float>(i)});
+    for (int i = 0; i < 4; ++i)
+        add_body(def, shape, {1.2f * static_cast<float>(i), 0.0f, i == 3 ? 1.0f : 0.3f * static_cast<float>(i)});
     for (std::size_t type = 0; type < kConstraintTypes; ++type) {
         CAPTURE(std::string(kConstraintNames[type]));
         const auto world = make_world(def);

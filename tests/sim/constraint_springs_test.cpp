@@ -1,11 +1,13 @@
-// Guards: every Spring of every constraint of the list, whatever rows it holds and whatever moves on it, is the oscillator that
-// settings.h promises: as stiff and as damped as implicit Euler makes it, and as its frequency and ratio say where the substep is short.
-// Beside it the Jacobians that constraint_jacobian_test.cpp and constraint_list_test.cpp leave out: those of motors, which have no value
-// of their own to differentiate, and of what stands outside of the forms.
+// Guards: every Spring of every constraint of the list, whatever rows it holds and whatever moves on it, is the
+// oscillator that settings.h promises: as stiff and as damped as implicit Euler makes it, and as its frequency and
+// ratio say where the substep is short. Beside it the Jacobians that constraint_jacobian_test.cpp and
+// constraint_list_test.cpp leave out: those of motors, which have no value of their own to differentiate, and of what
+// stands outside of the forms.
 //
-// What is measured is a pole: a free swing is fitted by x[k+2] = p x[k+1] + q x[k], whose roots are Z, and ln Z over the time of a
-// sample is compared with ln z / h, z = 1 / (1 - s h), s = w (-zeta + i sqrt(1 - zeta^2)). Half a percent of frequency shows as such,
-// which the residual of the recurrence alone hides where a sample is a small part of a period.
+// What is measured is a pole: a free swing is fitted by x[k+2] = p x[k+1] + q x[k], whose roots are Z, and ln Z over
+// the time of a sample is compared with ln z / h, z = 1 / (1 - s h), s = w (-zeta + i sqrt(1 - zeta^2)). Half a percent
+// of frequency shows as such, which the residual of the recurrence alone hides where a sample is a small part of a
+// period.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/solver/kernels-inl.h"
@@ -26,9 +28,9 @@
 
 #include "sim/constraints/fields.h"
 #include "sim/solver/solver.h"
-#include "tests/support/double_math.h"
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
+#include "tests/support/double_math.h"
 
 namespace orrery::sim::test {
 namespace {
@@ -74,7 +76,8 @@ Complex fitted_pole(const std::vector<double>& x, double dt) {
 
 // ---- what swings
 
-// A is the world; a body of its own; the world, and B is held beside its centre; a body of its own, and both are held so.
+// A is the world; a body of its own; the world, and B is held beside its centre; a body of its own, and both are held
+// so.
 enum class Hold { world, free, lever, free_levers };
 constexpr bool is_free(Hold hold) { return hold == Hold::free || hold == Hold::free_levers; }
 constexpr bool has_lever(Hold hold) { return hold == Hold::lever || hold == Hold::free_levers; }
@@ -120,7 +123,8 @@ Swing along_x(std::string spring, std::string what, Make make, float rest = 0.0f
         }
         if constexpr (requires { constraint.anchor_a; }) {
             Vec3& anchor = constraint.anchor_a;
-            if (hold == Hold::free_levers) hand = kHand, anchor = {anchor.x + hand.x, anchor.y + hand.y, anchor.z + hand.z};
+            if (hold == Hold::free_levers)
+                hand = kHand, anchor = {anchor.x + hand.x, anchor.y + hand.y, anchor.z + hand.z};
         }
         spec.position = {rest + sign * out + hand.x - arm.x, hand.y - arm.y, hand.z - arm.z};
         spec.linear.x = sign * speed;
@@ -136,7 +140,8 @@ Swing along_x(std::string spring, std::string what, Make make, float rest = 0.0f
 // About an axis, 0 to 2, of the world: the turn of B as A sees it.
 double turn_about(const Scene& s, std::uint32_t a, std::uint32_t b, int axis) {
     const float *p = s.bodies.pose[a].orientation, *q = s.bodies.pose[b].orientation;
-    const double px = -double(p[0]), py = -double(p[1]), pz = -double(p[2]), pw = p[3], qx = q[0], qy = q[1], qz = q[2], qw = q[3];
+    const double px = -double(p[0]), py = -double(p[1]), pz = -double(p[2]), pw = p[3], qx = q[0], qy = q[1], qz = q[2],
+                 qw = q[3];
     const double r[4] = {pw * qx + px * qw + py * qz - pz * qy, pw * qy - px * qz + py * qw + pz * qx,
                          pw * qz + px * qy - py * qx + pz * qw, pw * qw - px * qx - py * qy - pz * qz};
     return 2 * std::atan2(r[axis], r[3]);
@@ -153,8 +158,8 @@ Vec3 turned(Quat q, Vec3 v) {
 }
 // On a lever it turns about the point at which it is held.
 template <class Make>
-Swing about_axis(std::string spring, std::string what, int axis, Make make, float rest = 0.0f, float out = 0.02f, float speed = 0.0f,
-                 bool inward = false) {
+Swing about_axis(std::string spring, std::string what, int axis, Make make, float rest = 0.0f, float out = 0.02f,
+                 float speed = 0.0f, bool inward = false) {
     Swing swing{std::move(spring), std::move(what), {}};
     using T = decltype(make(Spring{}));
     swing.levers = requires(T t) { t.anchor_b; };
@@ -283,7 +288,8 @@ auto begin_pulley(float low, float high, float out, float speed) {
         s.joints.push_back(make_joint(a, b, pulley));
         return [&s, a, b, hand, arm, rest, out] {
             const Point p = to_world(s.bodies, a, hand), q = to_world(s.bodies, b, arm);
-            const double longer = std::hypot(p.x + 1, p.y - 3, p.z) + 2 * std::hypot(q.x - 1, q.y - 3, q.z) - double(rest);
+            const double longer =
+                std::hypot(p.x + 1, p.y - 3, p.z) + 2 * std::hypot(q.x - 1, q.y - 3, q.z) - double(rest);
             return out > 0.0f ? longer : -longer;
         };
     };
@@ -311,7 +317,8 @@ Reading begin_many(Scene& s, Spring spring, bool volume) {
     const auto wide = [](Vec3 v) { return Point{v.x, v.y, v.z}; };
     const double rest = size(wide(corner[0]), wide(corner[1]), wide(corner[2]), wide(corner[3]));
     const auto target = static_cast<float>(rest);
-    Joint joint = volume ? make_joint(id[0], id[1], Volume{target, spring}) : make_joint(id[0], id[1], Area{target, spring});
+    Joint joint =
+        volume ? make_joint(id[0], id[1], Volume{target, spring}) : make_joint(id[0], id[1], Area{target, spring});
     joint.c = id[2];
     if (volume) joint.d = id[3];
     s.joints.push_back(joint);
@@ -324,25 +331,86 @@ Reading begin_many(Scene& s, Spring spring, bool volume) {
 // Two-sided springs: held rows, servos and limits whose ends meet.
 std::vector<Swing> all_swings() {
     std::vector<Swing> all{
-        along_x("ball_socket.spring", "point", [](Spring s) { return BallSocket{{}, {}, s}; }),
-        along_x("hinge.spring", "point", [](Spring s) { Hinge h = z_hinge(); h.spring = s; return h; }),
-        about_axis("hinge.spring", "axis", 0, [](Spring s) { Hinge h = z_hinge(); h.spring = s; return h; }),
+        along_x("ball_socket.spring", "point",
+                [](Spring s) {
+                    return BallSocket{{}, {}, s};
+                }),
+        along_x("hinge.spring", "point",
+                [](Spring s) {
+                    Hinge h = z_hinge();
+                    h.spring = s;
+                    return h;
+                }),
+        about_axis("hinge.spring", "axis", 0,
+                   [](Spring s) {
+                       Hinge h = z_hinge();
+                       h.spring = s;
+                       return h;
+                   }),
         about_axis("hinge.limit_spring", "met", 2, [](Spring s) { return limited_hinge(s, 0.0f, 0.0f); }),
-        along_x("weld.spring", "point", [](Spring s) { return Weld{{}, {}, {}, s}; }),
-        about_axis("weld.spring", "rotation", 1, [](Spring s) { return Weld{{}, {}, {}, s}; }),
-        along_x("distance_limit.spring", "met", [](Spring s) { return DistanceLimit{{-2.0f, 0.0f, 0.0f}, {}, 2.0f, 2.0f, s}; }),
-        along_x("distance_servo.spring", "distance", [](Spring s) { return DistanceServo{{-2.0f, 0.0f, 0.0f}, {}, 2.0f, s, {}}; }),
-        along_x("center_distance.spring", "distance", [](Spring s) { return CenterDistance{2.0f, s}; }, 2.0f),
-        along_x("center_distance_limit.spring", "met", [](Spring s) { return CenterDistanceLimit{2.0f, 2.0f, s}; }, 2.0f),
-        along_x("one_body_linear_servo.spring", "point", [](Spring s) { return OneBodyLinearServo{{}, {}, s, {}}; }),
-        along_x("ball_socket_servo.spring", "point", [](Spring s) { return BallSocketServo{{}, {}, s, {}}; }),
-        along_x("linear_axis_servo.spring", "offset", [](Spring s) { return LinearAxisServo{{}, {}, kX, 0.0f, s, {}}; }),
+        along_x("weld.spring", "point",
+                [](Spring s) {
+                    return Weld{{}, {}, {}, s};
+                }),
+        about_axis("weld.spring", "rotation", 1,
+                   [](Spring s) {
+                       return Weld{{}, {}, {}, s};
+                   }),
+        along_x("distance_limit.spring", "met",
+                [](Spring s) {
+                    return DistanceLimit{{-2.0f, 0.0f, 0.0f}, {}, 2.0f, 2.0f, s};
+                }),
+        along_x("distance_servo.spring", "distance",
+                [](Spring s) {
+                    return DistanceServo{{-2.0f, 0.0f, 0.0f}, {}, 2.0f, s, {}};
+                }),
+        along_x(
+            "center_distance.spring", "distance",
+            [](Spring s) {
+                return CenterDistance{2.0f, s};
+            },
+            2.0f),
+        along_x(
+            "center_distance_limit.spring", "met",
+            [](Spring s) {
+                return CenterDistanceLimit{2.0f, 2.0f, s};
+            },
+            2.0f),
+        along_x("one_body_linear_servo.spring", "point",
+                [](Spring s) {
+                    return OneBodyLinearServo{{}, {}, s, {}};
+                }),
+        along_x("ball_socket_servo.spring", "point",
+                [](Spring s) {
+                    return BallSocketServo{{}, {}, s, {}};
+                }),
+        along_x("linear_axis_servo.spring", "offset",
+                [](Spring s) { return LinearAxisServo{{}, {}, kX, 0.0f, s, {}}; }),
         along_x("linear_axis_limit.spring", "met", [](Spring s) { return LinearAxisLimit{{}, {}, kX, 0.0f, 0.0f, s}; }),
-        along_x("point_on_line_servo.spring", "line", [](Spring s) { return PointOnLineServo{{}, {}, kY, s, {}}; }),
-        along_x("swivel_hinge.spring", "point", [](Spring s) { return SwivelHinge{{}, {}, kY, kX, s}; }),
-        about_axis("swivel_hinge.spring", "axes", 2, [](Spring s) { return SwivelHinge{{}, {}, kY, kX, s}; }),
-        along_x("slider.spring", "line", [](Spring s) { Slider t = slider_along(kY); t.spring = s; return t; }),
-        about_axis("slider.spring", "rotation", 2, [](Spring s) { Slider t = slider_along(kY); t.spring = s; return t; }),
+        along_x("point_on_line_servo.spring", "line",
+                [](Spring s) {
+                    return PointOnLineServo{{}, {}, kY, s, {}};
+                }),
+        along_x("swivel_hinge.spring", "point",
+                [](Spring s) {
+                    return SwivelHinge{{}, {}, kY, kX, s};
+                }),
+        about_axis("swivel_hinge.spring", "axes", 2,
+                   [](Spring s) {
+                       return SwivelHinge{{}, {}, kY, kX, s};
+                   }),
+        along_x("slider.spring", "line",
+                [](Spring s) {
+                    Slider t = slider_along(kY);
+                    t.spring = s;
+                    return t;
+                }),
+        about_axis("slider.spring", "rotation", 2,
+                   [](Spring s) {
+                       Slider t = slider_along(kY);
+                       t.spring = s;
+                       return t;
+                   }),
         along_x("slider.limit_spring", "met", [](Spring s) { return limited_slider(s, 0.0f, 0.0f); }),
         along_x("slider.drive_spring", "offset", sprung_slider),
         along_x("wheel.spring", "hub", [](Spring s) { return wheel_of(s, {}, kY); }),
@@ -352,10 +420,22 @@ std::vector<Swing> all_swings() {
         along_x("wheel.suspension", "hub", [](Spring s) { return wheel_of({}, s, kX); }),
         about_axis("twist_servo.spring", "twist", 2, z_twist_servo),
         about_axis("twist_limit.spring", "met", 2, [](Spring s) { return z_twist_limit(s, 0.0f, 0.0f); }),
-        about_axis("angular_servo.spring", "rotation", 0, [](Spring s) { return AngularServo{{}, s, {}}; }),
-        about_axis("one_body_angular_servo.spring", "rotation", 1, [](Spring s) { return OneBodyAngularServo{{}, s, {}}; }),
-        about_axis("angular_hinge.spring", "axes", 2, [](Spring s) { return AngularHinge{kY, kY, s}; }),
-        about_axis("angular_swivel_hinge.spring", "axes", 2, [](Spring s) { return AngularSwivelHinge{kY, kX, s}; }),
+        about_axis("angular_servo.spring", "rotation", 0,
+                   [](Spring s) {
+                       return AngularServo{{}, s, {}};
+                   }),
+        about_axis("one_body_angular_servo.spring", "rotation", 1,
+                   [](Spring s) {
+                       return OneBodyAngularServo{{}, s, {}};
+                   }),
+        about_axis("angular_hinge.spring", "axes", 2,
+                   [](Spring s) {
+                       return AngularHinge{kY, kY, s};
+                   }),
+        about_axis("angular_swivel_hinge.spring", "axes", 2,
+                   [](Spring s) {
+                       return AngularSwivelHinge{kY, kX, s};
+                   }),
         {"gear.spring", "angles", begin_gear},
         {"rack_and_pinion.spring", "travel", begin_rack},
         {"pulley.spring", "met", begin_pulley(4.0f, 4.0f, 0.02f, 0.0f)},
@@ -363,9 +443,9 @@ std::vector<Swing> all_swings() {
         {"volume.spring", "volume", [](Scene& s, Hold, Spring spring) { return begin_many(s, spring, true); }},
     };
     for (Swing& swing : all) {
-        const bool alone = swing.spring.starts_with("one_body"), own = swing.what == "angles" || swing.what == "travel" ||
-                                                                      swing.spring.starts_with("pulley") || swing.what == "area" ||
-                                                                      swing.what == "volume";
+        const bool alone = swing.spring.starts_with("one_body"),
+                   own = swing.what == "angles" || swing.what == "travel" || swing.spring.starts_with("pulley") ||
+                         swing.what == "area" || swing.what == "volume";
         swing.stands_free = !alone && !own;
         if (swing.spring.starts_with("pulley")) swing.levers = true;
         // Suspension and steering, where they stand, hold a wheel on a lever too: see its own case below.
@@ -419,8 +499,8 @@ struct Run {
     int ticks, stride;  // of the whole, and of a sample
 };
 
-// The pole of what was measured. One-sided, that is until it has come back by a third: a limit pushes one way, and lets go where its
-// damping would pull.
+// The pole of what was measured. One-sided, that is until it has come back by a third: a limit pushes one way, and lets
+// go where its damping would pull.
 Complex measured_pole(const Swing& swing, Hold hold, const Run& run) {
     Scene s;
     s.input.substeps = run.substeps;
@@ -452,23 +532,24 @@ TEST_CASE("every spring that a constraint of the list has is among those that ar
     for (const Swing& swing : all_swings()) known.insert(swing.spring);
     for (const Swing& swing : all_limits()) known.insert(swing.spring);
     std::size_t springs = 0;
-#define ORRERY_CONSTRAINT(T, name)                                     \
-    {                                                                  \
-        T constraint;                                                  \
-        SpringNames visitor;                                           \
-        T::fields(constraint, visitor);                                \
-        for (const std::string& field : visitor.names) {               \
-            ++springs;                                                 \
-            CAPTURE(std::string(#name "." + field));                   \
-            CHECK(known.count(std::string(#name ".") + field) == 1);   \
-        }                                                              \
+#define ORRERY_CONSTRAINT(T, name)                                   \
+    {                                                                \
+        T constraint;                                                \
+        SpringNames visitor;                                         \
+        T::fields(constraint, visitor);                              \
+        for (const std::string& field : visitor.names) {             \
+            ++springs;                                               \
+            CAPTURE(std::string(#name "." + field));                 \
+            CHECK(known.count(std::string(#name ".") + field) == 1); \
+        }                                                            \
     }
     ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)
 #undef ORRERY_CONSTRAINT
     CHECK(springs == known.size());
 }
 
-TEST_CASE("every spring follows the pole of its integrator within 1 %: on the world, between two bodies and on a lever") {
+TEST_CASE(
+    "every spring follows the pole of its integrator within 1 %: on the world, between two bodies and on a lever") {
     double worst = 0;
     std::string where;
     for (const Swing& swing : all_swings()) {
@@ -479,7 +560,8 @@ TEST_CASE("every spring follows the pole of its integrator within 1 %: on the wo
             for (const std::uint32_t substeps : {1u, 4u}) {
                 CAPTURE(substeps);
                 const Run run{{1.5f, 0.2f}, substeps, 100, 1};
-                const Complex wanted = discrete_pole(run.spring, 1.0 / 60 / substeps), is = measured_pole(swing, hold, run);
+                const Complex wanted = discrete_pole(run.spring, 1.0 / 60 / substeps),
+                              is = measured_pole(swing, hold, run);
                 const double off = std::abs(is - wanted) / std::abs(wanted);
                 CHECK(off < (has_lever(hold) ? 0.004 : 0.001));
                 if (off > worst) worst = off, where = swing.spring + ", " + swing.what;
@@ -517,15 +599,16 @@ TEST_CASE("every spring's period and decay are the continuous ones within 2 % wh
             CAPTURE(static_cast<int>(hold));
             const Run run{{0.3f, 0.45f}, 4, 300, 12};  // w h = 0.0079 < 0.02 ratio
             const Complex wanted = continuous_pole(run.spring), is = measured_pole(swing, hold, run);
-            const double period = std::abs(wanted.imag() / is.imag() - 1), decay = std::abs(is.real() / wanted.real() - 1);
+            const double period = std::abs(wanted.imag() / is.imag() - 1),
+                         decay = std::abs(is.real() / wanted.real() - 1);
             CHECK(period < 0.01);
             CHECK(decay < 0.01);
-            if (std::max(period, decay) > worst) worst = std::max(period, decay), where = swing.spring + ", " + swing.what;
+            if (std::max(period, decay) > worst)
+                worst = std::max(period, decay), where = swing.spring + ", " + swing.what;
         }
     }
     MESSAGE("the worst is off by " << worst << ": " << where);
 }
-
 
 // ---- a wheel that is held beside its centre
 
@@ -560,24 +643,26 @@ double response(const HeldRow& i, const HeldRow& j, const BodySpec& spec) {
     return dot(i.line, j.line) / double(spec.mass) + dot(i.turn, j.turn) / double(spec.inertia.x);
 }
 
-// What the errors of three rows of a soft block do where two more rows stand firm. With K the block's response, K' that which the two
-// leave it, and stiffness and damping made for K,
+// What the errors of three rows of a soft block do where two more rows stand firm. With K the block's response, K' that
+// which the two leave it, and stiffness and damping made for K,
 //
 //   c'' = -K' K^-1 (w^2 c + 2 zeta w c')
 //
 // by implicit Euler; c_row after each tick, where c_row = 1 is out of place at first.
-std::vector<double> coupled_swing(const HeldRow (&held)[3], const HeldRow (&firm)[2], std::size_t row, const BodySpec& spec,
-                                  const Run& run) {
+std::vector<double> coupled_swing(const HeldRow (&held)[3], const HeldRow (&firm)[2], std::size_t row,
+                                  const BodySpec& spec, const Run& run) {
     Square<2> s{};
     for (std::size_t i = 0; i < 2; ++i) {
         for (std::size_t j = 0; j < 2; ++j) s[i][j] = response(firm[i], firm[j], spec);
     }
     Square<3> k{}, left{}, share{};
     for (std::size_t i = 0; i < 3; ++i) {
-        const std::array<double, 2> relief = solved<2>(s, {response(held[i], firm[0], spec), response(held[i], firm[1], spec)});
+        const std::array<double, 2> relief =
+            solved<2>(s, {response(held[i], firm[0], spec), response(held[i], firm[1], spec)});
         for (std::size_t j = 0; j < 3; ++j) {
             k[i][j] = response(held[i], held[j], spec);
-            left[i][j] = k[i][j] - relief[0] * response(held[j], firm[0], spec) - relief[1] * response(held[j], firm[1], spec);
+            left[i][j] =
+                k[i][j] - relief[0] * response(held[j], firm[0], spec) - relief[1] * response(held[j], firm[1], spec);
         }
     }
     for (std::size_t i = 0; i < 3; ++i) share[i] = solved<3>(k, left[i]);
@@ -591,7 +676,8 @@ std::vector<double> coupled_swing(const HeldRow (&held)[3], const HeldRow (&firm
             Square<3> a{};
             for (std::size_t i = 0; i < 3; ++i) {
                 a[i][i] = 1;
-                for (std::size_t j = 0; j < 3; ++j) a[i][j] += h * damping * share[i][j], v[i] -= h * stiffness * share[i][j] * c[j];
+                for (std::size_t j = 0; j < 3; ++j)
+                    a[i][j] += h * damping * share[i][j], v[i] -= h * stiffness * share[i][j] * c[j];
             }
             v = solved<3>(a, v);
             for (std::size_t i = 0; i < 3; ++i) c[i] += h * v[i];
@@ -603,9 +689,12 @@ std::vector<double> coupled_swing(const HeldRow (&held)[3], const HeldRow (&firm
 
 }  // namespace
 
-// The spring of what is held has the effective mass of the hub's two lines and of the axle, as if nothing else held the wheel. Where
-// suspension and steering stand firm they do, and on a lever it swings more slowly, by 6 % here: as the coupled mode says.
-TEST_CASE("the spring of a wheel that is held beside its centre swings as it does together with a firm suspension and steering") {
+// The spring of what is held has the effective mass of the hub's two lines and of the axle, as if nothing else held the
+// wheel. Where suspension and steering stand firm they do, and on a lever it swings more slowly, by 6 % here: as the
+// coupled mode says.
+TEST_CASE(
+    "the spring of a wheel that is held beside its centre swings as it does together with a firm suspension and "
+    "steering") {
     const Point x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1}, arm{kArm.x, kArm.y, kArm.z};
     const HeldRow held[3] = {line_row(z, arm), line_row(x, arm), {{}, x}}, firm[2] = {line_row(y, arm), {{}, y}};
     const auto make = [](Spring s) { return wheel_of(s, {}, kY); };
@@ -616,9 +705,11 @@ TEST_CASE("the spring of a wheel that is held beside its centre swings as it doe
             CAPTURE(substeps);
             const Run run{{1.5f, 0.2f}, substeps, 100, 1};
             const Complex wanted = fitted_pole(coupled_swing(held, firm, row, swinger(), run), 1.0 / 60);
-            const Complex is = measured_pole(swings[row - 1], Hold::lever, run), alone = discrete_pole(run.spring, 1.0 / 60 / substeps);
-            MESSAGE(swings[row - 1].what << ": off by " << std::abs(is - wanted) / std::abs(wanted) << "; alone it would swing "
-                                         << alone.imag() / wanted.imag() << " times as fast");
+            const Complex is = measured_pole(swings[row - 1], Hold::lever, run),
+                          alone = discrete_pole(run.spring, 1.0 / 60 / substeps);
+            MESSAGE(swings[row - 1].what << ": off by " << std::abs(is - wanted) / std::abs(wanted)
+                                         << "; alone it would swing " << alone.imag() / wanted.imag()
+                                         << " times as fast");
             CHECK(std::abs(is - wanted) < 0.002 * std::abs(wanted));
         }
     }
@@ -628,7 +719,8 @@ TEST_CASE("the spring of a wheel that is held beside its centre swings as it doe
 
 namespace {
 
-// The fastest that B gets on a free flight of 40 ticks across the middle of the limit's range, without reaching either end.
+// The fastest that B gets on a free flight of 40 ticks across the middle of the limit's range, without reaching either
+// end.
 template <class Make>
 double fastest_inside(Make make, bool turning, float frequency_hz) {
     Scene s;
@@ -643,25 +735,49 @@ double fastest_inside(Make make, bool turning, float frequency_hz) {
     for (int tick = 0; tick < 40; ++tick) {
         s.step();
         const Vec3 v = linear_velocity(s.bodies, body), w = angular_velocity(s.bodies, body);
-        fastest = std::max(fastest, std::hypot(double(v.x), double(v.y), double(v.z)) + std::hypot(double(w.x), double(w.y), double(w.z)));
+        fastest = std::max(fastest, std::hypot(double(v.x), double(v.y), double(v.z)) +
+                                        std::hypot(double(w.x), double(w.y), double(w.z)));
     }
     return fastest;
 }
 
 template <class Check>
 void for_each_limit(Check check) {
-    check("distance_limit", [](Spring s) { return DistanceLimit{{}, {}, 0.2f, 3.0f, s}; }, false);
-    check("center_distance_limit", [](Spring s) { return CenterDistanceLimit{0.2f, 3.0f, s}; }, false);
-    check("linear_axis_limit", [](Spring s) { return LinearAxisLimit{{}, {}, kX, -1.0f, 3.0f, s}; }, false);
-    check("slider", [](Spring s) { return limited_slider(s, -1.0f, 3.0f); }, false);
-    check("hinge", [](Spring s) { return limited_hinge(s, -1.0f, 1.0f); }, true);
-    check("twist_limit", [](Spring s) { return z_twist_limit(s, -1.0f, 1.0f); }, true);
-    check("swing_limit", [](Spring s) { return SwingLimit{kY, kY, 1.2f, s}; }, true);
-    check("pulley", [](Spring s) {
-        Pulley pulley;
-        pulley.wheel_b = {-1.0f, 0.0f, 0.0f}, pulley.anchor_a = kY, pulley.min_m = 2.0f, pulley.max_m = 4.0f, pulley.spring = s;
-        return pulley;
-    }, false);
+    check(
+        "distance_limit",
+        [](Spring s) {
+            return DistanceLimit{{}, {}, 0.2f, 3.0f, s};
+        },
+        false);
+    check(
+        "center_distance_limit",
+        [](Spring s) {
+            return CenterDistanceLimit{0.2f, 3.0f, s};
+        },
+        false);
+    check(
+        "linear_axis_limit", [](Spring s) { return LinearAxisLimit{{}, {}, kX, -1.0f, 3.0f, s}; }, false);
+    check(
+        "slider", [](Spring s) { return limited_slider(s, -1.0f, 3.0f); }, false);
+    check(
+        "hinge", [](Spring s) { return limited_hinge(s, -1.0f, 1.0f); }, true);
+    check(
+        "twist_limit", [](Spring s) { return z_twist_limit(s, -1.0f, 1.0f); }, true);
+    check(
+        "swing_limit",
+        [](Spring s) {
+            return SwingLimit{kY, kY, 1.2f, s};
+        },
+        true);
+    check(
+        "pulley",
+        [](Spring s) {
+            Pulley pulley;
+            pulley.wheel_b = {-1.0f, 0.0f, 0.0f}, pulley.anchor_a = kY, pulley.min_m = 2.0f, pulley.max_m = 4.0f,
+            pulley.spring = s;
+            return pulley;
+        },
+        false);
 }
 
 }  // namespace
@@ -709,7 +825,8 @@ TEST_CASE("a rigid one-body servo pushes with its force, as other servos do") {
         s.joints.push_back(grab ? make_joint(kWorldBody, body, OneBodyLinearServo{{}, far, {}, weak})
                                 : make_joint(kWorldBody, body, BallSocketServo{far, {}, {}, weak}));
         for (int tick = 0; tick < 60; ++tick) s.step();
-        MESSAGE(std::string(grab ? "grab: " : "ball socket servo: ") << linear_velocity(s.bodies, body).x << " m/s after 1 s at 3 m/s^2");
+        MESSAGE(std::string(grab ? "grab: " : "ball socket servo: ")
+                << linear_velocity(s.bodies, body).x << " m/s after 1 s at 3 m/s^2");
         CHECK(linear_velocity(s.bodies, body).x == orrery::test::about(3.0, 0.01));
     }
 }
@@ -782,9 +899,9 @@ V moved_by(DoublePose from, DoublePose to, V arm) {
 
 enum class Moves { both, b_alone };
 
-// With unit masses the velocities that a unit impulse of a row gives are that row of J. `load` sets a bundle up, `set_row` its
-// impulse; `value(row, a, b)` is what the row drives, whose difference quotient J is compared with. Of what holds one body A is the
-// world, which nothing moves.
+// With unit masses the velocities that a unit impulse of a row gives are that row of J. `load` sets a bundle up,
+// `set_row` its impulse; `value(row, a, b)` is what the row drives, whose difference quotient J is compared with. Of
+// what holds one body A is the world, which nothing moves.
 template <class Functions, class Load, class SetRow, class Value>
 void check_rows(int rows, DoublePose a, DoublePose b, Moves moves, Load load, SetRow set_row, Value value) {
     const InertiaT<float> unit{{1.0f, 0.0f, 0.0f, 1.0f, 0.0f, 1.0f}, 1.0f};
@@ -805,7 +922,9 @@ void check_rows(int rows, DoublePose a, DoublePose b, Moves moves, Load load, Se
         for (int k = moves == Moves::b_alone ? 6 : 0; k < 12; ++k) {
             CAPTURE(k);
             constexpr double e = 1e-5;
-            const auto at = [&](double by) { return k < 6 ? value(row, moved(a, k, by), b) : value(row, a, moved(b, k - 6, by)); };
+            const auto at = [&](double by) {
+                return k < 6 ? value(row, moved(a, k, by), b) : value(row, a, moved(b, k - 6, by));
+            };
             CHECK(std::abs(double(j[k]) - (at(e) - at(-e)) / (2 * e)) < 2e-5);
         }
     }
@@ -840,8 +959,8 @@ TEST_CASE("the Jacobian of every motor, and of a grab, is the finite difference 
         {
             INFO("one_body_linear_servo");
             check_rows<OneBodyLinearServoFunctions>(
-                3, a, b, Moves::b_alone, loaded<OneBodyLinearServoBundle>(OneBodyLinearServo{lb, target, {}, {}}), kThreeRows,
-                [&](int row, DoublePose, DoublePose q) {
+                3, a, b, Moves::b_alone, loaded<OneBodyLinearServoBundle>(OneBodyLinearServo{lb, target, {}, {}}),
+                kThreeRows, [&](int row, DoublePose, DoublePose q) {
                     return component(q.position + turn(q.orientation, wide(lb)) - wide(target), row);
                 });
         }
@@ -855,8 +974,10 @@ TEST_CASE("the Jacobian of every motor, and of a grab, is the finite difference 
         {
             INFO("angular_axis_gear_motor");
             check_rows<AngularAxisGearMotorFunctions>(
-                1, a, b, Moves::both, loaded<AngularAxisGearMotorBundle>(AngularAxisGearMotor{axis, ratio, {}}), kOneRow,
-                [&](int, DoublePose p, DoublePose q) { return dot(world_axis, spin(b, q) - spin(a, p) * double(ratio)); });
+                1, a, b, Moves::both, loaded<AngularAxisGearMotorBundle>(AngularAxisGearMotor{axis, ratio, {}}),
+                kOneRow, [&](int, DoublePose p, DoublePose q) {
+                    return dot(world_axis, spin(b, q) - spin(a, p) * double(ratio));
+                });
         }
         {
             INFO("angular_motor, one_body_angular_motor");
@@ -872,16 +993,21 @@ TEST_CASE("the Jacobian of every motor, and of a grab, is the finite difference 
             const V arm_b = turn(b.orientation, wide(lb)), arm_a = b.position + arm_b - a.position;
             check_rows<BallSocketMotorFunctions>(
                 3, a, b, Moves::both, loaded<BallSocketMotorBundle>(BallSocketMotor{lb, target, {}}), kThreeRows,
-                [&](int row, DoublePose p, DoublePose q) { return component(moved_by(b, q, arm_b) - moved_by(a, p, arm_a), row); });
+                [&](int row, DoublePose p, DoublePose q) {
+                    return component(moved_by(b, q, arm_b) - moved_by(a, p, arm_a), row);
+                });
             check_rows<OneBodyLinearMotorFunctions>(
-                3, a, b, Moves::b_alone, loaded<OneBodyLinearMotorBundle>(OneBodyLinearMotor{lb, target, {}}), kThreeRows,
-                [&](int row, DoublePose, DoublePose q) { return component(moved_by(b, q, arm_b), row); });
+                3, a, b, Moves::b_alone, loaded<OneBodyLinearMotorBundle>(OneBodyLinearMotor{lb, target, {}}),
+                kThreeRows, [&](int row, DoublePose, DoublePose q) { return component(moved_by(b, q, arm_b), row); });
         }
-        const auto offset = [&](int, DoublePose p, DoublePose q) { return dot(turn(p.orientation, wide(axis)), gap(p, q, la, lb)); };
+        const auto offset = [&](int, DoublePose p, DoublePose q) {
+            return dot(turn(p.orientation, wide(axis)), gap(p, q, la, lb));
+        };
         {
             INFO("linear_axis_motor");
             check_rows<LinearAxisMotorFunctions>(1, a, b, Moves::both,
-                                                 loaded<LinearAxisMotorBundle>(LinearAxisMotor{la, lb, axis, 1.0f, {}}), kOneRow, offset);
+                                                 loaded<LinearAxisMotorBundle>(LinearAxisMotor{la, lb, axis, 1.0f, {}}),
+                                                 kOneRow, offset);
         }
         {
             INFO("slider's limit, drive and motor");
@@ -919,10 +1045,14 @@ TEST_CASE("the Jacobian of every motor, and of a grab, is the finite difference 
             if (dot(world_axis, turn(b.orientation, wide(normal))) < -0.5) continue;  // twist loses its meaning there
             check_rows<TwistMotorFunctions>(
                 1, a, b, Moves::both, loaded<TwistMotorBundle>(twist), kOneRow, [&](int, DoublePose p, DoublePose q) {
-                    // n turned by the shortest way from B's axis to A's: n + c x n + c x (c x n) / (1 + cos), c the cross of the axes.
-                    const V of_a = turn(p.orientation, wide(twist.axis_a)), of_b = turn(q.orientation, wide(twist.axis_b));
-                    const V u = turn(p.orientation, wide(twist.normal_a)), n = turn(q.orientation, wide(twist.normal_b));
-                    const V c = cross(of_b, of_a), laid = n + cross(c, n) + cross(c, cross(c, n)) * (1 / (1 + dot(of_a, of_b)));
+                    // n turned by the shortest way from B's axis to A's: n + c x n + c x (c x n) / (1 + cos), c the
+                    // cross of the axes.
+                    const V of_a = turn(p.orientation, wide(twist.axis_a)),
+                            of_b = turn(q.orientation, wide(twist.axis_b));
+                    const V u = turn(p.orientation, wide(twist.normal_a)),
+                            n = turn(q.orientation, wide(twist.normal_b));
+                    const V c = cross(of_b, of_a),
+                            laid = n + cross(c, n) + cross(c, cross(c, n)) * (1 / (1 + dot(of_a, of_b)));
                     return std::atan2(dot(cross(of_a, u), laid), dot(u, laid));
                 });
         }

@@ -1,5 +1,6 @@
-// Guards the mathematics of contacts as reference_test.cpp does that of everything else: impulses along the normal and two tangents,
-// points one after the other, restitution, held arms and warm starting, written out again in double precision.
+// Guards the mathematics of contacts as reference_test.cpp does that of everything else: impulses along the normal and
+// two tangents, points one after the other, restitution, held arms and warm starting, written out again in double
+// precision.
 #include "tests/support/written_out.h"
 
 #include <doctest/doctest.h>
@@ -63,7 +64,8 @@ struct Contact {
         const V t = (1 / test::length(across)) * across;
         return {t, test::cross(n, t)};
     }
-    // The larger K along any tangent at the friction centre, over the largest K of a point: above 1.5 the contact is slender.
+    // The larger K along any tangent at the friction centre, over the largest K of a point: above 1.5 the contact is
+    // slender.
     double slenderness(const StepConstants& step, const BodyD& a, const BodyD& b) const {
         const auto response = [&](V along, V along_too, V arm) {
             const V arm_b = arm + wide(pose_a.position) - wide(pose_b.position);
@@ -75,7 +77,8 @@ struct Contact {
         const V at = centre(step);
         const double xx = response(t[0], t[0], at), xy = response(t[0], t[1], at), yy = response(t[1], t[1], at);
         double hardest = 0;
-        for (std::uint32_t k = 0; k < manifold.count; ++k) hardest = std::max(hardest, response(normal(), normal(), offset_a(k)));
+        for (std::uint32_t k = 0; k < manifold.count; ++k)
+            hardest = std::max(hardest, response(normal(), normal(), offset_a(k)));
         return ((xx + yy) / 2 + std::hypot((xx - yy) / 2, xy)) / hardest;
     }
 };
@@ -97,7 +100,8 @@ TEST_CASE("reference: an impulse along a contact's normal moves bodies as ApplyI
 
         // The source's normal points from B to A.
         const V normal = -1 * contact.normal();
-        const V angular_a = test::cross(contact.offset_a(0), normal), angular_b = test::cross(normal, contact.offset_b(0));
+        const V angular_a = test::cross(contact.offset_a(0), normal),
+                angular_b = test::cross(normal, contact.offset_b(0));
         BodyD a = bodies.wide_a(), b = bodies.wide_b();
         push(a, impulse * normal, impulse * angular_a);
         push(b, -impulse * normal, impulse * angular_b);
@@ -136,8 +140,8 @@ TEST_CASE("reference: an impulse along two tangents moves bodies as ApplyImpulse
         compare(agreement, vb, b, 40);
 
         // The tangents are two units across the normal and each other.
-        const double sizes[5] = {test::dot(t, t) - 1, test::dot(u, u) - 1, test::dot(t, u), test::dot(t, contact.normal()),
-                                 test::dot(u, contact.normal())};
+        const double sizes[5] = {test::dot(t, t) - 1, test::dot(u, u) - 1, test::dot(t, u),
+                                 test::dot(t, contact.normal()), test::dot(u, contact.normal())};
         for (const double size : sizes) agreement.compare(size, 0, 1);
     }
     MESSAGE("largest error: " << agreement.worst);
@@ -178,7 +182,8 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
         bool edge = std::abs(slenderness - 1.5) < 1e-4;  // either side of it is right
         double size = 10;
         for (std::uint32_t k = 0; k < count; ++k) {
-            const V angular_a = test::cross(contact.offset_a(k), normal), angular_b = test::cross(normal, contact.offset_b(k));
+            const V angular_a = test::cross(contact.offset_a(k), normal),
+                    angular_b = test::cross(normal, contact.offset_b(k));
             const double effective_mass =
                 1 / (a.inverse_mass + b.inverse_mass + test::dot(a.inverse_inertia * angular_a, angular_a) +
                      test::dot(b.inverse_inertia * angular_b, angular_b));
@@ -187,8 +192,8 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
                                  (test::dot(normal, wide(da.linear) - wide(db.linear)) +
                                   test::dot(angular_a, wide(da.angular)) + test::dot(angular_b, wide(db.angular)));
             edge = edge || std::abs(depth) < 1e-6;  // either side of it is right
-            const double csv =
-                test::dot(normal, a.linear - b.linear) + test::dot(angular_a, a.angular) + test::dot(angular_b, b.angular);
+            const double csv = test::dot(normal, a.linear - b.linear) + test::dot(angular_a, a.angular) +
+                               test::dot(angular_b, b.angular);
             const double old = contact.manifold.points[k].normal_impulse;
             double csi;
             if (depth < 0) {
@@ -219,7 +224,9 @@ TEST_CASE("reference: contact points push as Prestep and the slop say, one after
     CHECK(slender > kInputs / 100);
 }
 
-TEST_CASE("reference: points that came in fast and were pushed leave with their restitution's share of that speed, one after the other, up and down") {
+TEST_CASE(
+    "reference: points that came in fast and were pushed leave with their restitution's share of that speed, one after "
+    "the other, up and down") {
     Random random(test::seeded(313));
     Agreement agreement;
     int bounced = 0, slow = 0, unpushed = 0, held_back = 0;
@@ -264,8 +271,10 @@ TEST_CASE("reference: points that came in fast and were pushed leave with their 
             edge = edge || std::abs(came + step.restitution_threshold_mps) < 1e-5;  // either side of it is right
             double now = old;
             const bool first = visit < count;
-            if (came >= -step.restitution_threshold_mps) slow += first;
-            else if (!pushed[k]) unpushed += first;
+            if (came >= -step.restitution_threshold_mps)
+                slow += first;
+            else if (!pushed[k])
+                unpushed += first;
             else {
                 const double wanted = old - (parting(a, b) + restitution * came) / response;
                 now = std::max(wanted, 0.0);
@@ -277,7 +286,8 @@ TEST_CASE("reference: points that came in fast and were pushed leave with their 
             impulse[k] = now;
         }
         if (edge) continue;
-        for (std::uint32_t k = 0; k < count; ++k) agreement.compare(point_rows(bundle, k).impulse.lane[0], impulse[k], size);
+        for (std::uint32_t k = 0; k < count; ++k)
+            agreement.compare(point_rows(bundle, k).impulse.lane[0], impulse[k], size);
         compare(agreement, va, a, 40 + 10 * size);
         compare(agreement, vb, b, 40 + 10 * size);
     }
@@ -324,16 +334,22 @@ TEST_CASE("reference: the arms of three and four points stay where they were wit
             const double distance = test::length(behind);
             Vec3& given = side == 0 ? contact.manifold.held_a : contact.manifold.held_b;
             given = {static_cast<float>(kept.x), static_cast<float>(kept.y), static_cast<float>(kept.z)};
-            edge = edge || std::abs(distance - 4 * play) < 1e-3 * play + 1e-5;  // either side of it is right; at the nearer both are one
-            held[side] = distance <= play ? kept : distance <= 4 * play ? now[side] + (play / distance) * behind : now[side];
+            edge = edge || std::abs(distance - 4 * play) <
+                               1e-3 * play + 1e-5;  // either side of it is right; at the nearer both are one
+            held[side] = distance <= play       ? kept
+                         : distance <= 4 * play ? now[side] + (play / distance) * behind
+                                                : now[side];
             ++(distance <= play ? within : distance <= 4 * play ? drawn : fresh);
         }
         if (edge) continue;
         load_lane(contact.bundle(), 0, contact.manifold);
         contact.prepare(step, bodies);
-        const V centre = contact.centre(step), found_a = wide(get<float>(contact.bundle().held_a, 0)), found_b = wide(get<float>(contact.bundle().held_b, 0));
-        const V arm_a = wide(get<float>(contact.bundle().arm_a, 0)), arm_b = wide(get<float>(contact.bundle().arm_b, 0));
-        for (const V& off : {found_a - held[0], found_b - held[1], arm_a - (centre + held[0] - now[0]), arm_b - (centre + to_b + held[1] - now[1])})
+        const V centre = contact.centre(step), found_a = wide(get<float>(contact.bundle().held_a, 0)),
+                found_b = wide(get<float>(contact.bundle().held_b, 0));
+        const V arm_a = wide(get<float>(contact.bundle().arm_a, 0)),
+                arm_b = wide(get<float>(contact.bundle().arm_b, 0));
+        for (const V& off : {found_a - held[0], found_b - held[1], arm_a - (centre + held[0] - now[0]),
+                             arm_b - (centre + to_b + held[1] - now[1])})
             agreement.compare(test::length(off), 0, 1);
     }
     MESSAGE("largest error: " << agreement.worst);
@@ -353,9 +369,9 @@ TEST_CASE("reference: a contact is warm started by the impulses of the step befo
         VelocityT<float> va = bodies.va, vb = bodies.vb;
         ContactFunctions::warm_start<float>(contact.bundle(), 0, va, vb);
 
-        // The source has a friction impulse at every point; here one acts at the points' centre, with a twist about the normal.
-        // Of a single point that is the point itself. What was carried is an impulse in the world: its part in the new plane
-        // counts.
+        // The source has a friction impulse at every point; here one acts at the points' centre, with a twist about the
+        // normal. Of a single point that is the point itself. What was carried is an impulse in the world: its part in
+        // the new plane counts.
         const V normal = contact.normal();
         BodyD a = bodies.wide_a(), b = bodies.wide_b();
         const V centre = contact.centre(step), to_b = wide(contact.pose_a.position) - wide(contact.pose_b.position);

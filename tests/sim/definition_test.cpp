@@ -1,5 +1,5 @@
-// Guards: worlds of one Definition are each the world that they would be alone, on any threads; the definition never changes, lives as
-// long as they do, and is refused for what World::create refuses.
+// Guards: worlds of one Definition are each the world that they would be alone, on any threads; the definition never
+// changes, lives as long as they do, and is refused for what World::create refuses.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -97,7 +97,9 @@ TEST_CASE("worlds of one definition are made and step on several threads at once
 }
 
 // A world of so many would take gigabytes: what is counted is what there would be.
-TEST_CASE("a world has room for as many bodies and joints as it may hold, itself and those there included, and says what is too many") {
+TEST_CASE(
+    "a world has room for as many bodies and joints as it may hold, itself and those there included, and says what is "
+    "too many") {
     WorldDef def;
     const std::uint32_t ball = add_sphere_shape(def, 0.3f);
     for (int i = 0; i < 5; ++i) add_body(def, ball, {static_cast<float>(i), 0.0f, 0.0f});
@@ -164,7 +166,9 @@ TEST_CASE("a bad definition is refused with the error of World::create") {
         [](WorldDef& def) { def.shapes.back().heights.pop_back(); },
         [](WorldDef& def) { def.materials[1].friction = -1.0f; },
         [](WorldDef& def) { def.bodies[3].shape = 1000; },
-        [](WorldDef& def) { def.bodies[4].pose.orientation = {0.0f, 0.0f, 0.0f, 2.0f}; },
+        [](WorldDef& def) {
+            def.bodies[4].pose.orientation = {0.0f, 0.0f, 0.0f, 2.0f};
+        },
         [](WorldDef& def) { def.joints[2].body_b = def.joints[2].body_a; },
         [](WorldDef& def) { def.prefabs[0].bodies[1].mass_kg = -1.0f; },
         [](WorldDef& def) { def.slots[1].prefab = 7; },
@@ -196,7 +200,8 @@ TEST_CASE("what is wrong with a world's configuration is told before what is wro
     CHECK(refused.error().place == "history_ticks");
 }
 
-TEST_CASE("a definition's hash is of what influences a state, and its bodies and joints take no more room than they need") {
+TEST_CASE(
+    "a definition's hash is of what influences a state, and its bodies and joints take no more room than they need") {
     WorldDef roomy = world_of_lists(), def = roomy;
     roomy.bodies.reserve(2 * def.bodies.size());
     roomy.joints.reserve(2 * def.joints.size());

@@ -1,5 +1,6 @@
-// Guards: bodies that move against each other by more than the speculative margin within a tick collide with what they touch, along the
-// normal of that touch, and with nothing else. A sweep in double precision, by another way than the library's, follows each flight.
+// Guards: bodies that move against each other by more than the speculative margin within a tick collide with what they
+// touch, along the normal of that touch, and with nothing else. A sweep in double precision, by another way than the
+// library's, follows each flight.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -41,7 +42,8 @@ ShapeDef mesh_of_box(Vec3 h) {
     ShapeDef def;
     def.type = ShapeType::mesh;
     def.points = corners_of(h);
-    def.indices = {0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5, 0, 1, 5, 0, 5, 4, 2, 6, 7, 2, 7, 3, 0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6};
+    def.indices = {0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5, 0, 1, 5, 0, 5, 4,
+                   2, 6, 7, 2, 7, 3, 0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6};
     return def;
 }
 
@@ -56,7 +58,9 @@ struct Solid {
     std::vector<Part> parts;
 };
 Solid plain(std::string name, const ShapeDef& shape) { return {std::move(name), {shape}, {{shape, {}}}}; }
-Solid like_a_box(std::string name, const ShapeDef& shape, Vec3 half_extents) { return {std::move(name), {shape}, {{box_of(half_extents), {}}}}; }
+Solid like_a_box(std::string name, const ShapeDef& shape, Vec3 half_extents) {
+    return {std::move(name), {shape}, {{box_of(half_extents), {}}}};
+}
 // Of two alike, side by side; `like`: what the reference takes each for.
 Solid twins(std::string name, const ShapeDef& shape, const ShapeDef& like, Vec3 aside) {
     ShapeDef def;
@@ -86,13 +90,19 @@ class Flight {
             shape.half_height = part.shape.half_height;
             shape.half_extents = part.shape.type == ShapeType::box ? part.shape.half_extents : Vec3{};
             parts_.push_back({shape, part.at});
-            const double size = length(vec(shape.half_extents)) + (shape.type == ShapeType::capsule ? shape.half_height : 0.0f) + shape.radius;
+            const double size = length(vec(shape.half_extents)) +
+                                (shape.type == ShapeType::capsule ? shape.half_height : 0.0f) + shape.radius;
             reach_ = std::max(reach_, length(vec(part.at)) + size);
         }
     }
     double reach() const { return reach_; }
-    V centre(double t) const { return vec(state_.pose.position) + t * vec(state_.linear_velocity) + (0.5 * t * t) * gravity_; }
-    double fastest() const { return length(vec(state_.linear_velocity)) + kDt * length(gravity_) + reach_ * length(vec(state_.angular_velocity)); }
+    V centre(double t) const {
+        return vec(state_.pose.position) + t * vec(state_.linear_velocity) + (0.5 * t * t) * gravity_;
+    }
+    double fastest() const {
+        return length(vec(state_.linear_velocity)) + kDt * length(gravity_) +
+               reach_ * length(vec(state_.angular_velocity));
+    }
     std::vector<Core> at(double t) const {
         const V w = vec(state_.angular_velocity), c = centre(t);
         const double angle = length(w) * t, s = angle > 0 ? std::sin(angle / 2) / length(w) : 0.0;
@@ -106,7 +116,8 @@ class Flight {
         std::vector<Core> cores;
         for (const auto& [shape, offset] : parts_) {
             const V p = c + rotate(turned, vec(offset));
-            cores.push_back(make_core(shape, {{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}, turned}));
+            cores.push_back(make_core(
+                shape, {{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}, turned}));
         }
         return cores;
     }
@@ -126,8 +137,8 @@ double gap_of(const std::vector<Core>& a, const std::vector<Core>& b) {
     return least;
 }
 
-// The least gap of two flights within a tick, to a tenth of what counts as grazing; below 0: they overlap by as much. Once they overlap by
-// more than grazing it is no longer looked for.
+// The least gap of two flights within a tick, to a tenth of what counts as grazing; below 0: they overlap by as much.
+// Once they overlap by more than grazing it is no longer looked for.
 double least_gap(const Flight& a, const Flight& b) {
     const double fastest = a.fastest() + b.fastest();
     double least = 1e300;
@@ -158,10 +169,11 @@ Pass draw_pass(const Solid& stands, const Solid& flies, CollisionMode mode, bool
     way = (1.0 / (length(way) + 1e-3)) * way;
     V side = cross(way, vec(random.vec(1.0f)));
     side = (1.0 / (length(side) + 1e-3)) * side;
-    const double speed = std::exp(random.in(std::log(2.0f), std::log(300.0f))), ahead = reach + 0.3 + random.in(0.0f, 1.0f) * speed * kDt,
-                 beside = random.in(0.0f, 1.0f) * reach;
+    const double speed = std::exp(random.in(std::log(2.0f), std::log(300.0f))),
+                 ahead = reach + 0.3 + random.in(0.0f, 1.0f) * speed * kDt, beside = random.in(0.0f, 1.0f) * reach;
     const V from = (-ahead) * way + beside * side;
-    const std::uint32_t body = add_body(def, add_solid(def, flies), {float(from.x), float(from.y), float(from.z)}, random.rotation());
+    const std::uint32_t body =
+        add_body(def, add_solid(def, flies), {float(from.x), float(from.y), float(from.z)}, random.rotation());
     def.bodies[body].linear_velocity = {float(speed * way.x), float(speed * way.y), float(speed * way.z)};
     def.bodies[body].collision_mode = mode;
     pass.spins = random.in(0.0f, 1.0f) < 0.4f;
@@ -170,7 +182,8 @@ Pass draw_pass(const Solid& stands, const Solid& flies, CollisionMode mode, bool
     return pass;
 }
 
-// By how much a tick changed a body's velocities beside gravity: of the spin as the speed that it makes at the body's rim.
+// By how much a tick changed a body's velocities beside gravity: of the spin as the speed that it makes at the body's
+// rim.
 double change_of(const BodyState& before, const BodyState& after, V gravity, double reach) {
     return length(vec(after.linear_velocity) - vec(before.linear_velocity) - kDt * gravity) +
            reach * length(vec(after.angular_velocity) - vec(before.angular_velocity));
@@ -189,10 +202,13 @@ void follow(const Pass& pass, const Solid& stands, const Solid& flies, Tally& ta
         const BodyState a = state_of(*world, 0), b = state_of(*world, 1);
         const Flight of_a(stands, a, free ? gravity : V{}), of_b(flies, b, gravity);
         const V apart = vec(b.pose.position) - vec(a.pose.position);
-        if (length(apart) > of_a.reach() + of_b.reach() && dot(apart, vec(b.linear_velocity) - vec(a.linear_velocity)) > 0) return;
+        if (length(apart) > of_a.reach() + of_b.reach() &&
+            dot(apart, vec(b.linear_velocity) - vec(a.linear_velocity)) > 0)
+            return;
         const double gap = least_gap(of_a, of_b);
         if (std::abs(gap) <= kGrazing_m) return;
-        // Gyroscopic torques turn a spin's axis: what a tick of it makes is seen apart from contacts by the linear velocity alone.
+        // Gyroscopic torques turn a spin's axis: what a tick of it makes is seen apart from contacts by the linear
+        // velocity alone.
         const double reach = pass.spins ? 0.0 : of_b.reach();
         world->step();
         const double change = change_of(b, state_of(*world, 1), gravity, reach), speed = length(vec(b.linear_velocity));
@@ -250,7 +266,8 @@ TEST_CASE("fast bodies meet the triangles of a mesh that they touch and no other
         CAPTURE(flies.name);
         Random random(seeded(stream++));
         Tally tally;
-        for (int n = 0; n < kFlights; ++n) follow(draw_pass(mesh, flies, kModes[n % 3], false, random), mesh, flies, tally);
+        for (int n = 0; n < kFlights; ++n)
+            follow(draw_pass(mesh, flies, kModes[n % 3], false, random), mesh, flies, tally);
         CAPTURE(tally.worst);
         CHECK(tally.misses > kFlights / 4);
         CHECK(tally.hits > 0);
@@ -275,14 +292,18 @@ WorldDef flat_world(float restitution) {
 TEST_CASE("a fast ball flies past a resting one, within the speculative margin too, as if it were not there") {
     const struct {
         float speed, angle_deg, spare_m;
-    } cases[] = {{20.0f, 45.0f, 0.1f}, {60.0f, 45.0f, 0.3f}, {5.0f, 0.0f, 0.002f}, {5.0f, 45.0f, 0.002f}, {300.0f, 30.0f, 0.01f}};
+    } cases[] = {{20.0f, 45.0f, 0.1f},
+                 {60.0f, 45.0f, 0.3f},
+                 {5.0f, 0.0f, 0.002f},
+                 {5.0f, 45.0f, 0.002f},
+                 {300.0f, 30.0f, 0.01f}};
     for (const auto& c : cases) {
         for (int phase = 0; phase < 16; ++phase) {
             WorldDef def = flat_world(0.0f);
             const std::uint32_t ball = add_sphere_shape(def, 0.1f);
             def.bodies[add_body(def, ball, {})].type = BodyType::fixed;
-            const float angle = c.angle_deg * kPi / 180.0f, x = std::cos(angle), y = std::sin(angle), side = 0.2f + c.spare_m,
-                        ahead = 0.5f + c.speed / 60.0f * static_cast<float>(phase) / 16.0f;
+            const float angle = c.angle_deg * kPi / 180.0f, x = std::cos(angle), y = std::sin(angle),
+                        side = 0.2f + c.spare_m, ahead = 0.5f + c.speed / 60.0f * static_cast<float>(phase) / 16.0f;
             const std::uint32_t body = add_body(def, ball, {-ahead * x - side * y, -ahead * y + side * x, 0.0f});
             def.bodies[body].linear_velocity = {c.speed * x, c.speed * y, 0.0f};
             auto world = make_world(def);
@@ -300,8 +321,9 @@ TEST_CASE("a car-sized box drives past a post without a touch") {
         const std::uint32_t post = add_body(def, add_shape(def, cylinder(0.1f, 2.0f)), {0.525f, 0.0f, 0.90932667f});
         def.bodies[post].type = BodyType::fixed;
         const float back = 0.5f * static_cast<float>(phase) / 16.0f, x = 0.8660254f, z = -0.5f;
-        const std::uint32_t car = add_body(def, add_box_shape(def, {2.0f, 0.25f, 0.85f}), {-2.7712813f - back * x, 0.0f, 1.6f - back * z},
-                                           {0.0f, 0.25881905f, 0.0f, 0.96592583f});
+        const std::uint32_t car =
+            add_body(def, add_box_shape(def, {2.0f, 0.25f, 0.85f}), {-2.7712813f - back * x, 0.0f, 1.6f - back * z},
+                     {0.0f, 0.25881905f, 0.0f, 0.96592583f});
         def.bodies[car].linear_velocity = {30.0f * x, 0.0f, 30.0f * z};
         auto world = make_world(def);
         run(*world, 40);
@@ -312,13 +334,16 @@ TEST_CASE("a car-sized box drives past a post without a touch") {
     }
 }
 
-TEST_CASE("a half-ball shot of billiards sends the struck ball off along the line of centres, whatever the phase of the tick") {
+TEST_CASE(
+    "a half-ball shot of billiards sends the struck ball off along the line of centres, whatever the phase of the "
+    "tick") {
     constexpr float kRadius = 0.0286f;
     for (int phase = 0; phase < 32; ++phase) {
         WorldDef def = flat_world(0.95f);
         def.solver.restitution_threshold_mps = 0.05f;
         const std::uint32_t ball = add_sphere_shape(def, kRadius);
-        const std::uint32_t cue = add_body(def, ball, {-0.3f - 0.05f * static_cast<float>(phase) / 32.0f, 0.0f, kRadius}),
+        const std::uint32_t cue =
+                                add_body(def, ball, {-0.3f - 0.05f * static_cast<float>(phase) / 32.0f, 0.0f, kRadius}),
                             object = add_body(def, ball, {});
         def.bodies[cue].linear_velocity = {3.0f, 0.0f, 0.0f};
         auto world = make_world(def);

@@ -273,7 +273,8 @@ TEST_CASE(
         def.bodies[body].type = BodyType::fixed;
         const auto world = make_world(def);
         std::vector<Caster> all = casters(shapes[3]);
-        all.erase(all.begin() + 3);  // the normal at a cylinder's round side has an error of up to 0.06 rad in the first cast
+        all.erase(all.begin() +
+                  3);  // the normal at a cylinder's round side has an error of up to 0.06 rad in the first cast
         ShapeCast query;
         query.shape = all[static_cast<std::size_t>(i / 4) % all.size()].shape;
         query.pose = {{random.between(-3, 3), 3.0f, random.between(-3, 3)}, turn()};

@@ -1,6 +1,6 @@
-// Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the manifold's
-// normal but by the tolerance that keeps faces preferred, 0.5 mm and 5 %, twice where edges meet
-// nearly as a face does; the depth is what the normal says, by the same tolerance; points lie where both shapes are, to the slack
+// Guards: pairs of general convex shapes say the truth. Whatever the shapes, no direction parts them better than the
+// manifold's normal but by the tolerance that keeps faces preferred, 0.5 mm and 5 %, twice where edges meet nearly as a
+// face does; the depth is what the normal says, by the same tolerance; points lie where both shapes are, to the slack
 // of clipping: 5 thousandths of a face's size.
 #include <doctest/doctest.h>
 
@@ -21,7 +21,8 @@ namespace {
 constexpr float kMargin = 0.02f;
 constexpr int kPairs = 300;        // of each two shapes; the long run goes through more seeds
 constexpr double kSlack = 0.0085;  // of shapes up to 1.2 m wide, where two edges meet
-constexpr double kDeep = 0.01;     // below it what is midway between two surfaces may have left thin shapes on the other side
+constexpr double kDeep =
+    0.01;  // below it what is midway between two surfaces may have left thin shapes on the other side
 
 double twice_the_bias(double separation) { return 0.0011 + 0.105 * std::abs(separation); }
 
@@ -50,15 +51,17 @@ Kind kind(const ShapeDef& def) {
 }  // namespace
 
 TEST_CASE("general convex pairs: no direction parts them better, depths follow the normal, points lie in both") {
-    const Kind sphere = kind({{}, ShapeType::sphere, 0.4f, 0.5f, {}}), capsule = kind({{}, ShapeType::capsule, 0.2f, 0.6f, {}});
+    const Kind sphere = kind({{}, ShapeType::sphere, 0.4f, 0.5f, {}}),
+               capsule = kind({{}, ShapeType::capsule, 0.2f, 0.6f, {}});
     const Kind box = kind({{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.2f, 0.5f}}), drum = kind(cylinder(0.5f, 0.4f)),
                rod = kind(cylinder(0.1f, 0.9f));
     const Kind coin = kind(cylinder(0.6f, 0.05f)), rock = kind(hull_of(5, 40, {0.6f, 0.5f, 0.4f})),
                chip = kind(hull_of(6, 8, {0.7f, 0.2f, 0.5f}));
-    const Kind* const pairs[][2] = {{&sphere, &drum}, {&drum, &capsule}, {&box, &drum},    {&drum, &drum},    {&rod, &coin},
-                                    {&rod, &rod},     {&coin, &box},     {&rock, &sphere}, {&capsule, &rock}, {&rock, &box},
-                                    {&rock, &drum},   {&chip, &rod},     {&rock, &rock},   {&chip, &rock},    {&box, &chip},
-                                    {&sphere, &chip}, {&chip, &chip},    {&coin, &coin},   {&drum, &coin}};
+    const Kind* const pairs[][2] = {{&sphere, &drum},  {&drum, &capsule}, {&box, &drum},  {&drum, &drum},
+                                    {&rod, &coin},     {&rod, &rod},      {&coin, &box},  {&rock, &sphere},
+                                    {&capsule, &rock}, {&rock, &box},     {&rock, &drum}, {&chip, &rod},
+                                    {&rock, &rock},    {&chip, &rock},    {&box, &chip},  {&sphere, &chip},
+                                    {&chip, &chip},    {&coin, &coin},    {&drum, &coin}};
     std::uint64_t seed = 900;
     const int drawn = test::sampled(kPairs);
     for (const auto& two : pairs) {
@@ -80,8 +83,8 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             test::V along;
             for (int k = 0; k < 12; ++k) {
                 const float mid = 0.5f * (near + far);
-                (test::separation_along(sa, test::make_solid(kb.def, kb.corners, pose_at(mid)), (1.0 / n) * test::vec(way)) <
-                         wanted
+                (test::separation_along(sa, test::make_solid(kb.def, kb.corners, pose_at(mid)),
+                                        (1.0 / n) * test::vec(way)) < wanted
                      ? near
                      : far) = mid;
             }
@@ -94,7 +97,8 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
             const bool touches = ref::collide_convex(*polytope_kernels_for(best_target()), ca, cb, {}, kMargin, got);
             for (const Target target : available_targets()) {
                 ref::ConvexContacts other;
-                const bool same = ref::collide_convex(*polytope_kernels_for(target), ca, cb, {}, kMargin, other) == touches;
+                const bool same =
+                    ref::collide_convex(*polytope_kernels_for(target), ca, cb, {}, kMargin, other) == touches;
                 different += !same || (touches && !equal(got, other));
             }
             std::vector<test::V> starts;
@@ -123,8 +127,9 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
                 wrong_place += beside > kSlack + (here < -kDeep ? 0.6 * -here : 0.0);
             }
         }
-        INFO(shape_type_name(ka.def.type) << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis "
-                                          << worst_axis << ", depth " << worst_depth << ", place " << worst_place);
+        INFO(shape_type_name(ka.def.type)
+             << " " << shape_type_name(kb.def.type) << ": touching " << touching << ", axis " << worst_axis
+             << ", depth " << worst_depth << ", place " << worst_place);
         CHECK((touching > 3 || drawn < kPairs));
         CHECK(missing == 0);
         CHECK(phantom == 0);
@@ -135,7 +140,8 @@ TEST_CASE("general convex pairs: no direction parts them better, depths follow t
     }
 }
 
-TEST_CASE("two polytopes that are apart are said to be, where no face and no two edges but nearly parallel ones part them") {
+TEST_CASE(
+    "two polytopes that are apart are said to be, where no face and no two edges but nearly parallel ones part them") {
     // Long beams, each on an edge, those edges face to face and turned by less than a thousandth.
     const Kind beam = kind({{}, ShapeType::box, 0.5f, 0.5f, {5.0f, 0.1f, 0.1f}});
     for (const double yaw : {1e-6, 1e-4, 5e-4, 9e-4, 2e-3}) {
@@ -156,12 +162,15 @@ TEST_CASE("two polytopes that are apart are said to be, where no face and no two
             CHECK(axis.separation <= apart + 1e-6);
         }
     }
-    // Slender spikes, tip to tip: a face of the blunter one parts them by less than what makes it preferred to the other's.
+    // Slender spikes, tip to tip: a face of the blunter one parts them by less than what makes it preferred to the
+    // other's.
     const auto spike = [](double degrees, double way) {
         ShapeDef def;
         def.type = ShapeType::hull;
-        const auto wide = static_cast<float>(0.25 * std::tan(degrees * 0.017453292519943295)), high = static_cast<float>(0.25 * way);
-        def.points = {{0.0f, 0.0f, 0.0f}, {wide, high, wide}, {-wide, high, wide}, {wide, high, -wide}, {-wide, high, -wide}};
+        const auto wide = static_cast<float>(0.25 * std::tan(degrees * 0.017453292519943295)),
+                   high = static_cast<float>(0.25 * way);
+        def.points = {
+            {0.0f, 0.0f, 0.0f}, {wide, high, wide}, {-wide, high, wide}, {wide, high, -wide}, {-wide, high, -wide}};
         return kind(def);
     };
     const Kind sharp = spike(5.0, -1.0), blunt = spike(5.1, 1.0);

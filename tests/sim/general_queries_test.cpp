@@ -1,5 +1,5 @@
-// Guards: rays and closest points of cylinders and hulls agree with the shapes' support functions: a point reported lies on the
-// surface with its normal outward, and nothing nearer is passed over.
+// Guards: rays and closest points of cylinders and hulls agree with the shapes' support functions: a point reported
+// lies on the surface with its normal outward, and nothing nearer is passed over.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Guards: bodies of the general shapes behave as things do: what stands stands, what is round rolls, and none of it depends on
-// the target, the threads, or a save and restore on the way.
+// Guards: bodies of the general shapes behave as things do: what stands stands, what is round rolls, and none of it
+// depends on the target, the threads, or a save and restore on the way.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -60,8 +60,8 @@ TEST_CASE("a cylinder on its cap stands still on box, plane and hull for ten sec
             const std::uint32_t body = add_body(def, add_hull_shape(def, prism(7, 5.0f, 1.0f)), {0, -1, 0});
             def.bodies[body].type = BodyType::fixed;
         }
-        const std::uint32_t drum =
-            add_body(def, add_cylinder_shape(def, 0.5f, 0.75f), {0.1f, 0.75f, 0.2f}, {0.0f, 0.38268343f, 0.0f, 0.92387953f});
+        const std::uint32_t drum = add_body(def, add_cylinder_shape(def, 0.5f, 0.75f), {0.1f, 0.75f, 0.2f},
+                                            {0.0f, 0.38268343f, 0.0f, 0.92387953f});
         auto world = make_world(def);
         run(*world, 600);
         CHECK(moved(*world, def, drum) < 0.005);
@@ -74,7 +74,8 @@ TEST_CASE("stacks of ten cylinders, hulls and both in turn stand for ten seconds
         CAPTURE(kind);
         WorldDef def;
         add_box_ground(def);
-        const std::uint32_t drum = add_cylinder_shape(def, 0.5f, 0.5f), block = add_hull_shape(def, prism(6, 0.6f, 0.5f));
+        const std::uint32_t drum = add_cylinder_shape(def, 0.5f, 0.5f),
+                            block = add_hull_shape(def, prism(6, 0.6f, 0.5f));
         std::vector<std::uint32_t> bodies;
         for (int i = 0; i < 10; ++i)
             bodies.push_back(add_body(def, kind == 0 || (kind == 2 && i % 2 == 0) ? drum : block, {0, 0.5f + i, 0}));
@@ -131,7 +132,8 @@ TEST_CASE("a hull of a box's corners behaves as the box") {
     WorldDef def;
     add_box_ground(def);
     std::vector<Vec3> corners;
-    for (int k = 0; k < 8; ++k) corners.push_back({(k & 1) ? 0.5f : -0.5f, (k & 2) ? 0.25f : -0.25f, (k & 4) ? 0.75f : -0.75f});
+    for (int k = 0; k < 8; ++k)
+        corners.push_back({(k & 1) ? 0.5f : -0.5f, (k & 2) ? 0.25f : -0.25f, (k & 4) ? 0.75f : -0.75f});
     const std::uint32_t hull = add_hull_shape(def, corners), box = add_box_shape(def, {0.5f, 0.25f, 0.75f});
     const std::uint32_t a = add_body(def, hull, {-3, 0.25f, 0}), b = add_body(def, box, {3, 0.25f, 0});
     def.bodies[a].linear_velocity = def.bodies[b].linear_velocity = {0, 0, 4};

@@ -1,5 +1,5 @@
-// Guards: that graphs lie in runs where their scene does, and as densely as they can; that rods are told anew what to hold; and
-// that graphs of every kind move alike on all targets, threads and ways through save and restore.
+// Guards: that graphs lie in runs where their scene does, and as densely as they can; that rods are told anew what to
+// hold; and that graphs of every kind move alike on all targets, threads and ways through save and restore.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,14 +19,19 @@ using namespace orrery::test;
 namespace {
 
 // Beads in rows and columns, held by their neighbours' ball sockets or by rods.
-std::uint32_t add_net(WorldDef& def, std::uint32_t shape, std::uint32_t columns, std::uint32_t rows, Vec3 origin, bool rods) {
+std::uint32_t add_net(WorldDef& def, std::uint32_t shape, std::uint32_t columns, std::uint32_t rows, Vec3 origin,
+                      bool rods) {
     const auto first = static_cast<std::uint32_t>(def.bodies.size());
     for (std::uint32_t row = 0; row < rows; ++row) {
         for (std::uint32_t column = 0; column < columns; ++column) {
-            const std::uint32_t bead = add_body(def, shape, {origin.x + kGap * static_cast<float>(column), origin.y, origin.z + kGap * static_cast<float>(row)});
+            const std::uint32_t bead = add_body(
+                def, shape,
+                {origin.x + kGap * static_cast<float>(column), origin.y, origin.z + kGap * static_cast<float>(row)});
             const auto join = [&](std::uint32_t to, Vec3 half) {
-                if (rods) add_joint(def, to, bead, DistanceServo{{}, {}, kGap, {}, {}});
-                else add_joint(def, to, bead, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
+                if (rods)
+                    add_joint(def, to, bead, DistanceServo{{}, {}, kGap, {}, {}});
+                else
+                    add_joint(def, to, bead, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
             };
             if (column > 0) join(bead - 1, {kGap / 2, 0.0f, 0.0f});
             if (row > 0) join(bead - columns, {0.0f, 0.0f, kGap / 2});
@@ -42,7 +47,8 @@ WorldDef graph_world() {
     return def;
 }
 
-// Nets of both kinds that fall on a ball, a hub whose spokes are held by many bodies and by springs, and rods among ball sockets.
+// Nets of both kinds that fall on a ball, a hub whose spokes are held by many bodies and by springs, and rods among
+// ball sockets.
 WorldDef many_graphs() {
     WorldDef def = graph_world();
     const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.8f, -0.7f, 0.8f});
@@ -55,14 +61,17 @@ WorldDef many_graphs() {
     const auto hub = add_body(def, 0, {5.0f, 0.0f, 0.0f});
     for (std::uint32_t k = 0; k < 24; ++k) {
         const float c = 0.2f * static_cast<float>(k % 5) - 0.4f, s = 0.2f * static_cast<float>(k / 5) - 0.4f;
-        const auto spoke = add_body(def, 0, {5.0f + c, 0.4f, s}), hook = add_body(def, 0, {5.0f + 2.0f * c, 0.7f, 2.0f * s});
+        const auto spoke = add_body(def, 0, {5.0f + c, 0.4f, s}),
+                   hook = add_body(def, 0, {5.0f + 2.0f * c, 0.7f, 2.0f * s});
         def.bodies[hook].type = k % 2 == 0 ? BodyType::fixed : BodyType::kinematic;
         def.bodies[hook].mask = def.bodies[spoke].mask = 0;
         BallSocket inner;
         inner.anchor_b = {-c, -0.4f, -s};
         if (k % 3 == 0) inner.spring = {6.0f, 0.7f};
-        if (k % 2 == 0) add_joint(def, hub, spoke, inner);
-        else add_joint(def, spoke, hub, BallSocket{inner.anchor_b, {}, inner.spring});
+        if (k % 2 == 0)
+            add_joint(def, hub, spoke, inner);
+        else
+            add_joint(def, spoke, hub, BallSocket{inner.anchor_b, {}, inner.spring});
         add_joint(def, spoke, hook, DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, 0.5f, 0.5f, {}});
     }
     def.rigs.push_back({"hub", {hub}, RigSolver::jacobi});
@@ -80,8 +89,10 @@ WorldDef many_chains() {
             const auto bead = add_body(def, 0, at);
             def.bodies[bead].mask = 0;
             const Spring spring = k % 5 == 3 ? Spring{8.0f, 0.6f} : Spring{};
-            if ((k + chain) % 2 == 0 && before != kNone) add_joint(def, before, bead, DistanceServo{{}, {}, kGap, spring, {}});
-            else add_joint(def, before, bead, BallSocket{before == kNone ? at : Vec3{kGap, 0.0f, 0.0f}, {}, spring});
+            if ((k + chain) % 2 == 0 && before != kNone)
+                add_joint(def, before, bead, DistanceServo{{}, {}, kGap, spring, {}});
+            else
+                add_joint(def, before, bead, BallSocket{before == kNone ? at : Vec3{kGap, 0.0f, 0.0f}, {}, spring});
             before = bead;
         }
     }
@@ -104,8 +115,8 @@ struct Load {
     int ticks = 900;
 };
 struct Carried {
-    double most_j = -1e9;     // energy after any tick, above what there was at first
-    double late_mps = 0.0;    // what is carried, in the last second
+    double most_j = -1e9;   // energy after any tick, above what there was at first
+    double late_mps = 0.0;  // what is carried, in the last second
     int quarantined = 0;
 };
 Carried carry(const Load& load) {
@@ -132,7 +143,8 @@ Carried carry(const Load& load) {
         world->read_bodies(bodies);
         double sum = 0.0;
         for (const BodyState& b : bodies) {
-            const double m = 1.0 / static_cast<double>(b.inverse_mass), i = m * (b.shape == 0 ? 0.4 * 0.01 : 2.0 / 3.0 * 0.16);
+            const double m = 1.0 / static_cast<double>(b.inverse_mass),
+                         i = m * (b.shape == 0 ? 0.4 * 0.01 : 2.0 / 3.0 * 0.16);
             const double v = size(d(b.linear_velocity)), w = size(d(b.angular_velocity));
             sum += 0.5 * m * v * v + 0.5 * i * w * w + 10.0 * m * static_cast<double>(b.pose.position.y);
         }
@@ -144,7 +156,8 @@ Carried carry(const Load& load) {
         world->step();
         out.quarantined += count_events(*world, EventKind::quarantined);
         out.most_j = std::max(out.most_j, joules() - start);
-        if (tick >= load.ticks - 60) out.late_mps = std::max(out.late_mps, size(d(state_of(*world, carried).linear_velocity)));
+        if (tick >= load.ticks - 60)
+            out.late_mps = std::max(out.late_mps, size(d(state_of(*world, carried).linear_velocity)));
     }
     return out;
 }
@@ -180,7 +193,9 @@ TEST_CASE("the joints of a net lie in runs, two groups to sixteen bodies") {
 
 TEST_CASE("whatever the links, each lies in one row of its lane, and a star's homes are its spokes") {
     Lcg random(static_cast<std::uint32_t>(seeded(91)));
-    const auto below = [&](std::uint32_t count) { return static_cast<std::uint32_t>(random.unit() * static_cast<float>(count)); };
+    const auto below = [&](std::uint32_t count) {
+        return static_cast<std::uint32_t>(random.unit() * static_cast<float>(count));
+    };
     for (int round = 0; round < sampled(200); ++round) {
         LaneRows rows;
         std::uint32_t in_lane[16] = {}, most = 0;
@@ -310,15 +325,17 @@ TEST_CASE("a net of rods that hangs by a corner comes to rest at its length, and
     }
 }
 
-// By one polynomial over all of a substep's solves nets of rods gained up to 2,200 J here with 28 iterations, and the crate in a net of sockets
-// swung by 1.3 m/s for ever.
+// By one polynomial over all of a substep's solves nets of rods gained up to 2,200 J here with 28 iterations, and the
+// crate in a net of sockets swung by 1.3 m/s for ever.
 TEST_CASE("a crate that hangs in a net comes to rest, whatever the iterations" * doctest::test_suite("quality")) {
     struct Rest {
         Load load;
         double mps;
     };
-    for (const Rest& rest : {Rest{{false, 21, 2, kRigIterations}, 0.6}, Rest{{false, 11, 4, kRigIterations}, 0.05}, Rest{{false, 11, 4, 40}, 0.05}, Rest{{false, 11, 2, 7}, 0.08},
-                             Rest{{true, 11, 4, kRigIterations}, 0.3}, Rest{{true, 11, 4, 28}, 0.3}, Rest{{true, 11, 4, 64}, 0.3}}) {
+    for (const Rest& rest :
+         {Rest{{false, 21, 2, kRigIterations}, 0.6}, Rest{{false, 11, 4, kRigIterations}, 0.05},
+          Rest{{false, 11, 4, 40}, 0.05}, Rest{{false, 11, 2, 7}, 0.08}, Rest{{true, 11, 4, kRigIterations}, 0.3},
+          Rest{{true, 11, 4, 28}, 0.3}, Rest{{true, 11, 4, 64}, 0.3}}) {
         CAPTURE(rest.load.rods);
         CAPTURE(rest.load.side);
         CAPTURE(rest.load.iterations);
@@ -328,8 +345,8 @@ TEST_CASE("a crate that hangs in a net comes to rest, whatever the iterations" *
     }
 }
 
-// Were a graph solved more often where something touches it, it would hang slack while the pebble is in the air and be drawn taut where it lands:
-// 600 J from nowhere, and the pebble thrown about.
+// Were a graph solved more often where something touches it, it would hang slack while the pebble is in the air and be
+// drawn taut where it lands: 600 J from nowhere, and the pebble thrown about.
 TEST_CASE("a pebble on a net comes to rest" * doctest::test_suite("quality")) {
     for (const float mass : {0.1f, 1.0f, 10.0f}) {
         CAPTURE(mass);
@@ -343,7 +360,8 @@ TEST_CASE("a pebble on a net comes to rest" * doctest::test_suite("quality")) {
     }
 }
 
-// Of all of these every eleventh, by the seed. Not among them: nets of rods of 2 substeps with many iterations or under loads, which gain energy.
+// Of all of these every eleventh, by the seed. Not among them: nets of rods of 2 substeps with many iterations or under
+// loads, which gain energy.
 TEST_CASE("whatever a net carries, hanging or lying, no energy comes from nowhere" * doctest::test_suite("quality")) {
     std::vector<Load> all;
     for (const bool rods : {false, true})
@@ -370,7 +388,8 @@ TEST_CASE("whatever a net carries, hanging or lying, no energy comes from nowher
 }
 
 // One polynomial of 128 tears it apart.
-TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whatever the iterations" * doctest::test_suite("quality")) {
+TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whatever the iterations" *
+          doctest::test_suite("quality")) {
     for (const std::uint32_t iterations : {kRigIterations, 64u, 128u, kMaxRigIterations}) {
         CAPTURE(iterations);
         WorldDef def = graph_world();
@@ -379,7 +398,9 @@ TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whateve
         def.solver.rig_iterations = iterations;
         constexpr std::uint32_t kBeads = 20;
         const float radius = kGap / (2.0f * std::sin(kPi / kBeads)), turn = 2.0f * kPi / kBeads;
-        const auto at = [&](float k) { return Vec3{radius * std::sin(turn * k), 5.0f + radius * std::cos(turn * k), 0.0f}; };
+        const auto at = [&](float k) {
+            return Vec3{radius * std::sin(turn * k), 5.0f + radius * std::cos(turn * k), 0.0f};
+        };
         const auto first = static_cast<std::uint32_t>(def.bodies.size());
         for (std::uint32_t k = 0; k < kBeads; ++k) add_body(def, 0, at(static_cast<float>(k)));
         const auto join = [&](std::uint32_t a, std::uint32_t b, Vec3 middle) {
@@ -389,7 +410,8 @@ TEST_CASE("a ring of twenty beads carries a hundred times a bead's mass, whateve
             };
             add_joint(def, a, b, BallSocket{a == kNone ? middle : from(a), from(b), {}});
         };
-        for (std::uint32_t k = 0; k < kBeads; ++k) join(first + k, first + (k + 1) % kBeads, at(static_cast<float>(k) + 0.5f));
+        for (std::uint32_t k = 0; k < kBeads; ++k)
+            join(first + k, first + (k + 1) % kBeads, at(static_cast<float>(k) + 0.5f));
         join(kNone, first, at(0.0f));
         const auto crate = add_body(def, add_box_shape(def, {0.4f, 0.4f, 0.4f}), {0.0f, 4.5f - radius, 0.0f});
         for (BodyDef& body : def.bodies) body.mask = 0, body.mass_kg = 1.0f;
@@ -412,7 +434,8 @@ namespace {
 struct Sway {
     double gained_j = 0.0, late_mps = 0.0, apart_m = 0.0;
 };
-// Of all bodies: how much their energy but that of turning rises above its start, the fastest of the last 2 s, joints apart at most.
+// Of all bodies: how much their energy but that of turning rises above its start, the fastest of the last 2 s, joints
+// apart at most.
 Sway sway(const WorldDef& def, int ticks) {
     auto world = make_world(def);
     Sway out;
@@ -451,7 +474,8 @@ WorldDef loaded_ladder(bool balls, float step, std::uint32_t substeps) {
     WorldDef def = graph_world();
     def.substeps = substeps;
     def.solver.sleep = false;
-    const std::uint32_t knot = balls ? 0 : add_sphere_shape(def, 0.03f), rung = balls ? 0 : add_box_shape(def, {0.03f, 0.03f, 0.25f});
+    const std::uint32_t knot = balls ? 0 : add_sphere_shape(def, 0.03f),
+                        rung = balls ? 0 : add_box_shape(def, {0.03f, 0.03f, 0.25f});
     std::uint32_t above[2] = {kNone, kNone};
     float y = 10.0f;
     for (int k = 0; k < 10; ++k) {
@@ -462,7 +486,8 @@ WorldDef loaded_ladder(bool balls, float step, std::uint32_t substeps) {
             hang(def, above[side], links[side], {0.0f, y, z});
         }
         above[0] = above[1] = add_body(def, rung, {0.0f, y - 0.75f * step, 0.0f});
-        for (int side = 0; side < 2; ++side) hang(def, links[side], above[0], {0.0f, y - 0.5f * step, side == 0 ? -0.25f : 0.25f});
+        for (int side = 0; side < 2; ++side)
+            hang(def, links[side], above[0], {0.0f, y - 0.5f * step, side == 0 ? -0.25f : 0.25f});
         y -= step;
     }
     add_load(def, {0.0f, y, 0.0f}, {-0.25f, 0.25f}, above[0]);
@@ -473,7 +498,8 @@ WorldDef loaded_ring(std::uint32_t beads, float radius, float spacing, std::uint
     WorldDef def = graph_world();
     def.substeps = substeps;
     def.solver.sleep = false;
-    const std::uint32_t bead = bars ? add_box_shape(def, {radius, radius, 0.25f}) : add_sphere_shape(def, radius), first = 0;
+    const std::uint32_t bead = bars ? add_box_shape(def, {radius, radius, 0.25f}) : add_sphere_shape(def, radius),
+                        first = 0;
     const float turn = 2.0f * kPi / static_cast<float>(beads), wide = spacing / (2.0f * std::sin(0.5f * turn));
     const auto at = [&](float k) { return Vec3{wide * std::sin(turn * k), 10.0f + wide * std::cos(turn * k), 0.0f}; };
     for (std::uint32_t k = 0; k < beads; ++k) add_body(def, bead, at(static_cast<float>(k)));
@@ -488,8 +514,10 @@ WorldDef loaded_ring(std::uint32_t beads, float radius, float spacing, std::uint
 
 }  // namespace
 
-// Small balls and thin rungs between joints far from their centres: with no more than their own inertia they gained energy, up to 12 kJ.
-TEST_CASE("ladders and rings of what is light to turn carry a hundred times its mass and come to rest" * doctest::test_suite("quality")) {
+// Small balls and thin rungs between joints far from their centres: with no more than their own inertia they gained
+// energy, up to 12 kJ.
+TEST_CASE("ladders and rings of what is light to turn carry a hundred times its mass and come to rest" *
+          doctest::test_suite("quality")) {
     for (const std::uint32_t substeps : {2u, 4u}) {
         CAPTURE(substeps);
         for (const bool balls : {false, true}) {
@@ -512,8 +540,8 @@ TEST_CASE("ladders and rings of what is light to turn carry a hundred times its 
             CHECK(found.gained_j < 1.0);
             CHECK(found.late_mps < 0.5);  // it sways as a whole
         }
-        // Contacts must find them as hard to turn as iterations do: else rings of bars that touch themselves gain up to 1.6 kJ and go on at up
-        // to 17 m/s, one that leans on a post 25 J.
+        // Contacts must find them as hard to turn as iterations do: else rings of bars that touch themselves gain up
+        // to 1.6 kJ and go on at up to 17 m/s, one that leans on a post 25 J.
         struct Touching {
             std::uint32_t beads;
             float spacing;
@@ -524,7 +552,8 @@ TEST_CASE("ladders and rings of what is light to turn carry a hundred times its 
             WorldDef def = loaded_ring(ring.beads, 0.03f, ring.spacing, substeps, !ring.post);
             for (BodyDef& body : def.bodies) body.mask = 0xffff'ffffu;
             if (ring.post) {
-                const std::uint32_t post = add_body(def, add_capsule_shape(def, 0.1f, 1.0f), {0.25f, 9.7f, 0.0f}, {0.70710678f, 0.0f, 0.0f, 0.70710678f});
+                const std::uint32_t post = add_body(def, add_capsule_shape(def, 0.1f, 1.0f), {0.25f, 9.7f, 0.0f},
+                                                    {0.70710678f, 0.0f, 0.0f, 0.70710678f});
                 def.bodies[post].type = BodyType::fixed;
             }
             const Sway found = sway(def, 900);
@@ -547,7 +576,8 @@ TEST_CASE("graphs have the same bits for every target, thread count and way thro
             if (nets && (tick == 20 || tick == 30)) {  // a rod is let go, and is one again
                 out.push_back(command(CommandKind::set_joint));
                 out.back().joint = {static_cast<std::uint32_t>(def.joints.size() - 1), 0};
-                out.back().order.constraint = DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, tick == 20 ? 0.0f : 0.5f, 0.5f, {}};
+                out.back().order.constraint =
+                    DistanceLimit{{}, {0.0f, -0.1f, 0.0f}, tick == 20 ? 0.0f : 0.5f, 0.5f, {}};
             }
             if (tick == 40) {
                 out.push_back(command(CommandKind::remove_joint));
@@ -556,7 +586,8 @@ TEST_CASE("graphs have the same bits for every target, thread count and way thro
             return out;
         };
         check_one_course({def, 60, commands, [&](const World& world) {
-                              for (const Event& event : world.events()) CHECK(event.kind != EventKind::command_rejected);
+                              for (const Event& event : world.events())
+                                  CHECK(event.kind != EventKind::command_rejected);
                               if (world.tick() == 60) CHECK(!any_quarantined(world, def));
                           }});
     }

@@ -1,5 +1,5 @@
-// Guards: the convex hull of any points is a closed convex polyhedron that holds them, with its exact mass; and what is no
-// volume is refused by an error that says how to mend it.
+// Guards: the convex hull of any points is a closed convex polyhedron that holds them, with its exact mass; and what is
+// no volume is refused by an error that says how to mend it.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -29,8 +29,8 @@ std::string fault_of(std::vector<Vec3> points) {
 std::vector<Vec3> box_points(Vec3 half, Quat q, Vec3 at) {
     std::vector<Vec3> points;
     for (int k = 0; k < 8; ++k) {
-        const test::V p = test::vec(at) +
-                          test::rotate(q, {(k & 1) ? half.x : -half.x, (k & 2) ? half.y : -half.y, (k & 4) ? half.z : -half.z});
+        const test::V p = test::vec(at) + test::rotate(q, {(k & 1) ? half.x : -half.x, (k & 2) ? half.y : -half.y,
+                                                           (k & 4) ? half.z : -half.z});
         points.push_back({float(p.x), float(p.y), float(p.z)});
     }
     return points;
@@ -40,7 +40,8 @@ struct Faults {
     int euler = 0, loops = 0, outside = 0, concave = 0, centre = 0;
 };
 
-// Counts what is wrong with a hull of these points; `left_out`: how far outside a point may lie, as a part of the extent.
+// Counts what is wrong with a hull of these points; `left_out`: how far outside a point may lie, as a part of the
+// extent.
 Faults inspect(const Shape& shape, const std::vector<Vec3>& points, double left_out) {
     Faults faults;
     const Hull& h = *shape.hull;
@@ -78,7 +79,8 @@ Faults inspect(const Shape& shape, const std::vector<Vec3>& points, double left_
             first = first + ((a + b) + c) * (six / 24);
         }
     }
-    faults.centre += ref::length(first) > 1e-5 * extent * volume || std::abs(volume - shape.unit_mass.mass) > 1e-5 * volume;
+    faults.centre +=
+        ref::length(first) > 1e-5 * extent * volume || std::abs(volume - shape.unit_mass.mass) > 1e-5 * volume;
     return faults;
 }
 
@@ -136,9 +138,10 @@ TEST_CASE("boxes turned at random, their faces full of points, come out as boxes
         CHECK(shape->hull->topology.faces == 6);
         CHECK(shape->hull->topology.vertices == 8);
         CHECK(shape->unit_mass.mass == test::about(8.0 * half.x * half.y * half.z, 1e-4));
-        const double trace = double(shape->unit_mass.inertia[0]) + shape->unit_mass.inertia[3] + shape->unit_mass.inertia[5];
-        const double expected =
-            shape->unit_mass.mass * 2.0 / 3.0 * (double(half.x) * half.x + double(half.y) * half.y + double(half.z) * half.z);
+        const double trace =
+            double(shape->unit_mass.inertia[0]) + shape->unit_mass.inertia[3] + shape->unit_mass.inertia[5];
+        const double expected = shape->unit_mass.mass * 2.0 / 3.0 *
+                                (double(half.x) * half.x + double(half.y) * half.y + double(half.z) * half.z);
         CHECK(trace == test::about(expected, 1e-4));
     }
 }

@@ -20,14 +20,14 @@ using M3 = Mat3T<F>;
 using S3 = Sym3T<F>;
 
 // One operation: `in` and `out` are this vector's numbers.
-#define ORRERY_OP(NAME, ...)                                                                    \
-    inline void NAME(const float* const* from, float* const* to, std::size_t count) {         \
-        for (std::size_t i = 0; i < count; i += lanes<F>()) {                                 \
-            F in[kMaxOpInputs], out[kMaxOpOutputs];                                            \
-            for (std::size_t k = 0; k < kMaxOpInputs; ++k) in[k] = load<F>(from[k] + i);       \
-            { __VA_ARGS__; }                                                                   \
-            for (std::size_t k = 0; k < kMaxOpOutputs; ++k) store(to[k] + i, out[k]);          \
-        }                                                                                      \
+#define ORRERY_OP(NAME, ...)                                                             \
+    inline void NAME(const float* const* from, float* const* to, std::size_t count) {    \
+        for (std::size_t i = 0; i < count; i += lanes<F>()) {                            \
+            F in[kMaxOpInputs], out[kMaxOpOutputs];                                      \
+            for (std::size_t k = 0; k < kMaxOpInputs; ++k) in[k] = load<F>(from[k] + i); \
+            { __VA_ARGS__; }                                                             \
+            for (std::size_t k = 0; k < kMaxOpOutputs; ++k) store(to[k] + i, out[k]);    \
+        }                                                                                \
     }
 
 ORRERY_FN V3 vec(const F* p) { return {p[0], p[1], p[2]}; }
@@ -63,16 +63,16 @@ ORRERY_OP(op_sin_cos, const SinCos<F> s = sin_cos(in[0]); out[0] = s.sin; out[1]
 ORRERY_OP(op_atan2, out[0] = atan2(in[0], in[1]))
 ORRERY_OP(op_arcs, out[0] = asin(in[0]); out[1] = acos(in[0]))
 ORRERY_OP(op_vec3, const V3 a = vec(in); const V3 b = vec(in + 3); put(out, cross(a, b)); out[3] = dot(a, b);
-          out[4] = length(a); put(out + 5, normalize_or(a, b, F(1e-6f))); put(out + 8, min(a, b)); put(out + 11, max(a, b));
-          put(out + 14, (a + b) - a * in[6]))
-ORRERY_OP(op_quat, const Q4 a = quat(in); const Q4 b = quat(in + 4); put(out, a * b); put(out + 4, normalize(a));
+          out[4] = length(a); put(out + 5, normalize_or(a, b, F(1e-6f))); put(out + 8, min(a, b));
+          put(out + 11, max(a, b)); put(out + 14, (a + b) - a * in[6]))
+ORRERY_OP(op_quat, const Q4 a = quat(in); const Q4 b = quat(in + 4); put(out, a* b); put(out + 4, normalize(a));
           put(out + 8, rotate(a, vec(in + 8))); put(out + 11, rotate_inverse(a, vec(in + 8)));
           put(out + 14, integrate(a, vec(in + 8))))
-ORRERY_OP(op_mat3, const M3 a = mat(in); const M3 b = mat(in + 9); put(out, a * b); put(out + 9, a * vec(in + 18));
+ORRERY_OP(op_mat3, const M3 a = mat(in); const M3 b = mat(in + 9); put(out, a* b); put(out + 9, a* vec(in + 18));
           put(out + 12, transpose_times(a, vec(in + 18))))
 ORRERY_OP(op_rotation, const M3 r = to_matrix(quat(in)); put(out, r); put(out + 9, rotate_diagonal(r, vec(in + 4)));
           put(out + 15, lever_sandwich(vec(in + 4), sym(in + 7))))
-ORRERY_OP(op_sym3, const S3 s = sym(in); put(out, inverse(s)); put(out + 6, s * vec(in + 6));
+ORRERY_OP(op_sym3, const S3 s = sym(in); put(out, inverse(s)); put(out + 6, s* vec(in + 6));
           put(out + 9, sandwich(mat(in + 9), s)); put(out + 15, s + add_diagonal(s, in[18])))
 ORRERY_OP(op_sym6, const Sym6T<F> m{sym(in), mat(in + 6), sym(in + 15)}; const Sym6T<F> n = inverse(m); put(out, n.a);
           put(out + 6, n.b); put(out + 15, n.d))
@@ -103,8 +103,8 @@ inline void op_records(const float* const* from, float* const* to, std::size_t c
     }
 }
 
-// What goes across lanes, of sixteen numbers: the least and the greatest (of any that are not NaN; zeros without their signs), a part of
-// them loaded, and whole numbers stored.
+// What goes across lanes, of sixteen numbers: the least and the greatest (of any that are not NaN; zeros without their
+// signs), a part of them loaded, and whole numbers stored.
 inline void op_across(const float* const* from, float* const* to, std::size_t count) {
     const F zero(0.0f), most(1.0e6f);
     for (std::size_t i = 0; i < count; i += 16) {
@@ -131,20 +131,34 @@ inline void op_across(const float* const* from, float* const* to, std::size_t co
 #undef ORRERY_OP
 
 inline constexpr LaneOp kOps[] = {
-    {"add", 2, 1, false, op_add},           {"sub", 2, 1, false, op_sub},
-    {"mul", 2, 1, false, op_mul},           {"div", 2, 1, false, op_div},
-    {"mul then add", 3, 1, false, op_mul_add}, {"neg", 1, 1, true, op_neg},
-    {"abs", 1, 1, true, op_abs},            {"copy_sign", 2, 1, true, op_copy_sign},
-    {"sqrt", 1, 1, false, op_sqrt},         {"min", 2, 1, true, op_min},
-    {"max", 2, 1, true, op_max},            {"clamp", 3, 1, true, op_clamp},
-    {"compare", 2, 5, true, op_compare},    {"masks", 4, 4, true, op_masks},
-    {"round", 1, 1, false, op_round},       {"sin_cos", 1, 2, false, op_sin_cos},
-    {"atan2", 2, 1, false, op_atan2},       {"asin acos", 1, 2, false, op_arcs},
-    {"vec3", 7, 17, false, op_vec3},        {"quat", 11, 18, false, op_quat},
-    {"mat3", 21, 15, false, op_mat3},       {"rotation", 13, 21, false, op_rotation},
-    {"sym3", 19, 21, false, op_sym3},       {"sym6 inverse", 21, 21, false, op_sym6},
-    {"sym6 times", 21, 6, false, op_sym6_times}, {"2x3 and sym2", 15, 8, false, op_two},
-    {"records", 8, 8, true, op_records},    {"across", 1, 4, true, op_across},
+    {"add", 2, 1, false, op_add},
+    {"sub", 2, 1, false, op_sub},
+    {"mul", 2, 1, false, op_mul},
+    {"div", 2, 1, false, op_div},
+    {"mul then add", 3, 1, false, op_mul_add},
+    {"neg", 1, 1, true, op_neg},
+    {"abs", 1, 1, true, op_abs},
+    {"copy_sign", 2, 1, true, op_copy_sign},
+    {"sqrt", 1, 1, false, op_sqrt},
+    {"min", 2, 1, true, op_min},
+    {"max", 2, 1, true, op_max},
+    {"clamp", 3, 1, true, op_clamp},
+    {"compare", 2, 5, true, op_compare},
+    {"masks", 4, 4, true, op_masks},
+    {"round", 1, 1, false, op_round},
+    {"sin_cos", 1, 2, false, op_sin_cos},
+    {"atan2", 2, 1, false, op_atan2},
+    {"asin acos", 1, 2, false, op_arcs},
+    {"vec3", 7, 17, false, op_vec3},
+    {"quat", 11, 18, false, op_quat},
+    {"mat3", 21, 15, false, op_mat3},
+    {"rotation", 13, 21, false, op_rotation},
+    {"sym3", 19, 21, false, op_sym3},
+    {"sym6 inverse", 21, 21, false, op_sym6},
+    {"sym6 times", 21, 6, false, op_sym6_times},
+    {"2x3 and sym2", 15, 8, false, op_two},
+    {"records", 8, 8, true, op_records},
+    {"across", 1, 4, true, op_across},
 };
 
 std::span<const LaneOp> lane_ops();

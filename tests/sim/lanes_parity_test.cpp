@@ -1,5 +1,6 @@
 // Guards: one expression over lanes gives the same bits on every target (DETERMINISM.md 17), and the own trigonometry
-// keeps its stated errors. Random bit patterns and the specials (+-0, +-inf, NaN, denormals, extremes) go through every operation.
+// keeps its stated errors. Random bit patterns and the specials (+-0, +-inf, NaN, denormals, extremes) go through every
+// operation.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/sim/lanes_parity_test.cpp"
 #include <hwy/foreach_target.h>
@@ -29,26 +30,34 @@ namespace {
 
 std::span<const LaneOp> ops_of(Target target) {
     switch (target) {
-        case Target::scalar: return reference_ops();
+        case Target::scalar:
+            return reference_ops();
 #if HWY_TARGETS & HWY_SSSE3
-        case Target::ssse3: return N_SSSE3::lane_ops();
+        case Target::ssse3:
+            return N_SSSE3::lane_ops();
 #endif
 #if HWY_TARGETS & HWY_SSE4
-        case Target::sse4: return N_SSE4::lane_ops();
+        case Target::sse4:
+            return N_SSE4::lane_ops();
 #endif
 #if HWY_TARGETS & HWY_AVX2
-        case Target::avx2: return N_AVX2::lane_ops();
+        case Target::avx2:
+            return N_AVX2::lane_ops();
 #endif
 #if HWY_TARGETS & HWY_AVX3
-        case Target::avx3: return N_AVX3::lane_ops();
+        case Target::avx3:
+            return N_AVX3::lane_ops();
 #endif
 #if HWY_TARGETS & HWY_NEON
-        case Target::neon: return N_NEON::lane_ops();
+        case Target::neon:
+            return N_NEON::lane_ops();
 #endif
 #if HWY_TARGETS & HWY_WASM
-        case Target::wasm: return N_WASM::lane_ops();
+        case Target::wasm:
+            return N_WASM::lane_ops();
 #endif
-        default: return {};
+        default:
+            return {};
     }
 }
 
@@ -70,8 +79,22 @@ constexpr std::size_t kRows = 16 * 512;
 // Style 0: any bit pattern; 1: numbers of everyday size; 2: specials, in every combination that chance gives.
 void fill(Columns& columns, int style, std::uint64_t seed) {
     const float inf = std::numeric_limits<float>::infinity();
-    const float specials[] = {0.0f, -0.0f, inf, -inf, std::numeric_limits<float>::quiet_NaN(), 1e-45f, -1e-45f, 1.17549421e-38f,
-                              1.17549435e-38f, 3.40282347e38f, -3.40282347e38f, 1.0f, -1.0f, 0.5f, 16777216.0f, 1.57079633f};
+    const float specials[] = {0.0f,
+                              -0.0f,
+                              inf,
+                              -inf,
+                              std::numeric_limits<float>::quiet_NaN(),
+                              1e-45f,
+                              -1e-45f,
+                              1.17549421e-38f,
+                              1.17549435e-38f,
+                              3.40282347e38f,
+                              -3.40282347e38f,
+                              1.0f,
+                              -1.0f,
+                              0.5f,
+                              16777216.0f,
+                              1.57079633f};
     for (auto& column : columns.data) {
         for (float& x : column) {
             const std::uint64_t r = next(seed);
@@ -106,7 +129,8 @@ TEST_CASE("every lane operation gives the reference's bits on every target") {
                 for (std::size_t c = 0; c < ops[o].outputs; ++c)
                     for (std::size_t i = 0; i < kRows; ++i)
                         different += same(want.data[c][i], got.data[c][i], ops[o].moves_bits) ? 0 : 1;
-                INFO("target ", std::string(target_name(target)), ", operation ", ops[o].name, ", inputs of style ", style);
+                INFO("target ", std::string(target_name(target)), ", operation ", ops[o].name, ", inputs of style ",
+                     style);
                 CHECK(different == 0);
             }
         }
@@ -131,8 +155,10 @@ TEST_CASE("own trigonometry keeps its stated errors against double precision") {
         op("sin_cos").run(in.pointers.data(), out.pointers.data(), n);
         double worst = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
-            worst = std::max(worst, std::abs(static_cast<double>(out.data[0][i]) - std::sin(static_cast<double>(in.data[0][i]))));
-            worst = std::max(worst, std::abs(static_cast<double>(out.data[1][i]) - std::cos(static_cast<double>(in.data[0][i]))));
+            worst = std::max(
+                worst, std::abs(static_cast<double>(out.data[0][i]) - std::sin(static_cast<double>(in.data[0][i]))));
+            worst = std::max(
+                worst, std::abs(static_cast<double>(out.data[1][i]) - std::cos(static_cast<double>(in.data[0][i]))));
         }
         CAPTURE(worst);
         CHECK(worst <= bound);
@@ -143,8 +169,9 @@ TEST_CASE("own trigonometry keeps its stated errors against double precision") {
         op("atan2").run(in.pointers.data(), out.pointers.data(), n);
         double worst = 0.0;
         for (std::size_t i = 0; i < n; ++i)
-            worst = std::max(worst, std::abs(static_cast<double>(out.data[0][i]) -
-                                             std::atan2(static_cast<double>(in.data[0][i]), static_cast<double>(in.data[1][i]))));
+            worst = std::max(
+                worst, std::abs(static_cast<double>(out.data[0][i]) -
+                                std::atan2(static_cast<double>(in.data[0][i]), static_cast<double>(in.data[1][i]))));
         CAPTURE(worst);
         CHECK(worst <= 4e-7);
     }
@@ -153,8 +180,10 @@ TEST_CASE("own trigonometry keeps its stated errors against double precision") {
         op("asin acos").run(in.pointers.data(), out.pointers.data(), n);
         double worst = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
-            worst = std::max(worst, std::abs(static_cast<double>(out.data[0][i]) - std::asin(static_cast<double>(in.data[0][i]))));
-            worst = std::max(worst, std::abs(static_cast<double>(out.data[1][i]) - std::acos(static_cast<double>(in.data[0][i]))));
+            worst = std::max(
+                worst, std::abs(static_cast<double>(out.data[0][i]) - std::asin(static_cast<double>(in.data[0][i]))));
+            worst = std::max(
+                worst, std::abs(static_cast<double>(out.data[1][i]) - std::acos(static_cast<double>(in.data[0][i]))));
         }
         CAPTURE(worst);
         CHECK(worst <= 6e-7);
@@ -168,7 +197,8 @@ TEST_CASE("inverse of a symmetric 6x6 block matrix times the matrix is the ident
     REQUIRE(invert != nullptr);
     Columns in(kMaxOpInputs, 16), out(kMaxOpOutputs, 16);
     // 4 on the diagonal, small couplings elsewhere: rows of the full matrix from the packed form.
-    const float packed[21] = {4, 0.3f, -0.2f, 5, 0.1f, 6, 0.5f, -0.4f, 0.2f, 0.1f, 0.6f, -0.3f, 0.2f, 0.1f, 0.4f, 7, 0.2f, -0.1f, 8, 0.3f, 9};
+    const float packed[21] = {4,     0.3f, -0.2f, 5,    0.1f, 6,    0.5f,  -0.4f, 0.2f, 0.1f, 0.6f,
+                              -0.3f, 0.2f, 0.1f,  0.4f, 7,    0.2f, -0.1f, 8,     0.3f, 9};
     for (std::size_t c = 0; c < 21; ++c)
         for (float& x : in.data[c]) x = packed[c];
     invert->run(in.pointers.data(), out.pointers.data(), 16);
@@ -176,7 +206,8 @@ TEST_CASE("inverse of a symmetric 6x6 block matrix times the matrix is the ident
         const int sym[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
         if (r < 3 && c < 3) return static_cast<double>(p[static_cast<std::size_t>(sym[r][c])][0]);
         if (r >= 3 && c >= 3) return static_cast<double>(p[static_cast<std::size_t>(15 + sym[r - 3][c - 3])][0]);
-        return static_cast<double>(r < 3 ? p[static_cast<std::size_t>(6 + 3 * r + c - 3)][0] : p[static_cast<std::size_t>(6 + 3 * c + r - 3)][0]);
+        return static_cast<double>(r < 3 ? p[static_cast<std::size_t>(6 + 3 * r + c - 3)][0]
+                                         : p[static_cast<std::size_t>(6 + 3 * c + r - 3)][0]);
     };
     for (int r = 0; r < 6; ++r)
         for (int c = 0; c < 6; ++c) {

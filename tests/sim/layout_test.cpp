@@ -1,5 +1,5 @@
-// Bundles: each constraint lies in one lane of one bundle of its kind, no dynamic body is twice in a bundle or in a colour, and whom
-// colours cannot take is laid out the same way.
+// Bundles: each constraint lies in one lane of one bundle of its kind, no dynamic body is twice in a bundle or in a
+// colour, and whom colours cannot take is laid out the same way.
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,10 @@ Case crowd(test::Random& random, std::uint32_t bodies, std::uint32_t contacts) {
 }
 
 Kind expected_kind(const Contact& c) {
-    return c.manifolds > 1 ? Kind::nonconvex_contact : c.surface ? Kind::surface_contact : c.bounces ? Kind::bouncing_contact : Kind::contact;
+    return c.manifolds > 1 ? Kind::nonconvex_contact
+           : c.surface     ? Kind::surface_contact
+           : c.bounces     ? Kind::bouncing_contact
+                           : Kind::contact;
 }
 
 }  // namespace
@@ -92,7 +95,8 @@ TEST_CASE("each contact lies in one lane, though most are more than colours can 
                     near = near || c.near;
                     if (colour != kOverflowColour) REQUIRE(c.near == block.near);
                 }
-                for (std::uint32_t lane = head.count; lane < kBundleLanes; ++lane) REQUIRE((head.source[lane] == 0 && row_at(head.body_a[lane]) == kWorldBody));
+                for (std::uint32_t lane = head.count; lane < kBundleLanes; ++lane)
+                    REQUIRE((head.source[lane] == 0 && row_at(head.body_a[lane]) == kWorldBody));
                 REQUIRE(head.points == points);
                 lanes += head.count;
                 fullest = std::max(fullest, head.count);

@@ -1,5 +1,6 @@
-// Guards: manifolds that a stack needs. A resting box has its four corners whatever the sizes, a lying capsule two points, features
-// stay the same under small motion, four kept points hold the deepest and span the face, fast bodies meet what they would hit.
+// Guards: manifolds that a stack needs. A resting box has its four corners whatever the sizes, a lying capsule two
+// points, features stay the same under small motion, four kept points hold the deepest and span the face, fast bodies
+// meet what they would hit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,12 +44,14 @@ std::set<std::uint32_t> features(const Manifold& m) {
 // Where the corners of a manifold span to, along x and z.
 float span_x(const Manifold& m) {
     float low = 1e9f, high = -1e9f;
-    for (std::uint32_t i = 0; i < m.count; ++i) low = std::min(low, m.points[i].offset_a.x), high = std::max(high, m.points[i].offset_a.x);
+    for (std::uint32_t i = 0; i < m.count; ++i)
+        low = std::min(low, m.points[i].offset_a.x), high = std::max(high, m.points[i].offset_a.x);
     return high - low;
 }
 float span_z(const Manifold& m) {
     float low = 1e9f, high = -1e9f;
-    for (std::uint32_t i = 0; i < m.count; ++i) low = std::min(low, m.points[i].offset_a.z), high = std::max(high, m.points[i].offset_a.z);
+    for (std::uint32_t i = 0; i < m.count; ++i)
+        low = std::min(low, m.points[i].offset_a.z), high = std::max(high, m.points[i].offset_a.z);
     return high - low;
 }
 
@@ -77,7 +80,8 @@ TEST_CASE("a box on a floor of any size, under or over it, touches with its four
 
 TEST_CASE("a box on a plane touches with its four corners, a lying capsule with two ends") {
     test::TestBodies world;
-    const std::uint32_t box = world.box(0.5f, 0.5f, 0.5f), capsule = world.capsule(0.3f, 0.7f), plane = world.plane(), slab = world.box(3, 1, 3);
+    const std::uint32_t box = world.box(0.5f, 0.5f, 0.5f), capsule = world.capsule(0.3f, 0.7f), plane = world.plane(),
+                        slab = world.box(3, 1, 3);
     const float h = std::sqrt(0.5f);
     const std::uint32_t ground = world.add(plane, 0, {});
     const std::uint32_t floor = world.add(slab, 0, {{0, -1, 0}, {}});
@@ -116,7 +120,8 @@ TEST_CASE("features stay the same under small motion") {
     int same = 0, all = 0;
     for (int i = 0; i < 300; ++i) {
         test::TestBodies world;
-        const std::uint32_t box = world.box(0.5f, 0.5f, 0.5f), slab = world.box(4, 1, 4), capsule = world.capsule(0.3f, 0.5f);
+        const std::uint32_t box = world.box(0.5f, 0.5f, 0.5f), slab = world.box(4, 1, 4),
+                            capsule = world.capsule(0.3f, 0.5f);
         std::vector<Pair> pairs;
         const float turn = random.in(0.0f, 3.0f);
         const Quat yaw{0, std::sin(turn / 2), 0, std::cos(turn / 2)};
@@ -127,12 +132,16 @@ TEST_CASE("features stay the same under small motion") {
             const std::uint32_t floor = world.add(slab, 0, {{0, -1, 0}, {}});
             const Vec3 d = random.vec(shake);
             const Quat q = small_turn(random, shake);
-            const Quat turned{q.x * yaw.w + q.w * yaw.x + q.y * yaw.z - q.z * yaw.y, q.w * yaw.y - q.x * yaw.z + q.y * yaw.w + q.z * yaw.x,
-                              q.w * yaw.z + q.x * yaw.y - q.y * yaw.x + q.z * yaw.w, q.w * yaw.w - q.x * yaw.x - q.y * yaw.y - q.z * yaw.z};
+            const Quat turned{q.x * yaw.w + q.w * yaw.x + q.y * yaw.z - q.z * yaw.y,
+                              q.w * yaw.y - q.x * yaw.z + q.y * yaw.w + q.z * yaw.x,
+                              q.w * yaw.z + q.x * yaw.y - q.y * yaw.x + q.z * yaw.w,
+                              q.w * yaw.w - q.x * yaw.x - q.y * yaw.y - q.z * yaw.z};
             const std::uint32_t cube = world.add(box, kBodyDynamic, {{at.x + d.x, at.y + d.y, at.z + d.z}, turned});
-            const std::uint32_t upper = world.add(box, kBodyDynamic, {{at.x + 0.3f, at.y + 0.998f, at.z + d.z}, small_turn(random, shake)});
+            const std::uint32_t upper =
+                world.add(box, kBodyDynamic, {{at.x + 0.3f, at.y + 0.998f, at.z + d.z}, small_turn(random, shake)});
             const float h = std::sqrt(0.5f);
-            const std::uint32_t rod = world.add(capsule, kBodyDynamic, {{at.x + d.x, 0.298f + d.y, at.z}, {h, 0, 0, h}});
+            const std::uint32_t rod =
+                world.add(capsule, kBodyDynamic, {{at.x + d.x, 0.298f + d.y, at.z}, {h, 0, 0, h}});
             pairs.insert(pairs.end(), {{floor, cube}, {cube, upper}, {floor, rod}});
         }
         const std::vector<Manifold> m = collide(world, pairs);
@@ -154,7 +163,8 @@ TEST_CASE("of more than four points the deepest stays, and the four span the fac
         const float turn = random.in(0.3f, 1.2f);
         const Quat tilt = small_turn(random, 0.005f);
         const Quat yaw{0, std::sin(turn / 2), 0, std::cos(turn / 2)};
-        const Quat q{tilt.x * yaw.w - tilt.z * yaw.y, tilt.w * yaw.y + tilt.y * yaw.w, tilt.z * yaw.w + tilt.x * yaw.y, tilt.w * yaw.w - tilt.y * yaw.y};
+        const Quat q{tilt.x * yaw.w - tilt.z * yaw.y, tilt.w * yaw.y + tilt.y * yaw.w, tilt.z * yaw.w + tilt.x * yaw.y,
+                     tilt.w * yaw.w - tilt.y * yaw.y};
         const std::uint32_t a = world.add(box, kBodyDynamic, {});
         const std::uint32_t b = world.add(box, kBodyDynamic, {{0, 0.99f, 0}, q});
         const std::vector<Manifold> m = collide(world, {{a, b}});
@@ -170,7 +180,8 @@ TEST_CASE("of more than four points the deepest stays, and the four span the fac
                 const double x = 0.5 * edge[k][0], z = 0.5 * edge[k][1];
                 // rotate (x, -0.5, z) by q
                 const double cx = q.y * z - q.z * -0.5, cy = q.z * x - q.x * z, cz = q.x * -0.5 - q.y * x;
-                const double px = x + 2 * (q.w * cx + (q.y * cz - q.z * cy)), py = -0.5 + 2 * (q.w * cy + (q.z * cx - q.x * cz)),
+                const double px = x + 2 * (q.w * cx + (q.y * cz - q.z * cy)),
+                             py = -0.5 + 2 * (q.w * cy + (q.z * cx - q.x * cz)),
                              pz = z + 2 * (q.w * cz + (q.x * cy - q.y * cx));
                 if (std::abs(px) <= 0.5 && std::abs(pz) <= 0.5) deepest = std::max(deepest, 0.5 - (0.99 + py));
             }
@@ -185,7 +196,7 @@ TEST_CASE("a fast body has its contact in the tick in which it arrives, and none
     test::TestBodies world;
     const std::uint32_t ball = world.sphere(0.1f), wall = world.box(0.05f, 5, 5);
     const std::uint32_t a = world.add(ball, kBodyDynamic, {{-0.8f, 0, 0}, {}}), b = world.add(wall, 0, {});
-    world.move(a, {60, 0, 0}, {});   // 1 m a tick: it would jump the wall
+    world.move(a, {60, 0, 0}, {});  // 1 m a tick: it would jump the wall
     const std::uint32_t past = world.add(ball, kBodyDynamic, {{-0.8f, 0, 0}, {}});
     world.move(past, {0, 60, 0}, {});
     Collision collision;

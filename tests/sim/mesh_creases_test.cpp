@@ -1,8 +1,9 @@
-// Guards: the edges that triangles share. A body that goes over one feels what the surface does there and nothing else: on a flat part
-// nothing; where it falls away (convex) nothing but flight; where it rises (concave) at most the normal velocity v sin(angle) that the
-// rise takes. Without friction every true contact normal lies across the crease, so that the velocity along it may not change at all,
-// and on a convex one none points backward, so that nothing is slowed: both are bounds that any contact with an inner edge breaks.
-// And what stands only on one side of a surface: it collides from its front alone.
+// Guards: the edges that triangles share. A body that goes over one feels what the surface does there and nothing else:
+// on a flat part nothing; where it falls away (convex) nothing but flight; where it rises (concave) at most the normal
+// velocity v sin(angle) that the rise takes. Without friction every true contact normal lies across the crease, so that
+// the velocity along it may not change at all, and on a convex one none points backward, so that nothing is slowed:
+// both are bounds that any contact with an inner edge breaks. And what stands only on one side of a surface: it
+// collides from its front alone.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,12 +23,14 @@ namespace {
 
 constexpr double kGravity = 10.0, kTick_s = 1.0 / 60;
 
-double apart(Vec3 a, Vec3 b) { return std::hypot(double(a.x) - double(b.x), double(a.y) - double(b.y), double(a.z) - double(b.z)); }
+double apart(Vec3 a, Vec3 b) {
+    return std::hypot(double(a.x) - double(b.x), double(a.y) - double(b.y), double(a.z) - double(b.z));
+}
 
 // ---- surfaces
 
-// A grid of triangles whose diagonals run one way, the other, or in turns; a height field, whose run as those of `rising`; and such a mesh
-// whose creases lie along its diagonals, not along its rows.
+// A grid of triangles whose diagonals run one way, the other, or in turns; a height field, whose run as those of
+// `rising`; and such a mesh whose creases lie along its diagonals, not along its rows.
 enum class Ground { rising, falling, alternating, field, slanted };
 constexpr const char* kGroundNames[] = {"rising", "falling", "alternating", "field", "slanted"};
 constexpr Ground kGrounds[] = {Ground::falling, Ground::alternating, Ground::field, Ground::slanted};
@@ -47,8 +50,10 @@ ShapeDef surface(Ground ground, int count, Height height) {
             const float x = (static_cast<float>(i) - 0.5f * static_cast<float>(count)) * kCell;
             const float z = (static_cast<float>(k) - 0.5f * static_cast<float>(count)) * kCell;
             const float y = height(is_slanted(ground) ? (x + z) * kHalfRoot : x);
-            if (is_field(ground)) def.heights.push_back(y);
-            else def.points.push_back({x, y, z});
+            if (is_field(ground))
+                def.heights.push_back(y);
+            else
+                def.points.push_back({x, y, z});
         }
     }
     if (is_field(ground)) {
@@ -61,8 +66,10 @@ ShapeDef surface(Ground ground, int count, Height height) {
             const auto a = static_cast<std::uint32_t>(k * (count + 1) + i), b = a + 1;
             const auto c = a + static_cast<std::uint32_t>(count + 1), d = c + 1;
             const bool falls = ground == Ground::falling || (ground == Ground::alternating && (i + k) % 2 == 0);
-            if (falls) def.indices.insert(def.indices.end(), {a, c, d, a, d, b});
-            else def.indices.insert(def.indices.end(), {a, c, b, b, c, d});
+            if (falls)
+                def.indices.insert(def.indices.end(), {a, c, d, a, d, b});
+            else
+                def.indices.insert(def.indices.end(), {a, c, b, b, c, d});
         }
     }
     return def;
@@ -83,7 +90,8 @@ struct Ways {
         ahead = turn_about_y(-0.25f * kPi);
     }
     Vec3 at(double s, double y, double t) const {
-        return {static_cast<float>(across.x * s + along.x * t), static_cast<float>(y), static_cast<float>(across.z * s + along.z * t)};
+        return {static_cast<float>(across.x * s + along.x * t), static_cast<float>(y),
+                static_cast<float>(across.z * s + along.z * t)};
     }
     double s(Vec3 v) const { return double(v.x) * across.x + double(v.z) * across.z; }
     double t(Vec3 v) const { return double(v.x) * along.x + double(v.z) * along.z; }
@@ -94,24 +102,25 @@ struct Ways {
 struct Crossing {
     Mover kind;
     Ground ground;
-    double angle_deg;         // of the part beyond the crease: up, or (negative) down
-    double speed;             // m/s
-    double oblique = 0.0;     // rad, of the way from straight across
+    double angle_deg;      // of the part beyond the crease: up, or (negative) down
+    double speed;          // m/s
+    double oblique = 0.0;  // rad, of the way from straight across
     float friction = 0.0f;
     bool rolls = false;
 };
 struct Felt {
-    double aside = 0;         // change of velocity along the crease, m/s
-    double slowed = 0;        // loss of velocity across the crease, m/s
-    double lost = 0;          // of speed in the plane across the crease, that from height put back, m/s
-    double up = 0;            // m/s, the greatest
-    double hop = 0;           // above the surface, m: see below
-    double blow = 0;          // the greatest change of velocity in a tick but for gravity's, m/s
+    double aside = 0;   // change of velocity along the crease, m/s
+    double slowed = 0;  // loss of velocity across the crease, m/s
+    double lost = 0;    // of speed in the plane across the crease, that from height put back, m/s
+    double up = 0;      // m/s, the greatest
+    double hop = 0;     // above the surface, m: see below
+    double blow = 0;    // the greatest change of velocity in a tick but for gravity's, m/s
     bool crossed = false;
 };
 
-// `hop` is how far the centre comes above where a body stands that touches the level, the slope or both: over the level it starts from, for
-// a convex crease; for a concave one above the higher of what the two planes hold up, and half a foot's rise between them.
+// `hop` is how far the centre comes above where a body stands that touches the level, the slope or both: over the level
+// it starts from, for a convex crease; for a concave one above the higher of what the two planes hold up, and half a
+// foot's rise between them.
 Felt cross(const Crossing& c) {
     const double slope = std::tan(c.angle_deg * kPi / 180), cosine = 1 / std::sqrt(1 + slope * slope);
     WorldDef def;
@@ -132,7 +141,8 @@ Felt cross(const Crossing& c) {
         world->step();
         const BodyState state = state_of(*world, body);
         const double s = ways.s(state.pose.position), y = state.pose.position.y;
-        const double us = ways.s(state.linear_velocity), uy = state.linear_velocity.y, ut = ways.t(state.linear_velocity);
+        const double us = ways.s(state.linear_velocity), uy = state.linear_velocity.y,
+                     ut = ways.t(state.linear_velocity);
         if (tick < 4) {  // it settles on the soft contact
             start = y, before_s = us, before_y = uy;
             continue;
@@ -192,12 +202,14 @@ class Worst {
 
 // What touches along a line of its own that lies across the crease at an angle: it meets single vertices of it.
 bool meets_vertices(const Crossing& c) {
-    return (c.kind == Mover::capsule_along || c.kind == Mover::cylinder_along) && (c.oblique != 0.0 || is_slanted(c.ground));
+    return (c.kind == Mover::capsule_along || c.kind == Mover::cylinder_along) &&
+           (c.oblique != 0.0 || is_slanted(c.ground));
 }
 
 }  // namespace
 
-TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pushed aside" * doctest::test_suite("quality")) {
+TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pushed aside" *
+          doctest::test_suite("quality")) {
     Worst aside, slowed, hop, up;
     for_each_crossing(thinned(), [&](Crossing c) {
         c.angle_deg = -c.angle_deg;
@@ -208,7 +220,8 @@ TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pus
         CHECK(felt.aside < 1e-3);
         CHECK(felt.slowed < 2e-4);
         CHECK(felt.hop < 5e-4);
-        // A foot that tips over the edge comes down on its front: what that frees, a fifth of it at most, may rock the centre.
+        // A foot that tips over the edge comes down on its front: what that frees, a fifth of it at most, may rock the
+        // centre.
         CHECK(felt.up < 2e-3 + 0.2 * std::sqrt(2 * kGravity * reach_of(c.kind) * std::sin(-c.angle_deg * kPi / 180)));
         aside.take(felt.aside, c), slowed.take(felt.slowed, c), hop.take(felt.hop, c), up.take(felt.up, c);
     });
@@ -218,9 +231,13 @@ TEST_CASE("what slides over a convex crease is neither slowed nor lifted nor pus
     MESSAGE("up at " << up.text());
 }
 
-// At 20 m/s the rise is met up to a tick late, for a triangle is touched as a face from above it only: by then a body is
-// v sin(angle) dt deep, 6 cm at 10 degrees, and a line's ends are pushed out one after the other. So the bound of a hop is wider there.
-TEST_CASE("what slides into a concave crease loses at most the velocity that the rise takes, and is pushed neither aside nor off" * doctest::test_suite("quality")) {
+// At 20 m/s the rise is met up to a tick late, for a triangle is touched as a face from above it only: by then a body
+// is v sin(angle) dt deep, 6 cm at 10 degrees, and a line's ends are pushed out one after the other. So the bound of a
+// hop is wider there.
+TEST_CASE(
+    "what slides into a concave crease loses at most the velocity that the rise takes, and is pushed neither aside nor "
+    "off" *
+    doctest::test_suite("quality")) {
     Worst aside, lost, hop, blow;
     for_each_crossing(thinned(), [&](const Crossing& c) {
         const double sine = std::sin(c.angle_deg * kPi / 180), cosine = std::cos(c.angle_deg * kPi / 180);
@@ -230,7 +247,8 @@ TEST_CASE("what slides into a concave crease loses at most the velocity that the
         if (across * across > 4 * kGravity * (0.3 + reach) * sine) CHECK(felt.crossed);  // else it turns back
         CHECK(felt.aside < 1e-4);
         // A foot that bridges the crease rises by up to half its reach times the slope, and drops again.
-        CHECK(felt.lost < across * (1 - cosine) + 0.015 * taken + 0.1 * sine + 0.25 * kGravity * reach * sine / across + 1e-4);
+        CHECK(felt.lost <
+              across * (1 - cosine) + 0.015 * taken + 0.1 * sine + 0.25 * kGravity * reach * sine / across + 1e-4);
         CHECK(felt.hop < (c.speed < 20 ? 2e-4 : 0.04));
         CHECK(felt.blow < 1.9 * taken + 1.05 * kGravity * kTick_s);
         aside.take(felt.aside, c), lost.take((felt.lost - across * (1 - cosine)) / taken, c);
@@ -242,7 +260,8 @@ TEST_CASE("what slides into a concave crease loses at most the velocity that the
     MESSAGE("a tick's blow, of v sin, " << blow.text());
 }
 
-// With friction enough to roll. A line that comes down on its whole length has its two ends stopped one after the other, and turns.
+// With friction enough to roll. A line that comes down on its whole length has its two ends stopped one after the
+// other, and turns.
 TEST_CASE("what rolls over a crease keeps to its way and its speed" * doctest::test_suite("quality")) {
     for (const Mover kind : {Mover::ball, Mover::capsule_across, Mover::cylinder_across}) {
         Worst aside, slowed, lost, hop;
@@ -257,13 +276,20 @@ TEST_CASE("what rolls over a crease keeps to its way and its speed" * doctest::t
                             CAPTURE(text_of(c));
                             const double across = speed * std::cos(oblique), sine = std::sin(angle_deg * kPi / 180);
                             const double free = across * (1 - std::cos(angle_deg * kPi / 180));
-                            CHECK(felt.aside < (kind == Mover::ball ? 0.022 : kind == Mover::capsule_across ? 0.013 : 0.028) * speed);
+                            CHECK(felt.aside < (kind == Mover::ball             ? 0.022
+                                                : kind == Mover::capsule_across ? 0.013
+                                                                                : 0.028) *
+                                                   speed);
                             CHECK(felt.hop < 1.3e-3);
-                            if (down) CHECK(felt.slowed < 6e-4);
-                            else CHECK(felt.lost < free + 0.15 * across * sine);
+                            if (down)
+                                CHECK(felt.slowed < 6e-4);
+                            else
+                                CHECK(felt.lost < free + 0.15 * across * sine);
                             aside.take(felt.aside / speed, c), hop.take(felt.hop, c);
-                            if (down) slowed.take(felt.slowed, c);
-                            else lost.take((felt.lost - free) / (across * sine), c);
+                            if (down)
+                                slowed.take(felt.slowed, c);
+                            else
+                                lost.take((felt.lost - free) / (across * sine), c);
                         }
                     }
                 }
@@ -289,11 +315,12 @@ Along slide_along(Mover kind, Ground ground, double slope_deg, double speed) {
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = 0.0f;
-    add_fixed(def, surface(ground, is_slanted(ground) ? 36 : 24, [&](float s) { return static_cast<float>(slope * double(std::abs(s))); }));
+    add_fixed(def, surface(ground, is_slanted(ground) ? 36 : 24,
+                           [&](float s) { return static_cast<float>(slope * double(std::abs(s))); }));
     const Ways ways(ground);
     const bool bridges = kind == Mover::capsule_along;  // a valley, with its round ends
     const double half = kind == Mover::hull || kind == Mover::turned_box ? 0.6 : 0.4;
-    const double high = slope < 0         ? kHigh
+    const double high = slope < 0        ? kHigh
                         : is_round(kind) ? kHigh / cosine
                         : bridges        ? kHigh / cosine + half * slope
                                          : kHigh + half * slope;
@@ -372,7 +399,7 @@ namespace {
 struct Fall {
     Mover kind;
     Ground ground;
-    double i, k;          // of the place, in cells
+    double i, k;  // of the place, in cells
     Vec3 velocity;
     Quat turned{};
     float friction = 0.0f;
@@ -382,12 +409,15 @@ std::vector<BodyState> land(const Fall& fall, bool box, int after) {
     WorldDef def;
     def.solver.sleep = false;
     def.materials[0].friction = fall.friction;
-    if (box) add_fixed(def, {"", ShapeType::box, 0.0f, 0.0f, {30, 1, 30}}, {0, -1, 0});
-    else add_fixed(def, surface(fall.ground, 24, [](float) { return 0.0f; }));
+    if (box)
+        add_fixed(def, {"", ShapeType::box, 0.0f, 0.0f, {30, 1, 30}}, {0, -1, 0});
+    else
+        add_fixed(def, surface(fall.ground, 24, [](float) { return 0.0f; }));
     // It arrives on its place after a tenth of a second, however it comes.
     const double high = (fall.turned.w < 1.0f ? 0.75 : double(kHigh)) + 0.02, time = 0.1;
     const Vec3 v = fall.velocity;
-    const Vec3 from{static_cast<float>(fall.i * double(kCell) - double(v.x) * time), static_cast<float>(high - double(v.y) * time),
+    const Vec3 from{static_cast<float>(fall.i * double(kCell) - double(v.x) * time),
+                    static_cast<float>(high - double(v.y) * time),
                     static_cast<float>(fall.k * double(kCell) - double(v.z) * time)};
     const std::uint32_t body = add_mover(def, fall.kind, from, fall.turned);
     def.bodies[body].linear_velocity = v;
@@ -405,13 +435,18 @@ constexpr double kPlaces[][2] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.5, 0.5}, {0.25, 
 
 }  // namespace
 
-// What comes down on a whole face is stopped point by point, and turns by that, on a box as here, by up to 1.65 rad/s a m/s.
-TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, is stopped as by a box and goes on as it went" * doctest::test_suite("quality")) {
+// What comes down on a whole face is stopped point by point, and turns by that, on a box as here, by up to 1.65 rad/s a
+// m/s.
+TEST_CASE(
+    "what comes down flat on a seam of a flat mesh, straight or grazing, is stopped as by a box and goes on as it "
+    "went" *
+    doctest::test_suite("quality")) {
     double turned = 0, round_turned = 0, above = 0, below = 0;
     for (const Mover kind : kMovers) {
         for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
             for (const auto& place : kPlaces) {
-                for (const Vec3 velocity : {Vec3{0, -3, 0}, Vec3{0, -15, 0}, Vec3{5, -2, 0}, Vec3{-12, -3, 12}, Vec3{20, -1, 7}}) {
+                for (const Vec3 velocity :
+                     {Vec3{0, -3, 0}, Vec3{0, -15, 0}, Vec3{5, -2, 0}, Vec3{-12, -3, 12}, Vec3{20, -1, 7}}) {
                     const Fall fall{kind, ground, place[0], place[1], velocity};
                     CAPTURE(name_of(kind));
                     CAPTURE(name_of(ground));
@@ -431,7 +466,9 @@ TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, i
                         above = std::max(above, higher), below = std::max(below, -higher);
                     }
                     CHECK(level);
-                    CHECK(turn < (kind == Mover::ball ? 1e-6 : kind == Mover::capsule_across || kind == Mover::capsule_along ? 0.15 : 2.5));
+                    CHECK(turn < (kind == Mover::ball                                             ? 1e-6
+                                  : kind == Mover::capsule_across || kind == Mover::capsule_along ? 0.15
+                                                                                                  : 2.5));
                     (is_round(kind) ? round_turned : turned) = std::max(is_round(kind) ? round_turned : turned, turn);
                 }
             }
@@ -439,12 +476,13 @@ TEST_CASE("what comes down flat on a seam of a flat mesh, straight or grazing, i
     }
     CHECK(above < 2e-3);
     CHECK(below < 2e-3);
-    MESSAGE("turned by " << turned << ", round ones by " << round_turned << " rad/s a m/s; up to " << above << " m above and " << below
-                         << " m below what is on a box");
+    MESSAGE("turned by " << turned << ", round ones by " << round_turned << " rad/s a m/s; up to " << above
+                         << " m above and " << below << " m below what is on a box");
 }
 
 // Where two of its points touch in one tick, which of them is stopped first makes the difference.
-TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh what it does on a box" * doctest::test_suite("quality")) {
+TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh what it does on a box" *
+          doctest::test_suite("quality")) {
     Lcg random(31);
     double off = 0, turned = 0;
     for (const Mover kind : kMovers) {
@@ -453,7 +491,8 @@ TEST_CASE("what comes down on a corner or an edge of its own does on a flat mesh
             const float scale = 1.0f / std::sqrt(1.0f + x * x + y * y + z * z);
             Fall fall{kind, kGrounds[n % 4], kPlaces[n % 6][0], kPlaces[n % 6][1], {}};
             fall.turned = {x * scale, y * scale, z * scale, scale};
-            fall.velocity.x = random.between(-8, 8), fall.velocity.y = random.between(-8, -2), fall.velocity.z = random.between(-8, 8);
+            fall.velocity.x = random.between(-8, 8), fall.velocity.y = random.between(-8, -2),
+            fall.velocity.z = random.between(-8, 8);
             fall.friction = n % 2 == 0 ? 0.0f : 0.5f;
             const std::vector<BodyState> on_mesh = land(fall, false, 0), on_box = land(fall, true, 0);
             CAPTURE(name_of(kind));
@@ -484,15 +523,19 @@ void add_corner(WorldDef& def, Corner corner, int count) {
         const auto first = static_cast<std::uint32_t>(into.points.size());
         for (int k = 0; k <= count; ++k) {
             for (int i = 0; i <= width; ++i) {
-                const float s = kCell * static_cast<float>(i), z = kCell * (static_cast<float>(k) - 0.5f * static_cast<float>(count));
+                const float s = kCell * static_cast<float>(i),
+                            z = kCell * (static_cast<float>(k) - 0.5f * static_cast<float>(count));
                 into.points.push_back(upright ? Vec3{0.0f, s, z} : Vec3{s, 0.0f, z});
             }
         }
         for (int k = 0; k < count; ++k) {
             for (int i = 0; i < width; ++i) {
-                const auto a = first + static_cast<std::uint32_t>(k * (width + 1) + i), b = a + 1, c = a + width + 1, d = c + 1;
-                if (upright) into.indices.insert(into.indices.end(), {a, b, c, b, d, c});
-                else into.indices.insert(into.indices.end(), {a, c, b, b, c, d});
+                const auto a = first + static_cast<std::uint32_t>(k * (width + 1) + i), b = a + 1, c = a + width + 1,
+                           d = c + 1;
+                if (upright)
+                    into.indices.insert(into.indices.end(), {a, b, c, b, d, c});
+                else
+                    into.indices.insert(into.indices.end(), {a, c, b, b, c, d});
             }
         }
     };
@@ -519,10 +562,13 @@ void add_corner(WorldDef& def, Corner corner, int count) {
 
 }  // namespace
 
-TEST_CASE("what slides along a wall of triangles on a floor of triangles is not slowed, lifted or turned by the corner" * doctest::test_suite("quality")) {
+TEST_CASE(
+    "what slides along a wall of triangles on a floor of triangles is not slowed, lifted or turned by the corner" *
+    doctest::test_suite("quality")) {
     double slower = 0, hop = 0, turn = 0, away = 0;
     for (const Corner corner : {Corner::welded, Corner::unwelded, Corner::two_bodies}) {
-        for (const Mover kind : {Mover::ball, Mover::box, Mover::drum, Mover::capsule_along, Mover::capsule_across, Mover::cylinder_along}) {
+        for (const Mover kind : {Mover::ball, Mover::box, Mover::drum, Mover::capsule_along, Mover::capsule_across,
+                                 Mover::cylinder_along}) {
             for (const double speed : {1.0, 5.0, 20.0}) {
                 for (const double press : {0.0, 2.0, 8.0}) {
                     WorldDef def;
@@ -554,19 +600,22 @@ TEST_CASE("what slides along a wall of triangles on a floor of triangles is not 
                     CHECK(this_hop < 1e-6);
                     CHECK(this_turn < 2e-3);
                     if (press > 0) CHECK(this_away < 2e-4);
-                    slower = std::max(slower, this_slower), hop = std::max(hop, this_hop), turn = std::max(turn, this_turn);
+                    slower = std::max(slower, this_slower), hop = std::max(hop, this_hop),
+                    turn = std::max(turn, this_turn);
                     if (press > 0) away = std::max(away, this_away);
                 }
             }
         }
     }
-    MESSAGE("slower by " << slower << " m/s, hops " << hop << " m, turns at " << turn << " rad/s, " << away << " m off the wall");
+    MESSAGE("slower by " << slower << " m/s, hops " << hop << " m, turns at " << turn << " rad/s, " << away
+                         << " m off the wall");
 }
 
 // ---- one side
 
 // From behind it is met once its centre is in front, and pushed out forward.
-TEST_CASE("a mesh and a height field stop what comes from the front, and do not hold up what comes from behind" * doctest::test_suite("quality")) {
+TEST_CASE("a mesh and a height field stop what comes from the front, and do not hold up what comes from behind" *
+          doctest::test_suite("quality")) {
     double pushed = 0;
     for (const Ground ground : {Ground::rising, Ground::alternating, Ground::field}) {
         for (const Mover kind : kMovers) {
@@ -645,7 +694,9 @@ TEST_CASE("what is round stays on the crest of a ridge, however gentle" * doctes
             CAPTURE(name_of(kind));
             CAPTURE(slope_deg);
             CHECK(sunk < 1e-3);
-            if (sunk > 1e-3) MESSAGE(name_of(kind) << ", sides of " << slope_deg << " degrees: sinks by " << sunk << " m in 20 ticks");
+            if (sunk > 1e-3)
+                MESSAGE(name_of(kind) << ", sides of " << slope_deg << " degrees: sinks by " << sunk
+                                      << " m in 20 ticks");
         }
     }
 }
@@ -663,7 +714,8 @@ TEST_CASE("balls that come down on a smooth dome of a height field stay on it" *
     }
     std::vector<std::uint32_t> balls;
     for (int k = -4; k <= 4; ++k) {
-        for (int i = -4; i <= 4; ++i) balls.push_back(add_mover(def, Mover::ball, {static_cast<float>(i), 0.5f, static_cast<float>(k)}, {}));
+        for (int i = -4; i <= 4; ++i)
+            balls.push_back(add_mover(def, Mover::ball, {static_cast<float>(i), 0.5f, static_cast<float>(k)}, {}));
     }
     const auto world = make_world(def);
     run(*world, 240);
@@ -673,8 +725,8 @@ TEST_CASE("balls that come down on a smooth dome of a height field stay on it" *
     MESSAGE(fell << " of " << balls.size() << " fell through");
 }
 
-// A corner's contact counts where no edge that goes out from the corner runs into its normal; else normals would lean along the crease,
-// and what touches at a point or along a line would trip.
+// A corner's contact counts where no edge that goes out from the corner runs into its normal; else normals would lean
+// along the crease, and what touches at a point or along a line would trip.
 TEST_CASE("what touches a ridge at a point slides along it and is not slowed" * doctest::test_suite("quality")) {
     for (const double slope_deg : {-1.0, -5.0, -15.0, -30.0}) {
         double slower = 0, hop = 0, kick = 0;
@@ -682,7 +734,8 @@ TEST_CASE("what touches a ridge at a point slides along it and is not slowed" * 
             for (const Ground ground : kGrounds) {
                 for (const double speed : {2.0, 8.0, 20.0}) {
                     const Along felt = slide_along(kind, ground, slope_deg, speed);
-                    slower = std::max(slower, felt.slower), hop = std::max(hop, felt.hop), kick = std::max(kick, felt.kick);
+                    slower = std::max(slower, felt.slower), hop = std::max(hop, felt.hop),
+                    kick = std::max(kick, felt.kick);
                 }
             }
         }
@@ -690,12 +743,13 @@ TEST_CASE("what touches a ridge at a point slides along it and is not slowed" * 
         CHECK(slower < 1e-3);
         CHECK(hop < 2e-3);
         CHECK(kick < 0.08);
-        MESSAGE("sides of " << slope_deg << " degrees: slowed by " << slower << " of its speed, hops " << hop << " m, kicked at " << kick
-                            << " m/s");
+        MESSAGE("sides of " << slope_deg << " degrees: slowed by " << slower << " of its speed, hops " << hop
+                            << " m, kicked at " << kick << " m/s");
     }
 }
 
-TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pushed aside" * doctest::test_suite("quality")) {
+TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pushed aside" *
+          doctest::test_suite("quality")) {
     Worst aside, hop;
     for_each_crossing(1, [&](Crossing c) {
         c.angle_deg = -c.angle_deg;
@@ -709,8 +763,8 @@ TEST_CASE("a rod that slides askew over a convex crease is neither lifted nor pu
     MESSAGE("hops " << hop.text());
 }
 
-// A rise that begins within the tick's way is above no part of the body when the tick begins, and what is smaller than v sin(angle) dt
-// would be behind its front when it ends.
+// A rise that begins within the tick's way is above no part of the body when the tick begins, and what is smaller than
+// v sin(angle) dt would be behind its front when it ends.
 TEST_CASE("what slides onto a ramp of the same mesh at speed does not pass it" * doctest::test_suite("quality")) {
     for (const double angle_deg : {10.0, 20.0, 45.0}) {
         for (const double speed : {10.0, 20.0, 40.0}) {
@@ -733,8 +787,8 @@ TEST_CASE("what slides onto a ramp of the same mesh at speed does not pass it" *
             CAPTURE(speed);
             CHECK(passed == 0);
             if (passed > 0)
-                MESSAGE("a ball of 0.1 m at " << speed << " m/s passes a ramp of " << angle_deg << " degrees " << passed << " times of "
-                                              << kTries);
+                MESSAGE("a ball of 0.1 m at " << speed << " m/s passes a ramp of " << angle_deg << " degrees " << passed
+                                              << " times of " << kTries);
         }
     }
 }

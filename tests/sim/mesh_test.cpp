@@ -1,6 +1,6 @@
-// Guards: meshes, height fields and compounds. What moves over a flat mesh of many triangles moves as over a plane: no inner
-// edge turns it, lifts it or slows it down; what lies in a valley or on a ridge rests; a compound falls as one body; and all of
-// it is the same bits whatever the target, the threads and the way through save and restore.
+// Guards: meshes, height fields and compounds. What moves over a flat mesh of many triangles moves as over a plane: no
+// inner edge turns it, lifts it or slows it down; what lies in a valley or on a ridge rests; a compound falls as one
+// body; and all of it is the same bits whatever the target, the threads and the way through save and restore.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -56,7 +56,8 @@ double speed(const BodyState& s) { return std::hypot(s.linear_velocity.x, s.line
 
 }  // namespace
 
-TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: straight, without a hop" * doctest::test_suite("quality")) {
+TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: straight, without a hop" *
+          doctest::test_suite("quality")) {
     struct Roll {
         double highest = 0, aside = 0, least_speed = 1e9, far = 0;
     };
@@ -79,8 +80,9 @@ TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: stra
             world->step();
             const BodyState s = state_of(*world, ball);
             out.highest = std::max(out.highest, double(s.pose.position.y));
-            out.aside = std::max(out.aside, std::abs((s.pose.position.x + 12.03) * 1.7 - (s.pose.position.z + 6.01) * 3.0) /
-                                                std::hypot(3.0, 1.7));
+            out.aside =
+                std::max(out.aside, std::abs((s.pose.position.x + 12.03) * 1.7 - (s.pose.position.z + 6.01) * 3.0) /
+                                        std::hypot(3.0, 1.7));
             out.least_speed = std::min(out.least_speed, speed(s));
             out.far = s.pose.position.x;
         }
@@ -97,7 +99,8 @@ TEST_CASE("a ball rolls over a flat mesh of many triangles as over a plane: stra
     }
 }
 
-TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over one big box" * doctest::test_suite("quality")) {
+TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over one big box" *
+          doctest::test_suite("quality")) {
     for (const int kind : {0, 1, 2}) {
         CAPTURE(kind);
         const auto run_on = [&](bool mesh) {
@@ -116,7 +119,8 @@ TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over o
             const std::uint32_t shape = kind == 0   ? add_box_shape(def, {0.4f, 0.3f, 0.5f})
                                         : kind == 1 ? add_shape(def, {"", ShapeType::cylinder, 0.4f, 0.3f, {}})
                                                     : add_shape(def, hull);
-            const std::uint32_t body = add_body(def, shape, {-9.1f, 0.3f, -3.3f}, {0.0f, 0.13052619f, 0.0f, 0.99144486f});
+            const std::uint32_t body =
+                add_body(def, shape, {-9.1f, 0.3f, -3.3f}, {0.0f, 0.13052619f, 0.0f, 0.99144486f});
             def.bodies[body].linear_velocity = {6.0f, 0.0f, 2.0f};
             auto world = make_world(def);
             double highest = 0;
@@ -135,10 +139,12 @@ TEST_CASE("a box, a cylinder and a hull slide over the seams of a mesh as over o
     }
 }
 
-TEST_CASE("bodies of all shapes come to rest in a bowl and on a ridge of a mesh, and none falls through" * doctest::test_suite("quality")) {
+TEST_CASE("bodies of all shapes come to rest in a bowl and on a ridge of a mesh, and none falls through" *
+          doctest::test_suite("quality")) {
     WorldDef def;
-    add_surface(def, grid_mesh(40, 0.5f,
-                               [](float x, float z) { return 0.04f * (x * x + z * z) + (std::abs(x) < 0.3f ? 0.4f : 0.0f); }));
+    add_surface(def, grid_mesh(40, 0.5f, [](float x, float z) {
+                    return 0.04f * (x * x + z * z) + (std::abs(x) < 0.3f ? 0.4f : 0.0f);
+                }));
     ShapeDef hull;
     hull.type = ShapeType::hull;
     hull.points = {{0.4f, 0, 0}, {-0.4f, 0.1f, 0}, {0, 0.4f, 0}, {0, -0.4f, 0.1f}, {0, 0, 0.5f}, {0.1f, 0, -0.5f}};
@@ -194,7 +200,8 @@ TEST_CASE("compounds rest on meshes, planes and each other; thousands of childre
     ShapeDef table, wall;
     table.type = wall.type = ShapeType::compound;
     table.children.push_back({brick, {{0, 0.5f, 0}, {}}});
-    for (int k = 0; k < 4; ++k) table.children.push_back({ball, {{(k & 1) ? 0.4f : -0.4f, 0, (k & 2) ? 0.4f : -0.4f}, {}}});
+    for (int k = 0; k < 4; ++k)
+        table.children.push_back({ball, {{(k & 1) ? 0.4f : -0.4f, 0, (k & 2) ? 0.4f : -0.4f}, {}}});
     for (int x = 0; x < 50; ++x) {
         for (int y = 0; y < 40; ++y)
             wall.children.push_back(
@@ -204,7 +211,8 @@ TEST_CASE("compounds rest on meshes, planes and each other; thousands of childre
     const std::uint32_t fixed_wall = add_body(def, wall_shape, {0, 10.0f, 3.0f});
     def.bodies[fixed_wall].type = BodyType::fixed;
     std::vector<std::uint32_t> bodies;
-    for (int i = 0; i < 4; ++i) bodies.push_back(add_body(def, table_shape, {-6.0f + 2.0f * static_cast<float>(i), 0.6f, 0}));
+    for (int i = 0; i < 4; ++i)
+        bodies.push_back(add_body(def, table_shape, {-6.0f + 2.0f * static_cast<float>(i), 0.6f, 0}));
     bodies.push_back(add_body(def, table_shape, {0.0f, 1.7f, 0.0f}));
     const std::uint32_t thrown = add_body(def, ball, {3.0f, 1.0f, 0.0f});
     def.bodies[thrown].linear_velocity = {0, 0, 20};
@@ -219,7 +227,8 @@ TEST_CASE("compounds rest on meshes, planes and each other; thousands of childre
 }
 
 TEST_CASE(
-    "meshes, height fields and compounds: the same bits for every target, thread count and way through save and restore") {
+    "meshes, height fields and compounds: the same bits for every target, thread count and way through save and "
+    "restore") {
     WorldDef def;
     add_surface(def, grid_mesh(24, 0.5f, [](float x, float z) { return 0.05f * x * x + 0.03f * z * z; }));
     const std::uint32_t brick = add_box_shape(def, {0.2f, 0.15f, 0.25f}), ball = add_sphere_shape(def, 0.25f),

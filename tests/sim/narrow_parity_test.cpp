@@ -1,6 +1,6 @@
-// Guards: the narrow phase gives the same bits on every target, for a million pairs of every two shapes that have functions over
-// lanes, of many sizes and margins, near and far, aligned and turned, and whatever else shares the lanes; and it gives finite
-// numbers for degenerate poses.
+// Guards: the narrow phase gives the same bits on every target, for a million pairs of every two shapes that have
+// functions over lanes, of many sizes and margins, near and far, aligned and turned, and whatever else shares the
+// lanes; and it gives finite numbers for degenerate poses.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,11 +37,16 @@ bool is_plane(const test::TestBodies& w, std::uint32_t shape) { return w.shapes[
 Quat quarter_turns(test::Random& random) {
     const float h = std::sqrt(0.5f);
     switch (random.below(5)) {
-        case 0: return {h, 0, 0, h};
-        case 1: return {0, h, 0, h};
-        case 2: return {0, 0, h, h};
-        case 3: return {0.5f, 0.5f, 0.5f, 0.5f};
-        default: return {0, 0, 0, 1};
+        case 0:
+            return {h, 0, 0, h};
+        case 1:
+            return {0, h, 0, h};
+        case 2:
+            return {0, 0, h, h};
+        case 3:
+            return {0.5f, 0.5f, 0.5f, 0.5f};
+        default:
+            return {0, 0, 0, 1};
     }
 }
 
@@ -52,16 +57,20 @@ void add_random_pair(test::TestBodies& world, test::Random& random, std::vector<
     const bool aligned = random.below(4) == 0;
     const Vec3 centre = random.vec(random.below(2) == 0 ? 5.0f : 500.0f);
     Vec3 offset = random.vec(1.6f);
-    if (aligned) offset = {0.25f * static_cast<float>(random.below(9)) - 1.0f, 0.25f * static_cast<float>(random.below(9)) - 1.0f, 0.0f};
-    const Quat q = aligned ? quarter_turns(random) : random.rotation(), r = aligned ? quarter_turns(random) : random.rotation();
+    if (aligned)
+        offset = {0.25f * static_cast<float>(random.below(9)) - 1.0f,
+                  0.25f * static_cast<float>(random.below(9)) - 1.0f, 0.0f};
+    const Quat q = aligned ? quarter_turns(random) : random.rotation(),
+               r = aligned ? quarter_turns(random) : random.rotation();
     const std::uint32_t a = world.add(s, is_plane(world, s) ? 0 : kBodyDynamic, {centre, q});
-    const std::uint32_t b = world.add(t, is_plane(world, t) ? 0 : kBodyDynamic, {{centre.x + offset.x, centre.y + offset.y, centre.z + offset.z}, r});
+    const std::uint32_t b = world.add(t, is_plane(world, t) ? 0 : kBodyDynamic,
+                                      {{centre.x + offset.x, centre.y + offset.y, centre.z + offset.z}, r});
     if (random.below(2) == 0) world.move(a, random.vec(20.0f), random.vec(5.0f));
     pairs.push_back({a, b});
 }
 
-std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<Pair>& pairs, Target target, Executor& executor,
-                              float margin_m = kMargin) {
+std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<Pair>& pairs, Target target,
+                              Executor& executor, float margin_m = kMargin) {
     Collision collision;
     TickArena arena;
     ManifoldStore out;
@@ -71,16 +80,19 @@ std::vector<Manifold> collide(const test::TestBodies& world, const std::vector<P
 }
 
 bool same_bits(const Manifold& a, const Manifold& b) {
-    if (a.a != b.a || a.b != b.b || a.count != b.count || std::memcmp(&a.normal, &b.normal, sizeof a.normal) != 0) return false;
+    if (a.a != b.a || a.b != b.b || a.count != b.count || std::memcmp(&a.normal, &b.normal, sizeof a.normal) != 0)
+        return false;
     return std::memcmp(a.points, b.points, a.count * sizeof(ManifoldPoint)) == 0;
 }
 
 bool finite(const Manifold& m) {
     const Vec3 n = m.normal;
-    bool good = std::fabs(std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z) - 1.0f) < 1e-4f && m.count >= 1 && m.count <= kMaxManifoldPoints;
+    bool good = std::fabs(std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z) - 1.0f) < 1e-4f && m.count >= 1 &&
+                m.count <= kMaxManifoldPoints;
     for (std::uint32_t i = 0; i < m.count; ++i) {
         const ManifoldPoint& p = m.points[i];
-        good = good && std::isfinite(p.depth) && std::isfinite(p.offset_a.x) && std::isfinite(p.offset_a.y) && std::isfinite(p.offset_a.z);
+        good = good && std::isfinite(p.depth) && std::isfinite(p.offset_a.x) && std::isfinite(p.offset_a.y) &&
+               std::isfinite(p.offset_a.z);
         for (std::uint32_t k = 0; k < i; ++k) good = good && m.points[k].feature != p.feature;
     }
     return good;
@@ -95,18 +107,21 @@ constexpr float kMargins[] = {0.02f, 0.0f, 0.001f, 0.1f, 0.02f, 0.5f};
 struct PairKind {
     ShapeType first, second;
 };
-constexpr PairKind kPairKinds[] = {{ShapeType::sphere, ShapeType::sphere},   {ShapeType::sphere, ShapeType::box},
-                                   {ShapeType::sphere, ShapeType::capsule},  {ShapeType::sphere, ShapeType::plane},
-                                   {ShapeType::box, ShapeType::box},         {ShapeType::box, ShapeType::capsule},
-                                   {ShapeType::box, ShapeType::plane},       {ShapeType::capsule, ShapeType::capsule},
+constexpr PairKind kPairKinds[] = {{ShapeType::sphere, ShapeType::sphere},  {ShapeType::sphere, ShapeType::box},
+                                   {ShapeType::sphere, ShapeType::capsule}, {ShapeType::sphere, ShapeType::plane},
+                                   {ShapeType::box, ShapeType::box},        {ShapeType::box, ShapeType::capsule},
+                                   {ShapeType::box, ShapeType::plane},      {ShapeType::capsule, ShapeType::capsule},
                                    {ShapeType::capsule, ShapeType::plane}};
 
 // Mostly of a game's sizes; some thin as a wire, some large as a house.
 float random_size(test::Random& random) {
     switch (random.below(8)) {
-        case 0: return random.in(0.001f, 0.05f);
-        case 1: return random.in(1.0f, 20.0f);
-        default: return random.in(0.05f, 1.0f);
+        case 0:
+            return random.in(0.001f, 0.05f);
+        case 1:
+            return random.in(1.0f, 20.0f);
+        default:
+            return random.in(0.05f, 1.0f);
     }
 }
 
@@ -138,10 +153,13 @@ Vec3 pick_axis(const Axes& axes, std::uint32_t which) { return which == 0 ? axes
 float reach_along(const Shape& shape, const Axes& axes, Vec3 way) {
     switch (shape.type) {
         case ShapeType::box:
-            return shape.half_extents.x * std::fabs(dot(axes.x, way)) + shape.half_extents.y * std::fabs(dot(axes.y, way)) +
+            return shape.half_extents.x * std::fabs(dot(axes.x, way)) +
+                   shape.half_extents.y * std::fabs(dot(axes.y, way)) +
                    shape.half_extents.z * std::fabs(dot(axes.z, way));
-        case ShapeType::capsule: return shape.radius + shape.half_height * std::fabs(dot(axes.y, way));
-        default: return shape.radius;
+        case ShapeType::capsule:
+            return shape.radius + shape.half_height * std::fabs(dot(axes.y, way));
+        default:
+            return shape.radius;
     }
 }
 
@@ -151,13 +169,18 @@ Vec3 random_direction(test::Random& random) {
     return n > 0.01f ? Vec3{v.x / n, v.y / n, v.z / n} : Vec3{1, 0, 0};
 }
 
-// From where the supports along the way between the centres meet: overlapping, at the edge, within and about the margin, apart.
+// From where the supports along the way between the centres meet: overlapping, at the edge, within and about the
+// margin, apart.
 float random_gap(test::Random& random, float reach, float margin_m) {
     switch (random.below(4)) {
-        case 0: return -reach * random.in(0.0f, 1.0f);
-        case 1: return (random.below(2) == 0 ? margin_m : 0.0f) + random.in(-1e-4f, 1e-4f);
-        case 2: return random.in(-0.5f, 1.5f) * (margin_m + 0.002f);
-        default: return margin_m + reach * random.in(0.0f, 2.0f);
+        case 0:
+            return -reach * random.in(0.0f, 1.0f);
+        case 1:
+            return (random.below(2) == 0 ? margin_m : 0.0f) + random.in(-1e-4f, 1e-4f);
+        case 2:
+            return random.in(-0.5f, 1.5f) * (margin_m + 0.002f);
+        default:
+            return margin_m + reach * random.in(0.0f, 2.0f);
     }
 }
 
@@ -181,9 +204,11 @@ void draw_pair(test::TestBodies& world, Pair pair, float margin_m, test::Random&
     if (plane) way = {-axes_r.y.x, -axes_r.y.y, -axes_r.y.z};
     const float reach = reach_along(world.shapes[s], axes_q, way) + reach_along(world.shapes[t], axes_r, way);
     const float distance = reach + random_gap(random, reach, margin_m);
-    const Vec3 aside = random.vec(plane ? 5.0f : 0.7f * std::min(world.shapes[s].inner_radius, world.shapes[t].inner_radius));
+    const Vec3 aside =
+        random.vec(plane ? 5.0f : 0.7f * std::min(world.shapes[s].inner_radius, world.shapes[t].inner_radius));
     const Vec3 centre = random.vec(random.below(4) == 0 ? 500.0f : 5.0f);
-    const Vec3 other = along(along({centre.x + aside.x, centre.y + aside.y, centre.z + aside.z}, way, -dot(aside, way)), way, distance);
+    const Vec3 other = along(along({centre.x + aside.x, centre.y + aside.y, centre.z + aside.z}, way, -dot(aside, way)),
+                             way, distance);
     const bool swap = random.below(2) == 0;
     const std::uint32_t first = swap ? pair.b : pair.a, second = swap ? pair.a : pair.b;
     put(world, first, s, {centre, q});
@@ -195,7 +220,8 @@ void draw_pair(test::TestBodies& world, Pair pair, float margin_m, test::Random&
 }
 
 // In place of the batch before.
-void draw_batch(test::TestBodies& world, const PairKind& kind, float margin_m, test::Random& random, const std::vector<Pair>& pairs) {
+void draw_batch(test::TestBodies& world, const PairKind& kind, float margin_m, test::Random& random,
+                const std::vector<Pair>& pairs) {
     world.shapes.clear();
     add_sizes(world, kind.first, random);
     add_sizes(world, kind.second, random);
@@ -204,7 +230,8 @@ void draw_batch(test::TestBodies& world, const PairKind& kind, float margin_m, t
 
 int count_different(const std::vector<Manifold>& got, const std::vector<Manifold>& expected) {
     int different = got.size() == expected.size() ? 0 : 1;
-    for (std::size_t i = 0; i < got.size() && i < expected.size(); ++i) different += same_bits(got[i], expected[i]) ? 0 : 1;
+    for (std::size_t i = 0; i < got.size() && i < expected.size(); ++i)
+        different += same_bits(got[i], expected[i]) ? 0 : 1;
     return different;
 }
 
@@ -233,7 +260,8 @@ TEST_CASE("random pairs of every two shapes give the same manifolds on every tar
     test::ThreadedExecutor three(3);
     std::uint64_t stream = 7;
     for (const PairKind& kind : kPairKinds) {
-        const auto name = std::string(shape_type_name(kind.first)) + " and " + std::string(shape_type_name(kind.second));
+        const auto name =
+            std::string(shape_type_name(kind.first)) + " and " + std::string(shape_type_name(kind.second));
         test::Random random(test::seeded(stream++));
         test::TestBodies world;
         world.sphere(1.0f);
@@ -257,8 +285,8 @@ TEST_CASE("random pairs of every two shapes give the same manifolds on every tar
                 CHECK_MESSAGE(different == 0, name << " on " << target_name(target) << ", batch " << batch);
             }
         }
-        MESSAGE(name << ": compared " << tally.compared << " pairs, of which " << tally.touched << " touched, " << tally.near
-                     << " of them within the margin alone");
+        MESSAGE(name << ": compared " << tally.compared << " pairs, of which " << tally.touched << " touched, "
+                     << tally.near << " of them within the margin alone");
         CAPTURE(name);
         CHECK(tally.broken == 0);
         // Whatever is drawn, a good part overlaps, is near, and is apart: no draw is of one sort alone.

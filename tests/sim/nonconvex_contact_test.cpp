@@ -1,5 +1,6 @@
-// Guards: several one-point manifolds of the same two bodies are solved as nonconvex contacts, each point with a normal and friction
-// of its own: grooves bear what lies in them, legs slide, turn and stand by Coulomb's law, whatever the target and the thread count.
+// Guards: several one-point manifolds of the same two bodies are solved as nonconvex contacts, each point with a normal
+// and friction of its own: grooves bear what lies in them, legs slide, turn and stand by Coulomb's law, whatever the
+// target and the thread count.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -35,7 +36,8 @@ std::uint32_t add_groove(WorldDef& def, double angle) {
     whole.type = ShapeType::compound;
     const std::uint32_t flank = add_box_shape(def, {2.0f, 0.1f, 3.0f});
     for (const double side : {-1.0, 1.0}) {
-        const double x = side * (2.0 * std::cos(angle) + 0.1 * std::sin(angle)), y = 2.0 * std::sin(angle) - 0.1 * std::cos(angle);
+        const double x = side * (2.0 * std::cos(angle) + 0.1 * std::sin(angle)),
+                     y = 2.0 * std::sin(angle) - 0.1 * std::cos(angle);
         whole.children.push_back({flank, {{float(x), float(y), 0}, about_z(side * angle)}});
     }
     const std::uint32_t shape = add_shape(def, whole);
@@ -55,7 +57,8 @@ TEST_CASE("a ball in a groove lies on both flanks: one contact of two points, at
         WorldDef def;
         def.solver.sleep = false;
         add_groove(def, angle);
-        const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {0, float(0.5 / std::cos(angle) + 0.05), 0});
+        const std::uint32_t ball =
+            add_body(def, add_sphere_shape(def, 0.5f), {0, float(0.5 / std::cos(angle) + 0.05), 0});
         const auto world = make_world(def);
         run(*world, 240);
         CHECK(world->stats().manifolds == 2);
@@ -76,7 +79,8 @@ TEST_CASE("what slides along a groove is braked by both flanks: mu g / cos, more
         def.materials[0].friction = 0.3f;
         add_groove(def, angle);
         std::vector<Vec3> row;
-        for (int k = 0; k < 2; ++k) row.push_back({0, 0, k - 0.5f});  // a dumbbell: four points, and it cannot roll along
+        for (int k = 0; k < 2; ++k)
+            row.push_back({0, 0, k - 0.5f});  // a dumbbell: four points, and it cannot roll along
         const std::uint32_t bar = add_body(def, add_legs(def, row), {0, float(0.1 / std::cos(angle)), -1.5f});
         def.bodies[bar].linear_velocity = {0, 0, 2.0f};
         const auto world = make_world(def);
@@ -85,7 +89,8 @@ TEST_CASE("what slides along a groove is braked by both flanks: mu g / cos, more
         CHECK(world->stats().solved_constraints == 1);
         const double before = state_of(*world, bar).linear_velocity.z;
         run(*world, 15);
-        const double slowed = (before - state_of(*world, bar).linear_velocity.z) / (15 * kDt), expected = 0.3 * kGravity / std::cos(angle);
+        const double slowed = (before - state_of(*world, bar).linear_velocity.z) / (15 * kDt),
+                     expected = 0.3 * kGravity / std::cos(angle);
         MESSAGE("slowed by ", slowed, " m/s^2, ", expected, " expected");
         CHECK(slowed == about(expected, 0.03));
         run(*world, 120);
@@ -130,7 +135,8 @@ TEST_CASE("on a slope a table stands below the angle of friction and slides abov
         const std::uint32_t slope = add_body(def, add_box_shape(def, {20, 1, 5}), {0, 0, 0}, about_z(-angle));
         def.bodies[slope].type = BodyType::fixed;
         const Vec3 up{float(std::sin(angle)), float(std::cos(angle)), 0};
-        const std::uint32_t table = add_body(def, add_legs(def, kTable), {1.1f * up.x, 1.1f * up.y, 0}, about_z(-angle));
+        const std::uint32_t table =
+            add_body(def, add_legs(def, kTable), {1.1f * up.x, 1.1f * up.y, 0}, about_z(-angle));
         const auto world = make_world(def);
         run(*world, 30);
         const BodyState first = state_of(*world, table);
@@ -177,10 +183,12 @@ TEST_CASE("more points than four make several contacts, fewer bounce as one") {
 TEST_CASE("a heap of jacks has the same bits for every target, thread count and way through save and restore") {
     WorldDef def;
     add_groove(def, 0.5);
-    std::vector<Vec3> points = {{0.25f, 0, 0}, {-0.25f, 0, 0}, {0, 0.25f, 0}, {0, -0.25f, 0}, {0, 0, 0.25f}, {0, 0, -0.25f}};
+    std::vector<Vec3> points = {{0.25f, 0, 0},  {-0.25f, 0, 0}, {0, 0.25f, 0},
+                                {0, -0.25f, 0}, {0, 0, 0.25f},  {0, 0, -0.25f}};
     const std::uint32_t jack = add_legs(def, points);
     for (int k = 0; k < 24; ++k)
-        add_body(def, jack, {0.2f * float(k % 3) - 0.2f, 1.5f + 0.5f * float(k / 3), 0.6f * float(k % 4) - 0.9f}, about_x(0.3 * k));
+        add_body(def, jack, {0.2f * float(k % 3) - 0.2f, 1.5f + 0.5f * float(k / 3), 0.6f * float(k % 4) - 0.9f},
+                 about_x(0.3 * k));
     const auto reference = make_world(def, Target::scalar);
     std::vector<HashTree> course;
     std::uint32_t fewer = 0;

@@ -1,13 +1,13 @@
-// Guards: what a tick's pairs take is bounded, however bodies crowd. The exact number of pairs decides, whatever the trees
-// remember, on every target and with any number of workers; a world with too many halts and says so.
+// Guards: what a tick's pairs take is bounded, however bodies crowd. The exact number of pairs decides, whatever the
+// trees remember, on every target and with any number of workers; a world with too many halts and says so.
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "sim/collision/broad/broad_phase.h"
-#include "tests/support/seed.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/executors.h"
+#include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
 namespace orrery::sim {
@@ -125,8 +125,10 @@ TEST_CASE("a halted world goes on from a restore and from a checkpoint, as one t
     const HashTree hash = world->hash();
     world->save(halted);
     for (const bool back : {false, true}) {
-        if (back) REQUIRE(world->roll_back(checkpoint).ok());
-        else REQUIRE(world->restore(saved).ok());
+        if (back)
+            REQUIRE(world->roll_back(checkpoint).ok());
+        else
+            REQUIRE(world->restore(saved).ok());
         for (int i = 0; i < 3; ++i) CHECK(world->step() == StepStatus::ok);
         CHECK(world->hash() == straight->hash());
         REQUIRE(world->restore(halted).ok());  // contacts and all

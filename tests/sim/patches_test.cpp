@@ -1,5 +1,6 @@
-// Guards: that two bodies which touch in one plane by several of their parts have one contact there, of the outermost points and
-// the deepest, and stand on each other as bodies of one piece do; and that what lies in no plane with it keeps its own.
+// Guards: that two bodies which touch in one plane by several of their parts have one contact there, of the outermost
+// points and the deepest, and stand on each other as bodies of one piece do; and that what lies in no plane with it
+// keeps its own.
 #include "sim/collision/mesh/patches.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,8 @@ WorldDef stack(Grid of, std::uint32_t count) {
     cube.type = ShapeType::compound;
     const auto at = [](std::uint32_t k, float h) { return h * static_cast<float>(2 * k + 1) - 0.5f; };
     for (std::uint32_t i = 0; i < of.x * of.y * of.z; ++i)
-        cube.children.push_back({brick, {{at(i % of.x, half.x), at(i / of.x % of.y, half.y), at(i / of.x / of.y, half.z)}, {}}});
+        cube.children.push_back(
+            {brick, {{at(i % of.x, half.x), at(i / of.x % of.y, half.y), at(i / of.x / of.y, half.z)}, {}}});
     def.shapes.push_back(cube);
     const auto shape = of.x * of.y * of.z == 1 ? brick : static_cast<std::uint32_t>(def.shapes.size() - 1);
     for (std::uint32_t k = 0; k < count; ++k) add_body(def, shape, {0.0f, 0.5f + static_cast<float>(k), 0.0f});
@@ -41,7 +43,8 @@ WorldDef stack(Grid of, std::uint32_t count) {
 }
 
 struct Stood {
-    float speed = 0.0f, aside = 0.0f, depth = 0.0f;  // the fastest body's in the last second, m/s; the top's, m; the deepest at the end, m
+    float speed = 0.0f, aside = 0.0f,
+          depth = 0.0f;  // the fastest body's in the last second, m/s; the top's, m; the deepest at the end, m
     std::uint32_t contacts = 0;
 };
 Stood stand(const WorldDef& def, int ticks) {
@@ -173,13 +176,17 @@ TEST_CASE("what hangs above the ground bears nothing: pedestals, pallets, lamps 
     for (const float gap : {0.005f, 0.010f, 0.015f}) {
         CAPTURE(gap);
         // A foot, with wings that hang above the ground.
-        still(stand_on_ground({{{0.2f, 0.2f, 0.2f}, {0.0f, 0.2f, 0.0f}}, {{0.2f, 0.1f, 0.2f}, {-0.4f, 0.1f + gap, 0.0f}}, {{0.2f, 0.1f, 0.2f}, {0.4f, 0.1f + gap, 0.0f}}}));
+        still(stand_on_ground({{{0.2f, 0.2f, 0.2f}, {0.0f, 0.2f, 0.0f}},
+                               {{0.2f, 0.1f, 0.2f}, {-0.4f, 0.1f + gap, 0.0f}},
+                               {{0.2f, 0.1f, 0.2f}, {0.4f, 0.1f + gap, 0.0f}}}));
         // A plate on two skids.
         still(stand_on_ground({{{0.05f, gap / 2, 0.5f}, {-0.3f, gap / 2, 0.0f}},
                                {{0.05f, gap / 2, 0.5f}, {0.3f, gap / 2, 0.0f}},
                                {{0.5f, 0.05f, 0.5f}, {0.0f, gap + 0.05f, 0.0f}}}));
         // A post on a plate with a smaller foot.
-        still(stand_on_ground({{{0.15f, 0.05f, 0.15f}, {0.0f, 0.05f, 0.0f}}, {{0.3f, 0.05f, 0.3f}, {0.0f, 0.05f + gap, 0.0f}}, {{0.05f, 0.5f, 0.05f}, {0.0f, 0.6f, 0.0f}}}));
+        still(stand_on_ground({{{0.15f, 0.05f, 0.15f}, {0.0f, 0.05f, 0.0f}},
+                               {{0.3f, 0.05f, 0.3f}, {0.0f, 0.05f + gap, 0.0f}},
+                               {{0.05f, 0.5f, 0.05f}, {0.0f, 0.6f, 0.0f}}}));
         // A table with four legs, and four at the corners that are too short.
         std::vector<Brick> table = {{{0.6f, 0.03f, 0.6f}, {0.0f, 0.53f, 0.0f}}};
         for (const float x : {-1.0f, 1.0f}) {
@@ -193,7 +200,8 @@ TEST_CASE("what hangs above the ground bears nothing: pedestals, pallets, lamps 
     // Tables of 2 cm.
     std::vector<Brick> small = {{{0.01f, 0.001f, 0.01f}, {0.0f, 0.011f, 0.0f}}};
     for (const float x : {-1.0f, 1.0f}) {
-        for (const float z : {-1.0f, 1.0f}) small.push_back({{0.001f, 0.005f, 0.001f}, {0.008f * x, 0.005f, 0.008f * z}});
+        for (const float z : {-1.0f, 1.0f})
+            small.push_back({{0.001f, 0.005f, 0.001f}, {0.008f * x, 0.005f, 0.008f * z}});
     }
     still(stand_on_ground(small));
 }
@@ -203,7 +211,8 @@ TEST_CASE("a box stands on the higher of two planks of one body") {
         CAPTURE(step);
         WorldDef def;
         def.solver.sleep = false;
-        const std::uint32_t floor = add_compound(def, {{{1.0f, 0.1f, 1.0f}, {-1.0f, -0.1f, 0.0f}}, {{1.0f, 0.1f, 1.0f}, {1.0f, -0.1f - step, 0.0f}}});
+        const std::uint32_t floor = add_compound(
+            def, {{{1.0f, 0.1f, 1.0f}, {-1.0f, -0.1f, 0.0f}}, {{1.0f, 0.1f, 1.0f}, {1.0f, -0.1f - step, 0.0f}}});
         add_body(def, floor, centre_of(def, floor));
         def.bodies.back().type = BodyType::fixed;
         add_body(def, add_box_shape(def, {0.5f, 0.5f, 0.5f}), {-0.2f, 0.5f, 0.0f});
@@ -229,13 +238,17 @@ TEST_CASE("a body of bricks on a height field touches each flat patch of it once
     def.shapes.push_back(hills);
     add_body(def, 0, {0.0f, 0.0f, 0.0f});
     def.bodies.back().type = BodyType::fixed;
-    add_body(def, add_compound(def, {{{0.25f, 0.5f, 0.5f}, {-0.25f, 0.0f, 0.0f}}, {{0.25f, 0.5f, 0.5f}, {0.25f, 0.0f, 0.0f}}}), {0.1f, 0.5f, 0.13f});
+    add_body(
+        def,
+        add_compound(def, {{{0.25f, 0.5f, 0.5f}, {-0.25f, 0.0f, 0.0f}}, {{0.25f, 0.5f, 0.5f}, {0.25f, 0.0f, 0.0f}}}),
+        {0.1f, 0.5f, 0.13f});
     const Stood bricks = stand(def, 120);
     CHECK(bricks.contacts == 1);
     CHECK(bricks.speed < 1e-3f);
 }
 
-// On flat ground and on a height field, standing, toppling, hit by a ball: contacts are joined and are not, from tick to tick.
+// On flat ground and on a height field, standing, toppling, hit by a ball: contacts are joined and are not, from tick
+// to tick.
 TEST_CASE("bodies of bricks have the same bits for every target, thread count and way through save and restore") {
     WorldDef def = stack({2, 1, 2}, 6);
     const auto cube = static_cast<std::uint32_t>(def.shapes.size() - 1);
@@ -250,8 +263,12 @@ TEST_CASE("bodies of bricks have the same bits for every target, thread count an
     def.bodies.back().type = BodyType::fixed;
     Lcg random(static_cast<std::uint32_t>(seeded(241)));
     for (std::uint32_t k = 0; k < 8; ++k) {
-        const std::uint32_t body = add_body(def, cube, {20.0f + random.between(-4.0f, 4.0f), 0.6f + static_cast<float>(k), random.between(-4.0f, 4.0f)});
-        if (k % 2 == 0) def.bodies[body].pose.orientation = {0.0f, std::sin(0.1f * static_cast<float>(k)), 0.0f, std::cos(0.1f * static_cast<float>(k))};
+        const std::uint32_t body =
+            add_body(def, cube,
+                     {20.0f + random.between(-4.0f, 4.0f), 0.6f + static_cast<float>(k), random.between(-4.0f, 4.0f)});
+        if (k % 2 == 0)
+            def.bodies[body].pose.orientation = {0.0f, std::sin(0.1f * static_cast<float>(k)), 0.0f,
+                                                 std::cos(0.1f * static_cast<float>(k))};
     }
     const std::uint32_t ball = add_body(def, add_sphere_shape(def, 0.5f), {-8.0f, 3.2f, 0.1f});
     def.bodies[ball].linear_velocity = {12.0f, 1.0f, 0.0f};

@@ -18,7 +18,8 @@ constexpr std::uint32_t kCells = 96, kPhases = 150;
 
 void keep_busy_ms(int ms) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
-    while (std::chrono::steady_clock::now() < end) {}
+    while (std::chrono::steady_clock::now() < end) {
+    }
 }
 
 // Says that it has workers, and lets them come one after the other, or one alone for all of them.
@@ -48,8 +49,8 @@ class LateWorker final : public Executor {
     }
 };
 
-// Each phase makes a row of cells out of the row before, so that a task that ran early, twice or never shows in the last row. The cells are
-// plain: only the runner orders the threads that read and write them.
+// Each phase makes a row of cells out of the row before, so that a task that ran early, twice or never shows in the
+// last row. The cells are plain: only the runner orders the threads that read and write them.
 struct Rows {
     std::array<std::array<std::uint32_t, kCells>, kPhases + 1> rows{};
     std::uint32_t slow_task = ~0u;  // in each phase: it takes long
@@ -120,11 +121,14 @@ TEST_CASE("phases follow one another, each task once, whoever of the workers com
         };
         Inside inside{runner, pool, phases, {}};
         // From inside a task a pool has no workers to give.
-        static_cast<Executor&>(pool).run(3, [](void* context, std::uint32_t i) {
-            auto& in = *static_cast<Inside*>(context);
-            PhaseRunner own;
-            own.run(&in.executor, in.phases, step, &in.rows[i]);
-        }, &inside);
+        static_cast<Executor&>(pool).run(
+            3,
+            [](void* context, std::uint32_t i) {
+                auto& in = *static_cast<Inside*>(context);
+                PhaseRunner own;
+                own.run(&in.executor, in.phases, step, &in.rows[i]);
+            },
+            &inside);
         for (const Rows& rows : inside.rows) CHECK(rows.rows == expected.rows);
     }
 }
@@ -153,9 +157,12 @@ TEST_CASE("of another's share a worker takes the last tasks first") {
     OneAfterTheOther executor(false);
     PhaseRunner runner;
     const Phase phase{0, 10, 0};
-    runner.run(&executor, {&phase, 1}, [](void* context, std::uint32_t, std::uint32_t task) {
-        static_cast<std::vector<std::uint32_t>*>(context)->push_back(task);
-    }, &order);
+    runner.run(
+        &executor, {&phase, 1},
+        [](void* context, std::uint32_t, std::uint32_t task) {
+            static_cast<std::vector<std::uint32_t>*>(context)->push_back(task);
+        },
+        &order);
     CHECK(order == std::vector<std::uint32_t>{0, 1, 3, 2, 5, 4, 7, 6, 9, 8});
 }
 

@@ -1,6 +1,6 @@
-// Guards: what polytopes ask of each other over the lanes is the truth, by brute force in double precision, for any number of
-// vertices and faces, and the same bits on every target: vertices placed, the best face and its vertex, what lies below or
-// inside, extents, and triangles that a shape may touch.
+// Guards: what polytopes ask of each other over the lanes is the truth, by brute force in double precision, for any
+// number of vertices and faces, and the same bits on every target: vertices placed, the best face and its vertex, what
+// lies below or inside, extents, and triangles that a shape may touch.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/collision/broad/broad_kernels.h"
-#include "sim/collision/mesh/mesh_pairs.h"
 #include "sim/collision/lanes/polytope_kernels.h"
+#include "sim/collision/mesh/mesh_pairs.h"
 #include "sim/shapes/mesh.h"
 #include "tests/support/body_worlds.h"
 #include "tests/support/seed.h"
@@ -46,7 +46,8 @@ struct Rows {
     VertexRows vertex_rows() const { return {{vertex[0].data(), vertex[1].data(), vertex[2].data()}, vertices}; }
     FaceRows face_rows() const { return {{face[0].data(), face[1].data(), face[2].data(), face[3].data()}, faces}; }
     double height(std::uint32_t f, const float* const row[3], std::uint32_t v) const {
-        return double(face[0][f]) * row[0][v] + double(face[1][f]) * row[1][v] + double(face[2][f]) * row[2][v] - double(face[3][f]);
+        return double(face[0][f]) * row[0][v] + double(face[1][f]) * row[1][v] + double(face[2][f]) * row[2][v] -
+               double(face[3][f]);
     }
 };
 
@@ -57,8 +58,9 @@ struct Placed {
 
 void matrix(const Quat& q, Vec3 at, float to[12]) {
     const float x = q.x, y = q.y, z = q.z, w = q.w;
-    const float r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z), 1 - 2 * (x * x + z * z),
-                        2 * (y * z - w * x),     2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)};
+    const float r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                        2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                        2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
     const float t[3] = {at.x, at.y, at.z};
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i) to[4 * k + i] = r[3 * k + i];
@@ -76,7 +78,8 @@ TEST_CASE("polytopes over the lanes: brute force agrees, every target gives the 
     for (int i = 0; i < rounds; ++i) {
         CAPTURE(i);
         const Shape a = rock(random, 4 + int(random.below(i % 8 == 0 ? 125 : 30)), {0.5f, 0.4f, 0.6f}),
-                    b = rock(random, 4 + int(random.below(i % 8 == 1 ? 125 : 30)), {0.4f, 0.02f + random.in(0.0f, 0.5f), 0.5f});
+                    b = rock(random, 4 + int(random.below(i % 8 == 1 ? 125 : 30)),
+                             {0.4f, 0.02f + random.in(0.0f, 0.5f), 0.5f});
         const Rows ra(*a.hull), rb(*b.hull);
         many += ra.faces * rb.vertices > 192;
         float to[12];
@@ -148,8 +151,10 @@ TEST_CASE("polytopes over the lanes: brute force agrees, every target gives the 
         wrong_inside += std::abs(outside_first - highest) > kRounding;
         for (int k = 0; k < 3; ++k) {
             double low = 1e300, high = -1e300;
-            for (std::uint32_t v = 0; v < rb.vertices; ++v) low = std::min<double>(low, row[k][v]), high = std::max<double>(high, row[k][v]);
-            wrong_extent += std::abs(low - to[4 * k + 3] - low_first[k]) > kRounding || std::abs(high - to[4 * k + 3] - high_first[k]) > kRounding;
+            for (std::uint32_t v = 0; v < rb.vertices; ++v)
+                low = std::min<double>(low, row[k][v]), high = std::max<double>(high, row[k][v]);
+            wrong_extent += std::abs(low - to[4 * k + 3] - low_first[k]) > kRounding ||
+                            std::abs(high - to[4 * k + 3] - high_first[k]) > kRounding;
         }
     }
     CHECK((apart > 20 || rounds < 2000));
@@ -161,7 +166,8 @@ TEST_CASE("polytopes over the lanes: brute force agrees, every target gives the 
     CHECK(wrong_extent == 0);
 }
 
-TEST_CASE("triangles near a shape over the lanes: none is lost, far ones are left out, every target gives the same bits") {
+TEST_CASE(
+    "triangles near a shape over the lanes: none is lost, far ones are left out, every target gives the same bits") {
     test::Random random(test::seeded(4200));
     const int rounds = test::sampled(2000);
     const std::span<const Target> targets = available_targets();
@@ -205,9 +211,12 @@ TEST_CASE("triangles near a shape over the lanes: none is lost, far ones are lef
                 c = {at.x + d.x, at.y + d.y, at.z + d.z};
             }
             const float rest = random.below(2) == 0 ? 1e-7f : 0.0f;
-            if (thin) corner[2] = {corner[0].x * 0.4f + corner[1].x * 0.6f + rest, corner[0].y * 0.4f + corner[1].y * 0.6f, corner[0].z * 0.4f + corner[1].z * 0.6f};
+            if (thin)
+                corner[2] = {corner[0].x * 0.4f + corner[1].x * 0.6f + rest, corner[0].y * 0.4f + corner[1].y * 0.6f,
+                             corner[0].z * 0.4f + corner[1].z * 0.6f};
             for (int k = 0; k < 3; ++k)
-                triangles.corner[k][0][t] = corner[k].x, triangles.corner[k][1][t] = corner[k].y, triangles.corner[k][2][t] = corner[k].z;
+                triangles.corner[k][0][t] = corner[k].x, triangles.corner[k][1][t] = corner[k].y,
+                triangles.corner[k][2][t] = corner[k].z;
         }
         TriangleFinds first;
         for (const Target target : targets) {
@@ -230,7 +239,9 @@ TEST_CASE("triangles near a shape over the lanes: none is lost, far ones are lef
             for (int k = 0; k < 3; ++k) {
                 for (int j = 0; j < 3; ++j) c[k][j] = triangles.corner[k][j][t];
             }
-            const auto minus = [](const double* x, const double* y, double* d) { for (int j = 0; j < 3; ++j) d[j] = x[j] - y[j]; };
+            const auto minus = [](const double* x, const double* y, double* d) {
+                for (int j = 0; j < 3; ++j) d[j] = x[j] - y[j];
+            };
             const auto times = [](const double* x, const double* y) { return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]; };
             const auto across = [](const double* x, const double* y, double* d) {
                 d[0] = x[1] * y[2] - x[2] * y[1], d[1] = x[2] * y[0] - x[0] * y[2], d[2] = x[0] * y[1] - x[1] * y[0];
@@ -246,7 +257,9 @@ TEST_CASE("triangles near a shape over the lanes: none is lost, far ones are lef
             wrong_thin += sine < 0.049;
             for (double& x : n) x /= area;
             const double plane = times(n, c[0]);
-            const double size = 1.0 + std::abs(c[0][0]) + std::abs(c[0][1]) + std::abs(c[0][2]) + std::sqrt(3.0 * times(e, e)) + std::sqrt(3.0 * times(f, f)), slack = 2e-5 * size;
+            const double size = 1.0 + std::abs(c[0][0]) + std::abs(c[0][1]) + std::abs(c[0][2]) +
+                                std::sqrt(3.0 * times(e, e)) + std::sqrt(3.0 * times(f, f)),
+                         slack = 2e-5 * size;
             const auto lowest = [&](const double* way) {
                 double low = 1e300;
                 for (std::uint32_t v = 0; v < solid.vertices.count; ++v) {
@@ -256,7 +269,8 @@ TEST_CASE("triangles near a shape over the lanes: none is lost, far ones are lef
                 return low - double(solid.radius);
             };
             const double m[3] = {motion.x, motion.y, motion.z};
-            double beyond = std::max(plane, lowest(n) - plane - (margin + std::max(times(m, n), 0.0)));  // by which the worst test fails
+            double beyond = std::max(
+                plane, lowest(n) - plane - (margin + std::max(times(m, n), 0.0)));  // by which the worst test fails
             for (int k = 0; k < 3; ++k) {
                 double edge[3], way[3];
                 minus(c[(k + 1) % 3], c[k], edge), across(edge, n, way);
@@ -294,8 +308,9 @@ TEST_CASE("long slender triangles hold what lies on them, however they are turne
     };
     const auto ball = [](float radius) { return ShapeDef{{}, ShapeType::sphere, radius, 0.5f, {}}; };
     const ShapeDef crate{{}, ShapeType::box, 0.5f, 0.5f, {0.25f, 0.25f, 0.25f}};
-    for (const Strip& strip : {Strip{4000, 4.5, 0.02, 0.02, ball(0.5f)}, Strip{4000, 4.5, 0.0, 0.02, crate}, Strip{400, 0.45, 0.001, 0.0, ball(0.5f)},
-                               Strip{200, 0.22, 0.0, 0.001, ball(0.1f)}, Strip{1000, 1.2, 0.0, 0.005, ball(0.02f)}, Strip{100, 8.0, 0.0, 0.002, crate}}) {
+    for (const Strip& strip : {Strip{4000, 4.5, 0.02, 0.02, ball(0.5f)}, Strip{4000, 4.5, 0.0, 0.02, crate},
+                               Strip{400, 0.45, 0.001, 0.0, ball(0.5f)}, Strip{200, 0.22, 0.0, 0.001, ball(0.1f)},
+                               Strip{1000, 1.2, 0.0, 0.005, ball(0.02f)}, Strip{100, 8.0, 0.0, 0.002, crate}}) {
         CAPTURE(strip.length);
         CAPTURE(strip.width);
         test::Random random(test::seeded(4300));
@@ -306,21 +321,27 @@ TEST_CASE("long slender triangles hold what lies on them, however they are turne
             ShapeDef def;
             def.type = ShapeType::mesh;
             for (const double z : {-0.5, 0.5}) {
-                for (const double x : {-0.5, 0.5}) def.points.push_back(ref::narrowed(ref::outward(axes, ref::D3{x * strip.width, 0.0, z * strip.length}) + off));
+                for (const double x : {-0.5, 0.5})
+                    def.points.push_back(
+                        ref::narrowed(ref::outward(axes, ref::D3{x * strip.width, 0.0, z * strip.length}) + off));
             }
             const std::uint32_t first = random.below(3), corner[2][3] = {{0, 2, 1}, {1, 2, 3}};
             for (const auto& t : corner) {
                 for (std::uint32_t k = 0; k < 3; ++k) def.indices.push_back(t[(k + first) % 3]);
             }
             const Shape mesh = *make_shape(def, "strip"), on = *make_shape(strip.on, "on");
-            const double size = strip.on.type == ShapeType::sphere ? double(strip.on.radius) : 0.25, end = (random.below(2) == 0 ? 0.475 : -0.475) * strip.length;
-            const ref::D3 normal = ref::triangle_normal(*mesh.mesh, 0), place = ref::outward(axes, ref::D3{0.0, 0.0, end}) + off;
-            const double above = ref::dot(normal, place - ref::widened(mesh.mesh->vertex[mesh.mesh->triangle[0].corner[0]]));
+            const double size = strip.on.type == ShapeType::sphere ? double(strip.on.radius) : 0.25,
+                         end = (random.below(2) == 0 ? 0.475 : -0.475) * strip.length;
+            const ref::D3 normal = ref::triangle_normal(*mesh.mesh, 0),
+                          place = ref::outward(axes, ref::D3{0.0, 0.0, end}) + off;
+            const double above =
+                ref::dot(normal, place - ref::widened(mesh.mesh->vertex[mesh.mesh->triangle[0].corner[0]]));
             ref::Convex convex;
             ref::place_convex(on, {place + normal * (size - strip.depth - above), axes}, convex);
             ref::MeshScratch scratch;
             const std::uint32_t triangles[] = {0, 1};
-            ref::collide_mesh(*polytope_kernels_for(available_targets().back()), *mesh.mesh, triangles, convex, {}, strip.margin, scratch);
+            ref::collide_mesh(*polytope_kernels_for(available_targets().back()), *mesh.mesh, triangles, convex, {},
+                              strip.margin, scratch);
             lost += scratch.contacts.empty();
         }
         CHECK(lost == 0);

@@ -1,5 +1,5 @@
-// Guards: queries say the truth. An independent double-precision reference gives the distance of two posed shapes; what a query
-// finds has to be where that distance is zero, and nothing may be found later than the first such place.
+// Guards: queries say the truth. An independent double-precision reference gives the distance of two posed shapes; what
+// a query finds has to be where that distance is zero, and nothing may be found later than the first such place.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,12 +17,14 @@ namespace {
 using test::V;
 
 const int kQueries = orrery::test::sampled(10'000);
-constexpr double kRound = 2e-6;      // m: results are single precision, a few metres from the origin
-constexpr double kReal = 1e-6;       // m: nearer to a touch either answer is right
-constexpr double kGraze = 4e-6;      // m: a cast that would sink in by less may miss, so far from the origin and on such ways
+constexpr double kRound = 2e-6;  // m: results are single precision, a few metres from the origin
+constexpr double kReal = 1e-6;   // m: nearer to a touch either answer is right
+constexpr double kGraze =
+    4e-6;  // m: a cast that would sink in by less may miss, so far from the origin and on such ways
 
-const ShapeDef kSphere{{}, ShapeType::sphere, 0.4f, 0.5f, {}}, kBox{{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.25f, 0.4f}},
-    kCapsule{{}, ShapeType::capsule, 0.2f, 0.5f, {}}, kPlane{{}, ShapeType::plane, 0.5f, 0.5f, {}};
+const ShapeDef kSphere{{}, ShapeType::sphere, 0.4f, 0.5f, {}},
+    kBox{{}, ShapeType::box, 0.5f, 0.5f, {0.6f, 0.25f, 0.4f}}, kCapsule{{}, ShapeType::capsule, 0.2f, 0.5f, {}},
+    kPlane{{}, ShapeType::plane, 0.5f, 0.5f, {}};
 
 Vec3 plain(V v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
@@ -48,7 +50,8 @@ double distance_to(const Posed& p, V at) {
     const double outside = test::point_to_core(at, p.core);
     if (p.shape.type != ShapeType::box || outside > 1e-12) return outside - p.core.radius;
     double depth = 1e300;
-    for (int i = 0; i < 3; ++i) depth = std::min(depth, p.core.half[i] - std::fabs(dot(at - p.core.centre, p.core.axis[i])));
+    for (int i = 0; i < 3; ++i)
+        depth = std::min(depth, p.core.half[i] - std::fabs(dot(at - p.core.centre, p.core.axis[i])));
     return -depth;
 }
 
@@ -69,8 +72,10 @@ double least(F f) {
     double low = 0, high = 1;
     for (int i = 0; i < 60 && high - low > 1e-7; ++i) {
         const double a = low + (high - low) * 0.45, b = low + (high - low) * 0.55;
-        if (f(a) < f(b)) high = b;
-        else low = a;
+        if (f(a) < f(b))
+            high = b;
+        else
+            low = a;
     }
     return std::min({f(low), f(high), f(1.0), f(0.0)});
 }
@@ -79,8 +84,8 @@ struct Tally {
     int hits = 0, misses = 0, inside = 0;
 };
 
-// distance(s): of the two at part s of the way. A hit has to be at the first zero of it; a way on which they come no deeper than
-// `may_miss` needs none.
+// distance(s): of the two at part s of the way. A hit has to be at the first zero of it; a way on which they come no
+// deeper than `may_miss` needs none.
 template <class F>
 void check_cast(bool hit, const QueryHit& found, V way, F distance, double may_miss, Tally& tally) {
     const double start = distance(0), whole = length(way);
@@ -105,8 +110,8 @@ void check_cast(bool hit, const QueryHit& found, V way, F distance, double may_m
     CHECK(found.fraction <= 1.0f);
     CHECK(found.distance == test::about(found.fraction * whole, 1e-6));
     const double s = found.fraction;
-    // Close to the touch, never beyond it; and still closing there, so that it is the first of the two zeros of a convex
-    // function.
+    // Close to the touch, never beyond it; and still closing there, so that it is the first of the two zeros of a
+    // convex function.
     CHECK(std::fabs(distance(s)) < 2 * kRound);
     CHECK(distance(std::max(0.0, s - 1e-3)) > distance(s) - kReal);
     CHECK(length(test::vec(found.normal)) == test::about(1.0, 1e-5));
@@ -142,13 +147,13 @@ TEST_CASE("a ray hits a shape where its surface is first met") {
             const bool found = ref::ask_body(ray, nullptr, target.body, target.shape, hit);
             const V from = test::vec(ray.origin), way = test::vec(ray.translation);
             CAPTURE(n);
-            check_cast(found, hit, way, [&](double s) { return distance_to(target, from + s * way); }, kReal, tally);
+            check_cast(
+                found, hit, way, [&](double s) { return distance_to(target, from + s * way); }, kReal, tally);
             if (!found || hit.inside) continue;
             CHECK(std::fabs(distance_to(target, test::vec(hit.point))) < kRound);
             CHECK(length(test::vec(hit.point) - (from + double(hit.fraction) * way)) < 2 * kRound);
             // One micrometre along the normal is as much farther from the surface.
-            CHECK(distance_to(target, test::vec(hit.point) + 1e-3 * test::vec(hit.normal)) ==
-                  test::about(1e-3, 0.01));
+            CHECK(distance_to(target, test::vec(hit.point) + 1e-3 * test::vec(hit.normal)) == test::about(1e-3, 0.01));
         }
         CAPTURE(static_cast<int>(def.type));
         CHECK(tally.hits > kQueries / 8);
@@ -187,8 +192,8 @@ TEST_CASE("the closest point of a shape is on its surface, and none is nearer") 
 TEST_CASE("shapes overlap where their surfaces' distance is negative") {
     for (const ShapeDef& def : {kSphere, kBox, kCapsule, kPlane}) {
         for (const ShapeDef& probe_def : {kSphere, kBox, kCapsule}) {
-            test::Random random(
-                test::seeded(51 + 4 * static_cast<std::uint64_t>(def.type) + static_cast<std::uint64_t>(probe_def.type)));
+            test::Random random(test::seeded(51 + 4 * static_cast<std::uint64_t>(def.type) +
+                                             static_cast<std::uint64_t>(probe_def.type)));
             int both[2] = {};
             for (int n = 0; n < kQueries; ++n) {
                 const Posed target(def, random_pose(random, 0.6f));
@@ -213,8 +218,8 @@ TEST_CASE("a cast shape stops where it first touches") {
     const int queries = test::few() ? kQueries / 5 : kQueries;
     for (const ShapeDef& def : {kSphere, kBox, kCapsule, kPlane}) {
         for (const ShapeDef& probe_def : {kSphere, kBox, kCapsule}) {
-            test::Random random(
-                test::seeded(91 + 4 * static_cast<std::uint64_t>(def.type) + static_cast<std::uint64_t>(probe_def.type)));
+            test::Random random(test::seeded(91 + 4 * static_cast<std::uint64_t>(def.type) +
+                                             static_cast<std::uint64_t>(probe_def.type)));
             Tally tally;
             for (int n = 0; n < queries; ++n) {
                 const Posed target(def, random_pose(random, 1.0f));
@@ -228,7 +233,8 @@ TEST_CASE("a cast shape stops where it first touches") {
                 CAPTURE(n);
                 CAPTURE(static_cast<int>(def.type));
                 CAPTURE(static_cast<int>(probe_def.type));
-                check_cast(found, hit, way, [&](double s) { return distance_to(target, probe.core, s * way); }, kGraze, tally);
+                check_cast(
+                    found, hit, way, [&](double s) { return distance_to(target, probe.core, s * way); }, kGraze, tally);
                 if (!found || hit.inside) continue;
                 CHECK(std::fabs(distance_to(target, test::vec(hit.point))) < 2 * kRound);
                 // The touched point is of the probe, too.
@@ -269,7 +275,8 @@ TEST_CASE("a cast passes no thin wall, however fast") {
             REQUIRE(ref::ask_body(query, &probe.shape, wall.body, wall.shape, hit));
             CHECK_FALSE(hit.inside);
             const double gap = distance_to(
-                wall, probe.core, (double(hit.distance) / length(test::vec(query.translation))) * test::vec(query.translation));
+                wall, probe.core,
+                (double(hit.distance) / length(test::vec(query.translation))) * test::vec(query.translation));
             CHECK(std::fabs(gap) < 1e-4);  // single precision a kilometre from the origin
         }
     }

@@ -1,5 +1,5 @@
-// The contract of world queries: functions of the state and the query alone. Neither the tree, nor the target, nor threads, nor
-// a restore on the way, nor the time at which a tick is asked for change a bit of an answer.
+// The contract of world queries: functions of the state and the query alone. Neither the tree, nor the target, nor
+// threads, nor a restore on the way, nor the time at which a tick is asked for change a bit of an answer.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -154,8 +154,10 @@ void check_tree(const TestBodies& world, const Snapshot& snapshot, const Query& 
         REQUIRE(hits.size() == (all.empty() ? 0 : 1));
         if (all.empty()) return;
         const auto same = [&](const QueryHit& h) { return bytes_of({&h, 1}) == bytes_of(hits); };
-        if (query.mode == HitMode::closest) CHECK(same(all.front()));
-        else CHECK(std::any_of(all.begin(), all.end(), same));
+        if (query.mode == HitMode::closest)
+            CHECK(same(all.front()));
+        else
+            CHECK(std::any_of(all.begin(), all.end(), same));
     }
 }
 

@@ -1,6 +1,6 @@
-// Guards the mathematics that the engine takes from published sources (the table in sim/README.md): each function of a source
-// is written out here again, plainly and in double precision with the source's own signs, and agrees with the engine's on
-// 10,000 random inputs. The tolerance is relative to the larger of the terms that the result is a sum of.
+// Guards the mathematics that the engine takes from published sources (the table in sim/README.md): each function of a
+// source is written out here again, plainly and in double precision with the source's own signs, and agrees with the
+// engine's on 10,000 random inputs. The tolerance is relative to the larger of the terms that the result is a sum of.
 #include "tests/support/written_out.h"
 
 #include "sim/collision/broad/bounds-inl.h"
@@ -46,7 +46,8 @@ TEST_CASE("reference: an impulse of an angular row turns bodies as ApplyImpulse 
 // ---- the ball socket
 
 TEST_CASE(
-    "reference: a ball socket's corrective impulse and its effect are those of ComputeCorrectiveImpulse and ApplyImpulse") {
+    "reference: a ball socket's corrective impulse and its effect are those of ComputeCorrectiveImpulse and "
+    "ApplyImpulse") {
     Random random(test::seeded(304));
     Agreement impulses, velocities;
     int bounded = 0;
@@ -74,10 +75,11 @@ TEST_CASE(
         const V wanted = spring.error_to_velocity * (test::vec(xb) + offset_b - test::vec(xa) - offset_a);
         const V bias = std::min(1.0, most / test::length(wanted)) * wanted;
         bounded += test::length(wanted) > most;
-        const M3 ja = scaled(cross_of(offset_a), -1), jb = cross_of(offset_b);  // angular jacobians: csv += ja wA + jb wB
+        const M3 ja = scaled(cross_of(offset_a), -1),
+                 jb = cross_of(offset_b);  // angular jacobians: csv += ja wA + jb wB
         const double mass = a.inverse_mass + b.inverse_mass;
-        const M3 k =
-            diagonal(mass, mass, mass) + ja * a.inverse_inertia * transposed(ja) + jb * b.inverse_inertia * transposed(jb);
+        const M3 k = diagonal(mass, mass, mass) + ja * a.inverse_inertia * transposed(ja) +
+                     jb * b.inverse_inertia * transposed(jb);
         const M3 effective = scaled(inverted(k), spring.softened_mass);
         const V csv = a.linear - b.linear + test::cross(a.angular, offset_a) + test::cross(offset_b, b.angular);
         const V before = -1 * test::vec(old);
@@ -122,25 +124,28 @@ TEST_CASE("reference: one row's prestep and solve are the projection that Preste
         const float response = RowFormFunctions<PointRow>::put_row(s, 0, row, bodies.a, bodies.b);
         refresh_hold(s.drive, 0, step, row.value, response);
         VelocityT<float> va = bodies.va, vb = bodies.vb;
-        RowFormFunctions<PointRow>::solve<false, float>(s, 0, step, RowFormFunctions<PointRow>::bias<float>(s, 0), va, vb);
+        RowFormFunctions<PointRow>::solve<false, float>(s, 0, step, RowFormFunctions<PointRow>::bias<float>(s, 0), va,
+                                                        vb);
 
         // An error that is to shrink is a negative one of the source's.
         BodyD a = bodies.wide_a(), b = bodies.wide_b();
         const V linear_a = -1 * wide(row.linear_a), angular_a = -1 * wide(row.angular_a);
         const V linear_b = wide(row.linear_b), angular_b = wide(row.angular_b);
         const double effective_mass =
-            1 / (a.inverse_mass * test::dot(linear_a, linear_a) + b.inverse_mass * test::dot(linear_b, linear_b) +
-                 test::dot(a.inverse_inertia * angular_a, angular_a) + test::dot(b.inverse_inertia * angular_b, angular_b));
+            1 /
+            (a.inverse_mass * test::dot(linear_a, linear_a) + b.inverse_mass * test::dot(linear_b, linear_b) +
+             test::dot(a.inverse_inertia * angular_a, angular_a) + test::dot(b.inverse_inertia * angular_b, angular_b));
         const SpringD spring = springiness(2 * kPiD * hz, ratio, effective_mass, step.h_s);
         // The source bounds one side, as it serves limits; a row that holds both ways is bounded both ways.
         const double wanted = -row.value * spring.error_to_velocity;
         const double bias = std::clamp(wanted, -double(most), double(most));
         bounded += bias != wanted;
         const double bias_impulse = bias * spring.softened_mass;
-        const double csi =
-            bias_impulse - old * spring.softness -
-            (test::dot(a.linear, spring.softened_mass * linear_a) + test::dot(a.angular, spring.softened_mass * angular_a) +
-             test::dot(b.linear, spring.softened_mass * linear_b) + test::dot(b.angular, spring.softened_mass * angular_b));
+        const double csi = bias_impulse - old * spring.softness -
+                           (test::dot(a.linear, spring.softened_mass * linear_a) +
+                            test::dot(a.angular, spring.softened_mass * angular_a) +
+                            test::dot(b.linear, spring.softened_mass * linear_b) +
+                            test::dot(b.angular, spring.softened_mass * angular_b));
         push(a, csi * linear_a, csi * angular_a);
         push(b, csi * linear_b, csi * angular_b);
         const double size = 3 + std::abs(bias_impulse) + spring.softened_mass * 20;
@@ -169,7 +174,8 @@ TEST_CASE("reference: a rigid distance changes velocities by J^T lambda with lam
         const StepConstants step = random_step(random);
         load_lane(s, 0, DistanceLimit{la, lb, distance, distance, {}}, none);
         DistanceLimitFunctions::prepare<float>(s, 0, step);
-        DistanceLimitFunctions::refresh<float>(s, 0, step, {lane(xa), lane(qa)}, {lane(xb), lane(qb)}, bodies.a, bodies.b);
+        DistanceLimitFunctions::refresh<float>(s, 0, step, {lane(xa), lane(qa)}, {lane(xb), lane(qb)}, bodies.a,
+                                               bodies.b);
         VelocityT<float> va = bodies.va, vb = bodies.vb;
         DistanceLimitFunctions::solve<true, float>(s, 0, step, DistanceLimitFunctions::bias<float>(s, 0), va, vb);
 
@@ -224,10 +230,11 @@ TEST_CASE("reference: bounds expand by linear motion and the angular arc as GetB
         const Vec3 linear = random.vec(i % 2 == 0 ? 2.0f : 200.0f), angular = random.vec(i % 3 == 0 ? 0.5f : 60.0f);
         const Vec3 at = random.vec(5.0f), half{random.in(0.1f, 2.0f), random.in(0.1f, 2.0f), random.in(0.1f, 2.0f)};
         const float arc = angular_arc(lane(angular), dt, radius, inner);
-        const BoundsT<float> box = swept_bounds(lane(at), -lane(half), lane(half),
-                                                {linear.x * dt, linear.y * dt, linear.z * dt}, arc);
+        const BoundsT<float> box =
+            swept_bounds(lane(at), -lane(half), lane(half), {linear.x * dt, linear.y * dt, linear.z * dt}, arc);
 
-        const double a = std::min(test::length(test::vec(angular)) * dt, kPiD / 3), a2 = a * a, a4 = a2 * a2, a6 = a4 * a2;
+        const double a = std::min(test::length(test::vec(angular)) * dt, kPiD / 3), a2 = a * a, a4 = a2 * a2,
+                     a6 = a4 * a2;
         const double cos_minus_one = a2 * (-1.0 / 2) + a4 * (1.0 / 24) - a6 * (1.0 / 720);
         const double chord = std::sqrt(-2 * double(radius) * radius * cos_minus_one), most = double(radius) - inner;
         const double expansion = std::min(most, chord);
@@ -242,7 +249,8 @@ TEST_CASE("reference: bounds expand by linear motion and the angular arc as GetB
                      e[3] = {half.x, half.y, half.z};
         const float low[3] = {box.min.x, box.min.y, box.min.z}, high[3] = {box.max.x, box.max.y, box.max.z};
         for (int k = 0; k < 3; ++k) {
-            const double min_expansion = std::min(0.0, d[k]) - expansion, max_expansion = std::max(0.0, d[k]) + expansion;
+            const double min_expansion = std::min(0.0, d[k]) - expansion,
+                         max_expansion = std::max(0.0, d[k]) + expansion;
             boxes.compare(low[k], p[k] - e[k] + min_expansion, 10 + std::abs(d[k]));
             boxes.compare(high[k], p[k] + e[k] + max_expansion, 10 + std::abs(d[k]));
         }
@@ -254,7 +262,8 @@ TEST_CASE("reference: bounds expand by linear motion and the angular arc as GetB
 }
 
 TEST_CASE(
-    "reference: a body's bounds are ExpandBoundingBoxes' but for the margin: it cuts the arc alone, and that of discrete "
+    "reference: a body's bounds are ExpandBoundingBoxes' but for the margin: it cuts the arc alone, and that of "
+    "discrete "
     "bodies, and half of it is always there") {
     Random random(test::seeded(310));
     test::TestBodies world;
@@ -273,18 +282,21 @@ TEST_CASE(
         const float dt = 1.0f / random.in(10.0f, 240.0f), margin = random.in(0.005f, 0.1f);
         const bool passive = i % 4 < 2;
         const float pose[kRecordFloats] = {at.x, at.y, at.z, q.x, q.y, q.z, q.w, 0.0f};
-        const float velocity[kRecordFloats] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z, 0.0f, 0.0f};
+        const float velocity[kRecordFloats] = {linear.x,  linear.y,  linear.z, angular.x,
+                                               angular.y, angular.z, 0.0f,     0.0f};
         const float record[kRecordFloats] = {shape.radius,         shape.half_height,    shape.half_extents.x,
                                              shape.half_extents.y, shape.half_extents.z, shape.bounding_radius,
                                              shape.inner_radius,   shape.disc_radius};
-        const BoundsT<float> box = body_bounds<float>(pose, velocity, record, dt, margin, passive ? kWholeArc_m : margin);
+        const BoundsT<float> box =
+            body_bounds<float>(pose, velocity, record, dt, margin, passive ? kWholeArc_m : margin);
 
         const test::Core core = test::make_core(shape, {at, q});
         const double a = std::min(test::length(test::vec(angular)) * dt, kPiD / 3), radius = shape.bounding_radius;
         const double cosine = a * a * (-1.0 / 2) + std::pow(a, 4) * (1.0 / 24) - std::pow(a, 6) * (1.0 / 720);
         const double arc = std::min(radius - shape.inner_radius, std::sqrt(-2 * radius * radius * cosine));
         const double growth = std::max(0.5 * margin, passive ? arc : std::min(arc, double(margin)));
-        cut += !passive && arc > margin, whole += passive && arc > margin, least += arc < 0.5 * margin, between += growth == arc;
+        cut += !passive && arc > margin, whole += passive && arc > margin, least += arc < 0.5 * margin,
+            between += growth == arc;
         const double d[3] = {double(linear.x) * dt, double(linear.y) * dt, double(linear.z) * dt};
         const float low[3] = {box.min.x, box.min.y, box.min.z}, high[3] = {box.max.x, box.max.y, box.max.z};
         for (int k = 0; k < 3; ++k) {
@@ -326,8 +338,10 @@ TEST_CASE(
 
         BodyD a = bodies.wide_a(), b = bodies.wide_b();
         const double h = step.h_s, mass = a.inverse_mass + b.inverse_mass;
-        const M3 jw0 = scaled(cross_of(rotation_of(q0) * test::vec(r0)), -1), jw1 = cross_of(rotation_of(q1) * test::vec(r1));
-        const M3 a_ll = diagonal(mass, mass, mass) + scaled(jw0 * a.inverse_inertia * jw0 + jw1 * b.inverse_inertia * jw1, -1);
+        const M3 jw0 = scaled(cross_of(rotation_of(q0) * test::vec(r0)), -1),
+                 jw1 = cross_of(rotation_of(q1) * test::vec(r1));
+        const M3 a_ll =
+            diagonal(mass, mass, mass) + scaled(jw0 * a.inverse_inertia * jw0 + jw1 * b.inverse_inertia * jw1, -1);
         const M3 a_inverse = inverted(a_ll), got = wide(get<float>(s.mass, 0));
         double size = 0;
         for (const auto& row : a_inverse.m)
@@ -336,7 +350,8 @@ TEST_CASE(
             for (int q = 0; q < 3; ++q) blocks.compare(got.m[p][q], a_inverse.m[p][q], size);
         const V constraint_velocity = a.linear - b.linear + jw0 * a.angular + jw1 * b.angular;
         const V multiplier = (1 / h) * (a_inverse * constraint_velocity);
-        multipliers.compare(wide(get<float>(s.impulse, 0)), h * multiplier, 20 * size);  // ours is an impulse, theirs a force
+        multipliers.compare(wide(get<float>(s.impulse, 0)), h * multiplier,
+                            20 * size);  // ours is an impulse, theirs a force
         a.linear = a.linear - h * a.inverse_mass * multiplier;
         b.linear = b.linear + h * b.inverse_mass * multiplier;
         a.angular = a.angular + h * (a.inverse_inertia * (jw0 * multiplier));
@@ -375,7 +390,8 @@ TEST_CASE("reference: world inertia is R I R^T, and an orientation turns by angu
         };
         const auto world = quotient(1), body = quotient(-1);
         const double have[4] = {after.x, after.y, after.z, after.w};
-        for (std::size_t k = 0; k < 4; ++k) turns.compare(have[k], world[k], 1), from_body_axes.compare(have[k], body[k], 1);
+        for (std::size_t k = 0; k < 4; ++k)
+            turns.compare(have[k], world[k], 1), from_body_axes.compare(have[k], body[k], 1);
         // A point goes where w x r sends it, to second order.
         const V arm = test::vec(random.vec(1.0f)), now = test::rotate(q, arm);
         const V moved = test::rotate({after.x, after.y, after.z, after.w}, arm) - now,

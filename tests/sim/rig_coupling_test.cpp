@@ -1,4 +1,5 @@
-// Guards: that rigs and what touches them come to rest together, sleep and wake, with joints no further apart than stated.
+// Guards: that rigs and what touches them come to rest together, sleep and wake, with joints no further apart than
+// stated.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 double fastest(const World& world, const std::vector<std::uint32_t>& bodies, const D3& than = {}) {
     double most = 0.0;
-    for (const std::uint32_t body : bodies) most = std::max(most, size(minus(d(state_of(world, body).linear_velocity), than)));
+    for (const std::uint32_t body : bodies)
+        most = std::max(most, size(minus(d(state_of(world, body).linear_velocity), than)));
     return most;
 }
 bool all_asleep(const World& world, const std::vector<std::uint32_t>& bodies) {
@@ -49,10 +51,12 @@ WorldDef rig_world() {
     return def;
 }
 void damp(WorldDef& def, const std::vector<std::uint32_t>& bodies, float damping) {
-    for (const std::uint32_t body : bodies) def.bodies[body].linear_damping = def.bodies[body].angular_damping = damping;
+    for (const std::uint32_t body : bodies)
+        def.bodies[body].linear_damping = def.bodies[body].angular_damping = damping;
 }
 
-// A rope that lies over the upper half of a drum about z or of a ball, bead kLeft to bead kLeft + kOver, and hangs down on both sides.
+// A rope that lies over the upper half of a drum about z or of a ball, bead kLeft to bead kLeft + kOver, and hangs down
+// on both sides.
 constexpr int kOver = 8, kLeft = 10, kRight = 14;
 const float kDrum = static_cast<float>(kGap / 2 / std::tan(3.14159265358979 / 2 / kOver)) - kRadius;
 std::vector<std::uint32_t> drape(WorldDef& def, float height) {
@@ -63,7 +67,8 @@ std::vector<std::uint32_t> drape(WorldDef& def, float height) {
         const double y = height + out * std::sin(angle) - kGap * std::abs(k - over);
         const auto bead = add_body(def, 0, {static_cast<float>(out * std::cos(angle)), static_cast<float>(y), 0.0f},
                                    exact_turn(static_cast<float>(std::tan((angle - 3.14159265358979 / 2) / 4))));
-        if (!rope.empty()) add_joint(def, rope.back(), bead, BallSocket{{kGap / 2, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, {}});
+        if (!rope.empty())
+            add_joint(def, rope.back(), bead, BallSocket{{kGap / 2, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, {}});
         rope.push_back(bead);
     }
     return rope;
@@ -86,15 +91,17 @@ void step_with(World& world, float first, float second = 0.0f) {
 
 }  // namespace
 
-TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether laid there or thrown" * doctest::test_suite("quality")) {
+TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether laid there or thrown" *
+          doctest::test_suite("quality")) {
     struct Way {
         const char* name;
         float height_m, damping;
         double on_drum_mps, ends_mps, apart_m, depth_m;  // at most
     };
-    // Without damping nothing takes the ends' swinging, which shakes what lies on the drum. What comes down on the drum neither sinks in
-    // nor comes apart by much: the two share what no pass of either solves alone.
-    for (const Way& way : {Way{"laid", 0.0f, 0.0f, 0.0005, 0.03, 1.0e-6, 0.0008}, Way{"laid, damped", 0.0f, 1.0f, 0.000025, 0.00004, 1.0e-6, 0.0008},
+    // Without damping nothing takes the ends' swinging, which shakes what lies on the drum. What comes down on the drum
+    // neither sinks in nor comes apart by much: the two share what no pass of either solves alone.
+    for (const Way& way : {Way{"laid", 0.0f, 0.0f, 0.0005, 0.03, 1.0e-6, 0.0008},
+                           Way{"laid, damped", 0.0f, 1.0f, 0.000025, 0.00004, 1.0e-6, 0.0008},
                            Way{"thrown, damped", 0.2f, 1.0f, 0.00003, 0.002, 0.0015, 0.0012}}) {
         for (const bool sleep : {false, true}) {
             CAPTURE(std::string(way.name));
@@ -126,8 +133,9 @@ TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether
                 CHECK(all_asleep(*world, rope));
                 continue;
             }
-            MESSAGE(std::string(way.name) << ": in the last 2 s " << residual * 1e3 << " mm/s on the drum, " << of_ends * 1e3
-                    << " mm/s at the ends; joints apart " << worst.apart_m * 1e3 << " mm, depth " << worst.depth_m * 1e3 << " mm");
+            MESSAGE(std::string(way.name) << ": in the last 2 s " << residual * 1e3 << " mm/s on the drum, "
+                                          << of_ends * 1e3 << " mm/s at the ends; joints apart " << worst.apart_m * 1e3
+                                          << " mm, depth " << worst.depth_m * 1e3 << " mm");
             CHECK(residual < way.on_drum_mps);
             CHECK(of_ends < way.ends_mps);
             CHECK(worst.apart_m < way.apart_m);
@@ -136,8 +144,9 @@ TEST_CASE("a rope that hangs over a drum comes to rest on it and sleeps, whether
     }
 }
 
-// Contacts under tension: a bead is pressed on the drum by hundreds of times its weight. While these and the rope disagreed about the
-// velocities that a substep leaves, they drove each other, and nothing that damps ever took as much.
+// Contacts under tension: a bead is pressed on the drum by hundreds of times its weight. While these and the rope
+// disagreed about the velocities that a substep leaves, they drove each other, and nothing that damps ever took as
+// much.
 TEST_CASE("a rope that two crates hold taut over a drum comes to rest" * doctest::test_suite("quality")) {
     struct Load {
         std::uint32_t iterations;
@@ -145,7 +154,8 @@ TEST_CASE("a rope that two crates hold taut over a drum comes to rest" * doctest
         std::uint32_t substeps;
     };
     const std::uint32_t usual = SolverSettings{}.coupling_iterations;
-    for (const Load& load : {Load{2, 20.0f, 4}, Load{usual, 20.0f, 4}, Load{usual, 50.0f, 4}, Load{usual, 50.0f, 2}, Load{4, 80.0f, 4}}) {
+    for (const Load& load :
+         {Load{2, 20.0f, 4}, Load{usual, 20.0f, 4}, Load{usual, 50.0f, 4}, Load{usual, 50.0f, 2}, Load{4, 80.0f, 4}}) {
         WorldDef def = rig_world();
         def.substeps = load.substeps;
         def.solver.sleep = false;
@@ -162,7 +172,8 @@ TEST_CASE("a rope that two crates hold taut over a drum comes to rest" * doctest
         const auto at = [&](int k) { return Vec3{kPitch * static_cast<float>(k - kBeads / 2), kHigh, 0.0f}; };
         const auto joined = [&](std::uint32_t a, std::uint32_t b, Vec3 here) {
             const Vec3 pa = def.bodies[a].pose.position, pb = def.bodies[b].pose.position;
-            add_joint(def, a, b, BallSocket{{here.x - pa.x, here.y - pa.y, 0.0f}, {here.x - pb.x, here.y - pb.y, 0.0f}, {}});
+            add_joint(def, a, b,
+                      BallSocket{{here.x - pa.x, here.y - pa.y, 0.0f}, {here.x - pb.x, here.y - pb.y, 0.0f}, {}});
         };
         for (int k = 0; k < kBeads; ++k) {
             rope.push_back(add_body(def, bead, at(k)));
@@ -192,7 +203,8 @@ TEST_CASE("a rope that two crates hold taut over a drum comes to rest" * doctest
     }
 }
 
-TEST_CASE("a rope over a ball that moves goes along with it, and lets it through nowhere" * doctest::test_suite("quality")) {
+TEST_CASE("a rope over a ball that moves goes along with it, and lets it through nowhere" *
+          doctest::test_suite("quality")) {
     constexpr int kLeg = 240;
     for (const Vec3 way : {Vec3{0.0f, 1.0f, 0.0f}, Vec3{1.0f, 0.0f, 0.0f}}) {
         WorldDef def = rig_world();
@@ -223,8 +235,10 @@ TEST_CASE("a rope over a ball that moves goes along with it, and lets it through
             thrown = std::max(thrown, speed);
             if (tick % kLeg >= kLeg - 60) residual = std::max(residual, speed);
         }
-        MESSAGE(std::string(way.y > 0.0f ? "up and down" : "to and fro") << ": " << residual * 1e3 << " mm/s on the ball at a leg's end, "
-                << thrown * 1e3 << " mm/s at most; joints apart " << worst.apart_m * 1e3 << " mm, beads " << deepest * 1e3 << " mm deep");
+        MESSAGE(std::string(way.y > 0.0f ? "up and down" : "to and fro")
+                << ": " << residual * 1e3 << " mm/s on the ball at a leg's end, " << thrown * 1e3
+                << " mm/s at most; joints apart " << worst.apart_m * 1e3 << " mm, beads " << deepest * 1e3
+                << " mm deep");
         CHECK(residual < 0.0025);
         CHECK(worst.apart_m < 0.00004);
         CHECK(deepest < 0.002);
@@ -241,8 +255,8 @@ struct Crossing {
     std::vector<std::uint32_t> planks;
     std::uint32_t car = 0;
 };
-// A bridge as scenes generate it, along -z from 0, between two banks, and the car of deploy/scenes/vehicle.json, a little shorter,
-// before it. It weighs as much as 27 planks. Channels: throttle, brake.
+// A bridge as scenes generate it, along -z from 0, between two banks, and the car of deploy/scenes/vehicle.json, a
+// little shorter, before it. It weighs as much as 27 planks. Channels: throttle, brake.
 Crossing crossing() {
     Crossing c;
     WorldDef& def = c.def;
@@ -258,14 +272,17 @@ Crossing crossing() {
         def.bodies[body].material = 1;
     }
     const auto join = [&](std::uint32_t a, std::uint32_t b, Vec3 in_a, Vec3 in_b) {
-        for (const float x : {-1.2f, 1.2f}) add_joint(def, a, b, BallSocket{{x, in_a.y, in_a.z}, {x, in_b.y, in_b.z}, {}});
+        for (const float x : {-1.2f, 1.2f})
+            add_joint(def, a, b, BallSocket{{x, in_a.y, in_a.z}, {x, in_b.y, in_b.z}, {}});
     };
     const Vec3 front{0.0f, 0.0f, -kPlankStep / 2}, back{0.0f, 0.0f, kPlankStep / 2};
     for (float z = 0.0f; z > -kBridge; z -= kPlankStep) {
         const auto body = add_body(def, plank, {0.0f, -0.06f, z - kPlankStep / 2});
         def.bodies[body].material = 2;
-        if (c.planks.empty()) join(kNone, body, {0.0f, -0.06f, 0.0f}, back);
-        else join(c.planks.back(), body, front, back);
+        if (c.planks.empty())
+            join(kNone, body, {0.0f, -0.06f, 0.0f}, back);
+        else
+            join(c.planks.back(), body, front, back);
         c.planks.push_back(body);
     }
     join(kNone, c.planks.back(), {0.0f, -0.06f, -kBridge}, front);
@@ -277,8 +294,10 @@ Crossing crossing() {
     shape.type = ShapeType::cylinder;
     shape.radius = 0.38f, shape.half_height = 0.12f;
     const auto tyre = add_shape(def, shape);
-    for (const Vec3 hub : {Vec3{-1.0f, -0.3f, -1.3f}, Vec3{1.0f, -0.3f, -1.3f}, Vec3{-1.0f, -0.3f, 1.3f}, Vec3{1.0f, -0.3f, 1.3f}}) {
-        const auto body = add_body(def, tyre, {hub.x, 0.7f + hub.y, 6.0f + hub.z}, exact_turn(static_cast<float>(kQuarter)));
+    for (const Vec3 hub :
+         {Vec3{-1.0f, -0.3f, -1.3f}, Vec3{1.0f, -0.3f, -1.3f}, Vec3{-1.0f, -0.3f, 1.3f}, Vec3{1.0f, -0.3f, 1.3f}}) {
+        const auto body =
+            add_body(def, tyre, {hub.x, 0.7f + hub.y, 6.0f + hub.z}, exact_turn(static_cast<float>(kQuarter)));
         def.bodies[body].mass_kg = 25.0f;
         def.bodies[body].material = 3;
         Wheel wheel;
@@ -303,7 +322,8 @@ Crossing crossing() {
 
 }  // namespace
 
-TEST_CASE("a car drives over a bridge of planks, from bank to bank, and leaves it at rest" * doctest::test_suite("quality")) {
+TEST_CASE("a car drives over a bridge of planks, from bank to bank, and leaves it at rest" *
+          doctest::test_suite("quality")) {
     for (const bool sleep : {false, true}) {
         Crossing c = crossing();
         c.def.solver.sleep = sleep;
@@ -337,9 +357,10 @@ TEST_CASE("a car drives over a bridge of planks, from bank to bank, and leaves i
             CHECK(all_asleep(*world, c.planks));
             continue;
         }
-        MESSAGE("over after " << arrived / 60.0 << " s, " << aside << " m aside; joints apart " << apart_empty * 1e3 << " mm empty, "
-                << worst.apart_m * 1e3 << " mm under the car; hangs " << -hangs << " m, under the car " << -lowest << " m; upright " << upright
-                << ", clear by " << clear << " m, depth " << worst.depth_m * 1e3 << " mm, residual " << residual * 1e3 << " mm/s");
+        MESSAGE("over after " << arrived / 60.0 << " s, " << aside << " m aside; joints apart " << apart_empty * 1e3
+                              << " mm empty, " << worst.apart_m * 1e3 << " mm under the car; hangs " << -hangs
+                              << " m, under the car " << -lowest << " m; upright " << upright << ", clear by " << clear
+                              << " m, depth " << worst.depth_m * 1e3 << " mm, residual " << residual * 1e3 << " mm/s");
         CHECK(arrived < 700);
         CHECK(aside < 0.03);
         CHECK(apart_empty < 0.0005);
@@ -365,9 +386,12 @@ std::vector<std::uint32_t> taut_bridge(WorldDef& def, Vec3 half_extents, float s
         }
         for (const float side : {-across / 2, across / 2}) {
             const Vec3 ahead{step / 2, 0.0f, side}, behind{-step / 2, 0.0f, side};
-            if (k == 0) add_joint(def, kNone, planks[0], BallSocket{{0.0f, 5.0f, side}, behind, {}});
-            else if (k < kNarrowPlanks) add_joint(def, planks[static_cast<std::size_t>(k) - 1], planks.back(), BallSocket{ahead, behind, {}});
-            else add_joint(def, kNone, planks.back(), BallSocket{{step * kNarrowPlanks, 5.0f, side}, ahead, {}});
+            if (k == 0)
+                add_joint(def, kNone, planks[0], BallSocket{{0.0f, 5.0f, side}, behind, {}});
+            else if (k < kNarrowPlanks)
+                add_joint(def, planks[static_cast<std::size_t>(k) - 1], planks.back(), BallSocket{ahead, behind, {}});
+            else
+                add_joint(def, kNone, planks.back(), BallSocket{{step * kNarrowPlanks, 5.0f, side}, ahead, {}});
         }
     }
     return planks;
@@ -382,20 +406,25 @@ void weld_above(WorldDef& def, std::uint32_t plank, std::uint32_t load, Vec3 lev
 
 }  // namespace
 
-TEST_CASE("a taut bridge of narrow planks, light to turn, bears what is laid on it, falls on it and is welded to it, and gives nothing back" * doctest::test_suite("quality")) {
+TEST_CASE(
+    "a taut bridge of narrow planks, light to turn, bears what is laid on it, falls on it and is welded to it, and "
+    "gives nothing back" *
+    doctest::test_suite("quality")) {
     struct Case {
-        Vec3 plank;      // half extents
+        Vec3 plank;  // half extents
         float step, across;
-        bool ball;       // or a crate
+        bool ball;  // or a crate
         float mass_kg, above_m;
         std::uint32_t substeps;
         bool welded = false;  // by a lever of a metre
     };
     const Vec3 rung{0.04f, 0.04f, 0.3f}, narrow{0.1f, 0.04f, 0.6f};
-    const Case cases[] = {{rung, 0.3f, 0.5f, true, 100.0f, 0.01f, 4},  {narrow, 0.5f, 1.0f, true, 100.0f, 0.01f, 4}, {rung, 0.3f, 0.5f, false, 30.0f, 1.5f, 4},
-                          {rung, 0.3f, 0.5f, true, 30.0f, 1.5f, 4},    {rung, 0.3f, 0.5f, true, 100.0f, 1.5f, 4},    {narrow, 0.5f, 1.0f, false, 100.0f, 1.5f, 4},
-                          {narrow, 0.5f, 1.0f, true, 100.0f, 1.0f, 8}, {rung, 0.3f, 0.5f, false, 30.0f, 0.5f, 2},
-                          {rung, 0.3f, 0.5f, true, 70.0f, 0.0f, 4, true},  {rung, 0.3f, 0.5f, true, 100.0f, 0.0f, 4, true}};
+    const Case cases[] = {
+        {rung, 0.3f, 0.5f, true, 100.0f, 0.01f, 4},     {narrow, 0.5f, 1.0f, true, 100.0f, 0.01f, 4},
+        {rung, 0.3f, 0.5f, false, 30.0f, 1.5f, 4},      {rung, 0.3f, 0.5f, true, 30.0f, 1.5f, 4},
+        {rung, 0.3f, 0.5f, true, 100.0f, 1.5f, 4},      {narrow, 0.5f, 1.0f, false, 100.0f, 1.5f, 4},
+        {narrow, 0.5f, 1.0f, true, 100.0f, 1.0f, 8},    {rung, 0.3f, 0.5f, false, 30.0f, 0.5f, 2},
+        {rung, 0.3f, 0.5f, true, 70.0f, 0.0f, 4, true}, {rung, 0.3f, 0.5f, true, 100.0f, 0.0f, 4, true}};
     for (const Case& c : cases) {
         for (const float aside : {0.0f, 0.13f, -0.31f}) {
             WorldDef def = rig_world();
@@ -403,7 +432,8 @@ TEST_CASE("a taut bridge of narrow planks, light to turn, bears what is laid on 
             def.solver.sleep = false;
             const auto planks = taut_bridge(def, c.plank, c.step, c.across);
             const auto load_shape = c.ball ? add_sphere_shape(def, 0.4f) : add_box_shape(def, {0.4f, 0.4f, 0.4f});
-            const float above = c.welded ? 1.0f : c.plank.y + 0.4f + c.above_m, along_it = c.welded ? c.step * 4.5f : c.step * kNarrowPlanks / 2 + aside;
+            const float above = c.welded ? 1.0f : c.plank.y + 0.4f + c.above_m,
+                        along_it = c.welded ? c.step * 4.5f : c.step * kNarrowPlanks / 2 + aside;
             const auto load = add_body(def, load_shape, {along_it, 5.0f + above, 0.1f * aside});
             def.bodies[load].mass_kg = c.mass_kg;
             if (c.welded) weld_above(def, planks[4], load, {0.0f, above, 0.1f * aside});
@@ -413,7 +443,8 @@ TEST_CASE("a taut bridge of narrow planks, light to turn, bears what is laid on 
                 for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
                     const BodyState body = state_of(*world, i);
                     const D3 v = d(body.linear_velocity);
-                    sum += (0.5 * along(v, v) + 10.0 * static_cast<double>(body.pose.position.y)) / static_cast<double>(body.inverse_mass);
+                    sum += (0.5 * along(v, v) + 10.0 * static_cast<double>(body.pose.position.y)) /
+                           static_cast<double>(body.inverse_mass);
                 }
                 return sum;
             };
@@ -429,12 +460,15 @@ TEST_CASE("a taut bridge of narrow planks, light to turn, bears what is laid on 
                 world->step();
                 most = std::max(most, energy());
                 worst.look(*world);
-                REQUIRE(count_events(*world, EventKind::quarantined, EventCause::not_finite) + count_events(*world, EventKind::quarantined, EventCause::too_fast) == 0);
+                REQUIRE(count_events(*world, EventKind::quarantined, EventCause::not_finite) +
+                            count_events(*world, EventKind::quarantined, EventCause::too_fast) ==
+                        0);
             }
             CHECK(worst.least_rigs == 1);
             CHECK(most - before < 0.002 * 10.0 * static_cast<double>(c.mass_kg));  // 2 mm of the load's height
             CHECK(worst.apart_m < (c.substeps == 2 ? 0.05 : 0.02));
-            if (c.above_m < 0.1f && !c.welded) CHECK(fastest(*world, planks) < 0.15);  // the ball still rolls to and fro
+            if (c.above_m < 0.1f && !c.welded)
+                CHECK(fastest(*world, planks) < 0.15);  // the ball still rolls to and fro
         }
     }
 }
@@ -465,7 +499,8 @@ TEST_CASE("a weld on a bridge that lies still, awake, is after a restore what it
     CHECK(still > 20);  // joints that stay as they were are not prepared again (Solver): these are
 }
 
-TEST_CASE("a rope bears a crate a hundred times as heavy as a bead, lays it down, and lies slack" * doctest::test_suite("quality")) {
+TEST_CASE("a rope bears a crate a hundred times as heavy as a bead, lays it down, and lies slack" *
+          doctest::test_suite("quality")) {
     constexpr int kBeads = 12;
     for (const bool sleep : {false, true}) {
         WorldDef def = rig_world();
@@ -479,11 +514,13 @@ TEST_CASE("a rope bears a crate a hundred times as heavy as a bead, lays it down
             const float y = 5.0f - kGap * (static_cast<float>(k) + 0.5f);
             const auto bead = add_body(def, 0, {0.0f, y, 0.0f}, exact_turn(-static_cast<float>(kQuarter)));
             def.bodies[bead].mass_kg = 1.0f;
-            add_joint(def, k > 0 ? bead - 1 : hook, bead, BallSocket{{k > 0 ? kGap / 2 : 0.0f, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, {}});
+            add_joint(def, k > 0 ? bead - 1 : hook, bead,
+                      BallSocket{{k > 0 ? kGap / 2 : 0.0f, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, {}});
             all.push_back(bead);
         }
         damp(def, all, 1.0f);
-        const auto crate = add_body(def, add_box_shape(def, {0.4f, 0.4f, 0.4f}), {0.0f, 5.0f - kGap * kBeads - 0.4f, 0.0f});
+        const auto crate =
+            add_body(def, add_box_shape(def, {0.4f, 0.4f, 0.4f}), {0.0f, 5.0f - kGap * kBeads - 0.4f, 0.0f});
         def.bodies[crate].mass_kg = 100.0f;
         add_joint(def, all.back(), crate, BallSocket{{kGap / 2, 0.0f, 0.0f}, {0.0f, 0.4f, 0.0f}, {}});
         all.push_back(crate);
@@ -504,13 +541,15 @@ TEST_CASE("a rope bears a crate a hundred times as heavy as a bead, lays it down
             if (tick >= 960) residual = std::max(residual, fastest(*world, all));
         }
         CHECK(state_of(*world, crate).pose.position.y == about(0.4, 0.001));
-        CHECK(size(minus(d(state_of(*world, hook).pose.position), d(state_of(*world, crate).pose.position))) < 0.6 * kGap * kBeads);
+        CHECK(size(minus(d(state_of(*world, hook).pose.position), d(state_of(*world, crate).pose.position))) <
+              0.6 * kGap * kBeads);
         if (sleep) {
             CHECK(all_asleep(*world, all));
             continue;
         }
-        MESSAGE("joints apart " << hanging.apart_m * 1e3 << " mm hanging, " << lying.apart_m * 1e3 << " mm as it is laid down; depth "
-                << lying.depth_m * 1e3 << " mm, residual " << residual * 1e3 << " mm/s");
+        MESSAGE("joints apart " << hanging.apart_m * 1e3 << " mm hanging, " << lying.apart_m * 1e3
+                                << " mm as it is laid down; depth " << lying.depth_m * 1e3 << " mm, residual "
+                                << residual * 1e3 << " mm/s");
         CHECK(hanging.apart_m < 1.0e-6);
         CHECK(lying.apart_m < 0.0025);
         CHECK(lying.depth_m < 0.004);
@@ -536,8 +575,10 @@ TEST_CASE("a rig that sleeps on the ground is woken by a box that falls on it, w
             beads.push_back(bead);
             const auto join = [&](std::uint32_t to) {
                 const Vec3 from = place(to), half{(at.x - from.x) / 2, 0.0f, (at.z - from.z) / 2};
-                if (kind == rods) add_joint(def, beads[to], bead, DistanceServo{{}, {}, kGap, {}, {}});
-                else add_joint(def, beads[to], bead, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
+                if (kind == rods)
+                    add_joint(def, beads[to], bead, DistanceServo{{}, {}, kGap, {}, {}});
+                else
+                    add_joint(def, beads[to], bead, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
             };
             if (kind == chain && k > 0) join(k - 1);
             if (kind == tree && k > 0) join((k - 1) / 3);
@@ -562,7 +603,8 @@ TEST_CASE("a rig that sleeps on the ground is woken by a box that falls on it, w
         for (int tick = 1; tick <= 600; ++tick) {
             world->step();
             for (const Event& event : world->events()) {
-                if (touched == 0 && event.kind == EventKind::contact_begin && (event.a == fallen || event.b == fallen)) touched = tick;
+                if (touched == 0 && event.kind == EventKind::contact_begin && (event.a == fallen || event.b == fallen))
+                    touched = tick;
             }
             if (woken == 0 && none_asleep(*world, beads)) woken = tick;
             if (woken == 0) CHECK(all_asleep(*world, beads));  // together
@@ -572,8 +614,9 @@ TEST_CASE("a rig that sleeps on the ground is woken by a box that falls on it, w
             stirred = std::max(stirred, fastest(*world, beads));
             worst.look(*world);
         }
-        MESSAGE("touched after " << touched << " ticks, awake after " << woken << ", asleep after " << rested << "; stirred to " << stirred
-                << " m/s, joints apart " << worst.apart_m * 1e3 << " mm");
+        MESSAGE("touched after " << touched << " ticks, awake after " << woken << ", asleep after " << rested
+                                 << "; stirred to " << stirred << " m/s, joints apart " << worst.apart_m * 1e3
+                                 << " mm");
         CHECK(touched > 0);
         CHECK(std::abs(woken - touched) <= 1);  // what comes near within the tick counts
         CHECK(stirred > 0.01);

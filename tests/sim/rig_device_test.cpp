@@ -1,6 +1,6 @@
-// Guards: that the GPU module's code, run on the CPU in the place of a GPU, gives the bits of the CPU's kernels whatever rigs, on chip
-// and not, in whatever order threads run; that a device which is lost in any call, or has no memory, leaves no trace; that a tick is one
-// launch, and what has not changed is not sent; and who takes how few rigs.
+// Guards: that the GPU module's code, run on the CPU in the place of a GPU, gives the bits of the CPU's kernels
+// whatever rigs, on chip and not, in whatever order threads run; that a device which is lost in any call, or has no
+// memory, leaves no trace; that a tick is one launch, and what has not changed is not sent; and who takes how few rigs.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -128,7 +128,8 @@ TEST_CASE("a tree beside one on which something acts is solved and relaxed as of
             for (std::uint32_t k = 0; k < 3; ++k) {
                 const float along = 0.4f * static_cast<float>(k) - 0.4f;
                 const std::uint32_t leaf = add_body(def, 0, {at.x + along, at.y, 0.4f});
-                def.bodies[leaf].linear_velocity = {0.1f * static_cast<float>(k), 0.3f, static_cast<float>(tree) * 0.1f};
+                def.bodies[leaf].linear_velocity = {0.1f * static_cast<float>(k), 0.3f,
+                                                    static_cast<float>(tree) * 0.1f};
                 add_joint(def, root, leaf, BallSocket{{along / 2, 0.0f, 0.2f}, {-along / 2, 0.0f, -0.2f}, {}});
             }
             if (!welded || tree != 15) continue;
@@ -146,8 +147,10 @@ TEST_CASE("a tree beside one on which something acts is solved and relaxed as of
             solved += there->stats().device_rigs;
             REQUIRE(there->hash().root == here->hash().root);
         }
-        if (welded) CHECK(solved == 30);  // the seventeenth
-        else CHECK(solved > 30);          // and all before one has fallen
+        if (welded)
+            CHECK(solved == 30);  // the seventeenth
+        else
+            CHECK(solved > 30);  // and all before one has fallen
         CHECK(solved < 30 * 16);
     }
 }
@@ -334,7 +337,8 @@ TEST_CASE("a device that is lost in any call leaves the tick to the CPU, for goo
         int on_chip_bytes;
         unsigned calls, apart;  // lost after fewer than so many; of those after the sixtieth one of so many is tried
     };
-    for (const Course& course : {Course{false, 64 * 1024, 60, 1}, Course{true, 64 * 1024, 150, 2}, Course{true, 0, 1800, 29}}) {
+    for (const Course& course :
+         {Course{false, 64 * 1024, 60, 1}, Course{true, 64 * 1024, 150, 2}, Course{true, 0, 1800, 29}}) {
         const WorldDef def = course.others ? trees_and_graphs(5, 6) : ropes(5, 20, 12);
         const auto here = world_on(def, nullptr);
         run(*here, 6);
@@ -435,10 +439,13 @@ TEST_CASE("a GPU is asked where it pays: for a large net, or many chains on few 
         def.solver.rig_joints = 2;
         add_sphere_shape(def, 0.1f);
         for (std::uint32_t k = 0; k < side * side; ++k) {
-            const std::uint32_t bead = add_body(def, 0, {0.25f * static_cast<float>(k % side), 0.0f, 0.25f * static_cast<float>(k / side)});
+            const std::uint32_t bead =
+                add_body(def, 0, {0.25f * static_cast<float>(k % side), 0.0f, 0.25f * static_cast<float>(k / side)});
             def.bodies[bead].mask = 0;
-            if (k % side > 0) add_joint(def, bead - 1, bead, BallSocket{{0.125f, 0.0f, 0.0f}, {-0.125f, 0.0f, 0.0f}, {}});
-            if (k >= side) add_joint(def, bead - side, bead, BallSocket{{0.0f, 0.0f, 0.125f}, {0.0f, 0.0f, -0.125f}, {}});
+            if (k % side > 0)
+                add_joint(def, bead - 1, bead, BallSocket{{0.125f, 0.0f, 0.0f}, {-0.125f, 0.0f, 0.0f}, {}});
+            if (k >= side)
+                add_joint(def, bead - side, bead, BallSocket{{0.0f, 0.0f, 0.125f}, {0.0f, 0.0f, -0.125f}, {}});
         }
         return def;
     };

@@ -1,5 +1,5 @@
-// Guards: that a graph's layout holds each joint once at both of its bodies, and that iterations are what their derivations say, number
-// by number, in double precision.
+// Guards: that a graph's layout holds each joint once at both of its bodies, and that iterations are what their
+// derivations say, number by number, in double precision.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ TEST_CASE("a graph's layout holds each joint once at home and once at its other 
         const int hub = random.below(4);  // half of all joints hold it, sometimes
         while (joints.size() < 3 * count) {
             const auto any = [&] { return static_cast<std::uint32_t>(random.below(static_cast<int>(count) + 1)); };
-            const std::uint32_t a = hub == 0 && random.below(2) == 0 ? 1 : any(), b = random.below(2) == 0 ? any() : std::min(a + 1, count);
+            const std::uint32_t a = hub == 0 && random.below(2) == 0 ? 1 : any(),
+                                b = random.below(2) == 0 ? any() : std::min(a + 1, count);
             if (a != b) joints.push_back(test::make_joint(a, b, BallSocket{{0.1f, 0.0f, 0.0f}, {}, {}}));
         }
         SolverSettings settings;
@@ -93,8 +94,10 @@ TEST_CASE("a graph's layout holds each joint once at home and once at its other 
                         CHECK(row.at_home.x.lane[lane] == (is_b ? 0.0f : 0.1f));
                         CHECK(row.at_other.x.lane[lane] == (is_b ? 0.1f : 0.0f));
                         const std::uint32_t at = is_b ? joint.b : joint.a;
-                        const auto degree = std::ranges::count_if(joints, [&](const Joint& other) { return other.a == at || other.b == at; });
-                        CHECK(row.split_home.lane[lane] == (settings.rig_solver == RigSolver::jacobi ? static_cast<float>(degree) : 1.0f));
+                        const auto degree = std::ranges::count_if(
+                            joints, [&](const Joint& other) { return other.a == at || other.b == at; });
+                        CHECK(row.split_home.lane[lane] ==
+                              (settings.rig_solver == RigSolver::jacobi ? static_cast<float>(degree) : 1.0f));
                         REQUIRE(row.change + lane < g.change_stride);
                         CHECK(joint_of_change[row.change + lane] == kNone);  // its own
                         CHECK(row.change >= kBundleLanes);                   // behind the row that is zero
@@ -111,7 +114,8 @@ TEST_CASE("a graph's layout holds each joint once at home and once at its other 
                         wrong += row.change.at[lane] >= g.change_stride || row.used.lane[lane] != (used ? 1.0f : 0.0f);
                         if (!used) continue;
                         REQUIRE(row.change.at[lane] < g.change_stride);
-                        const std::uint32_t i = joint_of_change[row.change.at[lane]], place = (group + 1) * kBundleLanes + lane;
+                        const std::uint32_t i = joint_of_change[row.change.at[lane]],
+                                            place = (group + 1) * kBundleLanes + lane;
                         REQUIRE(i < joints.size());
                         ++at_other[i];
                         CHECK(moves(place));
@@ -169,7 +173,8 @@ std::vector<Step> chebyshev_steps(int iterations, double softness) {
         const Interval over(degree, softness);
         steps.push_back({0.0, 1.0 / over.theta});
         for (int k = 2; k <= degree; ++k) {
-            const double rho = over.largest(k - 1) / over.largest(k), before = over.largest(k - 2) / over.largest(k - 1);
+            const double rho = over.largest(k - 1) / over.largest(k),
+                         before = over.largest(k - 2) / over.largest(k - 1);
             steps.push_back({rho * before, 2.0 * rho / over.delta});
         }
     }
@@ -242,7 +247,8 @@ class Iterated {
             iterate(true);
         }
     }
-    // The largest eigenvalue of P^-1 (A + e D), by Rayleigh's quotients of its powers; of the state of the last refresh.
+    // The largest eigenvalue of P^-1 (A + e D), by Rayleigh's quotients of its powers; of the state of the last
+    // refresh.
     double largest_eigenvalue(Lcg& random) {
         std::vector<D3> x(links.size());
         for (D3& v : x) {
@@ -272,7 +278,7 @@ class Iterated {
         M3 inertia{};                       // inverse, world, as the solve takes it
         D3 at{}, v{}, w{};
         D4 turn;
-        int held = 0;                       // by joints
+        int held = 0;  // by joints
     };
     std::vector<Body> bodies;
     double peak = 0.0;  // speed in the tick, as a share of what bodies may have
@@ -281,10 +287,10 @@ class Iterated {
     struct Link {
         std::size_t a = 0, b = 0;
         D3 in_a{}, in_b{}, arm_a{}, arm_b{};
-        bool rod = false, user = false;     // user: a spring of the user's
+        bool rod = false, user = false;  // user: a spring of the user's
         double length = 0.0, softness = 0.0, rate = 0.0;
         D3 impulse{}, change{}, bias{}, held{};
-        M3 soft{}, inverse{};               // e D, P^-1
+        M3 soft{}, inverse{};  // e D, P^-1
     };
 
     static double stiffened(double x) { return x > 2.0 ? 1.0 / (x - 1.0) : 1.0; }
@@ -295,7 +301,9 @@ class Iterated {
         const double trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
         return std::max(along(force, arm), 0.0) * (trace - along(arm, times(inertia, arm)) / squared) / 2.0;
     }
-    D3 apart(const Link& link) const { return minus(plus(bodies[link.b].at, link.arm_b), plus(bodies[link.a].at, link.arm_a)); }
+    D3 apart(const Link& link) const {
+        return minus(plus(bodies[link.b].at, link.arm_b), plus(bodies[link.a].at, link.arm_a));
+    }
     D3 speed(const Link& link) const {
         const Body &a = bodies[link.a], &b = bodies[link.b];
         return minus(plus(b.v, crossed(b.w, link.arm_b)), plus(a.v, crossed(a.w, link.arm_a)));
@@ -309,8 +317,8 @@ class Iterated {
         body.at = plus(body.at, times(body.v, h_));
         const D3 s = times(body.w, h_ / 2.0);
         const D4 q = body.turn;
-        const D4 n{q.x + s[0] * q.w + s[1] * q.z - s[2] * q.y, q.y + s[1] * q.w + s[2] * q.x - s[0] * q.z, q.z + s[2] * q.w + s[0] * q.y - s[1] * q.x,
-                   q.w - s[0] * q.x - s[1] * q.y - s[2] * q.z};
+        const D4 n{q.x + s[0] * q.w + s[1] * q.z - s[2] * q.y, q.y + s[1] * q.w + s[2] * q.x - s[0] * q.z,
+                   q.z + s[2] * q.w + s[0] * q.y - s[1] * q.x, q.w - s[0] * q.x - s[1] * q.y - s[2] * q.z};
         const double length = std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z + n.w * n.w);
         body.turn = {n.x / length, n.y / length, n.z / length, n.w / length};
     }
@@ -371,7 +379,8 @@ class Iterated {
                 link.impulse = plus(link.impulse, link.change);
             }
             for (const Link& link : links) push(link, link.change);
-            for (const Body& body : bodies) peak = std::max({peak, size(body.v) / kMaxLinearSpeed_mps, size(body.w) / kMaxAngularSpeed_radps});
+            for (const Body& body : bodies)
+                peak = std::max({peak, size(body.v) / kMaxLinearSpeed_mps, size(body.w) / kMaxAngularSpeed_radps});
         }
     }
 
@@ -382,8 +391,8 @@ class Iterated {
     std::vector<Link> links;
 };
 
-// Bodies held by the world, by a moving kinematic body and by each other, at random; half of the joints are rods, a quarter springs.
-// chains: each by the one before.
+// Bodies held by the world, by a moving kinematic body and by each other, at random; half of the joints are rods, a
+// quarter springs. chains: each by the one before.
 WorldDef random_graph(Draws& random, bool boxes, bool chains = false) {
     WorldDef def;
     def.solver.sleep = false;
@@ -429,11 +438,20 @@ WorldDef random_graph(Draws& random, bool boxes, bool chains = false) {
         }
         const float length = random.between(0.1f, 0.6f);
         switch (random.below(8)) {
-            case 0: add_joint(def, a, b, CenterDistance{length, ball.spring}); break;
-            case 1: add_joint(def, a, b, DistanceServo{ball.anchor_a, ball.anchor_b, length, ball.spring, {}}); break;
-            case 2: add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring}); break;
-            case 3: add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring}); break;
-            default: add_joint(def, a, b, ball);
+            case 0:
+                add_joint(def, a, b, CenterDistance{length, ball.spring});
+                break;
+            case 1:
+                add_joint(def, a, b, DistanceServo{ball.anchor_a, ball.anchor_b, length, ball.spring, {}});
+                break;
+            case 2:
+                add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring});
+                break;
+            case 3:
+                add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring});
+                break;
+            default:
+                add_joint(def, a, b, ball);
         }
     };
     add(BodyType::kinematic);
@@ -444,13 +462,15 @@ WorldDef random_graph(Draws& random, bool boxes, bool chains = false) {
         connect(random.below(8) == 0 ? kNone : chains ? bead - 1 : any, bead);
     }
     for (int k = 0; k < loops; ++k) {
-        const auto b = static_cast<std::uint32_t>(1 + random.below(beads)), a = static_cast<std::uint32_t>(random.below(static_cast<int>(b)));
+        const auto b = static_cast<std::uint32_t>(1 + random.below(beads)),
+                   a = static_cast<std::uint32_t>(random.below(static_cast<int>(b)));
         connect(a, b);
     }
     return def;
 }
 
-// The most by which the world's poses and velocities after a tick differ from the transcription's, as shares of the fastest.
+// The most by which the world's poses and velocities after a tick differ from the transcription's, as shares of the
+// fastest.
 struct Difference {
     double moved = 0.0, turned = 0.0, linear = 0.0, angular = 0.0;
     void look(const World& world, const Iterated& expected, const Iterated& before) {
@@ -465,7 +485,8 @@ struct Difference {
             const BodyState state = state_of(world, static_cast<std::uint32_t>(i - 1));
             const D4 p = body.turn, q = d(state.pose.orientation);
             moved = std::max(moved, size(minus(d(state.pose.position), body.at)) * 60.0 / speed);
-            turned = std::max(turned, std::hypot(size({p.x - q.x, p.y - q.y, p.z - q.z}), p.w - q.w) * 2.0 * 60.0 / spin);
+            turned =
+                std::max(turned, std::hypot(size({p.x - q.x, p.y - q.y, p.z - q.z}), p.w - q.w) * 2.0 * 60.0 / spin);
             linear = std::max(linear, size(minus(d(state.linear_velocity), body.v)) / speed);
             angular = std::max(angular, size(minus(d(state.angular_velocity), body.w)) / spin);
         }
@@ -502,10 +523,12 @@ TEST_CASE("iterations do to velocities and poses what their derivation says, tic
                         expected.read(*world);
                     }
                 }
-                MESSAGE(std::string(rig_solver_name(solver)) << std::string(boxes ? ", boxes, " : ", spheres, ") << iterations << " iterations, "
-                        << compared << " ticks: moved " << difference.moved << ", turned " << difference.turned << ", velocity "
+                MESSAGE(std::string(rig_solver_name(solver))
+                        << std::string(boxes ? ", boxes, " : ", spheres, ") << iterations << " iterations, " << compared
+                        << " ticks: moved " << difference.moved << ", turned " << difference.turned << ", velocity "
                         << difference.linear << ", spin " << difference.angular << " of the fastest");
-                CHECK(difference.most() < (solver == RigSolver::jacobi ? 2e-5 : 1e-4));  // whose impulses may outgrow all speeds
+                CHECK(difference.most() <
+                      (solver == RigSolver::jacobi ? 2e-5 : 1e-4));  // whose impulses may outgrow all speeds
                 CHECK(compared >= sampled(16) / 4);
             }
         }
@@ -549,7 +572,8 @@ TEST_CASE("the steps of graphs leave of each eigenvalue's share what Chebyshev's
                 for (const int degree : degrees(iterations)) {
                     const Interval over(degree, static_cast<double>(softness));
                     const double at = (over.theta - lambda) / over.delta;
-                    const double value = std::abs(at) <= 1.0 ? std::cos(degree * std::acos(at)) : std::cosh(degree * std::acosh(at));
+                    const double value =
+                        std::abs(at) <= 1.0 ? std::cos(degree * std::acos(at)) : std::cosh(degree * std::acosh(at));
                     wanted *= value / over.largest(degree);
                 }
                 most = std::max(most, std::abs(left - wanted));

@@ -21,7 +21,8 @@ enum class RigKind { beads, boxes, tree, bridge };
 WorldDef two_rigs(RigKind kind, bool wild) {
     WorldDef def = rope_world(4);
     def.solver.rig_joints = 2;
-    const std::uint32_t shape = kind == RigKind::beads || kind == RigKind::tree ? 0 : add_box_shape(def, {0.1f, 0.02f, 0.2f});
+    const std::uint32_t shape =
+        kind == RigKind::beads || kind == RigKind::tree ? 0 : add_box_shape(def, {0.1f, 0.02f, 0.2f});
     for (const bool second : {false, true}) {
         const float y = second ? 15.0f : 5.0f;
         std::uint32_t before = kNone;
@@ -38,7 +39,8 @@ WorldDef two_rigs(RigKind kind, bool wild) {
                 }
                 return body;
             };
-            const std::uint32_t body = link(before, {0.2f * static_cast<float>(k) + 0.1f, y, 0.0f}, k % 2 == 0 ? -30.0f : 30.0f);
+            const std::uint32_t body =
+                link(before, {0.2f * static_cast<float>(k) + 0.1f, y, 0.0f}, k % 2 == 0 ? -30.0f : 30.0f);
             if (kind == RigKind::tree && k > 0) link(before, {0.2f * static_cast<float>(k) + 0.1f, y, 0.2f}, 25.0f);
             before = body;
         }
@@ -52,7 +54,8 @@ TEST_CASE("a rig's bits are its own whatever is refined in the lane beside it") 
     for (const RigKind kind : {RigKind::beads, RigKind::boxes, RigKind::tree, RigKind::bridge}) {
         CAPTURE(static_cast<int>(kind));
         const WorldDef def = two_rigs(kind, true);
-        auto calm = make_world(two_rigs(kind, false)), beside = make_world(def), scalar = make_world(def, Target::scalar);
+        auto calm = make_world(two_rigs(kind, false)), beside = make_world(def),
+             scalar = make_world(def, Target::scalar);
         const auto bodies = static_cast<std::uint32_t>(def.bodies.size());
         for (int tick = 0; tick < 100; ++tick) {
             for (World* world : {calm.get(), beside.get(), scalar.get()}) world->step();
@@ -67,15 +70,16 @@ TEST_CASE("a rig's bits are its own whatever is refined in the lane beside it") 
     }
 }
 
-// A spring's stiffness is along and across its bodies' arms; what follows these within a substep pumps energy from one to the other.
+// A spring's stiffness is along and across its bodies' arms; what follows these within a substep pumps energy from one
+// to the other.
 TEST_CASE("chains and trees of soft springs gain no energy") {
     struct Sprung {
         float frequency_hz, damping_ratio, end_kg;
         std::uint32_t substeps;
         bool forked;
     };
-    for (const Sprung& sprung : {Sprung{2.0f, 0.1f, 100.0f, 4, false}, Sprung{10.0f, 0.5f, 100.0f, 4, false}, Sprung{5.0f, 0.3f, 30.0f, 2, false},
-                                 Sprung{8.0f, 0.3f, 10.0f, 4, true}}) {
+    for (const Sprung& sprung : {Sprung{2.0f, 0.1f, 100.0f, 4, false}, Sprung{10.0f, 0.5f, 100.0f, 4, false},
+                                 Sprung{5.0f, 0.3f, 30.0f, 2, false}, Sprung{8.0f, 0.3f, 10.0f, 4, true}}) {
         CAPTURE(sprung.frequency_hz);
         CAPTURE(sprung.forked);
         WorldDef def = rope_world(sprung.substeps);
@@ -86,17 +90,21 @@ TEST_CASE("chains and trees of soft springs gain no energy") {
             def.bodies[twig].mask = 0;
             add_joint(def, rope.bodies[3], twig, BallSocket{{0.0f, 0.0f, kGap / 2}, {0.0f, 0.0f, -kGap / 2}, {}});
         }
-        for (JointDef& joint : def.joints) std::get_if<BallSocket>(&joint.constraint)->spring = {sprung.frequency_hz, sprung.damping_ratio};
+        for (JointDef& joint : def.joints)
+            std::get_if<BallSocket>(&joint.constraint)->spring = {sprung.frequency_hz, sprung.damping_ratio};
         auto world = make_world(def);
         double gained = -1.0e30;
         for (int tick = 0; tick < 600; ++tick) {
             world->step();
-            REQUIRE(std::ranges::none_of(world->events(), [](const Event& event) { return event.kind == EventKind::quarantined || event.kind == EventKind::speed_limited; }));
+            REQUIRE(std::ranges::none_of(world->events(), [](const Event& event) {
+                return event.kind == EventKind::quarantined || event.kind == EventKind::speed_limited;
+            }));
             double energy = 0.0;
             for (std::uint32_t body = 0; body < def.bodies.size(); ++body) {
                 const BodyState b = state_of(*world, body);
                 const double mass = 1.0 / static_cast<double>(b.inverse_mass);
-                energy += mass * (0.5 * std::pow(size(d(b.linear_velocity)), 2) + 0.2 * kRadius * kRadius * std::pow(size(d(b.angular_velocity)), 2) +
+                energy += mass * (0.5 * std::pow(size(d(b.linear_velocity)), 2) +
+                                  0.2 * kRadius * kRadius * std::pow(size(d(b.angular_velocity)), 2) +
                                   10.0 * static_cast<double>(b.pose.position.y));
             }
             gained = std::max(gained, energy);

@@ -1,5 +1,6 @@
-// Guards: that members of rigs whose joints are far from their centres are as hard to turn as rigs/graph/stars.h says, for all that touches them,
-// for as long as their joints stand, and alike on every way through breaks, commands, save, restore and checkpoints.
+// Guards: that members of rigs whose joints are far from their centres are as hard to turn as rigs/graph/stars.h says,
+// for all that touches them, for as long as their joints stand, and alike on every way through breaks, commands, save,
+// restore and checkpoints.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct Draws : Lcg {
     Vec3 within(float most) { return {between(-most, most), between(-most, most), between(-most, most)}; }
 };
 
-// A rope ladder of balls whose joints are far from their centres, hung up, over the ground; `breakable`: the lowest joints give way soon.
+// A rope ladder of balls whose joints are far from their centres, hung up, over the ground; `breakable`: the lowest
+// joints give way soon.
 WorldDef ladder_of_balls(bool breakable) {
     WorldDef def;
     def.solver.rig_joints = 4;
@@ -35,7 +37,10 @@ WorldDef ladder_of_balls(bool breakable) {
         for (int side = 0; side < 2; ++side) {
             const float z = side == 0 ? -0.25f : 0.25f;
             row[side] = add_body(def, ball, {0.0f, y, z});
-            add_joint(def, above[side], row[side], BallSocket{above[side] == kNone ? Vec3{0.0f, y + 0.25f, z} : Vec3{0.0f, -0.25f, 0.0f}, {0.0f, 0.25f, 0.0f}, {}});
+            add_joint(def, above[side], row[side],
+                      BallSocket{above[side] == kNone ? Vec3{0.0f, y + 0.25f, z} : Vec3{0.0f, -0.25f, 0.0f},
+                                 {0.0f, 0.25f, 0.0f},
+                                 {}});
             above[side] = row[side];
         }
         add_joint(def, row[0], row[1], BallSocket{{0.0f, 0.0f, 0.25f}, {0.0f, 0.0f, -0.25f}, {}});
@@ -43,7 +48,8 @@ WorldDef ladder_of_balls(bool breakable) {
     for (BodyDef& body : def.bodies) {
         if (body.shape == ball) body.mass_kg = 1.0f;
     }
-    for (std::size_t k = def.joints.size() - 6; breakable && k < def.joints.size(); ++k) def.joints[k].break_force_n = 25.0f;
+    for (std::size_t k = def.joints.size() - 6; breakable && k < def.joints.size(); ++k)
+        def.joints[k].break_force_n = 25.0f;
     return def;
 }
 
@@ -76,7 +82,8 @@ TEST_CASE("stars have the inertia of rods to their joints, transcribed in double
             test::BodySpec spec;
             spec.mass = mass;
             const float k = mass * across * across;
-            spec.inertia = {k * random.between(0.5f, 1.0f), k * random.between(0.5f, 1.0f), k * random.between(0.5f, 1.0f)};
+            spec.inertia = {k * random.between(0.5f, 1.0f), k * random.between(0.5f, 1.0f),
+                            k * random.between(0.5f, 1.0f)};
             test::add_body(bodies, spec);
         }
         Rigs rigs;
@@ -106,7 +113,9 @@ TEST_CASE("stars have the inertia of rods to their joints, transcribed in double
             if (!wanted || !is) {  // s is 1 to rounding, or both say no
                 if (is) ++next;
                 double most = 0.0;
-                if (wanted) for (std::size_t k = 0; k < 3; ++k) most = std::max(most, std::abs((*wanted)[k][k] / inverse[k][k] - 1.0));
+                if (wanted)
+                    for (std::size_t k = 0; k < 3; ++k)
+                        most = std::max(most, std::abs((*wanted)[k][k] / inverse[k][k] - 1.0));
                 CHECK(most < 1e-5);
                 if (!wanted && is) CHECK(found[next - 1].inverse_inertia[0] == doctest::Approx(w[0]).epsilon(1e-5));
                 continue;
@@ -116,7 +125,8 @@ TEST_CASE("stars have the inertia of rods to their joints, transcribed in double
             double scale = 0.0;
             for (std::size_t k = 0; k < 3; ++k) scale = std::max(scale, (*wanted)[k][k]);
             for (std::size_t row = 0; row < 3; ++row) {
-                for (std::size_t column = 0; column < 3; ++column) worst = std::max(worst, std::abs(rows[row][column] - (*wanted)[row][column]) / scale);
+                for (std::size_t column = 0; column < 3; ++column)
+                    worst = std::max(worst, std::abs(rows[row][column] - (*wanted)[row][column]) / scale);
             }
             ++stars;
         }
@@ -127,7 +137,8 @@ TEST_CASE("stars have the inertia of rods to their joints, transcribed in double
     CHECK(worst < 1e-5);
 }
 
-// To impulses, too: 4.4e-4 kg m^2 is a ball of 0.03 m alone, what a ladder holds at three points 0.25 m away is a hundred times that.
+// To impulses, too: 4.4e-4 kg m^2 is a ball of 0.03 m alone, what a ladder holds at three points 0.25 m away is a
+// hundred times that.
 TEST_CASE("a star turns as one for impulses until its joints are gone") {
     const WorldDef def = ladder_of_balls(false);
     const std::uint32_t ball = 5;
@@ -142,7 +153,8 @@ TEST_CASE("a star turns as one for impulses until its joints are gone") {
     CHECK(turned_by_a_push(def, all, ball) == doctest::Approx(alone).epsilon(0.01));
 }
 
-TEST_CASE("stars have the same bits for every target, thread count and way through breaks, impulses, save and restore") {
+TEST_CASE(
+    "stars have the same bits for every target, thread count and way through breaks, impulses, save and restore") {
     const WorldDef def = ladder_of_balls(true);
     int broken = 0;
     const auto commands = [&](std::uint64_t tick) {
@@ -159,7 +171,8 @@ TEST_CASE("stars have the same bits for every target, thread count and way throu
         return out;
     };
     check_one_course({def, 60, commands, [&](const World& world) {
-                          broken += static_cast<int>(std::ranges::count(world.events(), EventKind::joint_broken, &Event::kind));
+                          broken += static_cast<int>(
+                              std::ranges::count(world.events(), EventKind::joint_broken, &Event::kind));
                       }});
     CHECK(broken > 0);
 }

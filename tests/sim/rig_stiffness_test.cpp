@@ -1,5 +1,6 @@
-// Guards: rigs whose links are far lighter to turn than what they bear (geometric stiffness, sim/rigs/rig-inl.h): they stay whole and gain
-// no energy, what turns as a whole does so freely, and chains, trees, sockets and spans agree about it.
+// Guards: rigs whose links are far lighter to turn than what they bear (geometric stiffness, sim/rigs/rig-inl.h): they
+// stay whole and gain no energy, what turns as a whole does so freely, and chains, trees, sockets and spans agree about
+// it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,15 +16,17 @@ using namespace orrery::test;
 
 namespace {
 
-// Sixteen links that are far lighter to turn than what hangs from them would have them be, `lean` from straight down, and a crate of `ratio`
-// times their mass, all whirling about the vertical at `spin`, rad/s. ladder: by two joints each, but by one on the world. bola: without
-// gravity, with such a crate at either end and nothing of the world; it turns about the middle.
+// Sixteen links that are far lighter to turn than what hangs from them would have them be, `lean` from straight down,
+// and a crate of `ratio` times their mass, all whirling about the vertical at `spin`, rad/s. ladder: by two joints
+// each, but by one on the world. bola: without gravity, with such a crate at either end and nothing of the world; it
+// turns about the middle.
 struct HeavyEnd {
     float ratio = 100.0f;
     std::uint32_t substeps = 4;
     bool ladder = false;
     float lean = 0.0f, spin = 0.0f;
-    Vec3 link{0.04f, 0.04f, 0.04f};  // half extents; x along the links; all bodies are cubes where these are: a chain alone
+    Vec3 link{0.04f, 0.04f,
+              0.04f};  // half extents; x along the links; all bodies are cubes where these are: a chain alone
     bool bola = false;
 };
 constexpr double kCrateAt = 5.05, kLinksAt = 2.4;  // m from the world, on average
@@ -31,7 +34,8 @@ constexpr double kCrateAt = 5.05, kLinksAt = 2.4;  // m from the world, on avera
 WorldDef heavy_end(const HeavyEnd& setting) {
     WorldDef def = rope_world(setting.substeps);
     if (setting.bola) def.gravity = {};
-    const auto link = add_box_shape(def, setting.link), crate = add_box_shape(def, {0.25f, 0.25f, setting.link.x == setting.link.z ? 0.25f : 0.3f});
+    const auto link = add_box_shape(def, setting.link),
+               crate = add_box_shape(def, {0.25f, 0.25f, setting.link.x == setting.link.z ? 0.25f : 0.3f});
     const float angle = setting.lean - 1.57079633f, centre = setting.bola ? 2.4f : 0.0f;
     for (int k = setting.bola ? -1 : 0; k <= 16; ++k) {
         const bool heavy = k < 0 || k == 16, first = k == (setting.bola ? -1 : 0);
@@ -47,7 +51,8 @@ WorldDef heavy_end(const HeavyEnd& setting) {
         const bool both = setting.ladder && (!first || setting.spin == 0.0f);
         for (const float side : {-0.25f, 0.25f}) {
             const float z = both ? side : 0.0f, before = first ? 0.0f : k == 0 ? 0.25f : 0.15f;
-            add_joint(def, first ? kNone : body - 1, body, BallSocket{{before, 0.0f, z}, {k == 16 ? -0.25f : -0.15f, 0.0f, z}, {}});
+            add_joint(def, first ? kNone : body - 1, body,
+                      BallSocket{{before, 0.0f, z}, {k == 16 ? -0.25f : -0.15f, 0.0f, z}, {}});
             if (!both) break;
         }
     }
@@ -63,7 +68,8 @@ Sum sum_of(const World& world, const WorldDef& def) {
     Sum sum;
     for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
         const BodyState b = state_of(world, i);
-        const D3 v = d(b.linear_velocity), x = d(b.pose.position), half = d(def.shapes[def.bodies[i].shape].half_extents);
+        const D3 v = d(b.linear_velocity), x = d(b.pose.position),
+                 half = d(def.shapes[def.bodies[i].shape].half_extents);
         const double mass = 1.0 / static_cast<double>(b.inverse_mass);
         const D4 q = d(b.pose.orientation);
         D3 w = turned(back(q), d(b.angular_velocity)), spin{};
@@ -80,14 +86,16 @@ Sum sum_of(const World& world, const WorldDef& def) {
 
 }  // namespace
 
-TEST_CASE("links that are light to turn bear a hundred times their mass and gain no energy" * doctest::test_suite("quality")) {
+TEST_CASE("links that are light to turn bear a hundred times their mass and gain no energy" *
+          doctest::test_suite("quality")) {
     for (const bool ladder : {false, true}) {
         for (const float ratio : {10.0f, 50.0f, 100.0f}) {
             for (const std::uint32_t substeps : {2u, 4u, 8u}) {
                 CAPTURE(ladder);
                 CAPTURE(ratio);
                 CAPTURE(substeps);
-                const WorldDef def = heavy_end({ratio, substeps, ladder, 1.57079633f, 0.0f, {0.04f, 0.04f, ladder ? 0.3f : 0.04f}});
+                const WorldDef def =
+                    heavy_end({ratio, substeps, ladder, 1.57079633f, 0.0f, {0.04f, 0.04f, ladder ? 0.3f : 0.04f}});
                 auto world = make_world(def);
                 double apart = 0.0, most = 0.0;
                 for (int tick = 0; tick < 600; ++tick) {
@@ -104,10 +112,12 @@ TEST_CASE("links that are light to turn bear a hundred times their mass and gain
     }
 }
 
-TEST_CASE("what swings, whirls or spins as a whole does so freely, however light its links are to turn" * doctest::test_suite("quality")) {
+TEST_CASE("what swings, whirls or spins as a whole does so freely, however light its links are to turn" *
+          doctest::test_suite("quality")) {
     for (const std::uint32_t substeps : {2u, 4u}) {
         for (const float ratio : {100.0f, 300.0f}) {
-            for (const Vec3 link : {Vec3{0.04f, 0.04f, 0.04f}, Vec3{0.15f, 0.04f, 0.04f}, Vec3{0.04f, 0.14f, 0.05f}, Vec3{0.15f, 0.04f, 0.4f}}) {
+            for (const Vec3 link : {Vec3{0.04f, 0.04f, 0.04f}, Vec3{0.15f, 0.04f, 0.04f}, Vec3{0.04f, 0.14f, 0.05f},
+                                    Vec3{0.15f, 0.04f, 0.4f}}) {
                 CAPTURE(substeps);
                 CAPTURE(ratio);
                 CAPTURE(link.x);
@@ -131,24 +141,28 @@ TEST_CASE("what swings, whirls or spins as a whole does so freely, however light
             }
             for (const bool of_rungs : {false, true}) {
                 CAPTURE(of_rungs);
-                const WorldDef bola = heavy_end({ratio, substeps, of_rungs, 1.57079633f, 5.0f, {0.15f, 0.04f, of_rungs ? 0.3f : 0.04f}, true});
+                const WorldDef bola = heavy_end(
+                    {ratio, substeps, of_rungs, 1.57079633f, 5.0f, {0.15f, 0.04f, of_rungs ? 0.3f : 0.04f}, true});
                 auto world = make_world(bola);
                 const Sum before = sum_of(*world, bola);
                 run(*world, 1200);
                 const Sum after = sum_of(*world, bola);
-                MESSAGE("bola: momentum " << after.momentum[1] / before.momentum[1] << ", energy " << after.energy / before.energy);
+                MESSAGE("bola: momentum " << after.momentum[1] / before.momentum[1] << ", energy "
+                                          << after.energy / before.energy);
                 const double lost = substeps == 2 && !of_rungs ? 0.05 : 0.005;
                 CHECK(std::abs(after.momentum[1] / before.momentum[1] - 1.0) < lost);
                 CHECK(std::abs(after.energy / before.energy - 1.0) < 2 * lost);
             }
             auto ladder = make_world(heavy_end({ratio, substeps, true, 0.0f, 2.0f, {0.04f, 0.04f, 0.3f}}));
             run(*ladder, 600);
-            for (std::uint32_t i = 0; i <= 16; ++i) CHECK(std::abs(state_of(*ladder, i).angular_velocity.y - 2.0f) < 0.002f);
+            for (std::uint32_t i = 0; i <= 16; ++i)
+                CHECK(std::abs(state_of(*ladder, i).angular_velocity.y - 2.0f) < 0.002f);
         }
     }
 }
 
-// What links turn against each other is damped by as much as their levers on each other make of it, and not against what is hard to turn.
+// What links turn against each other is damped by as much as their levers on each other make of it, and not against
+// what is hard to turn.
 TEST_CASE("stiff links that shake are calmed among themselves alone" * doctest::test_suite("quality")) {
     for (const float spin : {1.0f, 5.0f}) {  // cubes: a chain alone
         WorldDef def = heavy_end({100.0f, 4, false, 1.57079633f, spin, {0.04f, 0.04f, 0.04f}, true});
@@ -177,7 +191,8 @@ TEST_CASE("stiff links that shake are calmed among themselves alone" * doctest::
         along += half;
         const Vec3 at{along * std::sin(kLean), -along * std::cos(kLean), 0.0f};
         const auto body = add_body(def, k == 12 ? crate : k % 2 == 0 ? small : large, at);
-        def.bodies[body].pose.orientation = {0.0f, 0.0f, std::sin(0.5f * (kLean - 1.57079633f)), std::cos(0.5f * (kLean - 1.57079633f))};
+        def.bodies[body].pose.orientation = {0.0f, 0.0f, std::sin(0.5f * (kLean - 1.57079633f)),
+                                             std::cos(0.5f * (kLean - 1.57079633f))};
         def.bodies[body].mass_kg = k == 12 ? 30.0f : 0.3f;
         def.bodies[body].mask = 0;
         def.bodies[body].linear_velocity = {0.0f, 0.0f, -0.7f * at.x};
@@ -232,8 +247,11 @@ TEST_CASE("stiff links swing the same whether sockets or spans hold them, and wh
     }
 }
 
-// A torque that is not across the body's own arm, but across the line between centres, feeds motion out of the plane of both.
-TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are whole again after 5 s and gain nothing" * doctest::test_suite("quality")) {
+// A torque that is not across the body's own arm, but across the line between centres, feeds motion out of the plane of
+// both.
+TEST_CASE(
+    "stiff links that are kicked and twisted out of their plane hold, are whole again after 5 s and gain nothing" *
+    doctest::test_suite("quality")) {
     const auto linked = [](WorldDef& def, std::uint32_t a, std::uint32_t b, Vec3 here) {
         const BodyDef& bb = def.bodies[b];
         const auto local = [](const BodyDef& body, Vec3 p) {
@@ -255,7 +273,8 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
         std::uint32_t before = kNone;
         for (int k = 0; k <= links; ++k) {
             const float y = -0.2f * static_cast<float>(k);
-            const auto body = add_body(def, k == links ? crate : link, {0.0f, y - (k == links ? 0.25f : 0.1f), 0.0f}, down);
+            const auto body =
+                add_body(def, k == links ? crate : link, {0.0f, y - (k == links ? 0.25f : 0.1f), 0.0f}, down);
             def.bodies[body].mass_kg = k == links ? 60.0f : 0.1f;
             linked(def, before, body, {0.0f, y, 0.0f});
             before = body;
@@ -268,11 +287,14 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
         WorldDef def = rope_world(substeps);
         def.solver.rig_joints = 2;
         def.gravity = {};
-        const auto link = add_box_shape(def, {0.025f, 0.005f, 0.005f}), stick = add_box_shape(def, {0.3f, 0.03f, 0.03f});
+        const auto link = add_box_shape(def, {0.025f, 0.005f, 0.005f}),
+                   stick = add_box_shape(def, {0.3f, 0.03f, 0.03f});
         std::uint32_t before = kNone;
         for (int k = -1; k <= 4; ++k) {
             const bool far = k < 0 || k == 4;
-            const float start = 0.05f * static_cast<float>(k) - 0.1f, x = k < 0 ? -0.4f : k == 4 ? 0.4f : start + 0.025f;
+            const float start = 0.05f * static_cast<float>(k) - 0.1f, x = k < 0    ? -0.4f
+                                                                          : k == 4 ? 0.4f
+                                                                                   : start + 0.025f;
             const auto body = add_body(def, far ? stick : link, {x, 0.0f, 0.0f});
             def.bodies[body].mass_kg = far ? 1.0f : 0.005f;
             def.bodies[body].linear_velocity = k == 4 ? Vec3{0.0f, 10.2f, -0.9f} : Vec3{0.0f, 12.0f * x, 0.0f};
@@ -316,9 +338,10 @@ TEST_CASE("stiff links that are kicked and twisted out of their plane hold, are 
             ever_apart = std::max(ever_apart, now);
             if (tick >= 300) apart = std::max(apart, now);
         }
-        MESSAGE(std::string(scene.name) << " of " << def.bodies.size() << ", " << def.substeps << " substeps: gains " << (most - before.energy) / before.moves
-                                  << " of its speed's energy, ends with " << (sum_of(*world, def).energy - before.energy) / before.moves << ", apart by "
-                                  << apart * 1e3 << " mm");
+        MESSAGE(std::string(scene.name) << " of " << def.bodies.size() << ", " << def.substeps << " substeps: gains "
+                                        << (most - before.energy) / before.moves << " of its speed's energy, ends with "
+                                        << (sum_of(*world, def).energy - before.energy) / before.moves << ", apart by "
+                                        << apart * 1e3 << " mm");
         CHECK(world->stats().rigs == 1);
         CHECK(most - before.energy < 0.003 * before.moves);
         CHECK(ever_apart < (def.substeps == 2 ? 0.04 : 0.01));
@@ -339,7 +362,8 @@ TEST_CASE("a free rope with a crate at either end stays as symmetric as it was")
     run(*world, 10);
     double aside = 0.0;
     for (std::uint32_t i = 0; i <= last / 2; ++i) {
-        aside = std::max(aside, size(plus(d(state_of(*world, i).pose.position), d(state_of(*world, last - i).pose.position))));
+        aside = std::max(aside,
+                         size(plus(d(state_of(*world, i).pose.position), d(state_of(*world, last - i).pose.position))));
     }
     MESSAGE("after 10 ticks " << aside * 1e3 << " mm from symmetric");
     CHECK(aside < 5.0e-4);

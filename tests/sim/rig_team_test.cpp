@@ -1,5 +1,5 @@
-// Guards: that a graph which all workers solve together comes out as one worker solves it, to the bit, whatever its shape, the number of
-// workers, and the order in which an executor lets them run.
+// Guards: that a graph which all workers solve together comes out as one worker solves it, to the bit, whatever its
+// shape, the number of workers, and the order in which an executor lets them run.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,11 +22,14 @@ namespace {
 
 struct Draws : Lcg {
     using Lcg::Lcg;
-    std::uint32_t below(std::uint32_t count) { return std::min(static_cast<std::uint32_t>(unit() * static_cast<float>(count)), count - 1); }
+    std::uint32_t below(std::uint32_t count) {
+        return std::min(static_cast<std::uint32_t>(unit() * static_cast<float>(count)), count - 1);
+    }
     Vec3 vec(float size) { return {between(-size, size), between(-size, size), between(-size, size)}; }
 };
 
-// Bodies in a row, each jointed to some that are near, forwards, backwards or both; held by fixed ones here and there. All else random.
+// Bodies in a row, each jointed to some that are near, forwards, backwards or both; held by fixed ones here and there.
+// All else random.
 struct Net {
     Bodies bodies = test::make_bodies();
     std::vector<Joint> joints;
@@ -45,7 +48,8 @@ struct Net {
             if (random.below(200) == 0) spec.kind = kBodyKinematic;
             const std::uint32_t body = test::add_body(bodies, spec);
             const MassRecord& mass = mass_record(bodies, body);
-            std::copy(std::begin(mass.inverse_inertia), std::end(mass.inverse_inertia), bodies.inertia[body].inverse_inertia);
+            std::copy(std::begin(mass.inverse_inertia), std::end(mass.inverse_inertia),
+                      bodies.inertia[body].inverse_inertia);
             bodies.inertia[body].inverse_mass = mass.inverse_mass;
         }
         const std::uint32_t widest = 1 + random.below(random.below(3) == 0 ? 600 : 60), way = random.below(3);
@@ -54,15 +58,20 @@ struct Net {
             if (a + step > count) continue;
             std::uint32_t first = a, second = a + step;
             if (way == 1 || (way == 2 && random.below(2) == 0)) std::swap(first, second);
-            const Spring spring = random.below(5) == 0 ? Spring{random.between(1.0f, 10.0f), random.between(0.1f, 1.0f)} : Spring{};
+            const Spring spring =
+                random.below(5) == 0 ? Spring{random.between(1.0f, 10.0f), random.between(0.1f, 1.0f)} : Spring{};
             const Vec3 arm = random.below(2) == 0 ? Vec3{} : random.vec(0.2f);
-            if (random.below(3) == 0) joints.push_back(test::make_joint(first, second, DistanceServo{arm, {}, random.between(0.1f, 1.0f), spring, {}}));
-            else joints.push_back(test::make_joint(first, second, BallSocket{arm, {}, spring}));
+            if (random.below(3) == 0)
+                joints.push_back(
+                    test::make_joint(first, second, DistanceServo{arm, {}, random.between(0.1f, 1.0f), spring, {}}));
+            else
+                joints.push_back(test::make_joint(first, second, BallSocket{arm, {}, spring}));
         }
         SolverSettings settings;
         settings.rig_joints = 1;
         settings.rig_solver = random.below(3) == 0 ? RigSolver::block_jacobi : RigSolver::jacobi;
-        settings.rig_iterations = 1 + random.below(settings.rig_solver == RigSolver::jacobi ? 24 : 3);  // the other may diverge here
+        settings.rig_iterations =
+            1 + random.below(settings.rig_solver == RigSolver::jacobi ? 24 : 3);  // the other may diverge here
         find_rigs({{}, settings}, bodies, joints, rigs);
     }
 };
@@ -73,7 +82,8 @@ struct Outcome {
     std::vector<float> mean;
 };
 
-// Lanes of runs that hold no joint, too, reach no farther than Graph::ahead and lag say: there another worker may be writing.
+// Lanes of runs that hold no joint, too, reach no farther than Graph::ahead and lag say: there another worker may be
+// writing.
 int reaching_too_far(const GraphView& g) {
     const Graph& graph = *g.graph;
     const auto tile = [](std::uint32_t group) { return static_cast<std::int64_t>(group / kGraphTile); };
@@ -118,8 +128,10 @@ Outcome solved(const Net& rig, Executor* executor, std::size_t& widest) {
             const GraphView view = graphs.view(k, out.force.data(), out.mean.data());
             widest = std::max(widest, std::size_t(view.graph->bodies));
             if (which == GraphPass::prepare) CHECK(reaching_too_far(view) == 0);
-            if (executor) team.run(which, kernels, context, view, *executor);
-            else run_graph(which, kernels, context, view);
+            if (executor)
+                team.run(which, kernels, context, view, *executor);
+            else
+                run_graph(which, kernels, context, view);
         }
     };
     pass(GraphPass::prepare);
@@ -128,7 +140,8 @@ Outcome solved(const Net& rig, Executor* executor, std::size_t& widest) {
         pass(GraphPass::hold);
         pass(GraphPass::solve);
         pass(GraphPass::solve);
-        for (std::uint32_t i = 1; i < out.bodies.size(); ++i) out.bodies.pose[i].position[1] += 0.01f * out.bodies.velocity[i].linear[1];
+        for (std::uint32_t i = 1; i < out.bodies.size(); ++i)
+            out.bodies.pose[i].position[1] += 0.01f * out.bodies.velocity[i].linear[1];
         pass(GraphPass::relax);
         pass(GraphPass::relax_again);
     }
@@ -169,7 +182,8 @@ TEST_CASE("a graph that all workers solve together has the bits of one that is o
     }
 }
 
-TEST_CASE("a graph is all workers' where it is large, they can share its iterations, and side by side would be slower") {
+TEST_CASE(
+    "a graph is all workers' where it is large, they can share its iterations, and side by side would be slower") {
     Graph graph;
     graph.joints = 10'000;
     graph.bodies = 5'000;

@@ -1,5 +1,5 @@
-// Guards: that chains and trees are solved exactly, whichever way they go, and graphs as exactly as they iterate: against dense solves in
-// double precision.
+// Guards: that chains and trees are solved exactly, whichever way they go, and graphs as exactly as they iterate:
+// against dense solves in double precision.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,10 +38,12 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
     return b;
 }
 
-// Velocities after one substep of h of a world of round bodies, ball sockets and rods: (A + e D) x = -(J v + bias). A rod has one
-// row of its three. `curvings`: how often what points leave their tangents by is taken at the velocities of the solve before, and
-// solved for (rig-inl.h). `spans`: two ball sockets of the same two bodies are one (tree_span-inl.h).
-std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h, int curvings, bool spans = false) {
+// Velocities after one substep of h of a world of round bodies, ball sockets and rods: (A + e D) x = -(J v + bias). A
+// rod has one row of its three. `curvings`: how often what points leave their tangents by is taken at the velocities of
+// the solve before, and solved for (rig-inl.h). `spans`: two ball sockets of the same two bodies are one
+// (tree_span-inl.h).
+std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef& def, double h, int curvings,
+                                              bool spans = false) {
     std::vector<BodyState> bodies;
     std::vector<JointState> joints;
     world.read_bodies(bodies);
@@ -56,7 +58,8 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         const double r = def.shapes[body.shape].radius;
         for (std::size_t c = 0; c < 3; ++c) inertia[i][c][c] = m[i] / (0.4 * r * r);
         const bool dynamic = body.type == BodyType::dynamic;
-        const D3 linear = plus(d(body.linear_velocity), times(d(def.gravity), dynamic ? h : 0.0)), angular = d(body.angular_velocity);
+        const D3 linear = plus(d(body.linear_velocity), times(d(def.gravity), dynamic ? h : 0.0)),
+                 angular = d(body.angular_velocity);
         v[i] = {linear[0], linear[1], linear[2], angular[0], angular[1], angular[2]};
     }
     // Rows of J by body and what each moves: three linear, three angular.
@@ -84,10 +87,13 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
             }
             error = plus(error, times(at, sign));
         }
-        const double f = ball.spring.frequency_hz, w = 2.0 * 3.14159265358979 * f, c = w * h + 2.0 * static_cast<double>(ball.spring.damping_ratio);
+        const double f = ball.spring.frequency_hz, w = 2.0 * 3.14159265358979 * f,
+                     c = w * h + 2.0 * static_cast<double>(ball.spring.damping_ratio);
         const double rate = f > 0.0 ? w / c : 0.3 / h;
-        const double asked = size(error) * rate, most = f > 0.0 ? asked : static_cast<double>(def.solver.joint_recovery_speed);
-        for (std::size_t row = 0; row < 3; ++row) b[3 * k + row] = -error[row] * rate * (asked > most ? most / asked : 1.0);
+        const double asked = size(error) * rate,
+                     most = f > 0.0 ? asked : static_cast<double>(def.solver.joint_recovery_speed);
+        for (std::size_t row = 0; row < 3; ++row)
+            b[3 * k + row] = -error[row] * rate * (asked > most ? most / asked : 1.0);
         if (!ball.rod) continue;
         const double apart = size(error);
         for (std::size_t column = 0; column < 6 * n; ++column) {
@@ -102,8 +108,10 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         std::vector<D3> arms;
         for (const JointState& joint : joints) {
             const RigLink link = *rig_link(joint.constraint);
-            if (joint.a.valid() && joint.a.index - 1 == i) arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_a)));
-            if (joint.b.valid() && joint.b.index - 1 == i) arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_b)));
+            if (joint.a.valid() && joint.a.index - 1 == i)
+                arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_a)));
+            if (joint.b.valid() && joint.b.index - 1 == i)
+                arms.push_back(turned(d(bodies[i].pose.orientation), d(link.anchor_b)));
         }
         if (m[i] != 0.0) inertia[i] = star_of(inertia[i], m[i], arms).value_or(inertia[i]);
     }
@@ -128,12 +136,15 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
         const Spring spring = link.spring;
         if (link.rod) a[3 * k + 1][3 * k + 1] = a[3 * k + 2][3 * k + 2] = 1.0;
         const double w = 2.0 * 3.14159265358979 * static_cast<double>(spring.frequency_hz);
-        const double softness = spring.frequency_hz > 0.0f ? 1.0 / (w * h * (w * h + 2.0 * static_cast<double>(spring.damping_ratio))) : static_cast<double>(def.solver.rig_compliance);
+        const double softness = spring.frequency_hz > 0.0f
+                                    ? 1.0 / (w * h * (w * h + 2.0 * static_cast<double>(spring.damping_ratio)))
+                                    : static_cast<double>(def.solver.rig_compliance);
         for (std::size_t r = 3 * k; r < 3 * k + 3; ++r) {
             for (std::size_t s = 3 * k; s < 3 * k + 3; ++s) a[r][s] *= 1.0 + softness;
         }
     }
-    // Of two ball sockets of the same two bodies what they might have along the line through both: nothing. So stiff that it stays so.
+    // Of two ball sockets of the same two bodies what they might have along the line through both: nothing. So stiff
+    // that it stays so.
     for (std::size_t k = 0; k < joints.size(); ++k) {
         for (std::size_t other = 0; other < k && spans; ++other) {
             if (!(joints[other].a == joints[k].a && joints[other].b == joints[k].b)) continue;
@@ -147,7 +158,8 @@ std::vector<std::array<double, 6>> dense_step(const World& world, const WorldDef
             line = times(line, 1.0 / size(line));
             for (std::size_t r = 0; r < 6; ++r) {
                 for (std::size_t s = 0; s < 6; ++s) {
-                    const std::size_t row = r < 3 ? 3 * other + r : 3 * k + r - 3, column = s < 3 ? 3 * other + s : 3 * k + s - 3;
+                    const std::size_t row = r < 3 ? 3 * other + r : 3 * k + r - 3,
+                                      column = s < 3 ? 3 * other + s : 3 * k + s - 3;
                     a[row][column] += 1.0e6 * line[r % 3] * line[s % 3] * (r < 3 ? 1.0 : -1.0) * (s < 3 ? 1.0 : -1.0);
                 }
             }
@@ -185,7 +197,8 @@ struct Draws : Lcg {
     int below(int count) { return static_cast<int>(unit() * static_cast<float>(count)); }
 };
 
-// A chain of spheres of many sizes that lie and move anyhow near their joints; its joints go either way, and some are springs.
+// A chain of spheres of many sizes that lie and move anyhow near their joints; its joints go either way, and some are
+// springs.
 WorldDef random_chain(Draws& random, std::uint32_t links) {
     WorldDef def;
     def.substeps = 1;
@@ -194,7 +207,8 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
     def.solver.joint_recovery_speed = kNoLimit;
     def.solver.rig_compliance = 2.0e-3f;
     const int start = random.below(3), end = random.below(3);  // free, the world, a kinematic body
-    if (start != 0 && end != 0) links = std::max(links, 3u);  // one body held at two points has fewer freedoms than joints
+    if (start != 0 && end != 0)
+        links = std::max(links, 3u);  // one body held at two points has fewer freedoms than joints
     std::uint32_t before = kNone;
     Vec3 hold{random.between(-1.0f, 1.0f), 1.0f, random.between(-1.0f, 1.0f)}, anchor = hold;
     const auto add = [&](BodyType type) {
@@ -217,7 +231,8 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
         const bool last = k + 1 == links;
         hold = {hold.x + 0.25f, hold.y + random.between(-0.05f, 0.05f), hold.z + random.between(-0.05f, 0.05f)};
         const bool to_world = last && end == 1 && before != kNone;
-        const std::uint32_t next = to_world ? kNone : add(last && end == 2 && k > 0 ? BodyType::kinematic : BodyType::dynamic);
+        const std::uint32_t next =
+            to_world ? kNone : add(last && end == 2 && k > 0 ? BodyType::kinematic : BodyType::dynamic);
         BallSocket ball;
         ball.anchor_a = anchor;
         ball.anchor_b = to_world ? hold : Vec3{random.between(-0.2f, -0.05f), random.between(-0.1f, 0.1f), 0.03f};
@@ -225,15 +240,22 @@ WorldDef random_chain(Draws& random, std::uint32_t links) {
         const bool flip = before != kNone && next != kNone && random.below(2) == 0;
         if (flip) std::swap(ball.anchor_a, ball.anchor_b);
         if (next == kNone) std::swap(ball.anchor_a, ball.anchor_b);
-        add_joint(def, flip ? next : next == kNone ? kNone : before, flip ? before : next == kNone ? before : next, ball);
+        add_joint(def,
+                  flip            ? next
+                  : next == kNone ? kNone
+                                  : before,
+                  flip            ? before
+                  : next == kNone ? before
+                                  : next,
+                  ball);
         anchor = {random.between(0.05f, 0.2f), random.between(-0.1f, 0.1f), random.between(-0.1f, 0.1f)};
         before = next;
     }
     return def;
 }
 
-// A bead on a random one of those before, and so on, the first on the world, on a kinematic body or on nothing; `loops` more joints
-// anywhere, to the world too. `rods`: half of the joints are some. `spans`: half are two.
+// A bead on a random one of those before, and so on, the first on the world, on a kinematic body or on nothing; `loops`
+// more joints anywhere, to the world too. `rods`: half of the joints are some. `spans`: half are two.
 WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, bool rods = false, bool spans = false) {
     WorldDef def;
     def.substeps = 1;
@@ -264,13 +286,20 @@ WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, boo
         }
         const int kind = rods ? random.below(8) : 7;
         const float length = random.between(0.1f, 0.6f);
-        if (kind == 0) add_joint(def, a, b, CenterDistance{length, ball.spring});
-        else if (kind == 1) add_joint(def, a, b, DistanceServo{ball.anchor_a, ball.anchor_b, length, ball.spring, {}});
-        else if (kind == 2) add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring});
-        else if (kind == 3) add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring});
-        else add_joint(def, a, b, ball);
+        if (kind == 0)
+            add_joint(def, a, b, CenterDistance{length, ball.spring});
+        else if (kind == 1)
+            add_joint(def, a, b, DistanceServo{ball.anchor_a, ball.anchor_b, length, ball.spring, {}});
+        else if (kind == 2)
+            add_joint(def, a, b, DistanceLimit{ball.anchor_a, ball.anchor_b, length, length, ball.spring});
+        else if (kind == 3)
+            add_joint(def, a, b, CenterDistanceLimit{length, length, ball.spring});
+        else
+            add_joint(def, a, b, ball);
         if (!spans || random.below(2) == 0) return;
-        const auto beside = [&](Vec3 v, float side) { return Vec3{v.x + random.between(-0.02f, 0.02f), v.y + random.between(-0.02f, 0.02f), v.z + side}; };
+        const auto beside = [&](Vec3 v, float side) {
+            return Vec3{v.x + random.between(-0.02f, 0.02f), v.y + random.between(-0.02f, 0.02f), v.z + side};
+        };
         const float side = random.between(0.05f, 0.5f);
         ball.anchor_a = beside(ball.anchor_a, side);
         ball.anchor_b = beside(ball.anchor_b, random.below(4) == 0 ? -0.5f * side : side);
@@ -293,25 +322,31 @@ WorldDef random_rig(Draws& random, std::uint32_t beads, std::uint32_t loops, boo
     for (std::uint32_t k = 0; k < beads; ++k) {
         const auto before = static_cast<int>(def.bodies.size());
         const std::uint32_t bead = add(BodyType::dynamic);
-        const std::uint32_t parent = before == 0 ? kNone : static_cast<std::uint32_t>(random.below(std::min(before, 9)));
+        const std::uint32_t parent =
+            before == 0 ? kNone : static_cast<std::uint32_t>(random.below(std::min(before, 9)));
         if (parent != kNone || start == 2) connect(parent, bead);
     }
-    if (start != 1 && loops == 0 && random.below(3) == 0) connect(kNone, static_cast<std::uint32_t>(def.bodies.size() - 1));
+    if (start != 1 && loops == 0 && random.below(3) == 0)
+        connect(kNone, static_cast<std::uint32_t>(def.bodies.size() - 1));
     for (std::uint32_t k = 0; k < loops; ++k) {
         const auto b = static_cast<std::uint32_t>(1 + random.below(static_cast<int>(def.bodies.size()) - 1));
         const auto a = static_cast<std::uint32_t>(random.below(static_cast<int>(b)));
-        connect(random.below(4) == 0 ? kNone : a, def.bodies[b].type == BodyType::dynamic ? b : static_cast<std::uint32_t>(def.bodies.size() - 1));
+        connect(random.below(4) == 0 ? kNone : a,
+                def.bodies[b].type == BodyType::dynamic ? b : static_cast<std::uint32_t>(def.bodies.size() - 1));
     }
     return def;
 }
 
-// The same world so slow that nothing turns far in a substep: what is solved is linear, and nothing is refined (rig-inl.h).
+// The same world so slow that nothing turns far in a substep: what is solved is linear, and nothing is refined
+// (rig-inl.h).
 WorldDef calm(WorldDef def) {
     def.tick_rate_hz = 480.0f;
     def.solver.joint_recovery_speed = 0.1f;
     for (BodyDef& body : def.bodies) {
-        body.linear_velocity = {0.1f * body.linear_velocity.x, 0.1f * body.linear_velocity.y, 0.1f * body.linear_velocity.z};
-        body.angular_velocity = {0.1f * body.angular_velocity.x, 0.1f * body.angular_velocity.y, 0.1f * body.angular_velocity.z};
+        body.linear_velocity = {0.1f * body.linear_velocity.x, 0.1f * body.linear_velocity.y,
+                                0.1f * body.linear_velocity.z};
+        body.angular_velocity = {0.1f * body.angular_velocity.x, 0.1f * body.angular_velocity.y,
+                                 0.1f * body.angular_velocity.z};
     }
     for (JointDef& joint : def.joints) {
         if (auto* ball = std::get_if<BallSocket>(&joint.constraint)) ball->spring.frequency_hz *= 0.1f;
@@ -319,7 +354,8 @@ WorldDef calm(WorldDef def) {
     return def;
 }
 
-// Whether no body of the rig that holds this one has more than two joints, and none two with another. A kinematic body ends a rig.
+// Whether no body of the rig that holds this one has more than two joints, and none two with another. A kinematic body
+// ends a rig.
 bool in_a_chain(const WorldDef& def, std::uint32_t body) {
     std::vector<std::uint32_t> rig{body};
     int most = 0;
@@ -340,8 +376,8 @@ bool in_a_chain(const WorldDef& def, std::uint32_t body) {
     return most <= 2;
 }
 
-// What the solve pass said is seen in how far the bodies went; the relax pass came after. `curvings`: dense_step's, by body: chains by
-// themselves are solved once a substep, other rigs twice.
+// What the solve pass said is seen in how far the bodies went; the relax pass came after. `curvings`: dense_step's, by
+// body: chains by themselves are solved once a substep, other rigs twice.
 template <class Curvings>
 void check_moves_as_dense(const WorldDef& def, double tolerance, const Curvings& curvings, bool spans = false) {
     const double rate = static_cast<double>(def.tick_rate_hz);
@@ -372,7 +408,8 @@ TEST_CASE("a tree is solved as a dense solve in double precision solves it") {
     }
 }
 
-TEST_CASE("a tree whose edges are ball sockets or pairs of them is solved as a dense solve in double precision solves it") {
+TEST_CASE(
+    "a tree whose edges are ball sockets or pairs of them is solved as a dense solve in double precision solves it") {
     Draws random(static_cast<std::uint32_t>(seeded(46)));
     int spans = 0;
     for (int round = 0; round < sampled(40); ++round) {
@@ -382,7 +419,8 @@ TEST_CASE("a tree whose edges are ball sockets or pairs of them is solved as a d
         world->step();
         spans += static_cast<int>(def.joints.size() - def.bodies.size());
         CHECK(world->stats().solved_constraints == 0);  // all are a rig's
-        check_moves_as_dense(def, 1e-3, [&](std::uint32_t body) { return in_a_chain(def, body) ? 1 : 2; }, true);
+        check_moves_as_dense(
+            def, 1e-3, [&](std::uint32_t body) { return in_a_chain(def, body) ? 1 : 2; }, true);
     }
     CHECK(spans > 0);
 }
@@ -391,7 +429,8 @@ TEST_CASE("iterations over all joints at once come to what a dense solve says, w
     Draws random(static_cast<std::uint32_t>(seeded(44)));
     for (int round = 0; round < sampled(20); ++round) {
         CAPTURE(round);
-        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(12)), 1 + static_cast<std::uint32_t>(random.below(8)));
+        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(12)),
+                                  1 + static_cast<std::uint32_t>(random.below(8)));
         def.solver.rig_solver = RigSolver::jacobi;
         def.solver.rig_iterations = kMaxRigIterations;
         check_moves_as_dense(def, 2e-3, [](std::uint32_t) { return 0; });
@@ -402,7 +441,8 @@ TEST_CASE("rods among ball sockets come to what a dense solve says") {
     Draws random(static_cast<std::uint32_t>(seeded(45)));
     for (int round = 0; round < sampled(20); ++round) {
         CAPTURE(round);
-        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(12)), 1 + static_cast<std::uint32_t>(random.below(8)), true);
+        WorldDef def = random_rig(random, 4 + static_cast<std::uint32_t>(random.below(12)),
+                                  1 + static_cast<std::uint32_t>(random.below(8)), true);
         def.solver.rig_solver = RigSolver::jacobi;
         def.solver.rig_iterations = kMaxRigIterations;
         check_moves_as_dense(def, 2e-3, [](std::uint32_t) { return 0; });
@@ -426,8 +466,10 @@ TEST_CASE("a chain by itself is solved as a dense solve in double precision solv
             }
             for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
                 const BodyState body = state_of(*world, i);
-                CHECK(size(minus(d(body.linear_velocity), {expected[i][0], expected[i][1], expected[i][2]})) < 5e-4 * speed);
-                CHECK(size(minus(d(body.angular_velocity), {expected[i][3], expected[i][4], expected[i][5]})) < 5e-4 * spin);
+                CHECK(size(minus(d(body.linear_velocity), {expected[i][0], expected[i][1], expected[i][2]})) <
+                      5e-4 * speed);
+                CHECK(size(minus(d(body.angular_velocity), {expected[i][3], expected[i][4], expected[i][5]})) <
+                      5e-4 * spin);
             }
         }
     }
@@ -443,7 +485,8 @@ TEST_CASE("a chain that shares the passes of the coloured solver moves as the de
         DistanceLimit slack;  // is never at its end
         slack.max_m = 1000.0f;
         slack.min_m = 0.0f;
-        const auto dynamic = std::find_if(def.bodies.begin(), def.bodies.end(), [](const BodyDef& body) { return body.type == BodyType::dynamic; });
+        const auto dynamic = std::find_if(def.bodies.begin(), def.bodies.end(),
+                                          [](const BodyDef& body) { return body.type == BodyType::dynamic; });
         add_joint(def, kNone, static_cast<std::uint32_t>(dynamic - def.bodies.begin()), slack);
         auto world = make_world(def);
         world->step();
@@ -502,8 +545,10 @@ TEST_CASE("a substep in which bodies turn far leaves joints where it was to leav
         for (BodyDef& body : def.bodies) {
             if (body.type != BodyType::dynamic) continue;
             ++dynamic;
-            body.angular_velocity = {random.between(-30.0f, 30.0f), random.between(-30.0f, 30.0f), random.between(-30.0f, 30.0f)};
-            body.linear_velocity = {random.between(-1.0f, 1.0f), random.between(-1.0f, 1.0f), random.between(-1.0f, 1.0f)};
+            body.angular_velocity = {random.between(-30.0f, 30.0f), random.between(-30.0f, 30.0f),
+                                     random.between(-30.0f, 30.0f)};
+            body.linear_velocity = {random.between(-1.0f, 1.0f), random.between(-1.0f, 1.0f),
+                                    random.between(-1.0f, 1.0f)};
             turn = std::max(turn, size(d(body.angular_velocity)) / 60.0);
         }
         if (def.joints.size() > dynamic) continue;  // what hangs from two places is softer

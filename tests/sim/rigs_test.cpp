@@ -1,5 +1,5 @@
-// Guards: which joints are a rig's; that rigs carry, hang, break, sleep and wake; and that target, threads and a save/restore on the way
-// change no bit.
+// Guards: which joints are a rig's; that rigs carry, hang, break, sleep and wake; and that target, threads and a
+// save/restore on the way change no bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ using namespace orrery::test;
 
 namespace {
 
-// Beads in rows and columns, which meet nothing, all on a level; the first row hangs by its corners, with 4 of them the last does, too.
+// Beads in rows and columns, which meet nothing, all on a level; the first row hangs by its corners, with 4 of them the
+// last does, too.
 void add_net(WorldDef& def, std::uint32_t side, std::uint32_t corners, Spring spring = {}) {
     const auto first = static_cast<std::uint32_t>(def.bodies.size());
     for (std::uint32_t k = 0; k < side * side; ++k) {
@@ -25,10 +26,13 @@ void add_net(WorldDef& def, std::uint32_t side, std::uint32_t corners, Spring sp
         const Vec3 at{kGap * static_cast<float>(column), 0.0f, kGap * static_cast<float>(row)};
         const std::uint32_t bead = add_body(def, 0, at);
         def.bodies[bead].mask = 0;
-        if (column > 0) add_joint(def, bead - 1, bead, BallSocket{{kGap / 2, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, spring});
-        if (row > 0) add_joint(def, bead - side, bead, BallSocket{{0.0f, 0.0f, kGap / 2}, {0.0f, 0.0f, -kGap / 2}, spring});
+        if (column > 0)
+            add_joint(def, bead - 1, bead, BallSocket{{kGap / 2, 0.0f, 0.0f}, {-kGap / 2, 0.0f, 0.0f}, spring});
+        if (row > 0)
+            add_joint(def, bead - side, bead, BallSocket{{0.0f, 0.0f, kGap / 2}, {0.0f, 0.0f, -kGap / 2}, spring});
         const bool corner = column == 0 || column == side - 1;
-        if (corner && (row == 0 || (corners == 4 && row == side - 1))) add_joint(def, kNone, first + k, BallSocket{at, {}, {}});
+        if (corner && (row == 0 || (corners == 4 && row == side - 1)))
+            add_joint(def, kNone, first + k, BallSocket{at, {}, {}});
     }
 }
 
@@ -110,7 +114,8 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(rigs_of(def).rigs.size() == 2);
     CHECK(rigs_of(def).rigs[1].method == RigMethod::jacobi);
     def.solver.rig_solver = RigSolver::automatic;
-    def.joints.back().constraint = CenterDistance{};  // what was the ring is a chain with a rod, which keeps it no chain
+    def.joints.back().constraint =
+        CenterDistance{};  // what was the ring is a chain with a rod, which keeps it no chain
     const Rigs with_rod = rigs_of(def);
     CHECK(with_rod.rigs[0].kind == RigClass::chain);
     CHECK(with_rod.rigs[0].links == 10);
@@ -126,10 +131,13 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(loopy.rigs[0].method == RigMethod::jacobi);
     CHECK(loopy.rigs[0].links == 12);
     def.joints.pop_back();
-    for (const Constraint& rod : {Constraint(DistanceServo{}), Constraint(DistanceLimit{{}, {}, 1.0f, 1.0f, {}}), Constraint(CenterDistanceLimit{1.0f, 1.0f, {}})})
+    for (const Constraint& rod : {Constraint(DistanceServo{}), Constraint(DistanceLimit{{}, {}, 1.0f, 1.0f, {}}),
+                                  Constraint(CenterDistanceLimit{1.0f, 1.0f, {}})})
         CHECK(rig_link(rod).has_value());
-    for (const Constraint& other : {Constraint(DistanceServo{{}, {}, 1.0f, {}, {2.0f, 0.0f, kNoLimit}}), Constraint(DistanceLimit{{}, {}, 0.5f, 1.0f, {}}),
-                                    Constraint(CenterDistanceLimit{0.0f, 0.0f, {}}), Constraint(CenterDistance{0.0f, {}}), Constraint(Weld{})})
+    for (const Constraint& other :
+         {Constraint(DistanceServo{{}, {}, 1.0f, {}, {2.0f, 0.0f, kNoLimit}}),
+          Constraint(DistanceLimit{{}, {}, 0.5f, 1.0f, {}}), Constraint(CenterDistanceLimit{0.0f, 0.0f, {}}),
+          Constraint(CenterDistance{0.0f, {}}), Constraint(Weld{})})
         CHECK(!rig_link(other).has_value());
     def.joints.back().constraint = Weld{};
     CHECK(rigs_of(def).rigs[0].kind == RigClass::chain);
@@ -148,14 +156,17 @@ TEST_CASE("rigs are what the scene names or what is large enough, and how each i
     CHECK(refused.faults.limit == "kMaxGraphSides");
     CHECK(refused.coloured.size() == hub.joints.size());
     CHECK(refused.bodies.empty());
-    CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(), [](std::uint32_t rig) { return rig == kNone; }));
+    CHECK(std::all_of(refused.rig_of_body.begin(), refused.rig_of_body.end(),
+                      [](std::uint32_t rig) { return rig == kNone; }));
 
     WorldDef star = rope_world();
     add_body(star, 0, {});
-    for (std::uint32_t k = 0; k + 1 < kMaxTreeSlots; ++k) add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);
+    for (std::uint32_t k = 0; k + 1 < kMaxTreeSlots; ++k)
+        add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);
     CHECK(rigs_of(star).rigs.size() == 1);
     CHECK(rigs_of(star).faults.beyond_limits == 0);
-    add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}), ball);  // more bodies than bundles of trees may have slots
+    add_joint(star, 0, add_body(star, 0, {1.0f, 0.0f, 0.0f}),
+              ball);  // more bodies than bundles of trees may have slots
     CHECK(rigs_of(star).rigs.empty());
     CHECK(rigs_of(star).faults.beyond_limits == 1);
     CHECK(rigs_of(star).faults.limit == "kMaxTreeSlots");
@@ -172,9 +183,12 @@ TEST_CASE("two ball sockets of the same two bodies are one edge of a tree, if th
             if (k < planks) def.bodies[add_body(def, box, {x + 0.25f, 0.0f, 0.0f})].mask = 0;
             for (const float side : {-0.5f, 0.5f}) {
                 const Vec3 here{x, 0.0f, side}, after{0.25f, 0.0f, side}, before{-0.25f, 0.0f, side};
-                if (k == 0) add_joint(def, kNone, 0, BallSocket{here, before, {}});
-                else if (k == planks) add_joint(def, kNone, k - 1, BallSocket{here, after, {}});
-                else add_joint(def, k - 1, k, BallSocket{after, before, {}});
+                if (k == 0)
+                    add_joint(def, kNone, 0, BallSocket{here, before, {}});
+                else if (k == planks)
+                    add_joint(def, kNone, k - 1, BallSocket{here, after, {}});
+                else
+                    add_joint(def, k - 1, k, BallSocket{after, before, {}});
             }
         }
         return def;
@@ -183,7 +197,8 @@ TEST_CASE("two ball sockets of the same two bodies are one edge of a tree, if th
         Bodies bodies = test::make_bodies();
         std::vector<Joint> joints;
         for (const BodyDef& body : scene.bodies) add_body(bodies, test::sphere_spec(body.pose.position, kRadius));
-        for (const JointDef& joint : scene.joints) joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, joint.constraint));
+        for (const JointDef& joint : scene.joints)
+            joints.push_back(test::make_joint(joint.body_a + 1, joint.body_b + 1, joint.constraint));
         Rigs rigs;
         find_rigs({scene.rigs, scene.solver}, bodies, joints, rigs);
         return rigs;
@@ -276,7 +291,8 @@ TEST_CASE("a swinging chain of 40 keeps its joints within 4 mm at two substeps a
     auto world = make_world(def);
     const double start = energy(*world);
     double released = 0.0;
-    for (const std::uint32_t bead : rope.bodies) released += 10.0 * static_cast<double>(def.bodies[bead].pose.position.x);
+    for (const std::uint32_t bead : rope.bodies)
+        released += 10.0 * static_cast<double>(def.bodies[bead].pose.position.x);
     for (int tick = 1; tick <= 300; ++tick) {
         world->step();
         CHECK(energy(*world) <= start + 0.01 * released);
@@ -303,20 +319,23 @@ TEST_CASE("a chain with an end a hundred times heavier keeps its joints within a
 }
 
 // The bounds are what a study of the method found with four substeps.
-TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains no energy" * doctest::test_suite("quality")) {
+TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains no energy" *
+          doctest::test_suite("quality")) {
     for (const bool heavy : {false, true}) {
         for (const std::uint32_t substeps : {2u, 4u, 8u}) {
             CAPTURE(substeps);
             WorldDef def = rope_world(substeps);
             def.solver.rig_solver = RigSolver::block_jacobi;
             const Rope rope = add_rope(def, 40, {}, 0);
-            for (const std::uint32_t bead : rope.bodies) def.bodies[bead].mass_kg = heavy && bead == rope.bodies.back() ? 100.0f : 1.0f;
+            for (const std::uint32_t bead : rope.bodies)
+                def.bodies[bead].mass_kg = heavy && bead == rope.bodies.back() ? 100.0f : 1.0f;
             auto world = make_world(def);
             const auto energy_j = [&] {
                 double sum = 0.0;
                 for (const std::uint32_t bead : rope.bodies) {
                     const BodyState b = state_of(*world, bead);
-                    const double v = size(d(b.linear_velocity)), w = size(d(b.angular_velocity)), mass = 1.0 / static_cast<double>(b.inverse_mass);
+                    const double v = size(d(b.linear_velocity)), w = size(d(b.angular_velocity)),
+                                 mass = 1.0 / static_cast<double>(b.inverse_mass);
                     sum += mass * (0.5 * v * v + 0.2 * 0.01 * w * w + 10.0 * static_cast<double>(b.pose.position.y));
                 }
                 return sum;
@@ -327,7 +346,9 @@ TEST_CASE("block Jacobi holds a chain of 40 and one with a heavy end, and gains 
                 mean_m += largest_separation(*world) / 600;
                 most_j = std::max(most_j, energy_j());
             }
-            MESSAGE(std::string(heavy ? "heavy end, " : "chain, ") << substeps << " substeps: " << mean_m * 1e3 << " mm on average, energy at most " << most_j << " J");
+            MESSAGE(std::string(heavy ? "heavy end, " : "chain, ")
+                    << substeps << " substeps: " << mean_m * 1e3 << " mm on average, energy at most " << most_j
+                    << " J");
             CHECK(most_j <= 0.0);
             CHECK(mean_m < (heavy ? 0.014 : 0.004) * (substeps == 2 ? 2.0 : 1.0));
         }
@@ -409,13 +430,14 @@ TEST_CASE("a rope carries a crate that lies on the ground, and both come to rest
         world->step();
         lowest = std::min(lowest, state_of(*world, crate).pose.position.y);
     }
-    CHECK(lowest > 0.36f);                       // it never sinks into the ground
+    CHECK(lowest > 0.36f);  // it never sinks into the ground
     CHECK(largest_separation(*world) < 0.002);
     MESSAGE("residual speed " << size(d(state_of(*world, crate).linear_velocity)) << " m/s");
     CHECK(size(d(state_of(*world, crate).linear_velocity)) < 0.05);
 }
 
-TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from nowhere" * doctest::test_suite("quality")) {
+TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from nowhere" *
+          doctest::test_suite("quality")) {
     for (const bool star : {true, false}) {
         CAPTURE(star);
         WorldDef def = rope_world(4);
@@ -445,7 +467,8 @@ TEST_CASE("a star of 32 and a tree keep their joints, and no energy comes from n
 }
 
 // With all impulses of the last substep to begin with it gains energy and flies apart.
-TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no energy comes from nowhere" * doctest::test_suite("quality")) {
+TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no energy comes from nowhere" *
+          doctest::test_suite("quality")) {
     for (const std::uint32_t iterations : {3u, kRigIterations}) {
         CAPTURE(iterations);
         WorldDef def = rope_world(4);
@@ -465,8 +488,9 @@ TEST_CASE("a net whose iterations hardly reach its middle swings whole, and no e
     }
 }
 
-// A net that were not held before its contacts would let it sink in by 3.4 mm, and one of such springs by 3.7, with contacts' springs at a quarter
-// of the substep rate, where the bounds were 3.1 and 2.6; at 0.22 of it all sinks deeper.
+// A net that were not held before its contacts would let it sink in by 3.4 mm, and one of such springs by 3.7, with
+// contacts' springs at a quarter of the substep rate, where the bounds were 3.1 and 2.6; at 0.22 of it all sinks
+// deeper.
 TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in" * doctest::test_suite("quality")) {
     for (const bool springs : {false, true}) {
         CAPTURE(springs);
@@ -490,14 +514,15 @@ TEST_CASE("what lies on a net of sockets or of stiff springs hardly sinks in" * 
     }
 }
 
-// A polynomial that goes on behind contacts shakes it by 0.7 m/s for ever (7 iterations, 8 solves), or by 0.04 (40 and 2). By one
-// polynomial over a substep's solves it swings on by 3 mm/s.
+// A polynomial that goes on behind contacts shakes it by 0.7 m/s for ever (7 iterations, 8 solves), or by 0.04 (40 and
+// 2). By one polynomial over a substep's solves it swings on by 3 mm/s.
 TEST_CASE("a heavy crate that a net has caught swings ever less" * doctest::test_suite("quality")) {
     struct Load {
         std::uint32_t iterations, solves;
         double mps;
     };
-    for (const Load load : {Load{kRigIterations, 1, 0.001}, Load{kRigIterations, 2, 0.001}, Load{kRigIterations, 8, 0.001}, Load{40, 2, 0.001}}) {
+    for (const Load load : {Load{kRigIterations, 1, 0.001}, Load{kRigIterations, 2, 0.001},
+                            Load{kRigIterations, 8, 0.001}, Load{40, 2, 0.001}}) {
         CAPTURE(load.iterations);
         CAPTURE(load.solves);
         WorldDef def = rope_world(4);
@@ -516,7 +541,8 @@ TEST_CASE("a heavy crate that a net has caught swings ever less" * doctest::test
             if (tick >= 300 && tick < 420) early = std::max(early, speed);
             if (tick >= 780) late = std::max(late, speed);
         }
-        MESSAGE(load.iterations << " iterations, " << load.solves << " solves: " << early * 1e3 << " mm/s after 5 s, " << late * 1e3 << " after 13");
+        MESSAGE(load.iterations << " iterations, " << load.solves << " solves: " << early * 1e3 << " mm/s after 5 s, "
+                                << late * 1e3 << " after 13");
         CHECK(late < std::max(early / 2, 1e-4));
         CHECK(late < load.mps);
     }
@@ -537,7 +563,8 @@ TEST_CASE("a net that hangs by its corners comes to rest, carries a ball, and sl
     run(*world, 1200);
     CHECK(largest_separation(*world) < 0.01);
     CHECK(state_of(*world, ball).pose.position.y > -1.0f);
-    MESSAGE("residual speed " << size(d(state_of(*world, ball).linear_velocity)) << " m/s, joints apart " << largest_separation(*world) * 1e3 << " mm");
+    MESSAGE("residual speed " << size(d(state_of(*world, ball).linear_velocity)) << " m/s, joints apart "
+                              << largest_separation(*world) * 1e3 << " mm");
     CHECK(size(d(state_of(*world, ball).linear_velocity)) < 0.05);
 }
 
@@ -588,8 +615,8 @@ TEST_CASE("a rope that is cut goes on as two, and one that breaks says so") {
     cut.joint = {rope.joints[12], 0};
     world->step(std::array{cut});
     run(*world, 60);
-    CHECK(state_of(*world, rope.bodies[11]).pose.position.y > -4.0f);   // still hangs
-    CHECK(state_of(*world, rope.bodies[23]).pose.position.y < -5.0f);   // falls
+    CHECK(state_of(*world, rope.bodies[11]).pose.position.y > -4.0f);  // still hangs
+    CHECK(state_of(*world, rope.bodies[23]).pose.position.y < -5.0f);  // falls
     CHECK(largest_separation(*world) < 0.01);
 
     def.joints[rope.joints[0]].break_force_n = 500.0f;  // 24 beads of 4.2 kg weigh 1,005 N
@@ -623,7 +650,8 @@ WorldDef many_ropes() {
         const Rope rope = add_rope(def, 8 + (k * 7) % 19, origin, 0, hook, k % 3 != 0);
         if (k % 4 == 1) {
             const BodyDef last = def.bodies[rope.bodies.back()];
-            const auto crate = add_body(def, box, {last.pose.position.x + 0.5f, last.pose.position.y, last.pose.position.z});
+            const auto crate =
+                add_body(def, box, {last.pose.position.x + 0.5f, last.pose.position.y, last.pose.position.z});
             BallSocket ball;
             ball.anchor_a = {kGap / 2, 0.0f, 0.0f};
             ball.anchor_b = {kGap / 2 - 0.5f, 0.0f, 0.0f};
@@ -637,7 +665,8 @@ WorldDef many_ropes() {
         const float z = 8.0f + 0.4f * static_cast<float>(copy);
         const std::uint32_t first = static_cast<std::uint32_t>(def.bodies.size());
         for (std::uint32_t k = 0; k < 13; ++k) {
-            const auto bead = add_body(def, copy % 4 == 1 && k == 12 ? box : 0u, {0.25f * static_cast<float>(k % 5), 2.0f - 0.25f * static_cast<float>(k), z});
+            const auto bead = add_body(def, copy % 4 == 1 && k == 12 ? box : 0u,
+                                       {0.25f * static_cast<float>(k % 5), 2.0f - 0.25f * static_cast<float>(k), z});
             def.bodies[bead].mask = copy % 3 == 0 ? 0u : ~0u;
             BallSocket ball;
             ball.anchor_b = {0.0f, 0.12f, 0.01f};
@@ -664,13 +693,14 @@ WorldDef many_ropes() {
                 if (flip) std::swap(ball.anchor_a, ball.anchor_b);
                 const auto joint = add_joint(def, flip ? plank : before, flip ? before : plank, ball);
                 if (copy == 7 && k == 2 && side > 0.0f) def.joints[joint].break_force_n = 2000.0f;
-                if (copy % 2 == 0 && k == 8) add_joint(def, kNone, plank, BallSocket{{5.85f, 2.0f, z + side}, {0.325f, 0.0f, side}, {}});
+                if (copy % 2 == 0 && k == 8)
+                    add_joint(def, kNone, plank, BallSocket{{5.85f, 2.0f, z + side}, {0.325f, 0.0f, side}, {}});
             }
             before = plank;
         }
     }
-    // Short ones, some of them stiff beside others of the same bundle that are not, with zeros of both signs: what is done for the ones
-    // changes no bit of the others, or targets would differ.
+    // Short ones, some of them stiff beside others of the same bundle that are not, with zeros of both signs: what is
+    // done for the ones changes no bit of the others, or targets would differ.
     const auto rung = add_box_shape(def, {0.15f, 0.04f, 0.3f}), stick = add_box_shape(def, {0.15f, 0.04f, 0.04f});
     std::uint32_t coin = 0;
     const auto zero = [&] { return (coin = coin * 1664525u + 1013904223u) >> 31 != 0 ? -0.0f : 0.0f; };
@@ -682,8 +712,12 @@ WorldDef many_ropes() {
         std::uint32_t before = kNone;
         for (std::uint32_t k = 0; k < 4; ++k) {
             const float along = 0.3f * static_cast<float>(k) + 0.15f;
-            const auto body = add_body(def, kind == 0 ? 0u : kind == 1 ? stick : rung,
-                                       {origin.x + along * std::cos(angle), origin.y + along * std::sin(angle), origin.z});
+            const auto body =
+                add_body(def,
+                         kind == 0   ? 0u
+                         : kind == 1 ? stick
+                                     : rung,
+                         {origin.x + along * std::cos(angle), origin.y + along * std::sin(angle), origin.z});
             BodyDef& b = def.bodies[body];
             b.pose.orientation = {zero(), zero(), std::sin(0.5f * angle), std::cos(0.5f * angle)};
             b.linear_velocity = {0.0f, 0.0f, zero()};
@@ -693,7 +727,8 @@ WorldDef many_ropes() {
             for (const float side : {-0.25f, 0.25f}) {
                 const float z = kind == 2 ? side : zero();
                 const Vec3 on_before{origin.x, origin.y, origin.z + z};
-                add_joint(def, before, body, BallSocket{before == kNone ? on_before : Vec3{0.15f, 0.0f, z}, {-0.15f, zero(), z}, {}});
+                add_joint(def, before, body,
+                          BallSocket{before == kNone ? on_before : Vec3{0.15f, 0.0f, z}, {-0.15f, zero(), z}, {}});
                 if (kind != 2) break;
             }
             before = body;

@@ -1,5 +1,5 @@
-// Guards: floors that are put together. What slides over boxes, hulls or a compound's children that lie flush feels nothing of their
-// seams; a kerb, a wall, a ditch and a groove stay what they are.
+// Guards: floors that are put together. What slides over boxes, hulls or a compound's children that lie flush feels
+// nothing of their seams; a kerb, a wall, a ditch and a groove stay what they are.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,8 +18,10 @@ using namespace orrery::test;
 namespace {
 
 enum class Floor { boxes, hulls, compound, kinematic, two_compounds, box_and_drums };
-constexpr Floor kFloors[] = {Floor::boxes, Floor::hulls, Floor::compound, Floor::kinematic, Floor::two_compounds, Floor::box_and_drums};
-constexpr const char* kFloorNames[] = {"boxes", "hulls", "a compound", "kinematic boxes", "two compounds", "a box with cylinders let into it"};
+constexpr Floor kFloors[] = {Floor::boxes,     Floor::hulls,         Floor::compound,
+                             Floor::kinematic, Floor::two_compounds, Floor::box_and_drums};
+constexpr const char* kFloorNames[] = {"boxes",           "hulls",         "a compound",
+                                       "kinematic boxes", "two compounds", "a box with cylinders let into it"};
 
 std::uint32_t add_fixed(WorldDef& def, std::uint32_t shape, Vec3 at, Quat turned = {}) {
     const std::uint32_t body = add_body(def, shape, at, turned);
@@ -39,7 +41,8 @@ std::uint32_t add_box_hull(WorldDef& def, Vec3 half) {
     return add_shape(def, hull);
 }
 
-// Tiles from x = 0 on, of two rows whose seam lies along z = 0; `gap` between them, each up to `step` lower than the highest.
+// Tiles from x = 0 on, of two rows whose seam lies along z = 0; `gap` between them, each up to `step` lower than the
+// highest.
 struct Tiling {
     Floor floor;
     float size, gap, step;
@@ -73,7 +76,8 @@ void lay(WorldDef& def, const Tiling& tiling, float length, Lcg& random) {
         add_fixed(def, made, centre.value());
     }
     if (tiling.floor != Floor::box_and_drums) return;
-    for (float x = size / 2; x < length; x += pitch) add_fixed(def, add_shape(def, {"", ShapeType::cylinder, 0.3f, 0.4f, {}}), {x, -0.4f, 0.1f});
+    for (float x = size / 2; x < length; x += pitch)
+        add_fixed(def, add_shape(def, {"", ShapeType::cylinder, 0.3f, 0.4f, {}}), {x, -0.4f, 0.1f});
 }
 
 struct Slide {
@@ -87,7 +91,9 @@ Slide slide_at(Mover mover, const Tiling& tiling, double speed, double oblique, 
     const float length = static_cast<float>(std::max(4.0, speed));
     lay(def, tiling, length + 2.0f, random);
     const double vx = speed * std::cos(oblique), vz = speed * std::sin(oblique);
-    const std::uint32_t body = add_mover(def, mover, {1.0f, kHigh, z - static_cast<float>(0.5 * length * std::tan(oblique))}, turn_about_y(static_cast<float>(-oblique)));
+    const std::uint32_t body =
+        add_mover(def, mover, {1.0f, kHigh, z - static_cast<float>(0.5 * length * std::tan(oblique))},
+                  turn_about_y(static_cast<float>(-oblique)));
     def.bodies[body].linear_velocity = {static_cast<float>(vx), 0.0f, static_cast<float>(vz)};
     const auto world = make_world(def);
     Slide felt;
@@ -127,7 +133,8 @@ TEST_CASE("what slides over a floor that is put together feels nothing of its se
                         CHECK(felt.slowed < 1e-3 * speed);
                         CHECK(felt.aside < 2e-3 * speed + 3e-3);
                         CHECK(felt.hop < 5e-4);
-                        slowed = std::max(slowed, felt.slowed / speed), aside = std::max(aside, felt.aside / speed), hop = std::max(hop, felt.hop);
+                        slowed = std::max(slowed, felt.slowed / speed), aside = std::max(aside, felt.aside / speed),
+                        hop = std::max(hop, felt.hop);
                     }
                 }
             }
@@ -136,8 +143,10 @@ TEST_CASE("what slides over a floor that is put together feels nothing of its se
     MESSAGE("slowed by " << slowed << " of its speed, aside by " << aside << ", hops " << hop << " m");
 }
 
-// At 25 m/s what lies ahead is met by speculation, a third of a metre before, and whatever could bury it may be none of the contacts yet.
-TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever it goes along" * doctest::test_suite("quality")) {
+// At 25 m/s what lies ahead is met by speculation, a third of a metre before, and whatever could bury it may be none of
+// the contacts yet.
+TEST_CASE("what slides fast meets nothing that lies in its floor ahead, wherever it goes along" *
+          doctest::test_suite("quality")) {
     Lcg random(1);
     for (int n = -30; n <= 30; ++n) {
         if (few() && n % 5 != 0) continue;
@@ -179,11 +188,14 @@ TEST_CASE("a raft of planks slides over rails and feels nothing of its own seams
         WorldDef def;
         def.solver.sleep = false;
         def.materials[0].friction = 0.0f;
-        const std::uint32_t plank = add_box_shape(def, {0.25f, 0.1f, 1.0f}), rail = add_box_shape(def, {0.15f, 0.5f, 3.0f});
-        for (int i = -1; i <= 1; ++i) def.bodies[add_fixed(def, rail, {2.0f * static_cast<float>(i), -0.5f, 0.0f})].type = rails;
+        const std::uint32_t plank = add_box_shape(def, {0.25f, 0.1f, 1.0f}),
+                            rail = add_box_shape(def, {0.15f, 0.5f, 3.0f});
+        for (int i = -1; i <= 1; ++i)
+            def.bodies[add_fixed(def, rail, {2.0f * static_cast<float>(i), -0.5f, 0.0f})].type = rails;
         ShapeDef raft;
         raft.type = ShapeType::compound;
-        for (int i = 0; i < 16; ++i) raft.children.push_back({plank, {{-3.75f + 0.5f * static_cast<float>(i), 0.0f, 0.0f}, {}}});
+        for (int i = 0; i < 16; ++i)
+            raft.children.push_back({plank, {{-3.75f + 0.5f * static_cast<float>(i), 0.0f, 0.0f}, {}}});
         const std::uint32_t body = add_body(def, add_shape(def, raft), {-0.9f, 0.1f, 0.0f});
         def.bodies[body].linear_velocity = {4.0f, 0.0f, 0.0f};
         const auto world = make_world(def);
@@ -191,7 +203,8 @@ TEST_CASE("a raft of planks slides over rails and feels nothing of its own seams
         for (int tick = 0; tick < 27; ++tick) {  // its ends stay beyond the rails
             world->step();
             const BodyState state = state_of(*world, body);
-            slowest = std::min(slowest, double(state.linear_velocity.x)), highest = std::max(highest, double(state.pose.position.y));
+            slowest = std::min(slowest, double(state.linear_velocity.x)),
+            highest = std::max(highest, double(state.pose.position.y));
         }
         CHECK(slowest > 3.995);
         CHECK(highest < 0.1005);
@@ -231,7 +244,8 @@ TEST_CASE("a kerb, a wall, a wall of boxes and a ramp stop what slides against t
     const float half = kPi / 12;
     const Quat turned{0.0f, 0.0f, std::sin(half), std::cos(half)};
     const float cosine = std::cos(2 * half), sine = std::sin(2 * half);
-    add_fixed(ramp, add_box_shape(ramp, {3.0f, 0.5f, 2.0f}), {4.0f + 3.0f * cosine + 0.5f * sine, 3.0f * sine - 0.5f * cosine, 0.0f}, turned);
+    add_fixed(ramp, add_box_shape(ramp, {3.0f, 0.5f, 2.0f}),
+              {4.0f + 3.0f * cosine + 0.5f * sine, 3.0f * sine - 0.5f * cosine, 0.0f}, turned);
     const BodyState up = slide_to(ramp, 60);
     CHECK(up.pose.position.x < 3.95f);
     CHECK(up.linear_velocity.x < 2.4f);  // 3 cos^2 30 where its foot runs up
@@ -265,7 +279,8 @@ TEST_CASE("a wedge rests in a groove between two slabs that go through each othe
     add_fixed(def, slab, {-0.25f * kHalfRoot - kHalfRoot, -0.25f * kHalfRoot + kHalfRoot, 0.0f}, {0.0f, 0.0f, -s, c});
     ShapeDef wedge;  // 60 degrees, its edge below
     wedge.type = ShapeType::hull;
-    for (const float z : {-0.3f, 0.3f}) wedge.points.insert(wedge.points.end(), {{0.0f, 0.0f, z}, {0.3f, 0.52f, z}, {-0.3f, 0.52f, z}});
+    for (const float z : {-0.3f, 0.3f})
+        wedge.points.insert(wedge.points.end(), {{0.0f, 0.0f, z}, {0.3f, 0.52f, z}, {-0.3f, 0.52f, z}});
     const auto centre = shape_centre(wedge);
     REQUIRE(centre.ok());
     const std::uint32_t body = add_body(def, add_shape(def, wedge), {0.0f, centre.value().y + 0.002f, 0.0f});
@@ -284,8 +299,10 @@ TEST_CASE("a rod that falls on a post and a slab that leans beside it does not g
             add_fixed(def, add_box_shape(def, {0.2f, 0.5f, 1.0f}), {-1.8f, -0.5f, 0.0f});
             const float lean = 10 * kPi / 180, wide = 0.3f, thick = 0.02f;
             const float high = wide * std::sin(lean) + thick * std::cos(lean);
-            add_fixed(def, add_box_shape(def, {1.5f, thick, wide}), {0.6f, -gap - high, 0.0f}, {std::sin(lean / 2), 0.0f, 0.0f, std::cos(lean / 2)});
-            const std::uint32_t rod = add_body(def, add_capsule_shape(def, 0.05f, 2.0f), {0.0f, 0.07f + phase / 3, 0.0f}, turn_about_z(kPi / 2));
+            add_fixed(def, add_box_shape(def, {1.5f, thick, wide}), {0.6f, -gap - high, 0.0f},
+                      {std::sin(lean / 2), 0.0f, 0.0f, std::cos(lean / 2)});
+            const std::uint32_t rod = add_body(def, add_capsule_shape(def, 0.05f, 2.0f),
+                                               {0.0f, 0.07f + phase / 3, 0.0f}, turn_about_z(kPi / 2));
             def.bodies[rod].linear_velocity = {0.0f, -20.0f, 0.0f};
             const auto world = make_world(def);
             run(*world, 12);
@@ -304,7 +321,9 @@ TEST_CASE("a ball in a half pipe of narrow planks gains no energy" * doctest::te
     const std::uint32_t plank = add_box_shape(def, {half, 0.05f, 0.5f});
     for (int k = -20; k <= 20; ++k) {
         const double angle = kStep * k;
-        add_fixed(def, plank, {static_cast<float>((kRadius + 0.05) * std::sin(angle)), static_cast<float>(-(kRadius + 0.05) * std::cos(angle)), 0.0f},
+        add_fixed(def, plank,
+                  {static_cast<float>((kRadius + 0.05) * std::sin(angle)),
+                   static_cast<float>(-(kRadius + 0.05) * std::cos(angle)), 0.0f},
                   turn_about_z(static_cast<float>(angle)));
     }
     const std::uint32_t ball = add_sphere_shape(def, 0.05f);
@@ -316,7 +335,8 @@ TEST_CASE("a ball in a half pipe of narrow planks gains no energy" * doctest::te
         world->step();
         const BodyState state = state_of(*world, body);
         const Vec3 v = state.linear_velocity;
-        most = std::max(most, 0.5 * (double(v.x) * v.x + double(v.y) * v.y) + 10 * (double(state.pose.position.y) + 0.55));
+        most =
+            std::max(most, 0.5 * (double(v.x) * v.x + double(v.y) * v.y) + 10 * (double(state.pose.position.y) + 0.55));
     }
     CHECK(most < 1.01 * 0.5 * 0.7 * 0.7);
     CHECK(state_of(*world, body).pose.position.y < -0.4f);  // still in it
@@ -329,7 +349,8 @@ TEST_CASE("a log that lies over a slot between flush blocks sleeps") {
         add_fixed(def, block, {-1.0f - slot / 2, -0.5f, -1.0f});
         add_fixed(def, block, {1.0f + slot / 2, -0.5f, -1.0f});
         add_fixed(def, block, {0.0f, -0.5f, 1.0f});
-        const std::uint32_t log = add_body(def, add_capsule_shape(def, 0.3f, 0.5f), {0.0f, 0.3f, 0.0f}, {kHalfRoot, 0.0f, 0.0f, kHalfRoot});
+        const std::uint32_t log =
+            add_body(def, add_capsule_shape(def, 0.3f, 0.5f), {0.0f, 0.3f, 0.0f}, {kHalfRoot, 0.0f, 0.0f, kHalfRoot});
         const auto world = make_world(def);
         run(*world, 300);
         CAPTURE(slot);
@@ -362,9 +383,12 @@ WorldDef littered_floor() {
     def.materials[0].friction = 0.3f;
     lay(def, {Floor::boxes, 0.5f, 0.0f, 0.0f}, 14.0f, random);
     for (int k = 0; k < 60; ++k) {
-        const std::uint32_t body = add_mover(def, kMovers[k % 9], {random.between(1.0f, 9.0f), 0.4f + 0.7f * static_cast<float>(k % 6), random.between(-5.0f, 5.0f)}, {});
+        const std::uint32_t body = add_mover(
+            def, kMovers[k % 9],
+            {random.between(1.0f, 9.0f), 0.4f + 0.7f * static_cast<float>(k % 6), random.between(-5.0f, 5.0f)}, {});
         def.bodies[body].linear_velocity = {random.between(0.0f, 6.0f), 0.0f, random.between(-1.0f, 1.0f)};
-        def.bodies[body].angular_velocity = {random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f)};
+        def.bodies[body].angular_velocity = {random.between(-6.0f, 6.0f), random.between(-6.0f, 6.0f),
+                                             random.between(-6.0f, 6.0f)};
     }
     return def;
 }
@@ -409,14 +433,18 @@ TEST_CASE("a thin wall of tiles stops fast rods as one of a piece does") {
     WorldDef def;
     def.gravity = {};
     def.solver.sleep = false;
-    const std::uint32_t tile = add_box_shape(def, {0.25f, 0.25f, 0.01f}), rod = add_box_shape(def, {0.5f, 0.02f, 0.02f});
+    const std::uint32_t tile = add_box_shape(def, {0.25f, 0.25f, 0.01f}),
+                        rod = add_box_shape(def, {0.5f, 0.02f, 0.02f});
     for (int i = -8; i < 8; ++i) {
-        for (int k = -8; k < 8; ++k) add_fixed(def, tile, {0.5f * static_cast<float>(i) + 0.25f, 0.5f * static_cast<float>(k) + 0.25f, 0.0f});
+        for (int k = -8; k < 8; ++k)
+            add_fixed(def, tile, {0.5f * static_cast<float>(i) + 0.25f, 0.5f * static_cast<float>(k) + 0.25f, 0.0f});
     }
     std::vector<std::uint32_t> rods;
     for (int n = 0; n < 200; ++n) {
-        const float speed = n % 2 == 0 ? 15.0f : 40.0f, turn = random.between(0.0f, 3.0f), tilt = random.between(-0.7f, 0.7f);
-        const Quat q = times({std::sin(tilt), 0.0f, 0.0f, std::cos(tilt)}, times(turn_about_y(turn), turn_about_z(turn * 2)));
+        const float speed = n % 2 == 0 ? 15.0f : 40.0f, turn = random.between(0.0f, 3.0f),
+                    tilt = random.between(-0.7f, 0.7f);
+        const Quat q =
+            times({std::sin(tilt), 0.0f, 0.0f, std::cos(tilt)}, times(turn_about_y(turn), turn_about_z(turn * 2)));
         rods.push_back(add_body(def, rod, {random.between(-1.5f, 1.5f), random.between(-1.5f, 1.5f), -1.5f}, q));
         BodyDef& body = def.bodies[rods.back()];
         body.category = 2, body.mask = 1;
@@ -439,14 +467,16 @@ TEST_CASE("a raft of planks comes down on a ridge of a mesh as one plank does") 
         ShapeDef ridge;
         ridge.type = ShapeType::mesh;
         for (const float x : {-6.0f, 0.0f, 6.0f}) {
-            for (const float z : {-6.0f, 6.0f}) ridge.points.push_back({x - origin.x, (x == 0.0f ? 0.0f : -0.6f) - origin.y, z - origin.z});
+            for (const float z : {-6.0f, 6.0f})
+                ridge.points.push_back({x - origin.x, (x == 0.0f ? 0.0f : -0.6f) - origin.y, z - origin.z});
         }
         ridge.indices = {0, 1, 2, 2, 1, 3, 2, 3, 4, 4, 3, 5};
         add_fixed(def, add_shape(def, ridge), origin);
         const std::uint32_t plank = add_box_shape(def, {raft ? 0.25f : 1.0f, 0.1f, 1.0f});
         ShapeDef whole;
         whole.type = ShapeType::compound;
-        for (int k = 0; k < (raft ? 4 : 1); ++k) whole.children.push_back({plank, {{raft ? -0.75f + 0.5f * static_cast<float>(k) : 0.0f, 0.0f, 0.0f}, {}}});
+        for (int k = 0; k < (raft ? 4 : 1); ++k)
+            whole.children.push_back({plank, {{raft ? -0.75f + 0.5f * static_cast<float>(k) : 0.0f, 0.0f, 0.0f}, {}}});
         const std::uint32_t body = add_body(def, add_shape(def, whole), {0.5f, 0.6f, 0.1f});
         def.bodies[body].linear_velocity = {1.5f, -2.0f, 0.0f};
         const auto world = make_world(def);

@@ -1,5 +1,6 @@
-// The contract of sensors: they touch nothing, and tell of every dynamic and kinematic body once when it enters and once when
-// it leaves, in canonical order, whatever the target and the threads are and however often the world is saved and restored.
+// The contract of sensors: they touch nothing, and tell of every dynamic and kinematic body once when it enters and
+// once when it leaves, in canonical order, whatever the target and the threads are and however often the world is saved
+// and restored.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -85,8 +86,8 @@ Course run_course(const WorldDef& def, Target target, std::uint32_t threads, boo
         std::string text;
         for (const Event& e : world->events()) {
             text += std::to_string(static_cast<int>(e.kind)) + "/" + std::to_string(e.a.index) + "." +
-                    std::to_string(e.a.generation) + "/" + std::to_string(e.b.index) + "." + std::to_string(e.b.generation) +
-                    " ";
+                    std::to_string(e.a.generation) + "/" + std::to_string(e.b.index) + "." +
+                    std::to_string(e.b.generation) + " ";
         }
         course.events.push_back(text);
         course.begun += count_events(*world, EventKind::sensor_begin);
@@ -122,7 +123,8 @@ TEST_CASE("a body that passes a sensor is told of once when it enters and once w
 }
 
 TEST_CASE(
-    "sensors see dynamic and kinematic bodies, but neither fixed ones nor sensors, nor what filters and joints keep apart") {
+    "sensors see dynamic and kinematic bodies, but neither fixed ones nor sensors, nor what filters and joints keep "
+    "apart") {
     WorldDef def;
     def.gravity = {};
     const std::uint32_t big = add_sphere_shape(def, 2.0f), small = add_sphere_shape(def, 0.2f);
@@ -130,13 +132,14 @@ TEST_CASE(
     def.bodies[sensor].category = 2;
     def.bodies[sensor].mask = 1;
     std::vector<std::uint32_t> bodies;
-    for (int i = 0; i < 7; ++i) bodies.push_back(add_body(def, small, {0.5f * static_cast<float>(i) - 1.5f, 0.0f, 0.0f}));
+    for (int i = 0; i < 7; ++i)
+        bodies.push_back(add_body(def, small, {0.5f * static_cast<float>(i) - 1.5f, 0.0f, 0.0f}));
     def.bodies[bodies[0]].type = BodyType::fixed;
     def.bodies[bodies[1]].type = BodyType::kinematic;
-    def.bodies[bodies[2]].sensor = true;                      // another sensor, and sees nobody who would see it
+    def.bodies[bodies[2]].sensor = true;  // another sensor, and sees nobody who would see it
     def.bodies[bodies[2]].mask = 0;
-    def.bodies[bodies[3]].category = 4;                       // not in the sensor's mask
-    def.bodies[bodies[4]].mask = ~2u;                         // the sensor is not in its mask
+    def.bodies[bodies[3]].category = 4;  // not in the sensor's mask
+    def.bodies[bodies[4]].mask = ~2u;    // the sensor is not in its mask
     add_joint(def, sensor, bodies[5], BallSocket{{1.0f, 0.0f, 0.0f}, {}, {}});
     auto world = make_world(def);
     world->step();
@@ -157,7 +160,8 @@ struct Reaching {
 };
 std::vector<Reaching> every_shape(WorldDef& def) {
     std::vector<Reaching> out;
-    const std::uint32_t ball = add_sphere_shape(def, 0.51f), box = add_box_shape(def, {0.6f, 0.22f, 0.7f}), bar = add_box_shape(def, {0.1f, 0.53f, 0.1f});
+    const std::uint32_t ball = add_sphere_shape(def, 0.51f), box = add_box_shape(def, {0.6f, 0.22f, 0.7f}),
+                        bar = add_box_shape(def, {0.1f, 0.53f, 0.1f});
     out.push_back({ball, 0.51f, 0.51f, true});
     out.push_back({box, 0.22f, 0.22f, true});
     out.push_back({add_capsule_shape(def, 0.21f, 0.42f), 0.63f, 0.63f, true});
@@ -170,11 +174,13 @@ std::vector<Reaching> every_shape(WorldDef& def) {
     out.push_back({add_shape(def, hull), 0.43f, 0.43f, true});
     ShapeDef compound;
     compound.type = ShapeType::compound;
-    for (const float x : {-0.8f, 0.0f, 0.8f}) compound.children.push_back({x == 0.0f ? box : bar, {{x, 0.0f, 0.0f}, {}}});
+    for (const float x : {-0.8f, 0.0f, 0.8f})
+        compound.children.push_back({x == 0.0f ? box : bar, {{x, 0.0f, 0.0f}, {}}});
     out.push_back({add_shape(def, compound), 0.53f, 0.53f, true});
     ShapeDef mesh;
     mesh.type = ShapeType::mesh;
-    mesh.points = {{-2.0f, 0.31f, -2.0f}, {2.0f, -0.33f, -2.0f}, {2.0f, -0.33f, 2.0f}, {-2.0f, 0.31f, 2.0f}};  // a slope
+    mesh.points = {
+        {-2.0f, 0.31f, -2.0f}, {2.0f, -0.33f, -2.0f}, {2.0f, -0.33f, 2.0f}, {-2.0f, 0.31f, 2.0f}};  // a slope
     mesh.indices = {0, 2, 1, 0, 3, 2};
     out.push_back({add_shape(def, mesh), 0.33f, 0.31f, true});
     ShapeDef field;
@@ -198,7 +204,8 @@ TEST_CASE("a sensor of any shape tells of a body of any other when it enters and
             WorldDef def = shapes;
             def.gravity = {};
             add_sensor(def, still.shape, {});
-            const std::uint32_t visitor = add_body(def, falling.shape, {0.0f, kFrom_m, 0.0f}, {0.0f, 0.70710678f, 0.0f, 0.70710678f});
+            const std::uint32_t visitor =
+                add_body(def, falling.shape, {0.0f, kFrom_m, 0.0f}, {0.0f, 0.70710678f, 0.0f, 0.70710678f});
             def.bodies[visitor].type = BodyType::kinematic;
             def.bodies[visitor].linear_velocity = {0.0f, -kStep_m * 60.0f, 0.0f};
             auto world = make_world(def);
@@ -214,7 +221,8 @@ TEST_CASE("a sensor of any shape tells of a body of any other when it enters and
                     if (e.kind == EventKind::sensor_begin || e.kind == EventKind::sensor_end) inside = !inside;
                 }
                 const float at = world->body({visitor + 1, 0}).pose.position.y;
-                if (at - falling.below > still.above + 1e-4f || at + falling.above < -still.below - 1e-4f) CHECK_FALSE(inside);
+                if (at - falling.below > still.above + 1e-4f || at + falling.above < -still.below - 1e-4f)
+                    CHECK_FALSE(inside);
                 if (at > -0.03f && at < 0.03f) CHECK(inside);
             }
             CHECK(entered == 1);

@@ -1,4 +1,5 @@
-// Guards: mass properties and radii are the analytic ones, and a bad size is an error that names its field and the mend.
+// Guards: mass properties and radii are the analytic ones, and a bad size is an error that names its field and the
+// mend.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +14,9 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-Shape make(ShapeType type, float radius, float half_height, Vec3 half) { return *make_shape({{}, type, radius, half_height, half}, "shapes[0]"); }
+Shape make(ShapeType type, float radius, float half_height, Vec3 half) {
+    return *make_shape({{}, type, radius, half_height, half}, "shapes[0]");
+}
 
 void check_mass(const Shape& s, double mass, double xx, double yy, double zz) {
     CHECK(s.unit_mass.mass == test::about(mass, 1e-6));
@@ -55,7 +58,8 @@ TEST_CASE("a box's mass, inertia and radii are analytic") {
     CHECK(s.inner_radius == 0.25f);
 }
 
-// By slices: a disc of radius q and height dy has mass pi q^2 dy, and inertia m q^2 / 2 along, m (q^2 / 4 + y^2) across.
+// By slices: a disc of radius q and height dy has mass pi q^2 dy, and inertia m q^2 / 2 along, m (q^2 / 4 + y^2)
+// across.
 TEST_CASE("a capsule's mass and inertia are those of its slices") {
     const double r = 0.4, h = 0.5;
     const Shape s = make(ShapeType::capsule, 0.4f, 0.5f, {});
@@ -63,7 +67,8 @@ TEST_CASE("a capsule's mass and inertia are those of its slices") {
     const int slices = 200'000;
     const double dy = 2 * (r + h) / slices;
     for (int k = 0; k < slices; ++k) {
-        const double y = -(r + h) + (k + 0.5) * dy, cap = std::max(std::abs(y) - h, 0.0), q2 = r * r - cap * cap, dm = kPi * q2 * dy;
+        const double y = -(r + h) + (k + 0.5) * dy, cap = std::max(std::abs(y) - h, 0.0), q2 = r * r - cap * cap,
+                     dm = kPi * q2 * dy;
         m += dm, along += dm * q2 / 2, across += dm * (q2 / 4 + y * y);
     }
     check_mass(s, m, across, along, across);
@@ -87,7 +92,8 @@ TEST_CASE("bad sizes are errors that name the field and the mend") {
     CHECK(names(error_of({{}, ShapeType::box, 0.5f, 0.5f, {1.0f, 1.0f, 5000.0f}}), "half_extents.z", "use a plane"));
     CHECK(names(error_of({{}, ShapeType::capsule, 0.5f, 0.0f, {}}), "half_height", "is a sphere"));
     CHECK(names(error_of({{}, ShapeType::capsule, -0.5f, 1.0f, {}}), "radius", "negative"));
-    CHECK(names(error_of({{}, static_cast<ShapeType>(9), 0.5f, 0.5f, {}}), "type", "use sphere, box, capsule, plane, cylinder, hull, mesh, height_field or compound"));
+    CHECK(names(error_of({{}, static_cast<ShapeType>(9), 0.5f, 0.5f, {}}), "type",
+                "use sphere, box, capsule, plane, cylinder, hull, mesh, height_field or compound"));
 }
 
 }  // namespace orrery::sim

@@ -1,5 +1,5 @@
-// Contract: islands at rest fall asleep as one and wake as one; sleep changes nothing but the cost, and is state like any
-// other: the same on every target and thread count and after a restore.
+// Contract: islands at rest fall asleep as one and wake as one; sleep changes nothing but the cost, and is state like
+// any other: the same on every target and thread count and after a restore.
 #include <doctest/doctest.h>
 
 #include "server/room/thread_pool.h"
@@ -16,7 +16,8 @@ WorldDef stacks(int count) {
     WorldDef def;
     add_ground(def);
     const auto box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
-    for (int i = 0; i < 3 * count; ++i) add_body(def, box, {4.0f * static_cast<float>(i / 3), 0.5f + static_cast<float>(i % 3), 0.0f});
+    for (int i = 0; i < 3 * count; ++i)
+        add_body(def, box, {4.0f * static_cast<float>(i / 3), 0.5f + static_cast<float>(i % 3), 0.0f});
     return def;
 }
 
@@ -267,7 +268,8 @@ TEST_CASE("what is driven out of an overlap, or brought home by a joint, does no
             CAPTURE(turned);
             WorldDef def;
             def.gravity = {};
-            const std::uint32_t box = add_body(def, add_box_shape(def, {0.5f, 0.5f, 0.5f}), {0.0f, 0.0f, 0.0f}, turned ? turn_about_z(1.5f) : Quat{});
+            const std::uint32_t box = add_body(def, add_box_shape(def, {0.5f, 0.5f, 0.5f}), {0.0f, 0.0f, 0.0f},
+                                               turned ? turn_about_z(1.5f) : Quat{});
             Weld weld;
             weld.anchor_a = {turned ? 0.0f : 2.0f, 0.0f, 0.0f};
             weld.spring.max_recovery_speed = 0.5f;
@@ -290,7 +292,8 @@ TEST_CASE("what falls does not sleep where it turns, however weak gravity is, an
         add_ground(def);
         const std::uint32_t ball = add_sphere_shape(def, 0.3f);
         add_body(def, ball, {0.0f, 1.0f, 0.0f});
-        const std::uint32_t puck = add_body(def, ball, {2.0f, 1.0f, 0.0f}), floating = add_body(def, ball, {4.0f, 1.0f, 0.0f});
+        const std::uint32_t puck = add_body(def, ball, {2.0f, 1.0f, 0.0f}),
+                            floating = add_body(def, ball, {4.0f, 1.0f, 0.0f});
         def.bodies[puck].locks = kLockLinearY;
         def.bodies[floating].gravity_scale = 0.0f;
         auto world = make_world(def);

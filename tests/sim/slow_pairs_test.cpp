@@ -1,5 +1,6 @@
-// Guards: pairs that hardly move are looked at on a grid of poses, and what is found is carried along. It must be what is found where the
-// bodies are, to second order of a grid's cell; nothing may stick to the grid; and what is held from tick to tick may change no bit.
+// Guards: pairs that hardly move are looked at on a grid of poses, and what is found is carried along. It must be what
+// is found where the bodies are, to second order of a grid's cell; nothing may stick to the grid; and what is held from
+// tick to tick may change no bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,12 +37,17 @@ ShapeDef field(std::uint32_t columns, float cell, const Height& height) {
     return def;
 }
 ShapeDef hills() {
-    return field(33, 0.5f, [](float x, float z) { return 0.05f * (x * x * 0.1f - std::fabs(z) + static_cast<float>(static_cast<int>(x * 4) % 3)); });
+    return field(33, 0.5f, [](float x, float z) {
+        return 0.05f * (x * x * 0.1f - std::fabs(z) + static_cast<float>(static_cast<int>(x * 4) % 3));
+    });
 }
 
 // What compounds are made of, the first shapes of a setting.
 std::vector<ShapeDef> parts() {
-    return {{{}, ShapeType::box, 0.5f, 0.5f, {0.4f, 0.15f, 0.2f}}, {{}, ShapeType::sphere, 0.3f, 0.5f, {}}, {{}, ShapeType::capsule, 0.15f, 0.4f, {}}, cylinder(0.2f, 0.3f),
+    return {{{}, ShapeType::box, 0.5f, 0.5f, {0.4f, 0.15f, 0.2f}},
+            {{}, ShapeType::sphere, 0.3f, 0.5f, {}},
+            {{}, ShapeType::capsule, 0.15f, 0.4f, {}},
+            cylinder(0.2f, 0.3f),
             {{}, ShapeType::box, 0.5f, 0.5f, {1.0f, 0.2f, 2.0f}}};
 }
 ShapeDef compound_of(std::vector<CompoundChild> children) {
@@ -51,7 +57,12 @@ ShapeDef compound_of(std::vector<CompoundChild> children) {
     return def;
 }
 const Quat kTurned{0.18257419f, 0.36514837f, 0.54772256f, 0.73029674f};
-ShapeDef mixed_compound() { return compound_of({{0, {{-0.4f, 0.0f, 0.1f}, kTurned}}, {1, {{0.5f, 0.1f, 0.0f}, {}}}, {2, {{0.0f, 0.3f, 0.4f}, kTurned}}, {3, {{0.1f, -0.4f, 0.0f}, {}}}}); }
+ShapeDef mixed_compound() {
+    return compound_of({{0, {{-0.4f, 0.0f, 0.1f}, kTurned}},
+                        {1, {{0.5f, 0.1f, 0.0f}, {}}},
+                        {2, {{0.0f, 0.3f, 0.4f}, kTurned}},
+                        {3, {{0.1f, -0.4f, 0.0f}, {}}}});
+}
 ShapeDef dumbbell() { return compound_of({{1, {{-0.4f, 0.0f, 0.0f}, {}}}, {1, {{0.4f, 0.0f, 0.0f}, {}}}}); }
 
 // ---- one pair
@@ -74,7 +85,16 @@ struct Setting {
     bool fixed(std::uint32_t body) const { return !world.bodies.dynamic(body); }
     GeneralInput input() const {
         const Target target = best_target();
-        return {world.bodies, world.shapes, pairs, which, {}, kDt, kMargin, *broad_kernels_for(target), *polytope_kernels_for(target), *narrow_kernels_for(target)};
+        return {world.bodies,
+                world.shapes,
+                pairs,
+                which,
+                {},
+                kDt,
+                kMargin,
+                *broad_kernels_for(target),
+                *polytope_kernels_for(target),
+                *narrow_kernels_for(target)};
     }
     // Where the bodies are, or on the grid and carried.
     std::vector<Manifold> look(bool on_grid) {
@@ -118,7 +138,9 @@ double deepest_of(const std::vector<Manifold>& manifolds) {
 void Compared::compare(const std::vector<Manifold>& here, const std::vector<Manifold>& carried) {
     deepest.push_back(std::fabs(deepest_of(here) - deepest_of(carried)));
     for (const Manifold& m : here) {
-        const auto same = std::find_if(carried.begin(), carried.end(), [&](const Manifold& o) { return o.child_a == m.child_a && o.child_b == m.child_b; });
+        const auto same = std::find_if(carried.begin(), carried.end(), [&](const Manifold& o) {
+            return o.child_a == m.child_a && o.child_b == m.child_b;
+        });
         for (std::uint32_t i = 0; i < m.count; ++i) {
             const ManifoldPoint& p = m.points[i];
             if (p.depth < -0.95f * kMargin) continue;  // the other may just not have it
@@ -135,8 +157,10 @@ void Compared::compare(const std::vector<Manifold>& here, const std::vector<Mani
 
 }  // namespace
 
-TEST_CASE("what is found on the grid and carried along is what is found where the bodies are, to second order of a cell") {
-    const ShapeDef part{{}, ShapeType::box, 0.5f, 0.5f, {0.3f, 0.2f, 0.2f}}, ball{{}, ShapeType::sphere, 0.3f, 0.5f, {}};
+TEST_CASE(
+    "what is found on the grid and carried along is what is found where the bodies are, to second order of a cell") {
+    const ShapeDef part{{}, ShapeType::box, 0.5f, 0.5f, {0.3f, 0.2f, 0.2f}},
+        ball{{}, ShapeType::sphere, 0.3f, 0.5f, {}};
     struct Case {
         const char* name;
         ShapeDef a, b;
@@ -190,11 +214,13 @@ TEST_CASE("what is found on the grid and carried along is what is found where th
                 setting.world.place(2, {{base.x + way.x * s, base.y + way.y * s, base.z + way.z * s}, qb});
                 (deepest_of(setting.look(false)) > double(deep) ? near : far_off) = mid;
             }
-            if (deepest_of(setting.look(false)) > 0.05) continue;  // from overlapping to nothing at once: past a mesh's rim
+            if (deepest_of(setting.look(false)) > 0.05)
+                continue;  // from overlapping to nothing at once: past a mesh's rim
             sum.compare(setting.look(false), setting.look(true));
         }
         REQUIRE(sum.depth.size() >= static_cast<std::size_t>(wanted));
-        // A few meet along edges that are nearly parallel, where a cell turns the normal by more, or touch another edge from one cell on.
+        // A few meet along edges that are nearly parallel, where a cell turns the normal by more, or touch another edge
+        // from one cell on.
         const bool exact = c.exact;
         CHECK(Compared::most(sum.deepest, 0.98) < (exact ? 1e-7 : 5e-5));
         CHECK(Compared::most(sum.depth, 0.98) < (exact ? 1e-7 : 3e-4));
@@ -213,23 +239,33 @@ enum class Floor { field, plane, hull, boxes };
 ShapeDef block(Vec3 half) {
     ShapeDef def;
     def.type = ShapeType::hull;
-    for (int k = 0; k < 8; ++k) def.points.push_back({(k & 1) != 0 ? half.x : -half.x, (k & 2) != 0 ? half.y : -half.y, (k & 4) != 0 ? half.z : -half.z});
+    for (int k = 0; k < 8; ++k)
+        def.points.push_back(
+            {(k & 1) != 0 ? half.x : -half.x, (k & 2) != 0 ? half.y : -half.y, (k & 4) != 0 ? half.z : -half.z});
     return def;
 }
 // Its top at y = 0.
 void add_floor(WorldDef& def, Floor floor) {
     std::uint32_t shape = 0;
     switch (floor) {
-    case Floor::field: shape = test::add_shape(def, field(9, 0.7f, [](float, float) { return 0.0f; })); break;
-    case Floor::plane: shape = test::add_shape(def, {{}, ShapeType::plane, 0.5f, 0.5f, {}}); break;
-    case Floor::hull: shape = test::add_shape(def, block({3.0f, 0.5f, 3.0f})); break;
-    case Floor::boxes: {
-        const std::uint32_t half = test::add_box_shape(def, {1.5f, 0.5f, 3.0f});
-        shape = test::add_shape(def, compound_of({{half, {{-1.5f, 0.0f, 0.0f}, {}}}, {half, {{1.5f, 0.0f, 0.0f}, {}}}}));
-        break;
+        case Floor::field:
+            shape = test::add_shape(def, field(9, 0.7f, [](float, float) { return 0.0f; }));
+            break;
+        case Floor::plane:
+            shape = test::add_shape(def, {{}, ShapeType::plane, 0.5f, 0.5f, {}});
+            break;
+        case Floor::hull:
+            shape = test::add_shape(def, block({3.0f, 0.5f, 3.0f}));
+            break;
+        case Floor::boxes: {
+            const std::uint32_t half = test::add_box_shape(def, {1.5f, 0.5f, 3.0f});
+            shape = test::add_shape(def,
+                                    compound_of({{half, {{-1.5f, 0.0f, 0.0f}, {}}}, {half, {{1.5f, 0.0f, 0.0f}, {}}}}));
+            break;
+        }
     }
-    }
-    const std::uint32_t body = test::add_body(def, shape, {0.0f, floor == Floor::field || floor == Floor::plane ? 0.0f : -0.5f, 0.0f});
+    const std::uint32_t body =
+        test::add_body(def, shape, {0.0f, floor == Floor::field || floor == Floor::plane ? 0.0f : -0.5f, 0.0f});
     def.bodies[body].type = BodyType::fixed;
 }
 // The feet of a roller that a compound is.
@@ -240,7 +276,8 @@ std::uint32_t add_dumbbell(WorldDef& def, float radius) {
 
 }  // namespace
 
-TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides as fast as without a grid" * doctest::test_suite("quality")) {
+TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides as fast as without a grid" *
+          doctest::test_suite("quality")) {
     constexpr double kSlope = 2e-4, kSeconds = 5.0, kGravity = 10.0;  // reaches 10 mm/s, a third of a cell in a tick
     struct Case {
         const char* name;
@@ -266,9 +303,12 @@ TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides a
                 def.solver.sleep = false;
                 def.materials[0].friction = c.rolls ? 1.0f : 0.0f;
                 if (floor_first) add_floor(def, floor);
-                const std::uint32_t shape = c.def.type == ShapeType::compound ? add_dumbbell(def, 0.2f) : test::add_shape(def, c.def);
-                const Quat lies = c.def.type == ShapeType::cylinder ? Quat{0.70710678f, 0.0f, 0.0f, 0.70710678f} : Quat{};
-                const std::uint32_t body = test::add_body(def, shape, {0.6f, static_cast<float>(c.height), 0.13f}, lies);
+                const std::uint32_t shape =
+                    c.def.type == ShapeType::compound ? add_dumbbell(def, 0.2f) : test::add_shape(def, c.def);
+                const Quat lies =
+                    c.def.type == ShapeType::cylinder ? Quat{0.70710678f, 0.0f, 0.0f, 0.70710678f} : Quat{};
+                const std::uint32_t body =
+                    test::add_body(def, shape, {0.6f, static_cast<float>(c.height), 0.13f}, lies);
                 if (!floor_first) add_floor(def, floor);
                 auto world = test::make_world(def);
                 // Until it has come down onto the floor, and then by what its speed is.
@@ -286,7 +326,8 @@ TEST_CASE("what is slow on a slope of a hundredth of a degree rolls and slides a
     }
 }
 
-TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive nothing, whichever comes first" * doctest::test_suite("quality")) {
+TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive nothing, whichever comes first" *
+          doctest::test_suite("quality")) {
     for (const Floor floor : {Floor::field, Floor::plane, Floor::hull, Floor::boxes}) {
         for (const bool floor_first : {true, false}) {
             CAPTURE(static_cast<int>(floor));
@@ -298,10 +339,15 @@ TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive noth
             std::vector<std::uint32_t> bodies;
             for (int k = 0; k < 9; ++k) {
                 const float x = 0.6f * static_cast<float>(k % 3) - 0.63f, z = 1.3f * static_cast<float>(k / 3) - 1.27f;
-                bodies.push_back(test::add_body(def, k % 2 == 0 ? ball : dumbbell_shape, {x, k % 2 == 0 ? 0.1f : 0.2f, z}, test::exact_turn(0.05f * static_cast<float>(k))));
+                bodies.push_back(test::add_body(def, k % 2 == 0 ? ball : dumbbell_shape,
+                                                {x, k % 2 == 0 ? 0.1f : 0.2f, z},
+                                                test::exact_turn(0.05f * static_cast<float>(k))));
             }
             // A ball on a brick that is smaller than it.
-            const auto add_brick = [&] { def.bodies[test::add_body(def, test::add_shape(def, block({0.2f, 0.1f, 0.15f})), {1.7f, 0.1f, 0.2f})].type = BodyType::fixed; };
+            const auto add_brick = [&] {
+                def.bodies[test::add_body(def, test::add_shape(def, block({0.2f, 0.1f, 0.15f})), {1.7f, 0.1f, 0.2f})]
+                    .type = BodyType::fixed;
+            };
             if (floor_first) add_brick();
             bodies.push_back(test::add_body(def, test::add_sphere_shape(def, 0.5f), {1.71f, 0.7f, 0.22f}));
             if (!floor_first) add_brick();
@@ -312,32 +358,42 @@ TEST_CASE("balls, alone and as feet, that rest on hulls and compounds drive noth
             for (const std::uint32_t body : bodies) before.push_back(test::state_of(*world, body));
             test::run(*world, 900);
             double farthest = 0.0;
-            for (std::size_t i = 0; i < bodies.size(); ++i) farthest = std::max(farthest, far(test::state_of(*world, bodies[i]).pose.position, before[i].pose.position));
+            for (std::size_t i = 0; i < bodies.size(); ++i)
+                farthest =
+                    std::max(farthest, far(test::state_of(*world, bodies[i]).pose.position, before[i].pose.position));
             CHECK(farthest < 1e-4);
         }
     }
 }
 
-TEST_CASE("stools stand on a ball that is ten thousand times as large, whichever comes first" * doctest::test_suite("quality")) {
+TEST_CASE("stools stand on a ball that is ten thousand times as large, whichever comes first" *
+          doctest::test_suite("quality")) {
     for (const bool ball_first : {true, false}) {
         CAPTURE(ball_first);
         WorldDef def;
         def.solver.sleep = false;
-        const auto add_ball = [&] { def.bodies[test::add_body(def, test::add_sphere_shape(def, 4000.0f), {0.0f, -4000.0f, 0.0f})].type = BodyType::fixed; };
+        const auto add_ball = [&] {
+            def.bodies[test::add_body(def, test::add_sphere_shape(def, 4000.0f), {0.0f, -4000.0f, 0.0f})].type =
+                BodyType::fixed;
+        };
         if (ball_first) add_ball();
         std::uint32_t stools[2];
         for (const bool round : {false, true}) {
-            const std::uint32_t foot = round ? test::add_sphere_shape(def, 0.05f) : test::add_box_shape(def, {0.03f, 0.05f, 0.03f});
+            const std::uint32_t foot =
+                round ? test::add_sphere_shape(def, 0.05f) : test::add_box_shape(def, {0.03f, 0.05f, 0.03f});
             std::vector<CompoundChild> feet;
-            for (int k = 0; k < 4; ++k) feet.push_back({foot, {{k % 2 == 0 ? -0.2f : 0.2f, 0.0f, k / 2 == 0 ? -0.2f : 0.2f}, {}}});
-            stools[round ? 1 : 0] = test::add_body(def, test::add_shape(def, compound_of(feet)), {round ? 0.5f : -0.5f, 0.05f, 0.0f}, test::exact_turn(0.001f));
+            for (int k = 0; k < 4; ++k)
+                feet.push_back({foot, {{k % 2 == 0 ? -0.2f : 0.2f, 0.0f, k / 2 == 0 ? -0.2f : 0.2f}, {}}});
+            stools[round ? 1 : 0] = test::add_body(def, test::add_shape(def, compound_of(feet)),
+                                                   {round ? 0.5f : -0.5f, 0.05f, 0.0f}, test::exact_turn(0.001f));
         }
         if (!ball_first) add_ball();
         auto world = test::make_world(def);
         test::run(*world, 120);
         const BodyState before[2] = {test::state_of(*world, stools[0]), test::state_of(*world, stools[1])};
         test::run(*world, 600);
-        for (int k = 0; k < 2; ++k) CHECK(far(test::state_of(*world, stools[k]).pose.position, before[k].pose.position) < 1e-3);
+        for (int k = 0; k < 2; ++k)
+            CHECK(far(test::state_of(*world, stools[k]).pose.position, before[k].pose.position) < 1e-3);
     }
 }
 
@@ -347,7 +403,8 @@ WorldDef heap_on_hills() {
     def.solver.sleep = false;
     const std::uint32_t ground = test::add_body(def, test::add_shape(def, hills()), {0.0f, 0.0f, 0.0f});
     def.bodies[ground].type = BodyType::fixed;
-    std::vector<std::uint32_t> shapes{test::add_shape(def, hull_of(5, 24, {0.3f, 0.25f, 0.2f})), test::add_shape(def, cylinder(0.2f, 0.15f)),
+    std::vector<std::uint32_t> shapes{test::add_shape(def, hull_of(5, 24, {0.3f, 0.25f, 0.2f})),
+                                      test::add_shape(def, cylinder(0.2f, 0.15f)),
                                       test::add_box_shape(def, {0.2f, 0.15f, 0.2f}), test::add_sphere_shape(def, 0.2f),
                                       test::add_capsule_shape(def, 0.12f, 0.2f)};
     ShapeDef compound;
@@ -355,7 +412,9 @@ WorldDef heap_on_hills() {
     compound.children = {{shapes[2], {{-0.25f, 0.0f, 0.0f}, {}}}, {shapes[4], {{0.25f, 0.0f, 0.0f}, {}}}};
     shapes.push_back(test::add_shape(def, compound));
     for (std::uint32_t k = 0; k < 36; ++k)
-        test::add_body(def, shapes[k % shapes.size()], {0.75f * static_cast<float>(k % 6) - 2.0f, 1.2f + 0.02f * static_cast<float>(k % 5), 0.75f * static_cast<float>(k / 6) - 2.0f},
+        test::add_body(def, shapes[k % shapes.size()],
+                       {0.75f * static_cast<float>(k % 6) - 2.0f, 1.2f + 0.02f * static_cast<float>(k % 5),
+                        0.75f * static_cast<float>(k / 6) - 2.0f},
                        test::exact_turn(0.03f * static_cast<float>(k % 9)));
     return def;
 }
@@ -376,7 +435,10 @@ TEST_CASE("what is held of slow pairs changes no bit: straight on, and from a sa
         restored = std::move(fresh);
         for (std::uint32_t body = 1; body < def.bodies.size(); ++body) {
             const BodyState state = test::state_of(*straight, body);
-            slow += far(state.linear_velocity, {}) + 0.3 * far(state.angular_velocity, {}) < 0.25 * ref::kCell_m / double(kDt) ? 1 : 0;
+            slow += far(state.linear_velocity, {}) + 0.3 * far(state.angular_velocity, {}) <
+                            0.25 * ref::kCell_m / double(kDt)
+                        ? 1
+                        : 0;
         }
     }
     CHECK(different == 0);
@@ -400,11 +462,13 @@ TEST_CASE("what is held is found by its pair and its key alone, wherever the las
             if (random.below(4) != 0) now.push_back(i);
         }
         if (random.below(10) == 0) now.clear();
-        const std::uint32_t size = 1 + random.below(16), count = (static_cast<std::uint32_t>(now.size()) + size - 1) / size;
+        const std::uint32_t size = 1 + random.below(16),
+                            count = (static_cast<std::uint32_t>(now.size()) + size - 1) / size;
         held.begin(count);
         for (std::uint32_t c = count; c-- > 0;) {
             const auto pair_of = [](std::uint32_t i) { return Pair{i / 10, 50 + i % 10}; };
-            const auto begin = now.begin() + c * size, end = now.end() - begin < static_cast<std::ptrdiff_t>(size) ? now.end() : begin + size;
+            const auto begin = now.begin() + c * size,
+                       end = now.end() - begin < static_cast<std::ptrdiff_t>(size) ? now.end() : begin + size;
             HeldPairs::Chunk& chunk = held.begin_chunk(c, pair_of(*begin));
             HeldPairs::Walk walk = held.walk(pair_of(*begin));
             for (auto i = begin; i != end; ++i) {
@@ -415,7 +479,8 @@ TEST_CASE("what is held is found by its pair and its key alone, wherever the las
                 const bool should = std::binary_search(last.begin(), last.end(), *i) && *i % 5 != 0;
                 wrong += is != should;
                 wrong += is && known.size() != *i % 3;
-                for (const PairContact& contact : known) wrong += contact.child_a != *i || (*points)[contact.first].feature != *i;
+                for (const PairContact& contact : known)
+                    wrong += contact.child_a != *i || (*points)[contact.first].feature != *i;
                 found += is ? 1 : 0;
                 std::vector<PairContact> contacts(*i % 3);
                 std::vector<PairPoint> of_them(contacts.size());

@@ -1,5 +1,5 @@
-// Guards: the soft-step pipeline on bodies made by hand, without shapes or a world: integration has the analytic answers,
-// joints hold, contacts carry, and every target, worker count and solver object gives the same bits.
+// Guards: the soft-step pipeline on bodies made by hand, without shapes or a world: integration has the analytic
+// answers, joints hold, contacts carry, and every target, worker count and solver object gives the same bits.
 #include <doctest/doctest.h>
 
 #include <algorithm>

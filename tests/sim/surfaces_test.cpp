@@ -1,6 +1,6 @@
-// Guards: what materials ask for beside friction does what can be computed by hand. A running surface carries what lies on it,
-// with friction's force and no more, and does not let it sleep; rolling resistance stops what rolls and holds it on a slope.
-// Scenes without either have the bits that they had: that is what the golden hashes watch.
+// Guards: what materials ask for beside friction does what can be computed by hand. A running surface carries what lies
+// on it, with friction's force and no more, and does not let it sleep; rolling resistance stops what rolls and holds it
+// on a slope. Scenes without either have the bits that they had: that is what the golden hashes watch.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -42,13 +42,16 @@ struct Roller {
         def.materials[0].rolling_resistance = resistance;
         add_ground(def);
         body = add_body(def, add_shape(def, {"", type, radius, 0.4f, {}}), {0.0f, radius, 0.0f});
-        if (type != ShapeType::sphere) def.bodies[body].pose.orientation = {std::sqrt(0.5f), 0.0f, 0.0f, std::sqrt(0.5f)};
+        if (type != ShapeType::sphere)
+            def.bodies[body].pose.orientation = {std::sqrt(0.5f), 0.0f, 0.0f, std::sqrt(0.5f)};
         def.bodies[body].linear_velocity = {2.0f, 0.0f, 0.0f};
         def.bodies[body].angular_velocity = {0.0f, 0.0f, -2.0f / radius};
     }
 };
 
-double speed_of(const BodyState& s) { return std::hypot(s.linear_velocity.x, s.linear_velocity.y, s.linear_velocity.z); }
+double speed_of(const BodyState& s) {
+    return std::hypot(s.linear_velocity.x, s.linear_velocity.y, s.linear_velocity.z);
+}
 double turned(const BodyState& s, Quat from) {  // rad
     const Quat q = s.pose.orientation;
     return 2.0 * std::acos(std::min(1.0f, std::abs(((q.x * from.x + q.y * from.y) + q.z * from.z) + q.w * from.w)));
@@ -241,7 +244,9 @@ TEST_CASE("a heap of what resists rolling comes to rest, and standing barrels st
         CHECK(std::abs(state_of(*world, i + 1).pose.position.x - static_cast<float>(i / 5)) < 0.01);
 }
 
-TEST_CASE("of resistances and radii the larger counts, a compound's by its children, and what does not roll feels none of it") {
+TEST_CASE(
+    "of resistances and radii the larger counts, a compound's by its children, and what does not roll feels none of "
+    "it") {
     const auto slowing = [](float below, float above, bool compound) {
         WorldDef def;
         def.gravity = {0.0f, -10.0f, 0.0f};
@@ -347,12 +352,14 @@ TEST_CASE("a contact's own spring or recovery speed that makes no sense is an er
         return world.ok() ? std::string() : world.error().to_string();
     };
     CHECK(refused(&MaterialDef::contact_frequency_hz, -1.0f).find("contact_frequency_hz") != std::string::npos);
-    CHECK(refused(&MaterialDef::contact_damping_ratio, std::nanf("")).find("contact_damping_ratio") != std::string::npos);
+    CHECK(refused(&MaterialDef::contact_damping_ratio, std::nanf("")).find("contact_damping_ratio") !=
+          std::string::npos);
     CHECK(refused(&MaterialDef::max_recovery_speed_mps, -0.5f).find("max_recovery_speed_mps") != std::string::npos);
     CHECK(refused(&MaterialDef::contact_frequency_hz, 5.0f).empty());
 }
 
-// A push at the foot of a tall plate turns it about its long side and hardly about the other: friction must point against the slip all the same.
+// A push at the foot of a tall plate turns it about its long side and hardly about the other: friction must point
+// against the slip all the same.
 TEST_CASE("a plate that slides askew is braked by mu g against its way, from the first tick on") {
     WorldDef def;
     def.materials[0].friction = 0.3f;

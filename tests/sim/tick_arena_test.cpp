@@ -1,4 +1,5 @@
-// A tick's arena: what is allocated is apart from all else that is, until a reset; lists in it keep what they hold as they grow.
+// A tick's arena: what is allocated is apart from all else that is, until a reset; lists in it keep what they hold as
+// they grow.
 
 #include <doctest/doctest.h>
 
@@ -52,7 +53,9 @@ TEST_CASE("after a reset the same memory is there again, though more than one bl
     CHECK(arena.allocate<std::uint8_t>(50'000) == first);
 }
 
-TEST_CASE("steady ticks allocate where they did, whichever of their parts is the larger and though one is left out now and then") {
+TEST_CASE(
+    "steady ticks allocate where they did, whichever of their parts is the larger and though one is left out now and "
+    "then") {
     for (const bool front : {false, true}) {
         TickArena arena;
         const std::uint8_t *first = nullptr, *second = nullptr;
@@ -81,7 +84,8 @@ TEST_CASE("memory that is no longer needed is given back") {
     CHECK_FALSE(arena.extend(x, 100, 100'000));
 }
 
-TEST_CASE("a list of contacts holds its own when copied, moved or adopted, and what lies elsewhere only as long as that") {
+TEST_CASE(
+    "a list of contacts holds its own when copied, moved or adopted, and what lies elsewhere only as long as that") {
     using sim::ContactList, sim::KeptContact;
     std::vector<KeptContact> elsewhere(5);
     for (std::uint32_t i = 0; i < 5; ++i) elsewhere[i].a = i;

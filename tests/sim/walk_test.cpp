@@ -1,5 +1,6 @@
-// Guards: characters. They go as fast as they are told, stand on slopes, climb and descend stairs, ride platforms, jump once a
-// landing, push what they can and push off from what they stand on; and all of it is the same bits whatever the way.
+// Guards: characters. They go as fast as they are told, stand on slopes, climb and descend stairs, ride platforms, jump
+// once a landing, push what they can and push off from what they stand on; and all of it is the same bits whatever the
+// way.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr float kRadius = 0.3f, kHalf = 0.6f, kFoot = kRadius + kHalf;
 
-// A floor without friction for all, one slot, and a character of 80 kg whose feet stand at `foot`. Channels: x, z, jump.
+// A floor without friction for all, one slot, and a character of 80 kg whose feet stand at `foot`. Channels: x, z,
+// jump.
 struct Setting {
     WorldDef def;
     std::uint32_t hero = 0;
@@ -30,7 +32,8 @@ struct Setting {
         hero = add_character(foot, step_height);
     }
     std::uint32_t add_character(Vec3 foot, float step_height) {
-        const std::uint32_t body = add_body(def, add_capsule_shape(def, kRadius, kHalf), {foot.x, foot.y + kFoot, foot.z});
+        const std::uint32_t body =
+            add_body(def, add_capsule_shape(def, kRadius, kHalf), {foot.x, foot.y + kFoot, foot.z});
         BodyDef& b = def.bodies[body];
         b.material = 1;
         b.mass_kg = 80.0f;
@@ -59,7 +62,8 @@ struct Play {
     std::uint32_t hero;
     float highest = -1e9f, lowest = 1e9f;
 
-    explicit Play(const Setting& stage, Target target = Target::automatic) : world(make_world(stage.def, target)), hero(stage.hero) {
+    explicit Play(const Setting& stage, Target target = Target::automatic)
+        : world(make_world(stage.def, target)), hero(stage.hero) {
         const Command join = command(CommandKind::join);
         world->step(std::span(&join, 1));
     }
@@ -83,7 +87,8 @@ struct Play {
 // A ramp that begins at x = 0, rises along x and is `length` long.
 void add_ramp(Setting& stage, float angle_rad, float length) {
     const float c = std::cos(angle_rad), s = std::sin(angle_rad);
-    stage.add_block({length / 2, 0.5f, 3.0f}, {c * length / 2 + s * 0.5f, s * length / 2 - c * 0.5f, 0.0f}, BodyType::fixed, turn_about_z(angle_rad));
+    stage.add_block({length / 2, 0.5f, 3.0f}, {c * length / 2 + s * 0.5f, s * length / 2 - c * 0.5f, 0.0f},
+                    BodyType::fixed, turn_about_z(angle_rad));
 }
 
 }  // namespace
@@ -103,7 +108,10 @@ TEST_CASE("what a character steps down onto gives way as much in a restored worl
             stage.def.bodies[body].gravity_scale = 0.0f;
         }
         const Vec3 anchor{x, 3.0f, 0.0f};
-        add_joint(stage.def, before, body, BallSocket{before == kNone ? anchor : Vec3{0.25f, 0.0f, 0.0f}, body == kNone ? anchor : Vec3{-0.25f, 0.0f, 0.0f}, {}});
+        add_joint(stage.def, before, body,
+                  BallSocket{before == kNone ? anchor : Vec3{0.25f, 0.0f, 0.0f},
+                             body == kNone ? anchor : Vec3{-0.25f, 0.0f, 0.0f},
+                             {}});
         before = body;
     }
     Play straight(stage), restored(stage);
@@ -171,7 +179,8 @@ TEST_CASE("stairs: up and down whatever the speed, not higher steps than it may,
             CAPTURE(speed);
             Setting stage({-1.5f, 0.0f, 0.0f});
             for (int k = 0; k < 8; ++k)
-                stage.add_block({10.0f, height / 2, 2.0f}, {10.0f + 0.4f * static_cast<float>(k), height * (static_cast<float>(k) + 0.5f), 0.0f});
+                stage.add_block({10.0f, height / 2, 2.0f},
+                                {10.0f + 0.4f * static_cast<float>(k), height * (static_cast<float>(k) + 0.5f), 0.0f});
             Play play(stage);
             const double time_s = 6.0 / (5.0 * static_cast<double>(speed)) + 1.0;
             play.go(time_s, speed);
@@ -234,7 +243,8 @@ TEST_CASE("belts carry it as platforms do, and it walks on them") {
             CAPTURE(walk);
             Setting setting({0.0f, 0.4f, 0.0f});
             setting.def.materials.push_back(setting.def.materials[0]);
-            setting.def.materials.back().surface_velocity = {turned ? 0.0f : 1.0f, 0.0f, turned ? 1.0f : 0.0f};  // along x
+            setting.def.materials.back().surface_velocity = {turned ? 0.0f : 1.0f, 0.0f,
+                                                             turned ? 1.0f : 0.0f};  // along x
             const std::uint32_t belt = setting.add_block({20.0f, 0.2f, 20.0f}, {0.0f, 0.2f, 0.0f}, BodyType::fixed,
                                                          turned ? Quat{0.0f, 0.70710678f, 0.0f, 0.70710678f} : Quat{});
             setting.def.bodies[belt].material = 2;
@@ -254,7 +264,8 @@ TEST_CASE("ground that turns takes it round, and neither in nor out" * doctest::
         float speed_radps, radius_m;
         std::uint32_t substeps;
     };
-    for (const Round round : {Round{0.5f, 0.5f, 4}, Round{1.0f, 2.0f, 4}, Round{-2.0f, 3.0f, 4}, Round{4.0f, 1.0f, 4}, Round{2.0f, 2.0f, 1}, Round{2.0f, 2.0f, 8}}) {
+    for (const Round round : {Round{0.5f, 0.5f, 4}, Round{1.0f, 2.0f, 4}, Round{-2.0f, 3.0f, 4}, Round{4.0f, 1.0f, 4},
+                              Round{2.0f, 2.0f, 1}, Round{2.0f, 2.0f, 8}}) {
         Setting stage({round.radius_m, 1.0f, 0.0f});
         stage.def.substeps = round.substeps;
         const std::uint32_t disc = stage.add_block({6.0f, 0.5f, 6.0f}, {0.0f, 0.5f, 0.0f}, BodyType::kinematic);
@@ -265,7 +276,8 @@ TEST_CASE("ground that turns takes it round, and neither in nor out" * doctest::
         const auto place = [&] {
             const Pose at = state_of(*play.world, disc).pose;
             const Vec3 p = play.foot();
-            const double c = 1.0 - 2.0 * double(at.orientation.y) * at.orientation.y, s = 2.0 * double(at.orientation.y) * at.orientation.w;
+            const double c = 1.0 - 2.0 * double(at.orientation.y) * at.orientation.y,
+                         s = 2.0 * double(at.orientation.y) * at.orientation.w;
             return std::pair(c * p.x - s * p.z, s * p.x + c * p.z);
         };
         const auto [x, z] = place();
@@ -342,7 +354,8 @@ TEST_CASE("what it stands on may be as light as itself, or lighter, or itself a 
             stage.def.actuators.resize(6);
             for (std::size_t k = 3; k < 6; ++k) stage.def.actuators[k].weights = {};
         } else {
-            ground = stage.add_block(kind == 0 ? Vec3{4.0f, 0.3f, 2.0f} : Vec3{0.3f, 0.3f, 0.3f}, {0.0f, 0.3f, 0.0f}, BodyType::dynamic);
+            ground = stage.add_block(kind == 0 ? Vec3{4.0f, 0.3f, 2.0f} : Vec3{0.3f, 0.3f, 0.3f}, {0.0f, 0.3f, 0.0f},
+                                     BodyType::dynamic);
             stage.def.bodies[ground].mass_kg = kind == 0 ? 100.0f : 5.0f;
             stage.def.bodies[ground].material = 1;
         }
@@ -427,7 +440,9 @@ TEST_CASE("a tap of the jump wakes it, wishing keeps it awake, and it may stay i
     CHECK(again.world->restore(saved).ok());
 }
 
-TEST_CASE("steps are as high as it may climb and no higher, below ceilings too, and what it carries does not hide the ground") {
+TEST_CASE(
+    "steps are as high as it may climb and no higher, below ceilings too, and what it carries does not hide the "
+    "ground") {
     for (const float height : {0.28f, 0.33f}) {
         Setting stage({-1.5f, 0.0f, 0.0f});
         stage.add_block({5.0f, height / 2, 2.0f}, {5.0f, height / 2, 0.0f});
@@ -459,16 +474,21 @@ TEST_CASE("characters give the same bits on every target, with any number of wor
     Setting stage;
     for (int k = 0; k < 5; ++k) stage.add_character({static_cast<float>(k) * 1.5f - 3.0f, 0.0f, 2.0f}, 0.3f);
     add_ramp(stage, 0.5f, 4.0f);
-    for (int k = 0; k < 4; ++k) stage.add_block({2.0f, 0.1f, 1.0f}, {-3.0f - 0.4f * static_cast<float>(k), 0.1f + 0.2f * static_cast<float>(k), 0.0f});
-    for (int k = 0; k < 6; ++k) stage.add_block({0.3f, 0.3f, 0.3f}, {static_cast<float>(k) - 3.0f, 0.3f, 4.0f}, BodyType::dynamic);
+    for (int k = 0; k < 4; ++k)
+        stage.add_block({2.0f, 0.1f, 1.0f},
+                        {-3.0f - 0.4f * static_cast<float>(k), 0.1f + 0.2f * static_cast<float>(k), 0.0f});
+    for (int k = 0; k < 6; ++k)
+        stage.add_block({0.3f, 0.3f, 0.3f}, {static_cast<float>(k) - 3.0f, 0.3f, 4.0f}, BodyType::dynamic);
     Lcg random(static_cast<std::uint32_t>(seeded(3)));
     std::vector<std::array<float, 3>> moves;
     for (int n = 0; n < 20; ++n) {
-        const float x = random.between(-1.0f, 1.0f), z = random.between(-1.0f, 1.0f), jump = random.between(-1.5f, 1.0f);
+        const float x = random.between(-1.0f, 1.0f), z = random.between(-1.0f, 1.0f),
+                    jump = random.between(-1.5f, 1.0f);
         moves.push_back({x, z, jump});
     }
     const auto play_all = [&](Play& play, Executor* executor, std::size_t from = 0) {
-        for (std::size_t n = from; n < moves.size(); ++n) play.go(0.25, moves[n][0], moves[n][1], moves[n][2], executor);
+        for (std::size_t n = from; n < moves.size(); ++n)
+            play.go(0.25, moves[n][0], moves[n][1], moves[n][2], executor);
         return play.world->hash();
     };
     Play straight(stage);
@@ -501,5 +521,6 @@ TEST_CASE("what is no character is refused, with the mend") {
     refused([](WorldDef& def) { def.actuators[0].max_force = 0.0f; }, "max_force");
     refused([](WorldDef& def) { def.actuators[1].step_height = 11.0f; }, "step_height");
     refused([](WorldDef& def) { def.actuators[1].max_slope_rad = 1.5f; }, "max_slope_rad");
-    refused([](WorldDef& def) { def.actuators.erase(def.actuators.begin(), def.actuators.begin() + 2); }, "has no walk actuator");
+    refused([](WorldDef& def) { def.actuators.erase(def.actuators.begin(), def.actuators.begin() + 2); },
+            "has no walk actuator");
 }

@@ -117,18 +117,24 @@ TEST_CASE("every malformed definition is an error that names its place") {
     CHECK(contains(with([&](WorldDef& d) { d.gravity.x = nan; }), "gravity"));
     CHECK(contains(with([&](WorldDef& d) { d.solver.slop_m = -1.0f; }), "solver.slop_m"));
     CHECK(contains(with([&](WorldDef& d) { d.materials[0].restitution = 1.5f; }), "materials[0].restitution"));
-    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = -0.1f; }), "materials[0].rolling_resistance"));
-    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = nan; }), "materials[0].rolling_resistance"));
-    CHECK(contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.z = nan; }), "materials[0].surface_velocity"));
-    CHECK(contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.x = 1e6f; }), "materials[0].surface_velocity"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = -0.1f; }),
+                   "materials[0].rolling_resistance"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].rolling_resistance = nan; }),
+                   "materials[0].rolling_resistance"));
+    CHECK(
+        contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.z = nan; }), "materials[0].surface_velocity"));
+    CHECK(contains(with([&](WorldDef& d) { d.materials[0].surface_velocity.x = 1e6f; }),
+                   "materials[0].surface_velocity"));
     CHECK(contains(with([&](WorldDef& d) { d.slots[0].prefab = 3; }), "slots[0].prefab"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].bodies.clear(); }), "prefabs[0].joints[0].body_a"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].bodies[1].shape = 9; }), "prefabs[0].bodies[1].shape"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].body_b = 9; }), "prefabs[0].joints[0].body_b"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].body_b = 0; }), "prefabs[0].joints[0].body_b"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].break_force_n = 0.0f; }), "joints[0].break_force_n"));
-    CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].constraint = OneBodyLinearServo{}; }), "joints[0].body_a"));
-    CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].constraint = BallSocket{}; }), "prefabs[0].actuators[1].joint"));
+    CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].constraint = OneBodyLinearServo{}; }),
+                   "joints[0].body_a"));
+    CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].joints[0].constraint = BallSocket{}; }),
+                   "prefabs[0].actuators[1].joint"));
     const auto with_constraint = [&](const Constraint& constraint) {
         return with([&](WorldDef& d) {
             d.prefabs[0].actuators.clear();
@@ -151,24 +157,34 @@ TEST_CASE("every malformed definition is an error that names its place") {
     CHECK(contains(with_constraint(DistanceLimit{{}, {}, 2.0f, 1.0f, {}}), "min_m"));
     CHECK(contains(with_constraint(Weld{{}, {}, {0, 0, 0, 0}, {}}), "relative_orientation"));
     CHECK(contains(with_constraint(AngularAxisMotor{{0, 0, 0}, 0.0f, {}}), "axis_a"));
-    CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].actuators[0].min = 2.0f; d.prefabs[0].actuators[0].max = 1.0f; }), "actuators[0].min"));
+    CHECK(contains(with([&](WorldDef& d) {
+                       d.prefabs[0].actuators[0].min = 2.0f;
+                       d.prefabs[0].actuators[0].max = 1.0f;
+                   }),
+                   "actuators[0].min"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].actuators[0].direction = {}; }), "actuators[0].direction"));
     CHECK(contains(with([&](WorldDef& d) { d.prefabs[0].actuators[0].weights[2] = nan; }), "actuators[0].weights"));
-    CHECK(contains(with([&](WorldDef& d) { d.actuators.push_back({}); d.actuators[0].kind = ActuatorKind::force; d.actuators[0].body = 0;
-                                           d.actuators[0].slot = 1; }), "actuators[0].slot"));
+    CHECK(contains(with([&](WorldDef& d) {
+                       d.actuators.push_back({});
+                       d.actuators[0].kind = ActuatorKind::force;
+                       d.actuators[0].body = 0;
+                       d.actuators[0].slot = 1;
+                   }),
+                   "actuators[0].slot"));
 }
 
 TEST_CASE("a joined slot gets its prefab, obeys its player, and leaves nothing behind") {
     auto world = made(one_seat());
     const BodyId ball = world->find_body("ball");
-    Command join = command(CommandKind::join), leave = command(CommandKind::leave), control = command(CommandKind::control);
+    Command join = command(CommandKind::join), leave = command(CommandKind::leave),
+            control = command(CommandKind::control);
     join.tag = 77;
-    control.channels[0] = 2.0f;    // clamped to 1
+    control.channels[0] = 2.0f;  // clamped to 1
     control.channels[1] = -1.0f;
     CHECK(world->step(std::array{control}) == StepStatus::ok);
     CHECK(count_events(*world, EventKind::command_rejected, EventCause::slot_empty) == 1);
 
-    world->step(std::array{control, join});   // joins come first whatever the order of arrival
+    world->step(std::array{control, join});  // joins come first whatever the order of arrival
     CHECK(count_events(*world, EventKind::spawned) == 2);
     CHECK(count_events(*world, EventKind::command_rejected) == 0);
     for (const Event& event : world->events()) CHECK(event.tag == 77);
@@ -194,7 +210,7 @@ TEST_CASE("a joined slot gets its prefab, obeys its player, and leaves nothing b
     CHECK(world->stats().joints == 0);
     CHECK_FALSE(world->alive(joints[0].id));
 
-    world->step(std::array{join});            // the same indices, other generations
+    world->step(std::array{join});  // the same indices, other generations
     CHECK(world->events()[0].a.index == cart.index);
     CHECK(world->events()[0].a.generation == cart.generation + 1);
     CHECK_FALSE(world->alive(cart));
@@ -231,11 +247,26 @@ TEST_CASE("a command that cannot be carried out changes nothing and says why") {
     expect(EventCause::out_of_range, CommandKind::control, [](Command& c) { c.slot = 1; });
     expect(EventCause::not_finite, CommandKind::control, [&](Command& c) { c.channels[3] = nan; });
     expect(EventCause::out_of_range, CommandKind::spawn, none);
-    expect(EventCause::not_finite, CommandKind::spawn, [&](Command& c) { c.prefab = 0; c.pose.position.x = nan; });
-    expect(EventCause::too_far, CommandKind::spawn, [&](Command& c) { c.prefab = 0; c.pose.position.x = 4095.0f; });
-    expect(EventCause::out_of_range, CommandKind::spawn, [&](Command& c) { c.prefab = 0; c.pose.orientation = {0, 0, 0, 0}; });
-    expect(EventCause::too_fast, CommandKind::spawn, [&](Command& c) { c.prefab = 0; c.linear.x = 1e9f; });
-    expect(EventCause::turns_too_fast, CommandKind::spawn, [&](Command& c) { c.prefab = 0; c.angular.x = 1e9f; });
+    expect(EventCause::not_finite, CommandKind::spawn, [&](Command& c) {
+        c.prefab = 0;
+        c.pose.position.x = nan;
+    });
+    expect(EventCause::too_far, CommandKind::spawn, [&](Command& c) {
+        c.prefab = 0;
+        c.pose.position.x = 4095.0f;
+    });
+    expect(EventCause::out_of_range, CommandKind::spawn, [&](Command& c) {
+        c.prefab = 0;
+        c.pose.orientation = {0, 0, 0, 0};
+    });
+    expect(EventCause::too_fast, CommandKind::spawn, [&](Command& c) {
+        c.prefab = 0;
+        c.linear.x = 1e9f;
+    });
+    expect(EventCause::turns_too_fast, CommandKind::spawn, [&](Command& c) {
+        c.prefab = 0;
+        c.angular.x = 1e9f;
+    });
     expect(EventCause::stale_id, CommandKind::despawn, [](Command& c) { c.body.generation = 5; });
     expect(EventCause::stale_id, CommandKind::despawn, [](Command& c) { c.body = {}; });
     expect(EventCause::wrong_kind, CommandKind::despawn, [](Command& c) { c.body = {0, 0}; });

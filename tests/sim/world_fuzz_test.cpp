@@ -1,8 +1,9 @@
-// Guards: nothing that commands can order brings a world down. Small worlds of every shape and joint, shapes of any size and quality
-// that a definition may hold among them, are driven by random orders, sound and unsound: whatever they do, each body stays finite and
-// within the world or is quarantined, every tick's hash is the same on every target and thread count, a save restored elsewhere on
-// the way goes on with the same bits, and so does a world that goes back to a checkpoint and takes the same orders again, whatever
-// it did in between. Queries of every kind, of the present and of ticks before, change nothing, and have the same answers everywhere.
+// Guards: nothing that commands can order brings a world down. Small worlds of every shape and joint, shapes of any
+// size and quality that a definition may hold among them, are driven by random orders, sound and unsound: whatever they
+// do, each body stays finite and within the world or is quarantined, every tick's hash is the same on every target and
+// thread count, a save restored elsewhere on the way goes on with the same bits, and so does a world that goes back to
+// a checkpoint and takes the same orders again, whatever it did in between. Queries of every kind, of the present and
+// of ticks before, change nothing, and have the same answers everywhere.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -29,7 +30,8 @@ int ticks_wanted() { return test_seed() == 1 ? sampled(20'000) : 100'000; }
 class Chance {
   public:
     // Mixed first: states that lie one step apart would give neighbouring seeds the same numbers, one place on.
-    explicit Chance(std::uint64_t seed) : state_(mixed(seed + 0x9e37'79b9'7f4a'7c15u)), lcg_(static_cast<std::uint32_t>(next())) {}
+    explicit Chance(std::uint64_t seed)
+        : state_(mixed(seed + 0x9e37'79b9'7f4a'7c15u)), lcg_(static_cast<std::uint32_t>(next())) {}
     std::uint64_t next() { return mixed(state_ += 0x9e37'79b9'7f4a'7c15u); }
     static std::uint64_t mixed(std::uint64_t z) {
         z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
@@ -182,8 +184,10 @@ std::vector<ShapeDef> some_shapes(Chance& chance) {
     ShapeDef& compound = add(ShapeType::compound);
     for (std::uint32_t k = 2 + chance.below(4); k > 0; --k) {
         const Vec3 at = chance.vector(0.6f);
-        if (laid) compound.children.push_back({2, {{2.0f * brick.x * static_cast<float>(k), 0.0f, at.z}, {}}});
-        else compound.children.push_back({1 + chance.below(5), {at, chance.turn()}});
+        if (laid)
+            compound.children.push_back({2, {{2.0f * brick.x * static_cast<float>(k), 0.0f, at.z}, {}}});
+        else
+            compound.children.push_back({1 + chance.below(5), {at, chance.turn()}});
     }
     return shapes;
 }
@@ -202,12 +206,16 @@ ShapeDef wild_shape(Chance& chance, std::size_t earlier) {
     const float wide = size();
     switch (def.type) {
         case ShapeType::hull: {
-            for (std::uint32_t k = 3 + chance.below(chance.one_in(20) ? 300 : 30); k > 0; --k) def.points.push_back(chance.vector(wide));
-            const std::uint32_t kind = chance.below(4);  // round, flat, nearly flat, or on a lattice: many in one plane, and the same again
+            for (std::uint32_t k = 3 + chance.below(chance.one_in(20) ? 300 : 30); k > 0; --k)
+                def.points.push_back(chance.vector(wide));
+            const std::uint32_t kind =
+                chance.below(4);  // round, flat, nearly flat, or on a lattice: many in one plane, and the same again
             const float flat = kind == 1 ? 0.0f : kind == 2 ? chance.magnitude(-8, 0) : 1.0f;
             for (Vec3& p : def.points) {
                 p.y *= flat;
-                if (kind == 3) p = {std::rint(p.x / wide * 2.0f) * wide, std::rint(p.y / wide * 2.0f) * wide, std::rint(p.z / wide) * wide};
+                if (kind == 3)
+                    p = {std::rint(p.x / wide * 2.0f) * wide, std::rint(p.y / wide * 2.0f) * wide,
+                         std::rint(p.z / wide) * wide};
             }
             for (std::uint32_t k = chance.below(6); k > 0; --k) {
                 Vec3 p = def.points[chance.below(def.points.size())];
@@ -223,7 +231,8 @@ ShapeDef wild_shape(Chance& chance, std::size_t earlier) {
             const std::uint32_t count = 3 + chance.below(10);
             for (std::uint32_t k = 0; k < count; ++k) def.points.push_back(chance.vector(wide));
             for (std::uint32_t k = 1 + chance.below(14); k > 0; --k) {
-                const std::uint32_t a = chance.below(count), b = (a + 1 + chance.below(count - 1)) % count, c = chance.below(count);
+                const std::uint32_t a = chance.below(count), b = (a + 1 + chance.below(count - 1)) % count,
+                                    c = chance.below(count);
                 if ((c == a || c == b) && !chance.one_in(50)) continue;
                 def.indices.insert(def.indices.end(), {a, b, c});
                 if (chance.one_in(8)) def.indices.insert(def.indices.end(), {a, c, b});  // its back
@@ -247,7 +256,8 @@ ShapeDef wild_shape(Chance& chance, std::size_t earlier) {
             }
             break;
         }
-        default: break;
+        default:
+            break;
     }
     return def;
 }
@@ -255,8 +265,10 @@ std::uint32_t add_wild_shapes(Chance& chance, std::vector<ShapeDef>& shapes) {
     std::uint32_t refused = 0;
     for (std::uint32_t k = chance.below(7); k > 0; --k) {
         const ShapeDef def = wild_shape(chance, shapes.size());
-        if (shape_centre(def, shapes).ok()) shapes.push_back(def);
-        else ++refused;
+        if (shape_centre(def, shapes).ok())
+            shapes.push_back(def);
+        else
+            ++refused;
     }
     return refused;
 }
@@ -280,7 +292,9 @@ BodyDef some_body(Chance& chance, float spread) {
     if (chance.one_in(10)) body.can_sleep = false;
     if (chance.one_in(10)) body.sensor = body.shape != kNone;
     const std::uint32_t mode = chance.below(6);
-    body.collision_mode = mode == 0 ? CollisionMode::continuous : mode <= 2 ? CollisionMode::passive : CollisionMode::discrete;
+    body.collision_mode = mode == 0   ? CollisionMode::continuous
+                          : mode <= 2 ? CollisionMode::passive
+                                      : CollisionMode::discrete;
     if (chance.one_in(10)) body.mask = 0;
     return body;
 }
@@ -296,7 +310,8 @@ bool wild_body(Chance& chance, const WorldDef& def, std::uint32_t first_wild, fl
     body.type = hollow && !chance.one_in(20) ? static_cast<BodyType>(chance.below(2))
                 : chance.one_in(4)           ? static_cast<BodyType>(chance.below(3))
                                              : BodyType::dynamic;
-    if (chance.one_in(2)) body.mass_kg = chance.one_in(4) ? (chance.one_in(2) ? 1e-6f : 1e12f) : chance.magnitude(-6, 7);
+    if (chance.one_in(2))
+        body.mass_kg = chance.one_in(4) ? (chance.one_in(2) ? 1e-6f : 1e12f) : chance.magnitude(-6, 7);
     WorldDef alone;
     alone.shapes = def.shapes, alone.materials = def.materials;
     alone.bodies = {body};
@@ -305,7 +320,8 @@ bool wild_body(Chance& chance, const WorldDef& def, std::uint32_t first_wild, fl
 
 // Different bodies, as many as the constraint takes; false where there are too few.
 template <class T>
-bool some_bodies(Chance& chance, const Constraint& constraint, const std::vector<T>& from, T (&out)[4], bool (&taken)[4]) {
+bool some_bodies(Chance& chance, const Constraint& constraint, const std::vector<T>& from, T (&out)[4],
+                 bool (&taken)[4]) {
     const auto all = bodies_taken(constraint);
     if (from.size() < 4) return false;
     for (std::size_t k = 0; k < 4; ++k) {
@@ -320,7 +336,8 @@ bool some_bodies(Chance& chance, const Constraint& constraint, const std::vector
     return true;
 }
 
-void add_some_joints(Chance& chance, std::size_t count, const std::vector<BodyDef>& bodies, std::vector<JointDef>& joints) {
+void add_some_joints(Chance& chance, std::size_t count, const std::vector<BodyDef>& bodies,
+                     std::vector<JointDef>& joints) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < bodies.size(); ++i) all.push_back(i);
     for (; count > 0; --count) {
@@ -380,7 +397,8 @@ void add_some_character(Chance& chance, WorldDef& def) {
     def.bodies.push_back(body);
 }
 
-// A chain of ball sockets, that rigs have something to take: of beads that nothing touches, or of anything among the other bodies.
+// A chain of ball sockets, that rigs have something to take: of beads that nothing touches, or of anything among the
+// other bodies.
 void add_some_chain(Chance& chance, WorldDef& def) {
     const bool beads = chance.one_in(2);
     std::uint32_t before = kNone;
@@ -395,7 +413,8 @@ void add_some_chain(Chance& chance, WorldDef& def) {
         def.bodies.push_back(body);
         const auto index = static_cast<std::uint32_t>(def.bodies.size() - 1);
         if (before != kNone || chance.one_in(2)) {
-            const Vec3 left{-0.3f, 0.0f, 0.0f}, right = before == kNone ? Vec3{-0.3f, 7.0f, 3.0f} : Vec3{0.3f, 0.0f, 0.0f};
+            const Vec3 left{-0.3f, 0.0f, 0.0f},
+                right = before == kNone ? Vec3{-0.3f, 7.0f, 3.0f} : Vec3{0.3f, 0.0f, 0.0f};
             BallSocket ball;
             JointDef joint;
             const bool turned = before != kNone && chance.one_in(4);
@@ -414,7 +433,8 @@ void add_some_chain(Chance& chance, WorldDef& def) {
     def.solver.rig_compliance = chance.magnitude(-6, 0);
     def.solver.coupling_iterations = 1 + chance.below(5);
     if (def.bodies.back().type == BodyType::dynamic && chance.one_in(2))
-        def.rigs.push_back({"named", {static_cast<std::uint32_t>(def.bodies.size() - 1)}, RigSolver::direct, chance.magnitude(-6, 0)});
+        def.rigs.push_back(
+            {"named", {static_cast<std::uint32_t>(def.bodies.size() - 1)}, RigSolver::direct, chance.magnitude(-6, 0)});
 }
 
 WorldDef some_world(Chance& chance, std::uint32_t& refused_shapes) {
@@ -428,13 +448,15 @@ WorldDef some_world(Chance& chance, std::uint32_t& refused_shapes) {
         def.solver.sleep_time_s = chance.between(0.0f, 0.2f), def.solver.sleep_speed_mps = chance.between(0.0f, 0.5f);
     if (chance.one_in(8)) def.solver.slop_m = 0.005f, def.solver.max_recovery_speed_mps = chance.magnitude(-2, 4);
     if (chance.one_in(8))
-        def.solver.joint_frequency_hz = chance.magnitude(-1, 4), def.solver.joint_damping_ratio = chance.magnitude(-2, 3);
+        def.solver.joint_frequency_hz = chance.magnitude(-1, 4),
+        def.solver.joint_damping_ratio = chance.magnitude(-2, 3);
     if (chance.one_in(8))
-        def.solver.contact_frequency_hz = chance.magnitude(-1, 4), def.solver.contact_damping_ratio = chance.magnitude(-2, 3);
+        def.solver.contact_frequency_hz = chance.magnitude(-1, 4),
+        def.solver.contact_damping_ratio = chance.magnitude(-2, 3);
     if (chance.one_in(8)) def.solver.joint_recovery_speed = chance.one_in(3) ? 0.0f : chance.magnitude(-3, 8);
     if (chance.one_in(8)) def.solver.speculative_margin_m = chance.one_in(2) ? 0.0f : chance.magnitude(-4, 1);
-    def.materials.push_back(
-        {"odd", chance.one_in(3) ? 0.0f : chance.magnitude(-2, 3), chance.between(0.0f, 1.0f), chance.magnitude(-2, 6)});
+    def.materials.push_back({"odd", chance.one_in(3) ? 0.0f : chance.magnitude(-2, 3), chance.between(0.0f, 1.0f),
+                             chance.magnitude(-2, 6)});
     for (MaterialDef& material : def.materials) {
         if (chance.one_in(4)) material.rolling_resistance = chance.magnitude(-3, 2);
         if (chance.one_in(4)) material.surface_velocity = chance.vector(chance.magnitude(-4, 2));
@@ -450,7 +472,8 @@ WorldDef some_world(Chance& chance, std::uint32_t& refused_shapes) {
     for (std::uint32_t n = 4 + chance.below(5); n > 0; --n) {
         def.bodies.push_back(some_body(chance, chance.one_in(8) ? 0.0f : 2.0f));
         if (chance.one_in(3)) def.bodies.back().material = 1;
-        if (BodyDef wild; chance.one_in(4) && wild_body(chance, def, first_wild, 2.0f, wild)) def.bodies.push_back(wild);
+        if (BodyDef wild; chance.one_in(4) && wild_body(chance, def, first_wild, 2.0f, wild))
+            def.bodies.push_back(wild);
     }
     add_some_joints(chance, chance.below(8), def.bodies, def.joints);
     if (chance.one_in(2)) add_some_chain(chance, def);
@@ -574,7 +597,8 @@ Questions some_questions(Chance& chance, const World& world, const World& other,
         query.mode = static_cast<HitMode>(chance.below(3));
         if (chance.one_in(4)) query.filter.types = static_cast<std::uint8_t>(chance.below(16));
         if (chance.one_in(8)) query.filter.mask = chance.below(4), query.filter.category = chance.below(4);
-        if (chance.one_in(4) && !known.bodies.empty()) query.filter.ignore = known.bodies[chance.below(known.bodies.size())];
+        if (chance.one_in(4) && !known.bodies.empty())
+            query.filter.ignore = known.bodies[chance.below(known.bodies.size())];
         if (chance.one_in(2)) query.tick = high + chance.below(now - high + 1);
         if (chance.one_in(16)) query.tick = chance.one_in(2) ? now + 1 + chance.below(3) : low == 0 ? now + 9 : low - 1;
     };
@@ -623,13 +647,17 @@ struct Answers {
         if ((status == QueryStatus::hit) == all.empty()) fault = "a status that its hits belie";
         hits += all.size();
         for (const QueryHit& h : all) {
-            put(h.body), put(h.child), put(h.inside), put(h.despawned), put(h.distance), put(h.fraction), put(h.point), put(h.normal);
+            put(h.body), put(h.child), put(h.inside), put(h.despawned), put(h.distance), put(h.fraction), put(h.point),
+                put(h.normal);
             const double n = std::hypot(double(h.normal.x), double(h.normal.y), double(h.normal.z));
             constexpr float kFar = 1e6f;
-            if (!(std::abs(h.distance) < kFar && h.fraction >= 0.0f && h.fraction <= 1.0f)) fault = "a distance that is none";
-            if (!(std::abs(h.point.x) < kFar && std::abs(h.point.y) < kFar && std::abs(h.point.z) < kFar)) fault = "a point out of bounds";
+            if (!(std::abs(h.distance) < kFar && h.fraction >= 0.0f && h.fraction <= 1.0f))
+                fault = "a distance that is none";
+            if (!(std::abs(h.point.x) < kFar && std::abs(h.point.y) < kFar && std::abs(h.point.z) < kFar))
+                fault = "a point out of bounds";
             if (!(n == 0.0 || std::abs(n - 1.0) < 1e-5)) fault = "a normal that is not unit";
-            if (h.despawned == world.alive(h.body)) fault = "a body that is told dead and lives, or the other way round";
+            if (h.despawned == world.alive(h.body))
+                fault = "a body that is told dead and lives, or the other way round";
         }
     }
 };
@@ -704,7 +732,8 @@ struct Mark {
         if (world.hash() != hashes[0]) return "a hash differs after going back";
         for (std::size_t k = 0; k < orders.size(); ++k) {
             world.step(orders[k], executor);
-            if (world.hash() != hashes[k + 1]) return "a hash differs " + std::to_string(k + 1) + " ticks after going back";
+            if (world.hash() != hashes[k + 1])
+                return "a hash differs " + std::to_string(k + 1) + " ticks after going back";
         }
         return {};
     }
@@ -750,11 +779,13 @@ std::string drive(std::uint64_t seed, Tally& tally) {
         known.read(*reference, chance);
         std::vector<Command> orders;
         const bool pause = calm && !chance.one_in(20);
-        for (std::uint32_t k = pause ? 0 : chance.below(2 * busy); k > 0; --k) orders.push_back(some_order(chance, known));
+        for (std::uint32_t k = pause ? 0 : chance.below(2 * busy); k > 0; --k)
+            orders.push_back(some_order(chance, known));
         tally.orders += orders.size();
         const StepStatus status = reference->step(orders);
         const std::uint32_t threads = 1 + chance.below(3);
-        if (other->step(orders, threads == 1 ? nullptr : &pools[threads - 2]) != status) return "steps end differently" + at();
+        if (other->step(orders, threads == 1 ? nullptr : &pools[threads - 2]) != status)
+            return "steps end differently" + at();
         if (status != StepStatus::ok) return "a step was not taken" + at();
         const HashTree is = other->hash(), wanted = reference->hash();
         for (std::size_t leaf = 0; leaf < kSubsystemCount; ++leaf) {
@@ -769,14 +800,16 @@ std::string drive(std::uint64_t seed, Tally& tally) {
             tally.asked += 4 * q.rays.size(), tally.hits += answers.hits;
             if (!answers.fault.empty()) return "a query has " + answers.fault + at();
             if (other->hash() != wanted) return "a query changed the hash" + at();
-            if (chance.one_in(2) && ask_one_by_one(*other, q).bytes != answers.bytes) return "a batch has other answers" + at();
+            if (chance.one_in(2) && ask_one_by_one(*other, q).bytes != answers.bytes)
+                return "a batch has other answers" + at();
             if (!chance.one_in(4) && ask(*reference, q, nullptr).bytes != answers.bytes) return "answers differ" + at();
             if (reference->hash() != wanted) return "a query changed the reference's hash" + at();
         }
         if (chance.one_in(25)) {
             World& back = chance.one_in(4) ? *reference : *other;
             if (const std::string fault = mark.retrace(back, chance, known, some_pool); !fault.empty())
-                return fault + (&back == other.get() ? at() : " at tick " + std::to_string(n + 1) + " on the reference");
+                return fault +
+                       (&back == other.get() ? at() : " at tick " + std::to_string(n + 1) + " on the reference");
             ++tally.rolled_back;
         }
         if (chance.one_in(marks)) mark.take(chance.one_in(2) ? *reference : *other);
@@ -798,7 +831,9 @@ std::string drive(std::uint64_t seed, Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("random orders leave small worlds finite, equal on all targets and threads, restorable at any tick and unmoved by queries") {
+TEST_CASE(
+    "random orders leave small worlds finite, equal on all targets and threads, restorable at any tick and unmoved by "
+    "queries") {
     Tally tally;
     const std::uint64_t first = seeded(7'000'000);
     std::uint64_t world = 0;
@@ -807,11 +842,12 @@ TEST_CASE("random orders leave small worlds finite, equal on all targets and thr
         CHECK_MESSAGE(fault.empty(), "world of seed " << first + world << ": " << fault);
         if (!fault.empty()) tally.ticks += kTicksPerWorld;
     }
-    MESSAGE("seeds " << first << " to " << first + world - 1 << ": " << tally.ticks << " ticks, " << tally.orders << " orders, "
-                     << tally.rejected << " rejected, " << tally.made_joints << " joints made, " << tally.saves << " saves, "
-                     << tally.quarantined << " quarantined, " << tally.slept << " body ticks asleep, " << tally.refused_worlds
-                     << " definitions and " << tally.refused_shapes << " shapes refused, " << tally.broken << " joints broken, "
-                     << tally.rolled_back << " ways back, " << tally.asked << " queries with " << tally.hits << " hits");
+    MESSAGE("seeds " << first << " to " << first + world - 1 << ": " << tally.ticks << " ticks, " << tally.orders
+                     << " orders, " << tally.rejected << " rejected, " << tally.made_joints << " joints made, "
+                     << tally.saves << " saves, " << tally.quarantined << " quarantined, " << tally.slept
+                     << " body ticks asleep, " << tally.refused_worlds << " definitions and " << tally.refused_shapes
+                     << " shapes refused, " << tally.broken << " joints broken, " << tally.rolled_back << " ways back, "
+                     << tally.asked << " queries with " << tally.hits << " hits");
     CHECK(tally.orders > static_cast<std::size_t>(tally.ticks) / 2);
     CHECK(tally.rejected < 2 * tally.orders / 3);
     CHECK(tally.made_joints > tally.orders / 30);
@@ -819,6 +855,7 @@ TEST_CASE("random orders leave small worlds finite, equal on all targets and thr
     CHECK(tally.rolled_back > tally.ticks / 50);
     CHECK(tally.asked > static_cast<std::size_t>(tally.ticks) / 2);
     CHECK(tally.hits > tally.asked / 4);
-    if (sampled(20) == 20) CHECK(tally.slept > static_cast<std::size_t>(tally.ticks) / 200);  // few of the worlds sleep at all
+    if (sampled(20) == 20)
+        CHECK(tally.slept > static_cast<std::size_t>(tally.ticks) / 200);  // few of the worlds sleep at all
     CHECK(tally.refused_worlds < static_cast<int>(world) / 4);
 }

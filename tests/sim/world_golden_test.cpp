@@ -1,13 +1,13 @@
-// Golden hashes: the root of chosen scenes at chosen ticks, lines of `tick hash`. Every target and thread count must reach
-// them, and so must every later build that calls itself the same engine version.
+// Golden hashes: the root of chosen scenes at chosen ticks, lines of `tick hash`. Every target and thread count must
+// reach them, and so must every later build that calls itself the same engine version.
 #include <doctest/doctest.h>
 
 #include <iomanip>
 #include <sstream>
 
 #include "server/room/thread_pool.h"
-#include "tests/support/seed.h"
 #include "tests/support/golden.h"
+#include "tests/support/seed.h"
 #include "tests/support/varied_world.h"
 
 using namespace orrery::sim;
@@ -22,7 +22,9 @@ WorldDef wall_and_ball() {
     const auto box = add_box_shape(def, {0.5f, 0.25f, 0.25f});
     for (int i = 0; i < 60; ++i) {
         const int row = i / 10;
-        add_body(def, box, {static_cast<float>(i % 10) * 1.01f + (row % 2 == 0 ? 0.0f : 0.5f), 0.25f + 0.5f * static_cast<float>(row), 0.0f});
+        add_body(def, box,
+                 {static_cast<float>(i % 10) * 1.01f + (row % 2 == 0 ? 0.0f : 0.5f),
+                  0.25f + 0.5f * static_cast<float>(row), 0.0f});
     }
     const auto ball = add_body(def, add_sphere_shape(def, 0.4f), {5.0f, 1.5f, -8.0f});
     def.bodies[ball].linear_velocity = {0.5f, 2.0f, 20.0f};
@@ -39,13 +41,16 @@ WorldDef swinging_chain() {
     std::uint32_t before = kNone;
     for (int i = 0; i < 16; ++i) {
         const auto body = add_body(def, i % 2 == 0 ? bead : link, {0.5f * static_cast<float>(i), 6.0f, 0.0f});
-        add_joint(def, before, body, BallSocket{before == kNone ? Vec3{-0.25f, 6.0f, 0.0f} : Vec3{0.25f, 0.0f, 0.0f}, {-0.25f, 0.0f, 0.0f}, {}});
+        add_joint(
+            def, before, body,
+            BallSocket{before == kNone ? Vec3{-0.25f, 6.0f, 0.0f} : Vec3{0.25f, 0.0f, 0.0f}, {-0.25f, 0.0f, 0.0f}, {}});
         before = body;
     }
     return def;
 }
 
-// A belt that carries a heap of all that rolls and does not against a wall, on ground that resists rolling; some roll off it.
+// A belt that carries a heap of all that rolls and does not against a wall, on ground that resists rolling; some roll
+// off it.
 WorldDef belt_and_rollers() {
     WorldDef def;
     def.materials[0].rolling_resistance = 0.03f;
@@ -56,12 +61,14 @@ WorldDef belt_and_rollers() {
     slow_skin.restitution = 0.3f;
     def.materials.insert(def.materials.end(), {belt, slow_skin});
     add_ground(def);
-    const auto conveyor = add_body(def, add_box_shape(def, {4.0f, 0.25f, 1.5f}), {0.0f, 0.25f, 0.0f}, exact_turn(0.01f));
+    const auto conveyor =
+        add_body(def, add_box_shape(def, {4.0f, 0.25f, 1.5f}), {0.0f, 0.25f, 0.0f}, exact_turn(0.01f));
     const auto wall = add_body(def, add_box_shape(def, {0.25f, 1.0f, 1.0f}), {3.5f, 1.0f, 0.0f});
     def.bodies[conveyor].type = def.bodies[wall].type = BodyType::fixed;
     def.bodies[conveyor].material = 1;
     const auto ball = add_sphere_shape(def, 0.3f), pill = add_capsule_shape(def, 0.2f, 0.2f),
-               box = add_box_shape(def, {0.3f, 0.2f, 0.25f}), log = add_shape(def, {"", ShapeType::cylinder, 0.25f, 0.3f, {}});
+               box = add_box_shape(def, {0.3f, 0.2f, 0.25f}),
+               log = add_shape(def, {"", ShapeType::cylinder, 0.25f, 0.3f, {}});
     ShapeDef pair;
     pair.type = ShapeType::compound;
     pair.children = {{ball, {{-0.3f, 0.0f, 0.0f}, {}}}, {box, {{0.3f, 0.0f, 0.0f}, {}}}};
@@ -91,8 +98,10 @@ WorldDef nets_and_hub() {
             const float x = kGap * static_cast<float>(k % 7), z = kGap * static_cast<float>(k / 7);
             const auto here = add_body(def, bead, {x, rods ? 0.6f : 0.0f, z});
             const auto hold = [&](std::uint32_t to, Vec3 half) {
-                if (rods) add_joint(def, to, here, DistanceLimit{{}, {}, kGap, kGap, {}});
-                else add_joint(def, to, here, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
+                if (rods)
+                    add_joint(def, to, here, DistanceLimit{{}, {}, kGap, kGap, {}});
+                else
+                    add_joint(def, to, here, BallSocket{half, {-half.x, 0.0f, -half.z}, {}});
             };
             if (k % 7 > 0) hold(here - 1, {kGap / 2, 0.0f, 0.0f});
             if (k >= 7) hold(here - 7, {0.0f, 0.0f, kGap / 2});
@@ -102,7 +111,8 @@ WorldDef nets_and_hub() {
     const auto hub = add_body(def, bead, {5.0f, 0.0f, 0.0f});
     for (std::uint32_t k = 0; k < 20; ++k) {
         const float x = 0.3f * static_cast<float>(k % 5) - 0.6f, z = 0.3f * static_cast<float>(k / 5) - 0.45f;
-        const auto spoke = add_body(def, bead, {5.0f + x, 0.4f, z}), hook = add_body(def, bead, {5.0f + x, 1.0f, 2.0f * z});
+        const auto spoke = add_body(def, bead, {5.0f + x, 0.4f, z}),
+                   hook = add_body(def, bead, {5.0f + x, 1.0f, 2.0f * z});
         def.bodies[hook].type = BodyType::fixed;
         def.bodies[hook].mask = def.bodies[spoke].mask = 0;
         add_joint(def, hub, spoke, BallSocket{{}, {-x, -0.4f, -z}, k % 3 == 0 ? Spring{6.0f, 0.7f} : Spring{}});
@@ -139,8 +149,8 @@ WorldDef limits_and_modes() {
     return def;
 }
 
-// A plate that lies on more balls than there are colours, hard ones, ones that bounce and ones that roll heavily in turn: what overflows
-// is of several kinds.
+// A plate that lies on more balls than there are colours, hard ones, ones that bounce and ones that roll heavily in
+// turn: what overflows is of several kinds.
 WorldDef crowded_plate() {
     WorldDef def;
     MaterialDef bouncy, heavy;
@@ -150,17 +160,19 @@ WorldDef crowded_plate() {
     add_ground(def);
     const auto ball = add_sphere_shape(def, 0.25f);
     for (std::uint32_t k = 0; k < 144; ++k) {
-        const auto body = add_body(def, ball, {0.6f * static_cast<float>(k % 12) - 3.3f, 0.26f, 0.6f * static_cast<float>(k / 12) - 3.3f});
+        const auto body = add_body(
+            def, ball, {0.6f * static_cast<float>(k % 12) - 3.3f, 0.26f, 0.6f * static_cast<float>(k / 12) - 3.3f});
         def.bodies[body].material = k % 3;
-        def.bodies[body].linear_velocity = {0.1f * static_cast<float>(k % 5) - 0.2f, 0.0f, 0.05f * static_cast<float>(k % 7) - 0.15f};
+        def.bodies[body].linear_velocity = {0.1f * static_cast<float>(k % 5) - 0.2f, 0.0f,
+                                            0.05f * static_cast<float>(k % 7) - 0.15f};
     }
     const auto plate = add_body(def, add_box_shape(def, {3.6f, 0.1f, 3.6f}), {0.0f, 0.7f, 0.0f});
     def.bodies[plate].linear_velocity = {0.0f, -3.0f, 0.0f};
     return def;
 }
 
-// Tetrahedra that are turned inside out, triangles that are to grow, some of them of bodies of very different masses: their recovery is
-// at its bound.
+// Tetrahedra that are turned inside out, triangles that are to grow, some of them of bodies of very different masses:
+// their recovery is at its bound.
 WorldDef areas_and_volumes() {
     WorldDef def;
     add_ground(def);
@@ -169,8 +181,12 @@ WorldDef areas_and_volumes() {
     lead.density_kgpm3 = 50'000.0f;
     def.materials.push_back(lead);
     for (std::uint32_t k = 0; k < 12; ++k) {
-        const float x = 2.5f * static_cast<float>(k % 4) - 4.0f, z = 2.5f * static_cast<float>(k / 4) - 2.5f, edge = 0.5f + 0.1f * static_cast<float>(k);
-        const Vec3 corner[] = {{x, 1.0f, z}, {x + edge, 1.0f, z}, {x + 0.2f * edge, 1.0f, z - edge}, {x + 0.1f * edge, 1.0f + 0.9f * edge, z}};
+        const float x = 2.5f * static_cast<float>(k % 4) - 4.0f, z = 2.5f * static_cast<float>(k / 4) - 2.5f,
+                    edge = 0.5f + 0.1f * static_cast<float>(k);
+        const Vec3 corner[] = {{x, 1.0f, z},
+                               {x + edge, 1.0f, z},
+                               {x + 0.2f * edge, 1.0f, z - edge},
+                               {x + 0.1f * edge, 1.0f + 0.9f * edge, z}};
         std::uint32_t id[4] = {};
         const bool volume = k % 3 != 2;
         for (std::uint32_t i = 0; i < (volume ? 4u : 3u); ++i) id[i] = add_body(def, bead, corner[i]);
@@ -178,8 +194,10 @@ WorldDef areas_and_volumes() {
         const float most = k % 4 == 3 ? 0.7f : 0.0f;
         JointDef joint;
         joint.body_a = id[0], joint.body_b = id[1], joint.body_c = id[2];
-        if (volume) joint.body_d = id[3], joint.constraint = Volume{-0.15f * edge * edge * edge, {0.0f, 1.0f, most}};
-        else joint.constraint = Area{1.5f * edge * edge, {0.0f, 1.0f, most}};
+        if (volume)
+            joint.body_d = id[3], joint.constraint = Volume{-0.15f * edge * edge * edge, {0.0f, 1.0f, most}};
+        else
+            joint.constraint = Area{1.5f * edge * edge, {0.0f, 1.0f, most}};
         def.joints.push_back(joint);
     }
     return def;
@@ -195,13 +213,16 @@ WorldDef heap_of_hulls() {
         ShapeDef hull;
         hull.type = ShapeType::hull;
         for (std::uint32_t i = 0; i < points; ++i)
-            hull.points.push_back({random.between(-0.5f, 0.5f), random.between(-0.4f, 0.4f), random.between(-0.5f, 0.5f)});
+            hull.points.push_back(
+                {random.between(-0.5f, 0.5f), random.between(-0.4f, 0.4f), random.between(-0.5f, 0.5f)});
         shapes.push_back(add_shape(def, hull));
     }
     for (std::uint32_t k = 0; k < 48; ++k) {
-        const float x = 0.7f * static_cast<float>(k % 4) - 1.0f, y = 0.8f + 0.9f * static_cast<float>(k / 16), z = 0.7f * static_cast<float>(k / 4 % 4) - 1.0f;
+        const float x = 0.7f * static_cast<float>(k % 4) - 1.0f, y = 0.8f + 0.9f * static_cast<float>(k / 16),
+                    z = 0.7f * static_cast<float>(k / 4 % 4) - 1.0f;
         const auto body = add_body(def, shapes[k % 4], {x, y, z}, exact_turn(0.1f * static_cast<float>(k % 9)));
-        def.bodies[body].angular_velocity = {random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f)};
+        def.bodies[body].angular_velocity = {random.between(-3.0f, 3.0f), random.between(-3.0f, 3.0f),
+                                             random.between(-3.0f, 3.0f)};
     }
     return def;
 }
@@ -224,7 +245,8 @@ std::string course_of(const GoldenScene& scene, Target target, std::uint32_t thr
     std::ostringstream text;
     for (const std::uint64_t stop : kGoldenTicks) {
         while (world->tick() < stop) {
-            world->step(scene.commands ? varied_commands(world->tick()) : std::vector<Command>{}, threads == 1 ? nullptr : &pool);
+            world->step(scene.commands ? varied_commands(world->tick()) : std::vector<Command>{},
+                        threads == 1 ? nullptr : &pool);
             if (way == Way::straight) continue;
             world->save(saved);
             world = make_world(scene.def, target);
@@ -244,15 +266,14 @@ constexpr std::uint32_t kThreads[] = {1, 3};  // emulated in our tests: spinning
 }  // namespace
 
 TEST_CASE("golden hashes of this engine version hold on every target and thread count, straight and restored") {
-    for (const GoldenScene& scene : {GoldenScene{"wall_and_ball", wall_and_ball(), false},
-                                     GoldenScene{"swinging_chain", swinging_chain(), false},
-                                     GoldenScene{"belt_and_rollers", belt_and_rollers(), false},
-                                     GoldenScene{"nets_and_hub", nets_and_hub(), false},
-                                     GoldenScene{"limits_and_modes", limits_and_modes(), false},
-                                     GoldenScene{"crowded_plate", crowded_plate(), false},
-                                     GoldenScene{"areas_and_volumes", areas_and_volumes(), false},
-                                     GoldenScene{"heap_of_hulls", heap_of_hulls(), false},
-                                     GoldenScene{"varied", varied_world(), true}}) {
+    for (const GoldenScene& scene :
+         {GoldenScene{"wall_and_ball", wall_and_ball(), false}, GoldenScene{"swinging_chain", swinging_chain(), false},
+          GoldenScene{"belt_and_rollers", belt_and_rollers(), false},
+          GoldenScene{"nets_and_hub", nets_and_hub(), false},
+          GoldenScene{"limits_and_modes", limits_and_modes(), false},
+          GoldenScene{"crowded_plate", crowded_plate(), false},
+          GoldenScene{"areas_and_volumes", areas_and_volumes(), false},
+          GoldenScene{"heap_of_hulls", heap_of_hulls(), false}, GoldenScene{"varied", varied_world(), true}}) {
         CAPTURE(std::string(scene.name));
         const std::string reference = course_of(scene, Target::scalar, 1, Way::straight);
         for (const Target target : available_targets()) {

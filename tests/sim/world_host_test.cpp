@@ -45,13 +45,16 @@ void* counted(std::size_t size, std::size_t alignment) {
     allocated_bytes += size;
     ++allocations;
     const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-    void* memory = alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? std::aligned_alloc(alignment, rounded) : std::malloc(size == 0 ? 1 : size);
+    void* memory = alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? std::aligned_alloc(alignment, rounded)
+                                                                : std::malloc(size == 0 ? 1 : size);
     if (!memory) std::abort();
     return memory;
 }
 }  // namespace
 void* operator new(std::size_t size) { return counted(size, 1); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return counted(size, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
@@ -139,7 +142,8 @@ TEST_CASE("a thousand worlds in one process go their own ways") {
         add_ground(def);
         const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 1.0f + static_cast<float>(i % 10), 0.0f});
         def.bodies[ball].linear_velocity.x = static_cast<float>(i / 10);
-        worlds.push_back(make_world(def, available_targets()[static_cast<std::size_t>(i) % available_targets().size()]));
+        worlds.push_back(
+            make_world(def, available_targets()[static_cast<std::size_t>(i) % available_targets().size()]));
     }
     for (int n = 0; n < 20; ++n) {
         for (auto& world : worlds) world->step();
@@ -161,7 +165,9 @@ TEST_CASE("the host's floating-point environment changes no bit and is found as 
         reference->step(commands);
         const unsigned host = _mm_getcsr();
         const unsigned odd = (host & ~0x6000u) | kFlushToZero | kRoundUp;
-        pool.run(16, [](void* context, std::uint32_t) { _mm_setcsr(*static_cast<const unsigned*>(context)); }, const_cast<unsigned*>(&odd));
+        pool.run(
+            16, [](void* context, std::uint32_t) { _mm_setcsr(*static_cast<const unsigned*>(context)); },
+            const_cast<unsigned*>(&odd));
         _mm_setcsr(odd);
         world->step(commands, &pool);
         const unsigned after = _mm_getcsr();
@@ -188,8 +194,10 @@ TEST_CASE("who runs the tasks, who looks on and how many workers there are now c
     add_ground(def);
     const auto box = add_box_shape(def, {0.25f, 0.25f, 0.25f});
     for (int i = 0; i < 600; ++i)  // above one another, a little aside, so that they fall over each other
-        add_body(def, box, {static_cast<float>(i % 10) * 0.55f + static_cast<float>(i / 100) * 0.13f, 0.25f + static_cast<float>(i / 100) * 0.6f,
-                            static_cast<float>(i / 10 % 10) * 0.55f + static_cast<float>(i / 100) * 0.08f});
+        add_body(def, box,
+                 {static_cast<float>(i % 10) * 0.55f + static_cast<float>(i / 100) * 0.13f,
+                  0.25f + static_cast<float>(i / 100) * 0.6f,
+                  static_cast<float>(i / 10 % 10) * 0.55f + static_cast<float>(i / 100) * 0.08f});
     for (std::uint32_t i = 1; i < 100; ++i) add_joint(def, i, i + 1, DistanceLimit{{}, {}, 0.0f, 0.6f, {}});
     const auto run = [&](Executor* executor, StageObserver* observer) {
         const auto world = make_world(def);
@@ -225,8 +233,8 @@ namespace {
 
 constexpr std::size_t kSaveHeaderBytes = 40, kClockBytes = 16, kBodyBytes = 69;
 
-// Saved states of a world without bodies, put together by hand: `bodies` and `joints` that were removed, and no more than
-// that. Length and checksum are true.
+// Saved states of a world without bodies, put together by hand: `bodies` and `joints` that were removed, and no more
+// than that. Length and checksum are true.
 class ForgedSave {
   public:
     explicit ForgedSave(const World& world) {
@@ -241,21 +249,21 @@ class ForgedSave {
     }
     void put_removed_bodies(std::uint32_t count) {
         put(count + 1);
-        put(std::uint8_t{1});                        // flags: the world, and `count` times none
+        put(std::uint8_t{1});  // flags: the world, and `count` times none
         put(std::uint8_t{0}, count);
-        put(0u);                                     // generations
+        put(0u);  // generations
         put(1u, count);
-        put(~std::uint64_t{0}, count + 1);           // no origin
-        put(std::uint16_t{0xffff}, count + 1);       // no slot
+        put(~std::uint64_t{0}, count + 1);      // no origin
+        put(std::uint16_t{0xffff}, count + 1);  // no slot
     }
     void put_removed_joints(std::uint32_t count) {
         put(count);
         constexpr std::array<std::uint8_t, 7> kRemoved{0, 1, 0, 0, 0, 0xff, 0xff};
         put(kRemoved, count);
     }
-    void put_rest(std::uint32_t bodies) {            // where they stand; no contact, actuator or event
+    void put_rest(std::uint32_t bodies) {  // where they stand; no contact, actuator or event
         constexpr std::array<float, 13> kPoseAndVelocity{0, 0, 0, 0, 0, 0, 1};
-        put(std::uint16_t{0}, bodies + 1);           // slow for no tick
+        put(std::uint16_t{0}, bodies + 1);  // slow for no tick
         put(kPoseAndVelocity, bodies + 1);
         put(0u, 5);
     }

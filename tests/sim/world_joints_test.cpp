@@ -52,19 +52,24 @@ TEST_CASE("what swings over its pivot with its twist limited or braked gains no 
             body.angular_velocity = w;
             if (!pair) body.linear_velocity = {0.5f * w.z, 0.0f, -0.5f * w.x};
             const std::uint32_t other = pair ? add_body(def, 0, {3.0f, 2.0f, 0.0f}) : kNone;
-            if (pair) def.bodies[other].mass_kg = 4.0f;
-            else add_joint(def, kNone, ball, BallSocket{{0.0f, 2.5f, 0.0f}, {0.0f, 0.5f, 0.0f}, {}});
+            if (pair)
+                def.bodies[other].mass_kg = 4.0f;
+            else
+                add_joint(def, kNone, ball, BallSocket{{0.0f, 2.5f, 0.0f}, {0.0f, 0.5f, 0.0f}, {}});
             TwistLimit limit;
             limit.min_angle_rad = kind == 0 ? -0.35f : 0.0f, limit.max_angle_rad = kind == 0 ? 0.35f : 0.0f;
-            if (kind == 2) add_joint(def, kNone, ball, TwistMotor{});
-            else add_joint(def, other, ball, limit);
+            if (kind == 2)
+                add_joint(def, kNone, ball, TwistMotor{});
+            else
+                add_joint(def, other, ball, limit);
             auto world = make_world(def);
             const auto energy = [&] {
                 double e = 0.0;
                 for (std::uint32_t i = 0; i < def.bodies.size(); ++i) {
                     const BodyState s = state_of(*world, i);
                     const Vec3 v = s.linear_velocity, u = s.angular_velocity;
-                    e += 2.0 * (v.x * v.x + v.y * v.y + v.z * v.z) + 0.5 * 4.0 * 0.016 * (u.x * u.x + u.y * u.y + u.z * u.z);
+                    e += 2.0 * (v.x * v.x + v.y * v.y + v.z * v.z) +
+                         0.5 * 4.0 * 0.016 * (u.x * u.x + u.y * u.y + u.z * u.z);
                     if (!pair) e += 40.0 * (s.pose.position.y - 2.0);
                 }
                 return e;
@@ -97,7 +102,7 @@ TEST_CASE("a player drives a cart, turns it by skidding and stops it") {
     world->step(std::array{control});
     run(*world, 239);
     const BodyState driven = world->body(cart);
-    CHECK(driven.pose.position.x - start.x > 5.0f);         // 3 m/s at full speed
+    CHECK(driven.pose.position.x - start.x > 5.0f);  // 3 m/s at full speed
     CHECK(driven.linear_velocity.x == about(3.0, 0.1));
     CHECK(std::abs(driven.pose.position.z - start.z) < 0.5f);
     control.channels[0] = 0.0f;
@@ -246,7 +251,7 @@ TEST_CASE("a joint breaks above its force, says so once, and is gone") {
     CHECK(world->alive(hook));
     Command pull = command(CommandKind::impulse);
     pull.body = {ball + 1, 0};
-    pull.linear = {0.0f, -200.0f, 0.0f};     // over a tick 12,000 N
+    pull.linear = {0.0f, -200.0f, 0.0f};  // over a tick 12,000 N
     world->step(std::array{pull});
     REQUIRE(count_events(*world, EventKind::joint_broken) == 1);
     for (const Event& event : world->events()) {
@@ -309,7 +314,9 @@ TEST_CASE("numbers that overflow end in quarantine, the same on every target, an
 }
 
 // More joints on a hub than there are colours, then fewer; contacts beside them; every tick also from a save.
-TEST_CASE("joints that stay as they were solved go on like those of a world that was just restored, whatever is done to them") {
+TEST_CASE(
+    "joints that stay as they were solved go on like those of a world that was just restored, whatever is done to "
+    "them") {
     WorldDef def;
     def.solver.sleep = false;
     add_ground(def);

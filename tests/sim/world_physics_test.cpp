@@ -73,7 +73,8 @@ TEST_CASE("linear damping slows by its rate, and a locked axis stays") {
 
 TEST_CASE("a pendulum swings with the period of its length and inertia") {
     WorldDef def;
-    const auto bob = add_body(def, add_sphere_shape(def, 0.1f), {std::sin(0.1f), -std::cos(0.1f), 0.0f}, turn_about_z(0.1f));
+    const auto bob =
+        add_body(def, add_sphere_shape(def, 0.1f), {std::sin(0.1f), -std::cos(0.1f), 0.0f}, turn_about_z(0.1f));
     add_joint(def, kNone, bob, BallSocket{{}, {0.0f, 1.0f, 0.0f}, {}});
     auto world = make_world(def);
     PeriodMeter meter;
@@ -110,7 +111,7 @@ TEST_CASE("a sprung joint oscillates with the frequency and decay that were aske
 TEST_CASE("a box sticks on a slope below the friction angle and slides above it as Coulomb says") {
     for (const float degrees : {10.0f, 20.0f, 29.0f}) {
         CAPTURE(degrees);
-        WorldDef def;   // friction 0.6: the angle is 30.96 degrees
+        WorldDef def;  // friction 0.6: the angle is 30.96 degrees
         const float angle = degrees * kPi / 180.0f;
         add_ground(def, turn_about_z(angle));
         const auto box = add_body(def, add_box_shape(def, {0.5f, 0.25f, 0.5f}),
@@ -163,7 +164,9 @@ TEST_CASE("a ball bounces to the square of its restitution") {
     }
 }
 
-TEST_CASE("a ball of restitution 1 comes back to where it fell from, but for two substeps of its speed, and never higher" * doctest::test_suite("quality")) {
+TEST_CASE(
+    "a ball of restitution 1 comes back to where it fell from, but for two substeps of its speed, and never higher" *
+    doctest::test_suite("quality")) {
     for (const std::uint32_t substeps : {2u, 4u, 8u}) {
         for (const bool onto_ball : {false, true}) {
             WorldDef def;
@@ -171,20 +174,24 @@ TEST_CASE("a ball of restitution 1 comes back to where it fell from, but for two
             def.materials[0].friction = 0.0f;
             def.substeps = substeps;
             def.solver.sleep = false;
-            if (onto_ball) def.bodies[add_body(def, add_sphere_shape(def, 0.5f), {0.0f, -0.5f, 0.0f})].type = BodyType::fixed;
-            else add_ground(def);
+            if (onto_ball)
+                def.bodies[add_body(def, add_sphere_shape(def, 0.5f), {0.0f, -0.5f, 0.0f})].type = BodyType::fixed;
+            else
+                add_ground(def);
             const auto ball = add_body(def, add_sphere_shape(def, 0.5f), {0.0f, 4.5f, 0.0f});
             auto world = make_world(def);
             double before = 0.0, highest = 4.0;
             int bounces = 0;
             for (int tick = 0; tick < 1200; ++tick) {
                 world->step();
-                const double y = state_of(*world, ball).pose.position.y - 0.5f, v = state_of(*world, ball).linear_velocity.y;
+                const double y = state_of(*world, ball).pose.position.y - 0.5f,
+                             v = state_of(*world, ball).linear_velocity.y;
                 if (before > 0.0 && v <= 0.0) {
                     CAPTURE(substeps);
                     CAPTURE(onto_ball);
                     CHECK(y < highest + 1e-4);
-                    CHECK(y > highest - 2 * std::sqrt(2 * 10 * highest) / (60.0 * substeps) - 10 / 7200.0);  // and between two ticks
+                    CHECK(y > highest - 2 * std::sqrt(2 * 10 * highest) / (60.0 * substeps) -
+                                  10 / 7200.0);  // and between two ticks
                     highest = y;
                     ++bounces;
                 }
@@ -203,8 +210,10 @@ TEST_CASE("what comes down flat bounces flat, with e times its speed") {
         bool wall;
         ShapeType type = ShapeType::box;
     };
-    for (const Fall& fall : {Fall{{1.0f, 0.05f, 1.0f}, 0.5f, false}, Fall{{0.5f, 0.5f, 0.5f}, 0.5f, false}, Fall{{0.5f, 0.5f, 0.5f}, 1.0f, false},
-                             Fall{{0.2f, 0.6f, 0.3f}, 0.8f, false}, Fall{{0.5f, 0.5f, 0.5f}, 0.8f, true}, Fall{{0.4f, 0.5f, 0.4f}, 0.7f, false, ShapeType::cylinder}}) {
+    for (const Fall& fall :
+         {Fall{{1.0f, 0.05f, 1.0f}, 0.5f, false}, Fall{{0.5f, 0.5f, 0.5f}, 0.5f, false},
+          Fall{{0.5f, 0.5f, 0.5f}, 1.0f, false}, Fall{{0.2f, 0.6f, 0.3f}, 0.8f, false},
+          Fall{{0.5f, 0.5f, 0.5f}, 0.8f, true}, Fall{{0.4f, 0.5f, 0.4f}, 0.7f, false, ShapeType::cylinder}}) {
         CAPTURE(fall.half.x);
         CAPTURE(fall.e);
         CAPTURE(fall.wall);
@@ -215,7 +224,9 @@ TEST_CASE("what comes down flat bounces flat, with e times its speed") {
         if (fall.wall) def.materials[0].friction = 0.0f;
         const std::uint32_t ground = add_body(def, add_box_shape(def, {5.0f, 0.5f, 5.0f}), {0.0f, -0.5f, 0.0f});
         def.bodies[ground].type = BodyType::fixed;
-        const std::uint32_t shape = fall.type == ShapeType::box ? add_box_shape(def, fall.half) : add_shape(def, {"", ShapeType::cylinder, fall.half.x, fall.half.y, {}});
+        const std::uint32_t shape = fall.type == ShapeType::box
+                                        ? add_box_shape(def, fall.half)
+                                        : add_shape(def, {"", ShapeType::cylinder, fall.half.x, fall.half.y, {}});
         const std::uint32_t body = add_body(def, shape, {0.1f, fall.half.y + (fall.wall ? 0.5f : 2.0f), 0.0f});
         if (fall.wall) def.bodies[body].linear_velocity = {0.0f, -6.0f, 0.0f};
         auto world = make_world(def);
@@ -295,7 +306,8 @@ TEST_CASE("a pyramid of boxes, twenty at its base, stands for five seconds" * do
     std::vector<Vec3> places;
     for (int row = 0; row < 20; ++row) {
         for (int i = 0; i < 20 - row; ++i) {
-            const Vec3 place{(static_cast<float>(i) - static_cast<float>(19 - row) * 0.5f) * 1.1f, 0.5f + static_cast<float>(row), 0.0f};
+            const Vec3 place{(static_cast<float>(i) - static_cast<float>(19 - row) * 0.5f) * 1.1f,
+                             0.5f + static_cast<float>(row), 0.0f};
             add_body(def, shape, place);
             places.push_back(place);
         }
@@ -348,21 +360,31 @@ TEST_CASE("contacts of bodies of several parts begin and end by pairs of parts, 
     jack.type = ShapeType::compound;
     jack.children = {{bar, {}}, {bar, {{}, {0.0f, 0.0f, 0.70710678f, 0.70710678f}}}, {ball, {{0.6f, 0.0f, 0.0f}, {}}}};
     mesh.type = ShapeType::mesh;
-    mesh.points = {{-6.0f, 2.0f, -6.0f}, {6.0f, 2.0f, -6.0f}, {6.0f, 2.0f, 6.0f}, {-6.0f, 2.0f, 6.0f}, {0.0f, 0.0f, 0.0f}};  // a funnel
+    mesh.points = {{-6.0f, 2.0f, -6.0f},
+                   {6.0f, 2.0f, -6.0f},
+                   {6.0f, 2.0f, 6.0f},
+                   {-6.0f, 2.0f, 6.0f},
+                   {0.0f, 0.0f, 0.0f}};  // a funnel
     mesh.indices = {0, 4, 1, 1, 4, 2, 2, 4, 3, 3, 4, 0};
     const std::uint32_t jacks = add_shape(def, jack), funnel = add_shape(def, mesh);
     def.bodies[add_body(def, funnel, {})].type = BodyType::fixed;
     constexpr std::uint32_t kJacks = 8;
-    for (std::uint32_t i = 0; i < kJacks; ++i) add_body(def, jacks, {0.5f * static_cast<float>(i % 2), 2.0f + 1.5f * static_cast<float>(i), 0.3f}, exact_turn(0.1f * static_cast<float>(i)));
+    for (std::uint32_t i = 0; i < kJacks; ++i)
+        add_body(def, jacks, {0.5f * static_cast<float>(i % 2), 2.0f + 1.5f * static_cast<float>(i), 0.3f},
+                 exact_turn(0.1f * static_cast<float>(i)));
     auto world = make_world(def);
     using Parts = std::tuple<BodyId, std::uint32_t, BodyId, std::uint32_t>;
     std::set<Parts> touching;
     std::set<std::pair<std::uint32_t, std::uint32_t>> parts;
     const auto step = [&](std::span<const Command> commands) {
         world->step(commands);
-        const auto key = [](const Event& e) { return std::tuple(e.kind, e.a, e.child_a, e.b, e.child_b, e.joint, e.tag); };
-        CHECK(std::is_sorted(world->events().begin(), world->events().end(), [&](const Event& x, const Event& y) { return key(x) < key(y); }));
-        for (const Event& e : world->events()) {  // begins stand before ends, and one that ended may begin in the next tick
+        const auto key = [](const Event& e) {
+            return std::tuple(e.kind, e.a, e.child_a, e.b, e.child_b, e.joint, e.tag);
+        };
+        CHECK(std::is_sorted(world->events().begin(), world->events().end(),
+                             [&](const Event& x, const Event& y) { return key(x) < key(y); }));
+        for (const Event& e :
+             world->events()) {  // begins stand before ends, and one that ended may begin in the next tick
             if (e.kind == EventKind::contact_begin) CHECK(touching.emplace(e.a, e.child_a, e.b, e.child_b).second);
             if (e.kind == EventKind::contact_end) CHECK(touching.erase({e.a, e.child_a, e.b, e.child_b}) == 1);
             if (e.kind == EventKind::contact_begin) parts.emplace(e.child_a, e.child_b);

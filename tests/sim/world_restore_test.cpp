@@ -1,4 +1,5 @@
-// A saved state comes from a file that anyone may have written: damaged bytes are an error and leave the world as it was.
+// A saved state comes from a file that anyone may have written: damaged bytes are an error and leave the world as it
+// was.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -100,12 +101,21 @@ TEST_CASE("forged bytes under a true checksum are refused, or are a state that s
         for (std::size_t edits = 1 + random.below(3); edits > 0; --edits) {
             const std::size_t at = kHeaderBytes + random.below(bytes.size() - kHeaderBytes);
             switch (random.below(4)) {
-            case 0: bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8)); break;
-            case 1: bytes[at] = static_cast<std::uint8_t>(random.next()); break;
-            case 2: std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min<std::size_t>(4, bytes.size() - at), std::uint8_t{0xff}); break;
-            default:
-                if (random.below(8) == 0) bytes.resize(std::max(kHeaderBytes, at));
-                else bytes[at] = 0;
+                case 0:
+                    bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8));
+                    break;
+                case 1:
+                    bytes[at] = static_cast<std::uint8_t>(random.next());
+                    break;
+                case 2:
+                    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                                std::min<std::size_t>(4, bytes.size() - at), std::uint8_t{0xff});
+                    break;
+                default:
+                    if (random.below(8) == 0)
+                        bytes.resize(std::max(kHeaderBytes, at));
+                    else
+                        bytes[at] = 0;
             }
             if (bytes.size() == kHeaderBytes) break;
         }
@@ -132,7 +142,8 @@ TEST_CASE("forged bytes under a true checksum are refused, or are a state that s
 
 TEST_CASE("a count that the bytes cannot hold is refused before memory is taken for it") {
     Saved saved(3);
-    for (std::size_t at = kHeaderBytes + 16; at < kHeaderBytes + 20; ++at) {  // the number of bodies follows tick and definition
+    for (std::size_t at = kHeaderBytes + 16; at < kHeaderBytes + 20;
+         ++at) {  // the number of bodies follows tick and definition
         std::vector<std::uint8_t> bytes = saved.bytes;
         bytes[at] = 0xff;
         seal(bytes);
@@ -176,7 +187,8 @@ void check_that_save_restores(const WorldDef& def, const World& world) {
 
 }  // namespace
 
-TEST_CASE("a spawn whose joints would hold the world too far out is refused, one just inside can be saved and restored") {
+TEST_CASE(
+    "a spawn whose joints would hold the world too far out is refused, one just inside can be saved and restored") {
     BallSocket ball;
     ball.anchor_a = {0.0f, 20.0f, 0.0f};
     Hinge hinge;
@@ -187,7 +199,8 @@ TEST_CASE("a spawn whose joints would hold the world too far out is refused, one
     distance.anchor_a = {0.0f, 20.0f, 0.0f};
     OneBodyLinearServo servo;
     servo.target = {0.0f, 20.0f, 0.0f};
-    for (const Constraint& constraint : {Constraint(ball), Constraint(hinge), Constraint(weld), Constraint(distance), Constraint(servo)}) {
+    for (const Constraint& constraint :
+         {Constraint(ball), Constraint(hinge), Constraint(weld), Constraint(distance), Constraint(servo)}) {
         CAPTURE(constraint.index());
         const WorldDef def = held_body(constraint);
         for (const bool far : {false, true}) {
@@ -204,7 +217,8 @@ TEST_CASE("a spawn whose joints would hold the world too far out is refused, one
     }
 }
 
-TEST_CASE("a slot that puts its prefab or what its joints hold too far out is an error of the definition, by its pose") {
+TEST_CASE(
+    "a slot that puts its prefab or what its joints hold too far out is an error of the definition, by its pose") {
     OneBodyLinearServo servo;
     servo.target = {0.0f, 0.0f, -20.0f};
     for (const bool far : {false, true}) {

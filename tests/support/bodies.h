@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/manifold.h"
-#include "sim/solver/solver.h"
 #include "sim/bodies/bodies.h"
 #include "sim/bodies/numbers.h"
+#include "sim/collision/manifold.h"
+#include "sim/solver/solver.h"
 #include "tests/support/body_store.h"
 
 namespace orrery::sim::test {
@@ -49,7 +49,8 @@ struct BodySpec {
 
 inline std::uint32_t add_body(Bodies& bodies, const BodySpec& spec) {
     const std::uint32_t index = push_body(bodies, static_cast<std::uint8_t>(kBodyAlive | spec.kind));
-    bodies.velocity[index] = {{spec.linear.x, spec.linear.y, spec.linear.z}, {spec.angular.x, spec.angular.y, spec.angular.z}, {}};
+    bodies.velocity[index] = {
+        {spec.linear.x, spec.linear.y, spec.linear.z}, {spec.angular.x, spec.angular.y, spec.angular.z}, {}};
     PoseRecord& pose = bodies.pose[index];
     pose.position[0] = spec.position.x, pose.position[1] = spec.position.y, pose.position[2] = spec.position.z;
     pose.orientation[0] = spec.orientation.x, pose.orientation[1] = spec.orientation.y;
@@ -118,7 +119,8 @@ struct Point {
 inline Point to_world(const Bodies& bodies, std::uint32_t body, Vec3 local) {
     const float *q = bodies.pose[body].orientation, *p = bodies.pose[body].position;
     const double x = q[0], y = q[1], z = q[2], w = q[3];
-    const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z), tz = 2 * (x * local.y - y * local.x);
+    const double tx = 2 * (y * local.z - z * local.y), ty = 2 * (z * local.x - x * local.z),
+                 tz = 2 * (x * local.y - y * local.x);
     return {p[0] + local.x + w * tx + y * tz - z * ty, p[1] + local.y + w * ty + z * tx - x * tz,
             p[2] + local.z + w * tz + x * ty - y * tx};
 }
@@ -151,7 +153,8 @@ inline std::vector<Manifold*> listed(std::span<Manifold> manifolds) {
 inline void carry(const Manifold& from, Manifold& to) {
     for (std::uint32_t k = 0; k < to.count; ++k) {
         for (std::uint32_t j = 0; j < from.count; ++j) {
-            if (from.points[j].feature == to.points[k].feature) to.points[k].normal_impulse = from.points[j].normal_impulse;
+            if (from.points[j].feature == to.points[k].feature)
+                to.points[k].normal_impulse = from.points[j].normal_impulse;
         }
     }
     to.friction_impulse = from.friction_impulse;

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "sim/collision/manifold_store.h"
-#include "sim/shapes/shape.h"
 #include "sim/base/tick_arena.h"
 #include "sim/bodies/bodies.h"
+#include "sim/collision/manifold_store.h"
+#include "sim/shapes/shape.h"
 #include "tests/support/body_store.h"
 
 namespace orrery::test {
@@ -38,7 +38,9 @@ class Random {
     std::uint64_t state_;
 };
 
-inline sim::ShapeDef cylinder(float radius, float half_height) { return {{}, sim::ShapeType::cylinder, radius, half_height, {}}; }
+inline sim::ShapeDef cylinder(float radius, float half_height) {
+    return {{}, sim::ShapeType::cylinder, radius, half_height, {}};
+}
 // Of so many points in a box of these half extents.
 inline sim::ShapeDef hull_of(std::uint64_t seed, int points, sim::Vec3 size) {
     sim::ShapeDef def;
@@ -63,7 +65,9 @@ struct TestBodies {
     }
     std::uint32_t sphere(float radius) { return shape({{}, sim::ShapeType::sphere, radius, 0.5f, {}}); }
     std::uint32_t box(float x, float y, float z) { return shape({{}, sim::ShapeType::box, 0.5f, 0.5f, {x, y, z}}); }
-    std::uint32_t capsule(float radius, float half_height) { return shape({{}, sim::ShapeType::capsule, radius, half_height, {}}); }
+    std::uint32_t capsule(float radius, float half_height) {
+        return shape({{}, sim::ShapeType::capsule, radius, half_height, {}});
+    }
     std::uint32_t plane() { return shape({{}, sim::ShapeType::plane, 0.5f, 0.5f, {}}); }
 
     std::uint32_t add(std::uint32_t shape_index, std::uint8_t flags, sim::Pose pose) {
@@ -85,14 +89,15 @@ struct TestBodies {
 // What was found, each in full.
 inline std::vector<sim::Manifold> copies(sim::Manifolds manifolds) {
     std::vector<sim::Manifold> out(manifolds.size());
-    for (std::size_t i = 0; i < out.size(); ++i) std::memcpy(static_cast<void*>(&out[i]), &manifolds[i], sim::manifold_bytes(manifolds[i].count));
+    for (std::size_t i = 0; i < out.size(); ++i)
+        std::memcpy(static_cast<void*>(&out[i]), &manifolds[i], sim::manifold_bytes(manifolds[i].count));
     return out;
 }
 
 // Of a Collision for a target, or of a BroadPhase with kernels and maybe a limit.
 template <class Finder, class With, class... Limit>
-bool find_pairs(Finder& finder, const sim::Bodies& bodies, std::span<const sim::Pair> excluded, const With& with, sim::Executor& executor,
-                std::vector<sim::Pair>& pairs, Limit... limit) {
+bool find_pairs(Finder& finder, const sim::Bodies& bodies, std::span<const sim::Pair> excluded, const With& with,
+                sim::Executor& executor, std::vector<sim::Pair>& pairs, Limit... limit) {
     sim::TickArena arena;
     std::span<const sim::Pair> found;
     if (!finder.find_pairs(bodies, excluded, with, executor, arena, found, limit...)) return false;

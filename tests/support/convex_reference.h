@@ -1,6 +1,6 @@
-// Distances between the library's shapes in double precision, by another way than the library's: every shape is a core (point,
-// segment or box, as its corners, edges and faces) with a radius around it. Apart, two cores are nearest at a corner and a
-// core or at two edges; overlapping, the least penetration is along a face normal or a product of edges.
+// Distances between the library's shapes in double precision, by another way than the library's: every shape is a core
+// (point, segment or box, as its corners, edges and faces) with a radius around it. Apart, two cores are nearest at a
+// corner and a core or at two edges; overlapping, the least penetration is along a face normal or a product of edges.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,11 @@ namespace orrery::test {
 
 using sim::ref::cross, sim::ref::dot, sim::ref::length;
 inline V vec(sim::Vec3 v) { return {v.x, v.y, v.z}; }
-inline V rotate(sim::Quat q, V v) {
-    return turned(sim::ref::widened(q), v);
-}
+inline V rotate(sim::Quat q, V v) { return turned(sim::ref::widened(q), v); }
 
 struct Core {
     V centre;
-    std::array<V, 3> axis{};   // the box's, unit
+    std::array<V, 3> axis{};  // the box's, unit
     std::array<double, 3> half{};
     double radius = 0;
     std::vector<V> corners;
@@ -89,9 +87,10 @@ inline double separation_along(const Core& a, const Core& b, V n) {
 }
 
 struct Separation {
-    double distance = 0;   // of the surfaces; negative: the least translation that parts them
+    double distance = 0;  // of the surfaces; negative: the least translation that parts them
     bool cores_apart = false;
-    double along_axis = 0;  // of two boxes: the most along a face's normal or a product of edges. Corner to corner less than the distance
+    double along_axis = 0;  // of two boxes: the most along a face's normal or a product of edges. Corner to corner less
+                            // than the distance
 };
 
 inline Separation separation(const Core& a, const Core& b) {
@@ -105,7 +104,8 @@ inline Separation separation(const Core& a, const Core& b) {
     }
     double best = -1e300;
     for (const V n : axes) best = std::max({best, separation_along(a, b, n), separation_along(a, b, -1.0 * n)});
-    if (!axes.empty() && best < 0 && (!a.normals.empty() || !b.normals.empty())) return {best - a.radius - b.radius, false, best};
+    if (!axes.empty() && best < 0 && (!a.normals.empty() || !b.normals.empty()))
+        return {best - a.radius - b.radius, false, best};
     double distance = 1e300;
     for (const V p : a.corners) distance = std::min(distance, point_to_core(p, b));
     for (const V p : b.corners) distance = std::min(distance, point_to_core(p, a));

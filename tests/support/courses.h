@@ -1,4 +1,5 @@
-// A world's course, tick by tick, and that it is the same for every target, thread count and way through save and restore.
+// A world's course, tick by tick, and that it is the same for every target, thread count and way through save and
+// restore.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +22,8 @@ struct CourseOf {
     std::function<void(const sim::World&)> look = {};                            // after each tick
 };
 
-// The hashes of all ticks. `fresh`: before each the world is saved and restored into a newly made one, of the next target.
+// The hashes of all ticks. `fresh`: before each the world is saved and restored into a newly made one, of the next
+// target.
 inline std::vector<sim::HashTree> course(const CourseOf& of, sim::Target target, std::uint32_t threads, bool fresh) {
     server::ThreadPool pool(threads);
     auto world = make_world(of.def, target);

@@ -1,4 +1,5 @@
-// Vectors and rotations of double precision for tests: the library's own types (sim/shapes/double3.h), with what tests ask beside.
+// Vectors and rotations of double precision for tests: the library's own types (sim/shapes/double3.h), with what tests
+// ask beside.
 #pragma once
 
 #include "sim/shapes/double3.h"

@@ -1,4 +1,5 @@
-// Executors for tests: one that runs tasks where it is called, and one that runs them on several threads in a scrambled order.
+// Executors for tests: one that runs tasks where it is called, and one that runs them on several threads in a scrambled
+// order.
 #pragma once
 
 #include <atomic>

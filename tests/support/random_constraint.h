@@ -1,4 +1,5 @@
-// A random constraint of any type of the list that a definition may hold: each field drawn by the role that its description gives it.
+// A random constraint of any type of the list that a definition may hold: each field drawn by the role that its
+// description gives it.
 #pragma once
 
 #include <cmath>
@@ -22,7 +23,8 @@ class RandomFields : public sim::FieldVisitor<RandomFields> {
         sim::Vec3& axis = axis_[side == sim::Side::a ? 0 : 1];
         bool& known = known_[side == sim::Side::a ? 0 : 1];
         v = unit(vector(1.0f));
-        const bool across = known && (std::string_view(name).starts_with("normal") || std::string_view(name) == "axle_a");
+        const bool across =
+            known && (std::string_view(name).starts_with("normal") || std::string_view(name) == "axle_a");
         if (across) v = unit({v.y * axis.z - v.z * axis.y, v.z * axis.x - v.x * axis.z, v.x * axis.y - v.y * axis.x});
         if (!known) axis = v, known = true;
     }

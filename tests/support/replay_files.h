@@ -22,7 +22,8 @@ inline sim::Command random_command(Random& random) {
     if (fields & 2) c.slot = static_cast<std::uint16_t>(random.next());
     if (fields & 4) c.sequence = static_cast<std::uint32_t>(random.next() >> random.below(64));
     if (fields & 8) c.tag = random.next() >> random.below(64);
-    if (fields & 16) c.body = {static_cast<std::uint32_t>(random.below(1000)), static_cast<std::uint32_t>(random.below(5))};
+    if (fields & 16)
+        c.body = {static_cast<std::uint32_t>(random.below(1000)), static_cast<std::uint32_t>(random.below(5))};
     if (fields & 32) c.joint = {static_cast<std::uint32_t>(random.next()), static_cast<std::uint32_t>(random.next())};
     if (fields & 64) c.prefab = static_cast<std::uint32_t>(random.below(10));
     if (fields & 128) c.value = random.any_float();

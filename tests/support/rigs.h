@@ -19,7 +19,9 @@ inline D3 d(sim::Vec3 v) { return {v.x, v.y, v.z}; }
 inline D3 plus(const D3& a, const D3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 inline D3 minus(const D3& a, const D3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 inline D3 times(const D3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
-inline D3 crossed(const D3& a, const D3& b) { return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}; }
+inline D3 crossed(const D3& a, const D3& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
 inline double along(const D3& a, const D3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 inline double size(const D3& a) { return std::hypot(a[0], a[1], a[2]); }
 
@@ -29,13 +31,16 @@ inline M3 outer(const D3& a, const D3& b) { return {times(b, a[0]), times(b, a[1
 inline M3 plus(const M3& a, const M3& b) { return {plus(a[0], b[0]), plus(a[1], b[1]), plus(a[2], b[2])}; }
 inline M3 times(const M3& a, double s) { return {times(a[0], s), times(a[1], s), times(a[2], s)}; }
 inline D3 times(const M3& a, const D3& b) { return {along(a[0], b), along(a[1], b), along(a[2], b)}; }
-inline M3 transposed(const M3& a) { return {D3{a[0][0], a[1][0], a[2][0]}, D3{a[0][1], a[1][1], a[2][1]}, D3{a[0][2], a[1][2], a[2][2]}}; }
+inline M3 transposed(const M3& a) {
+    return {D3{a[0][0], a[1][0], a[2][0]}, D3{a[0][1], a[1][1], a[2][1]}, D3{a[0][2], a[1][2], a[2][2]}};
+}
 inline M3 inverted(const M3& a) {
     const D3 x = crossed(a[1], a[2]), y = crossed(a[2], a[0]), z = crossed(a[0], a[1]);
     return transposed({times(x, 1.0 / along(a[0], x)), times(y, 1.0 / along(a[0], x)), times(z, 1.0 / along(a[0], x))});
 }
 
-// The inverse inertia of a body that iterations hold by joints at these arms, far from its centre (rigs/graph/stars.h); none: its own.
+// The inverse inertia of a body that iterations hold by joints at these arms, far from its centre (rigs/graph/stars.h);
+// none: its own.
 inline std::optional<M3> star_of(const M3& inverse, double inverse_mass, const std::vector<D3>& arms) {
     M3 star{};
     double held = 0.0, much = 0.0;
@@ -69,14 +74,16 @@ inline double separation(const sim::World& world, const sim::JointState& joint, 
         const sim::Pose pose = world.body(id).pose;
         return plus(d(pose.position), turned(d(pose.orientation), d(anchor)));
     };
-    return std::abs(size(minus(at(joint.a, link.anchor_a), at(joint.b, link.anchor_b))) - static_cast<double>(link.length_m));
+    return std::abs(size(minus(at(joint.a, link.anchor_a), at(joint.b, link.anchor_b))) -
+                    static_cast<double>(link.length_m));
 }
 inline double largest_separation(const sim::World& world) {
     std::vector<sim::JointState> joints;
     world.read_joints(joints);
     double largest = 0.0;
     for (const sim::JointState& joint : joints) {
-        if (const auto link = sim::rig_link(joint.constraint)) largest = std::max(largest, separation(world, joint, *link));
+        if (const auto link = sim::rig_link(joint.constraint))
+            largest = std::max(largest, separation(world, joint, *link));
     }
     return largest;
 }
@@ -87,11 +94,13 @@ inline constexpr float kRadius = 0.1f, kGap = 0.25f;  // of beads and between th
 struct Rope {
     std::vector<std::uint32_t> bodies, joints;
 };
-inline Rope add_rope(sim::WorldDef& def, std::uint32_t links, sim::Vec3 origin, std::uint32_t shape, std::uint32_t hook = sim::kNone, bool collides = false) {
+inline Rope add_rope(sim::WorldDef& def, std::uint32_t links, sim::Vec3 origin, std::uint32_t shape,
+                     std::uint32_t hook = sim::kNone, bool collides = false) {
     Rope rope;
     std::uint32_t before = hook;
     for (std::uint32_t k = 0; k < links; ++k) {
-        const std::uint32_t bead = add_body(def, shape, {origin.x + (static_cast<float>(k) + 0.5f) * kGap, origin.y, origin.z});
+        const std::uint32_t bead =
+            add_body(def, shape, {origin.x + (static_cast<float>(k) + 0.5f) * kGap, origin.y, origin.z});
         if (!collides) def.bodies[bead].mask = 0;
         sim::BallSocket ball;
         ball.anchor_a = k > 0 ? sim::Vec3{kGap / 2, 0.0f, 0.0f} : hook == sim::kNone ? origin : sim::Vec3{};

@@ -1,4 +1,5 @@
-// Convex solids by their support function alone, in double precision: what any two of them do is found by trying directions.
+// Convex solids by their support function alone, in double precision: what any two of them do is found by trying
+// directions.
 #pragma once
 
 #include <cmath>
@@ -68,7 +69,8 @@ double climb(const F& value, V& n) {
         double more = most;
         for (int i = 0; i < 8; ++i) {
             const double angle = i * 0.78539816339;
-            const V moved = n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f, m = (1.0 / length(moved)) * moved;
+            const V moved = n + (step * std::cos(angle)) * e + (step * std::sin(angle)) * f,
+                    m = (1.0 / length(moved)) * moved;
             const double v = value(m);
             if (v > more) better = m, more = v;
         }
@@ -97,9 +99,10 @@ inline double separation_along(const Solid& a, const Solid& b, V n) {
     return dot(b.support(-1.0 * n), n) - dot(a.support(n), n);
 }
 
-// The largest separation over directions, by trying many and climbing from the best of them: never above the true one, and
-// below it by less than a thousandth of the solids' size.
-inline double largest_separation(const Solid& a, const Solid& b, Random& random, std::vector<V> starts, V* along = nullptr) {
+// The largest separation over directions, by trying many and climbing from the best of them: never above the true one,
+// and below it by less than a thousandth of the solids' size.
+inline double largest_separation(const Solid& a, const Solid& b, Random& random, std::vector<V> starts,
+                                 V* along = nullptr) {
     for (int i = 0; i < 100; ++i) {
         const sim::Vec3 v = random.vec(1.0f);
         starts.push_back(vec(v));

@@ -1,5 +1,5 @@
-// One world with something of everything: every shape and joint, contacts, players, actuators, breaking joints, motors, a
-// lift, commands of every kind. Determinism and restore tests run it.
+// One world with something of everything: every shape and joint, contacts, players, actuators, breaking joints, motors,
+// a lift, commands of every kind. Determinism and restore tests run it.
 #pragma once
 
 #include "tests/support/worlds.h"
@@ -68,10 +68,13 @@ inline sim::WorldDef varied_world() {
     }
     std::uint32_t before = kNone;
     for (int i = 0; i < 12; ++i) {  // a chain that hangs from the world, its end heavy
-        const std::uint32_t body = add_body(def, i == 11 ? ball : bead, {-6.0f + 0.25f * static_cast<float>(i), 6.0f, 0.0f});
+        const std::uint32_t body =
+            add_body(def, i == 11 ? ball : bead, {-6.0f + 0.25f * static_cast<float>(i), 6.0f, 0.0f});
         if (i == 11) def.bodies[body].mass_kg = 200.0f;
-        add_joint(def, before, body, BallSocket{before == kNone ? Vec3{-6.1f, 6.0f, 0.0f} : Vec3{0.125f, 0.0f, 0.0f},
-                                                before == kNone ? Vec3{-0.1f, 0.0f, 0.0f} : Vec3{-0.125f, 0.0f, 0.0f}, {}});
+        add_joint(def, before, body,
+                  BallSocket{before == kNone ? Vec3{-6.1f, 6.0f, 0.0f} : Vec3{0.125f, 0.0f, 0.0f},
+                             before == kNone ? Vec3{-0.1f, 0.0f, 0.0f} : Vec3{-0.125f, 0.0f, 0.0f},
+                             {}});
         if (i == 5) def.joints.back().break_force_n = 6000.0f;
         before = body;
     }

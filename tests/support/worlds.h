@@ -39,7 +39,9 @@ inline void run(sim::World& world, int ticks) {
     for (int i = 0; i < ticks; ++i) world.step();
 }
 
-inline sim::Quat turn_about_z(float angle_rad) { return {0.0f, 0.0f, std::sin(angle_rad / 2), std::cos(angle_rad / 2)}; }
+inline sim::Quat turn_about_z(float angle_rad) {
+    return {0.0f, 0.0f, std::sin(angle_rad / 2), std::cos(angle_rad / 2)};
+}
 
 // A turn about z with tan(angle / 4) = t, by exact arithmetic alone: libm's last bit differs from machine to machine.
 inline sim::Quat exact_turn(float t) {

@@ -1,5 +1,5 @@
-// For tests that write a published formula out again, in double precision with its source's own signs: matrices, bodies, random
-// constraints and steps, and how far results are from what they should be.
+// For tests that write a published formula out again, in double precision with its source's own signs: matrices,
+// bodies, random constraints and steps, and how far results are from what they should be.
 #pragma once
 
 #include "sim/lanes/ref_pass.h"
@@ -176,8 +176,9 @@ inline StepInput random_settings(Random& random) {
 }
 inline StepConstants random_step(Random& random) { return make_step_constants(random_settings(random)); }
 
-// The constraint reference, steps 1 to 4: a spring of a mass, made of natural frequency (rad/s) and damping ratio, becomes
-// constraint force mixing and error reduction, and these a softened mass and a share of the accumulated impulse.
+// The constraint reference, steps 1 to 4: a spring of a mass, made of natural frequency (rad/s) and damping ratio,
+// becomes constraint force mixing and error reduction, and these a softened mass and a share of the accumulated
+// impulse.
 struct SpringD {
     double error_to_velocity, softened_mass, softness;
 };

@@ -56,32 +56,32 @@ typedef uint64_t orrery_body_id;
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
-    ORRERY_EMPTY = 1,               /* no event is waiting, or the body is not alive */
+    ORRERY_EMPTY = 1, /* no event is waiting, or the body is not alive */
     ORRERY_INVALID_ARGUMENT = -1,
-    ORRERY_INVALID_TOKEN = -2,      /* not a connect token of this protocol */
-    ORRERY_WRONG_STATE = -3,        /* not connected, or connected already */
+    ORRERY_INVALID_TOKEN = -2, /* not a connect token of this protocol */
+    ORRERY_WRONG_STATE = -3,   /* not connected, or connected already */
     ORRERY_OUT_OF_MEMORY = -4,
     ORRERY_SOCKET_FAILED = -5,
-    ORRERY_TOO_SMALL = -6           /* the caller's arrays are too small for all; they were filled */
+    ORRERY_TOO_SMALL = -6 /* the caller's arrays are too small for all; they were filled */
 };
-ORRERY_API const char *orrery_status_name(orrery_status status);
+ORRERY_API const char* orrery_status_name(orrery_status status);
 
 /* ------------------------------------------------------------------------------------------------------- hooks */
 
 /* Memory for the handle itself. Buffers of the protocol come from the C++ heap. Set both functions or neither.
  * `release` gets the size and alignment that `allocate` got. */
 typedef struct orrery_allocator {
-    void *(*allocate)(void *user, size_t size, size_t alignment);
-    void (*release)(void *user, void *memory, size_t size, size_t alignment);
-    void *user;
+    void* (*allocate)(void* user, size_t size, size_t alignment);
+    void (*release)(void* user, void* memory, size_t size, size_t alignment);
+    void* user;
 } orrery_allocator;
 
 enum { ORRERY_LOG_DEBUG = 0, ORRERY_LOG_INFO = 1, ORRERY_LOG_WARNING = 2, ORRERY_LOG_ERROR = 3 };
 
 /* Called by the client's functions, on the calling thread. */
 typedef struct orrery_log {
-    void (*write)(void *user, int32_t level, const char *text);
-    void *user;
+    void (*write)(void* user, int32_t level, const char* text);
+    void* user;
 } orrery_log;
 
 /* family 1: IPv4, in the first four bytes; 2: IPv6. The bytes are in network order, the port in host order. */
@@ -95,80 +95,81 @@ typedef struct orrery_address {
 /* Replaces the client's own UDP socket. Set both functions or neither. `receive` never blocks. It copies the next
  * waiting datagram to `buffer` and returns its size, or returns 0 if none is waiting. */
 typedef struct orrery_transport {
-    void (*send)(void *user, const orrery_address *to, const uint8_t *datagram, size_t size);
-    size_t (*receive)(void *user, orrery_address *from, uint8_t *buffer, size_t capacity);
-    void *user;
+    void (*send)(void* user, const orrery_address* to, const uint8_t* datagram, size_t size);
+    size_t (*receive)(void* user, orrery_address* from, uint8_t* buffer, size_t capacity);
+    void* user;
 } orrery_transport;
 
 /* ------------------------------------------------------------------------------------------------------ client */
 
 typedef struct orrery_client_config {
     uint32_t struct_size;
-    uint32_t engine_version;       /* 0: this client does not simulate; else it must equal the server's */
-    uint64_t scene_hash;           /* 0: any; else it must equal the server's */
+    uint32_t engine_version; /* 0: this client does not simulate; else it must equal the server's */
+    uint64_t scene_hash;     /* 0: any; else it must equal the server's */
     orrery_allocator allocator;
     orrery_log log;
     orrery_transport transport;
-    uint32_t min_delay_ticks_x10;  /* limits of the jitter buffer in tenths of a tick; 0: defaults, 15 and 150 */
+    uint32_t min_delay_ticks_x10; /* limits of the jitter buffer in tenths of a tick; 0: defaults, 15 and 150 */
     uint32_t max_delay_ticks_x10;
 } orrery_client_config;
 
-ORRERY_API void orrery_client_config_init(orrery_client_config *config);
+ORRERY_API void orrery_client_config_init(orrery_client_config* config);
 /* A null config means the defaults. After a failure *client is null. */
-ORRERY_API orrery_status orrery_client_create(const orrery_client_config *config, orrery_client **client);
+ORRERY_API orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client);
 /* Sends nothing. Disconnect first, so that the server knows at once. Null is allowed. */
-ORRERY_API void orrery_client_destroy(orrery_client *client);
+ORRERY_API void orrery_client_destroy(orrery_client* client);
 
 /* `token`: ORRERY_TOKEN_BYTES bytes from the backend or `orrery token`. It may be wiped after the call. */
-ORRERY_API orrery_status orrery_client_connect(orrery_client *client, const uint8_t *token, size_t size, uint64_t now_ns);
+ORRERY_API orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size,
+                                               uint64_t now_ns);
 /* For development: asks a server that runs with --insecure for a token. `server`: for example "127.0.0.1:7770". */
-ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client *client, const char *server, uint64_t now_ns);
-ORRERY_API orrery_status orrery_client_disconnect(orrery_client *client, uint64_t now_ns);
+ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client* client, const char* server, uint64_t now_ns);
+ORRERY_API orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns);
 
 /* Receives, answers and sends. Call it at least ten times a second, best once in each frame. */
-ORRERY_API orrery_status orrery_client_poll(orrery_client *client, uint64_t now_ns);
+ORRERY_API orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns);
 
 /* Sets the player's control from now on: up to ORRERY_CONTROL_CHANNELS numbers in [-1, 1]. Numbers beyond are clamped,
  * NaN counts as 0, and channels that are not given become 0. The scene defines what a channel does. */
-ORRERY_API orrery_status orrery_client_set_control(orrery_client *client, const float *channels, size_t count);
+ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count);
 
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
-    ORRERY_STATE_CONNECTING = 1,   /* asking for a token, or netcode's handshake */
-    ORRERY_STATE_JOINING = 2,      /* connected, and waiting for scene, bodies and first states */
+    ORRERY_STATE_CONNECTING = 1, /* asking for a token, or netcode's handshake */
+    ORRERY_STATE_JOINING = 2,    /* connected, and waiting for scene, bodies and first states */
     ORRERY_STATE_PLAYING = 3
 };
-ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client *client);
+ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client* client);
 
 /* ------------------------------------------------------------------------------------------------------ events */
 
 enum {
-    ORRERY_EVENT_CONNECTED = 1,     /* playing: bodies, shapes and states are there, of `tick` (the key frame);
-                                     * snapshots follow */
-    ORRERY_EVENT_DISCONNECTED = 2,  /* text and end_reason: why */
+    ORRERY_EVENT_CONNECTED = 1,    /* playing: bodies, shapes and states are there, of `tick` (the key frame);
+                                    * snapshots follow */
+    ORRERY_EVENT_DISCONNECTED = 2, /* text and end_reason: why */
     ORRERY_EVENT_BODY_ADDED = 3,
     ORRERY_EVENT_BODY_REMOVED = 4,
-    ORRERY_EVENT_SLIPPED = 5        /* the server fell behind: from now on ticks come late_ns later */
+    ORRERY_EVENT_SLIPPED = 5 /* the server fell behind: from now on ticks come late_ns later */
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
 enum {
-    ORRERY_END_NONE = 0,              /* not the event of an end */
-    ORRERY_END_BY_CLIENT = 1,         /* orrery_client_disconnect() */
-    ORRERY_END_NO_ANSWER = 2,         /* no server answered */
-    ORRERY_END_TOKEN = 3,             /* the connect token has expired, or cannot be read */
-    ORRERY_END_DENIED = 4,            /* every place of the server is taken */
-    ORRERY_END_TIMED_OUT = 5,         /* the server fell silent */
-    ORRERY_END_REFUSED = 6,           /* client and server do not fit, or the server takes no new clients for now */
-    ORRERY_END_UNREADABLE = 7,        /* the server sent what this client cannot read */
-    ORRERY_END_BY_SERVER = 8,         /* the server ended it, and its reason did not arrive */
+    ORRERY_END_NONE = 0,       /* not the event of an end */
+    ORRERY_END_BY_CLIENT = 1,  /* orrery_client_disconnect() */
+    ORRERY_END_NO_ANSWER = 2,  /* no server answered */
+    ORRERY_END_TOKEN = 3,      /* the connect token has expired, or cannot be read */
+    ORRERY_END_DENIED = 4,     /* every place of the server is taken */
+    ORRERY_END_TIMED_OUT = 5,  /* the server fell silent */
+    ORRERY_END_REFUSED = 6,    /* client and server do not fit, or the server takes no new clients for now */
+    ORRERY_END_UNREADABLE = 7, /* the server sent what this client cannot read */
+    ORRERY_END_BY_SERVER = 8,  /* the server ended it, and its reason did not arrive */
     ORRERY_END_SERVER_STOPPED = 9,
-    ORRERY_END_PROTOCOL_ERROR = 10,   /* the server could not read what this client sent */
-    ORRERY_END_TOO_SLOW = 11,         /* this client did not take what the server sent fast enough */
-    ORRERY_END_HANDSHAKE = 12,        /* this client did not finish the handshake in time */
-    ORRERY_END_WORLD_TOO_LARGE = 13,  /* the world has more bodies than a joining client can be told */
-    ORRERY_END_UNACKNOWLEDGED = 14    /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_PROTOCOL_ERROR = 10,  /* the server could not read what this client sent */
+    ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough */
+    ORRERY_END_HANDSHAKE = 12,       /* this client did not finish the handshake in time */
+    ORRERY_END_WORLD_TOO_LARGE = 13, /* the world has more bodies than a joining client can be told */
+    ORRERY_END_UNACKNOWLEDGED = 14   /* this client acknowledged nothing that the server sent, for 10 s */
 };
 
 typedef struct orrery_event {
@@ -177,13 +178,13 @@ typedef struct orrery_event {
     uint64_t tick;
     orrery_body_id body;
     uint64_t late_ns;
-    const char *text;
-    int32_t end_reason;            /* ORRERY_EVENT_DISCONNECTED: ORRERY_END_* */
+    const char* text;
+    int32_t end_reason; /* ORRERY_EVENT_DISCONNECTED: ORRERY_END_* */
     int32_t reserved;
 } orrery_event;
 
 /* ORRERY_EMPTY if no event is waiting. ORRERY_INVALID_ARGUMENT if struct_size is not set; no event is lost then. */
-ORRERY_API orrery_status orrery_client_next_event(orrery_client *client, orrery_event *event);
+ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
 
@@ -192,76 +193,84 @@ typedef struct orrery_session {
     float tick_rate_hz;
     uint64_t scene_hash;
     uint64_t client_index;
-    uint32_t slot;                 /* the player's slot, or ORRERY_NO_SLOT for a spectator */
+    uint32_t slot; /* the player's slot, or ORRERY_NO_SLOT for a spectator */
     uint32_t engine_version;
     uint32_t shape_count;
-    uint32_t body_count;           /* living bodies */
-    const char *scene_name;
+    uint32_t body_count; /* living bodies */
+    const char* scene_name;
 } orrery_session;
-ORRERY_API orrery_status orrery_client_get_session(const orrery_client *client, orrery_session *session);
+ORRERY_API orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session);
 
-enum { ORRERY_SHAPE_SPHERE = 0, ORRERY_SHAPE_BOX = 1, ORRERY_SHAPE_CAPSULE = 2, ORRERY_SHAPE_PLANE = 3,
-       ORRERY_SHAPE_CYLINDER = 4, ORRERY_SHAPE_HULL = 5, ORRERY_SHAPE_MESH = 6, ORRERY_SHAPE_HEIGHT_FIELD = 7,
-       ORRERY_SHAPE_COMPOUND = 8 };
+enum {
+    ORRERY_SHAPE_SPHERE = 0,
+    ORRERY_SHAPE_BOX = 1,
+    ORRERY_SHAPE_CAPSULE = 2,
+    ORRERY_SHAPE_PLANE = 3,
+    ORRERY_SHAPE_CYLINDER = 4,
+    ORRERY_SHAPE_HULL = 5,
+    ORRERY_SHAPE_MESH = 6,
+    ORRERY_SHAPE_HEIGHT_FIELD = 7,
+    ORRERY_SHAPE_COMPOUND = 8
+};
 typedef struct orrery_shape {
     uint32_t struct_size;
     int32_t type;
-    float radius;                  /* sphere, capsule, cylinder */
-    float half_height;             /* along local y: of a cylinder, or of a capsule's cylindrical part */
-    float half_extents[3];         /* box; of a hull, mesh, height field or compound: the box around it in
-                                    * the body's frame. A plane is the half space below local y = 0 */
+    float radius;          /* sphere, capsule, cylinder */
+    float half_height;     /* along local y: of a cylinder, or of a capsule's cylindrical part */
+    float half_extents[3]; /* box; of a hull, mesh, height field or compound: the box around it in
+                            * the body's frame. A plane is the half space below local y = 0 */
 } orrery_shape;
-ORRERY_API orrery_status orrery_client_get_shape(const orrery_client *client, uint32_t shape, orrery_shape *out);
+ORRERY_API orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shape, orrery_shape* out);
 
 enum { ORRERY_BODY_FIXED = 0, ORRERY_BODY_KINEMATIC = 1, ORRERY_BODY_DYNAMIC = 2 };
 typedef struct orrery_body {
     uint32_t struct_size;
     int32_t type;
-    uint32_t shape;                /* ORRERY_NO_SHAPE: none */
-    uint32_t slot;                 /* slot of the player who owns the body, or ORRERY_NO_SLOT */
-    const char *name;              /* "" if the body has none */
+    uint32_t shape;   /* ORRERY_NO_SHAPE: none */
+    uint32_t slot;    /* slot of the player who owns the body, or ORRERY_NO_SLOT */
+    const char* name; /* "" if the body has none */
 } orrery_body;
-ORRERY_API orrery_status orrery_client_get_body(const orrery_client *client, orrery_body_id id, orrery_body *out);
+ORRERY_API orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out);
 
 /* The first body that was spawned for this player (a vehicle's chassis), or ORRERY_NO_BODY. */
-ORRERY_API orrery_body_id orrery_client_own_body(const orrery_client *client);
+ORRERY_API orrery_body_id orrery_client_own_body(const orrery_client* client);
 
 /* Arrays of the caller, each with room for `capacity` bodies. Null arrays are not filled. */
 typedef struct orrery_samples {
     uint32_t struct_size;
     uint32_t capacity;
-    uint32_t count;                /* out: bodies that were filled in */
-    uint32_t available;            /* out: living bodies */
-    double tick;                   /* out: the time that the states belong to, in server ticks */
-    orrery_body_id *ids;
-    float *positions;              /* 3 for each body: m */
-    float *orientations;           /* 4 for each body */
-    float *linear_velocities;      /* 3 for each body: m/s */
-    float *angular_velocities;     /* 3 for each body: rad/s */
+    uint32_t count;     /* out: bodies that were filled in */
+    uint32_t available; /* out: living bodies */
+    double tick;        /* out: the time that the states belong to, in server ticks */
+    orrery_body_id* ids;
+    float* positions;          /* 3 for each body: m */
+    float* orientations;       /* 4 for each body */
+    float* linear_velocities;  /* 3 for each body: m/s */
+    float* angular_velocities; /* 3 for each body: rad/s */
 } orrery_samples;
 
 /* Reads every living body in order of index, at the time that the jitter buffer shows at `now_ns`. ORRERY_TOO_SMALL:
  * `capacity` bodies were filled in, and there are `available`. */
-ORRERY_API orrery_status orrery_client_sample(orrery_client *client, uint64_t now_ns, orrery_samples *samples);
+ORRERY_API orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples);
 
 typedef struct orrery_client_stats {
     uint32_t struct_size;
-    uint32_t late_inputs;          /* controls that reached the server after their tick */
+    uint32_t late_inputs; /* controls that reached the server after their tick */
     double rtt_s;
     double rtt_variation_s;
-    double snapshot_loss;          /* 0 to 1, since the start */
-    double delay_ticks;            /* distance of the jitter buffer behind the newest snapshot */
-    double input_slack_ticks;      /* time by which controls reach the server early */
+    double snapshot_loss;     /* 0 to 1, since the start */
+    double delay_ticks;       /* distance of the jitter buffer behind the newest snapshot */
+    double input_slack_ticks; /* time by which controls reach the server early */
     uint64_t snapshots_received;
     uint64_t snapshots_lost;
     uint64_t snapshots_undecodable;
-    uint64_t bytes_sent;           /* datagrams, without UDP and IP headers */
+    uint64_t bytes_sent; /* datagrams, without UDP and IP headers */
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t newest_tick;          /* of the newest snapshot; before the first, of the key frame */
+    uint64_t newest_tick; /* of the newest snapshot; before the first, of the key frame */
 } orrery_client_stats;
-ORRERY_API orrery_status orrery_client_get_stats(const orrery_client *client, orrery_client_stats *stats);
+ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,23 @@
 // A body's bounds for one tick: the posed shape's box, swept by the linear motion of the tick and grown on all sides.
 //
-//   linear    the whole displacement v dt, never cut: the pair of a fast body with what it would hit is found before, and the narrow
-//             phase keeps speculative contacts as far as the two close within the tick (pair-inl.h). A body tunnels only
-//             where the direction of approach turns within one tick.
-//   angular   the arc that the farthest point may sweep. Here CollisionModes differ: of discrete bodies it is cut at the speculative
-//             margin, a spinning body is met where it is; of passive and continuous ones it is not, and the narrow phase
-//             keeps speculative contacts as far away as the box is grown. (continuous.cpp is what continuous bodies have beside.)
-//   at least  half the margin on every side. Shapes nearer to each other than the margin have points whose coordinates differ by
-//             less than it, so halves on both sides make the boxes overlap: two bodies at rest find their speculative contacts.
-//             So do a passive body and what is nearer than its arc, by the passive body's growth.
+//   linear    the whole displacement v dt, never cut: the pair of a fast body with what it would hit is found before,
+//   and the narrow
+//             phase keeps speculative contacts as far as the two close within the tick (pair-inl.h). A body tunnels
+//             only where the direction of approach turns within one tick.
+//   angular   the arc that the farthest point may sweep. Here CollisionModes differ: of discrete bodies it is cut at
+//   the speculative
+//             margin, a spinning body is met where it is; of passive and continuous ones it is not, and the narrow
+//             phase keeps speculative contacts as far away as the box is grown. (continuous.cpp is what continuous
+//             bodies have beside.)
+//   at least  half the margin on every side. Shapes nearer to each other than the margin have points whose coordinates
+//   differ by
+//             less than it, so halves on both sides make the boxes overlap: two bodies at rest find their speculative
+//             contacts. So do a passive body and what is nearer than its arc, by the passive body's growth.
 //
-// The arc: a point at radius r turned by angle a moves r sqrt(2 (1 - cos a)); more than pi/3 is not needed, for no point can leave the
-// bounding sphere, nor the box grow by more than bounding radius less inner radius. The cosine is its series up to x^6, below
-// the true one on [0, pi/3]: the chord is never too short but for rounding, far below the half margin.
+// The arc: a point at radius r turned by angle a moves r sqrt(2 (1 - cos a)); more than pi/3 is not needed, for no
+// point can leave the bounding sphere, nor the box grow by more than bounding radius less inner radius. The cosine is
+// its series up to x^6, below the true one on [0, pi/3]: the chord is never too short but for rounding, far below the
+// half margin.
 
 #if defined(ORRERY_COLLISION_BROAD_BOUNDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_COLLISION_BROAD_BOUNDS_INL_H_
@@ -57,15 +62,17 @@ template <class F>
 ORRERY_FN BoundsT<F> swept_bounds(Vec3T<F> position, Vec3T<F> low, Vec3T<F> high, Vec3T<F> displacement, F growth) {
     const F zero(0.0f);
     const Vec3T<F> none{zero, zero, zero}, around{growth, growth, growth};
-    return {(position + (low - around)) + min(displacement, none), (position + (high + around)) + max(displacement, none), growth};
+    return {(position + (low - around)) + min(displacement, none),
+            (position + (high + around)) + max(displacement, none), growth};
 }
 
 template <class F>
-ORRERY_FN BoundsT<F> body_bounds(const F pose[kRecordFloats], const F velocity[kRecordFloats], const F shape[kRecordFloats], F dt, F margin,
-                                 F most) {
+ORRERY_FN BoundsT<F> body_bounds(const F pose[kRecordFloats], const F velocity[kRecordFloats],
+                                 const F shape[kRecordFloats], F dt, F margin, F most) {
     const Mat3T<F> r = to_matrix(QuatT<F>{pose[3], pose[4], pose[5], pose[6]});
     const Vec3T<F> extents = posed_extents(r, shape[0], shape[1], Vec3T<F>{shape[2], shape[3], shape[4]}, shape[7]);
-    const F growth = turning_growth(Vec3T<F>{velocity[3], velocity[4], velocity[5]}, dt, margin, most, shape[5], shape[6]);
+    const F growth =
+        turning_growth(Vec3T<F>{velocity[3], velocity[4], velocity[5]}, dt, margin, most, shape[5], shape[6]);
     return swept_bounds(Vec3T<F>{pose[0], pose[1], pose[2]}, -extents, extents,
                         Vec3T<F>{velocity[0] * dt, velocity[1] * dt, velocity[2] * dt}, growth);
 }
@@ -83,8 +90,8 @@ ORRERY_FN RowLanes take_rows(const std::uint32_t* rows, std::uint32_t left) {
     return out;
 }
 
-// As far as turning is followed, by lane: `margin`, or what the body's mode says where that is more. A call of its own, which worlds
-// without passive bodies never pay for.
+// As far as turning is followed, by lane: `margin`, or what the body's mode says where that is more. A call of its own,
+// which worlds without passive bodies never pay for.
 ORRERY_ONCE inline Number most_growth(const ExpandInput& in, const RowLanes& at, Number margin) {
     float most[kBoundsLanes];
     for (std::uint32_t k = 0; k < lanes<Number>(); ++k) most[k] = in.passive_growth[at.row[k]];
@@ -108,8 +115,9 @@ inline void expand(const ExpandInput& in, const std::uint32_t* rows, std::uint32
         if (in.fat == nullptr) continue;
         Number fat[kRecordFloats];
         gather_records(in.fat, at.row, fat);
-        const MaskOf<Number> inside = (((fat[0] <= b.min.x) & (fat[1] <= b.min.y)) & ((fat[2] <= b.min.z) & (b.max.x <= fat[4]))) &
-                                      ((b.max.y <= fat[5]) & (b.max.z <= fat[6]));
+        const MaskOf<Number> inside =
+            (((fat[0] <= b.min.x) & (fat[1] <= b.min.y)) & ((fat[2] <= b.min.z) & (b.max.x <= fat[4]))) &
+            ((b.max.y <= fat[5]) & (b.max.z <= fat[6]));
         const std::uint32_t bits = lane_bits(inside);
         for (std::uint32_t k = 0; k < lanes<Number>() && i + k < count; ++k) escaped[i + k] = ((bits >> k) & 1u) == 0;
     }

@@ -15,11 +15,11 @@
 ORRERY_LANES_BEGIN
 
 // A box's lowest point above the plane: its centre's height less its half extents along the normal.
-inline void near_plane(const float plane_pose[kRecordFloats], float margin_m, const BoundsRecord* boxes, const std::uint32_t* rows,
-                       std::uint32_t count, std::uint8_t* hits) {
+inline void near_plane(const float plane_pose[kRecordFloats], float margin_m, const BoundsRecord* boxes,
+                       const std::uint32_t* rows, std::uint32_t count, std::uint8_t* hits) {
     const Vec3T<Number> origin{Number(plane_pose[0]), Number(plane_pose[1]), Number(plane_pose[2])};
-    const Mat3T<Number> r =
-        to_matrix(QuatT<Number>{Number(plane_pose[3]), Number(plane_pose[4]), Number(plane_pose[5]), Number(plane_pose[6])});
+    const Mat3T<Number> r = to_matrix(
+        QuatT<Number>{Number(plane_pose[3]), Number(plane_pose[4]), Number(plane_pose[5]), Number(plane_pose[6])});
     const Vec3T<Number> normal{r.x.y, r.y.y, r.z.y};
     const Number half(0.5f), reach = Number(margin_m) * half;
     for (std::uint32_t i = 0; i < count; i += lanes<Number>()) {
@@ -34,8 +34,8 @@ inline void near_plane(const float plane_pose[kRecordFloats], float margin_m, co
     }
 }
 
-inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, const std::uint32_t* others, std::uint32_t other_count,
-                 std::uint32_t* hits) {
+inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, const std::uint32_t* others,
+                 std::uint32_t other_count, std::uint32_t* hits) {
     for (std::uint32_t i = 0; i < count; i += lanes<Number>()) {
         const RowLanes at = take_rows(rows + i, count - i);
         Number box[kRecordFloats];
@@ -43,9 +43,12 @@ inline void near(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint
         std::uint32_t found[kBoundsLanes] = {};
         for (std::uint32_t other = 0; other < other_count; ++other) {
             const BoundsRecord& b = boxes[others[other]];
-            const MaskOf<Number> below = ((box[0] <= Number(b.max[0])) & (box[1] <= Number(b.max[1]))) & (box[2] <= Number(b.max[2]));
-            const MaskOf<Number> above = ((Number(b.min[0]) <= box[4]) & (Number(b.min[1]) <= box[5])) & (Number(b.min[2]) <= box[6]);
-            for (std::uint32_t bits = lane_bits(below & above); bits != 0; bits &= bits - 1) found[__builtin_ctz(bits)] |= 1u << other;
+            const MaskOf<Number> below =
+                ((box[0] <= Number(b.max[0])) & (box[1] <= Number(b.max[1]))) & (box[2] <= Number(b.max[2]));
+            const MaskOf<Number> above =
+                ((Number(b.min[0]) <= box[4]) & (Number(b.min[1]) <= box[5])) & (Number(b.min[2]) <= box[6]);
+            for (std::uint32_t bits = lane_bits(below & above); bits != 0; bits &= bits - 1)
+                found[__builtin_ctz(bits)] |= 1u << other;
         }
         for (std::uint32_t k = 0; k < lanes<Number>() && i + k < count; ++k) hits[i + k] = found[k];
     }
@@ -82,7 +85,8 @@ ORRERY_FN bool overlaps(const BoundsRecord& a, const BoundsRecord& b) {
 }
 #endif
 
-inline std::uint32_t filter(const BoundsRecord* boxes, const std::uint64_t* candidates, std::uint32_t count, Pair* out) {
+inline std::uint32_t filter(const BoundsRecord* boxes, const std::uint64_t* candidates, std::uint32_t count,
+                            Pair* out) {
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto a = static_cast<std::uint32_t>(candidates[i] >> 32), b = static_cast<std::uint32_t>(candidates[i]);

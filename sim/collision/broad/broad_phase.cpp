@@ -7,20 +7,22 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/base/parallel.h"
-#include "sim/collision/broad/posed_bounds.h"
-#include "sim/base/radix_sort.h"
 #include "sim/base/growth.h"
+#include "sim/base/parallel.h"
+#include "sim/base/radix_sort.h"
+#include "sim/collision/broad/posed_bounds.h"
 
 namespace orrery::sim {
 namespace {
 
 constexpr std::uint32_t kExpandChunk = 1024, kSearchChunk = 128, kFilterChunk = 2048;
 constexpr std::uint32_t kSortChunk = 1024, kCopyChunk = 8192;
-constexpr std::uint32_t kComparisonSort = 256, kBodiesPerKey = 64;  // fewer keys, or of more bodies each: then counters cost more than comparing
+constexpr std::uint32_t kComparisonSort = 256,
+                        kBodiesPerKey =
+                            64;  // fewer keys, or of more bodies each: then counters cost more than comparing
 constexpr std::size_t kSlotsAtOnce = 256;
-constexpr std::size_t kKeysKept = 1024;        // for the next search, by all chunks
-constexpr std::size_t kCountedAtOnce = 4096;   // keys that a chunk finds before it tells the others
+constexpr std::size_t kKeysKept = 1024;       // for the next search, by all chunks
+constexpr std::size_t kCountedAtOnce = 4096;  // keys that a chunk finds before it tells the others
 
 std::uint64_t pair_key(std::uint32_t i, std::uint32_t j) {
     return i < j ? (std::uint64_t(i) << 32) | j : (std::uint64_t(j) << 32) | i;
@@ -47,8 +49,9 @@ bool BroadPhase::update_shape_table(std::span<const Shape> shapes) {
     shape_table_.resize(shapes.size());
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         const Shape& s = shapes[i];
-        const ShapeRecord record{s.radius, s.half_height, {s.half_extents.x, s.half_extents.y, s.half_extents.z},
-                                 s.bounding_radius, s.inner_radius, s.disc_radius};
+        const ShapeRecord record{
+            s.radius,          s.half_height,  {s.half_extents.x, s.half_extents.y, s.half_extents.z},
+            s.bounding_radius, s.inner_radius, s.disc_radius};
         if (std::memcmp(&record, &shape_table_[i], sizeof record) == 0) continue;
         shape_table_[i] = record;
         changed = true;
@@ -61,8 +64,8 @@ bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
     return (bodies.flags[body] & kBodyAlive) != 0 && info.shape != kNone && !info.sensor;
 }
 
-// A body's place in the lists follows from its flags, from what it was made as, which its generation stands for, and, where it is
-// kinematic, from whether it is on its way.
+// A body's place in the lists follows from its flags, from what it was made as, which its generation stands for, and,
+// where it is kinematic, from whether it is on its way.
 bool BroadPhase::same_bodies(const Bodies& bodies) const {
     if (!knows_bodies_ || known_flags_ != bodies.flags || known_generation_ != bodies.generation) return false;
     for (std::size_t k = 0; k < kinematic_.size(); ++k) {
@@ -123,13 +126,13 @@ void BroadPhase::rebuild(BoxTree& tree, std::size_t c, const BoundsRecord* boxes
                          const BroadKernels& kernels) {
     tree.rebuild(boxes, of_class(c, rows), kernels, *arena_);
 }
-void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes, std::span<const std::uint32_t> rows,
-                             const BroadKernels& kernels) {
+void BroadPhase::rebuild_all(std::vector<BoxTree>& trees, const BoundsRecord* boxes,
+                             std::span<const std::uint32_t> rows, const BroadKernels& kernels) {
     for (std::size_t c = 0; c < trees.size(); ++c) rebuild(trees[c], c, boxes, rows, kernels);
 }
 
-// Pairs of two classes are found from the one of fewer bodies: always where all bodies are new, else where that is less to do than
-// to begin at the other's new ones.
+// Pairs of two classes are found from the one of fewer bodies: always where all bodies are new, else where that is less
+// to do than to begin at the other's new ones.
 void BroadPhase::choose_few(bool all) {
     std::fill(std::begin(few_), std::end(few_), 0u);
     for (std::size_t c = 0; c < classes_.size(); ++c) {
@@ -167,12 +170,15 @@ void BroadPhase::classify(const Bodies& bodies, std::span<const Shape> shapes) {
             if ((info.category & masks) != 0 && (info.mask & categories) != 0) {
                 const bool plane = shapes[info.shape].type == ShapeType::plane;
                 const Kind kind = plane ? Kind::plane : bodies.active(i) ? Kind::moving : Kind::fixed;
-                now = {info.category, info.mask, static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
+                now = {info.category, info.mask,
+                       static_cast<std::uint8_t>(bodies.flags[i] & (kBodyDynamic | kBodyKinematic)), kind};
                 shape = info.shape;
                 (kind == Kind::plane ? planes_ : kind == Kind::moving ? moving_ : fixed_).push_back(i);
             }
         }
-        if (now == identity_[i] && (now.kind == Kind::none || (shape == shape_of_[i] && known_generation_[i] == bodies.generation[i]))) continue;
+        if (now == identity_[i] &&
+            (now.kind == Kind::none || (shape == shape_of_[i] && known_generation_[i] == bodies.generation[i])))
+            continue;
         if (identity_[i].kind == Kind::moving || identity_[i].kind == Kind::fixed) gone_.push_back(i);
         identity_[i] = now;
         shape_of_[i] = shape;
@@ -218,7 +224,8 @@ void BroadPhase::choose_held() {
     std::uint32_t held = 0;
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         const bool was = (held_classes_ >> c & 1u) != 0;
-        if (moving_of_[c] >= (was ? kStillManyBodies : kManyBodies) && !classes_meet(c, c) && others_of(c) <= (was ? kStillFewOthers : kFewOthers))
+        if (moving_of_[c] >= (was ? kStillManyBodies : kManyBodies) && !classes_meet(c, c) &&
+            others_of(c) <= (was ? kStillFewOthers : kFewOthers))
             held |= 1u << c;
     }
     if (held != held_classes_) {
@@ -232,8 +239,10 @@ void BroadPhase::choose_held() {
         if ((held >> c & 1u) == 0) continue;
         Held& group = held_.emplace_back();
         for (const std::uint32_t i : moving_) {
-            if (class_of_[i] == c) group.rows.push_back(i), renewed_[i] = 0;
-            else if (classes_meet(class_of_[i], c)) group.others.push_back(i);
+            if (class_of_[i] == c)
+                group.rows.push_back(i), renewed_[i] = 0;
+            else if (classes_meet(class_of_[i], c))
+                group.others.push_back(i);
         }
         for (const std::uint32_t i : fixed_) {
             if (classes_meet(class_of_[i], c)) group.others.push_back(i);
@@ -247,35 +256,47 @@ void BroadPhase::choose_held() {
 }
 
 ExpandInput BroadPhase::expand_input(const Bodies& bodies, float dt_s) {
-    return {bodies.pose.data()->position, bodies.velocity.data()->linear, &shape_table_.data()->radius, shape_of_.data(), dt_s, margin_m_,
-            any_passive_ ? passive_growth_.data() : nullptr, tight_.data()->min, fat_.data()->min};
+    return {bodies.pose.data()->position,
+            bodies.velocity.data()->linear,
+            &shape_table_.data()->radius,
+            shape_of_.data(),
+            dt_s,
+            margin_m_,
+            any_passive_ ? passive_growth_.data() : nullptr,
+            tight_.data()->min,
+            fat_.data()->min};
 }
 
-void BroadPhase::expand_chunk(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows, std::uint8_t* escaped,
+void BroadPhase::expand_chunk(const ExpandInput& input, std::span<const Shape> shapes,
+                              std::span<const std::uint32_t> rows, std::uint8_t* escaped,
                               const BroadKernels& kernels) const {
     kernels.expand(input, rows.data(), static_cast<std::uint32_t>(rows.size()), escaped);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (has_posed_bounds(type_of_[rows[i]])) ref::expand_posed(kernels, shapes[shape_of_[rows[i]]], input, rows[i], escaped[i]);
+        if (has_posed_bounds(type_of_[rows[i]]))
+            ref::expand_posed(kernels, shapes[shape_of_[rows[i]]], input, rows[i], escaped[i]);
     }
 }
 
 // Called when the bounds of all that these could meet are made.
-void BroadPhase::expand_held(const ExpandInput& input, std::span<const Shape> shapes, const BroadKernels& kernels, Executor& executor) {
+void BroadPhase::expand_held(const ExpandInput& input, std::span<const Shape> shapes, const BroadKernels& kernels,
+                             Executor& executor) {
     ExpandInput own = input;
     own.fat = nullptr;
     for (Held& group : held_) {
         const auto count = static_cast<std::uint32_t>(group.rows.size());
         flags_.resize(count);
         for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            expand_chunk(own, shapes, std::span<const std::uint32_t>(group.rows).subspan(begin, end - begin), flags_.data() + begin, kernels);
-            kernels.near(tight_.data(), group.rows.data() + begin, end - begin, group.others.data(), static_cast<std::uint32_t>(group.others.size()),
-                         group.hits.data() + begin);
+            expand_chunk(own, shapes, std::span<const std::uint32_t>(group.rows).subspan(begin, end - begin),
+                         flags_.data() + begin, kernels);
+            kernels.near(tight_.data(), group.rows.data() + begin, end - begin, group.others.data(),
+                         static_cast<std::uint32_t>(group.others.size()), group.hits.data() + begin);
         });
     }
 }
 
-void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> shapes, std::span<const std::uint32_t> rows,
-                             const BroadKernels& kernels, Executor& executor, std::vector<std::uint32_t>& escaped) {
+void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> shapes,
+                             std::span<const std::uint32_t> rows, const BroadKernels& kernels, Executor& executor,
+                             std::vector<std::uint32_t>& escaped) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     flags_.resize(count);
     for_chunks(executor, count, kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
@@ -290,8 +311,8 @@ void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> sh
     }
 }
 
-void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m, const BroadKernels& kernels,
-                        Executor& executor) {
+void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m,
+                        const BroadKernels& kernels, Executor& executor) {
     const bool all_fixed = update_shape_table(shapes) || margin_m != margin_m_;
     dt_s_ = dt_s;
     margin_m_ = margin_m;
@@ -311,7 +332,8 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
     changed_fixed_.clear();
     for (std::size_t k = 0; k < fixed_.size(); ++k) {
         const std::uint32_t i = fixed_[k];
-        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[k], &bodies.pose[i], sizeof(PoseRecord)) == 0) continue;
+        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[k], &bodies.pose[i], sizeof(PoseRecord)) == 0)
+            continue;
         fixed_pose_[k] = bodies.pose[i];
         changed_fixed_.push_back(i);
     }
@@ -324,12 +346,14 @@ bool BroadPhase::may_meet(std::uint32_t a, std::uint32_t b) const {
     return ((x.flags | y.flags) & kBodyDynamic) != 0 && (x.category & y.mask) != 0 && (y.category & x.mask) != 0;
 }
 
-// Looks for candidates of `rows`: pairs of moving bodies whose classes are in few_ from all bodies of the fewer, and others
+// Looks for candidates of `rows`: pairs of moving bodies whose classes are in few_ from all bodies of the fewer, and
+// others
 //   all      from the lower slot; these are the moving bodies of a class, in the order of their slots
 //   renewed  from the renewed body, if both are from the lower one, but not those of few_
 //   few      not at all; these are moving bodies of the classes that find those of few_
 // False: there are more than found_ may hold.
-bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels, Executor& executor) {
+bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Search& what, const BroadKernels& kernels,
+                        Executor& executor) {
     const bool all = from == From::all;
     const std::size_t classes = classes_.size();
     TreeView moving[kFilterClasses], fixed[kFilterClasses];
@@ -346,7 +370,8 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
         std::vector<std::uint32_t> many_slots;
         std::span<std::uint32_t> slots = few_slots;
         const auto hits = [&](const TreeView& tree, std::uint32_t row, std::uint32_t first_slot) {
-            std::uint32_t n = kernels.query(tree, what.boxes[row], first_slot, slots.data(), static_cast<std::uint32_t>(slots.size()));
+            std::uint32_t n = kernels.query(tree, what.boxes[row], first_slot, slots.data(),
+                                            static_cast<std::uint32_t>(slots.size()));
             if (n > slots.size()) {
                 many_slots.resize(n);
                 slots = many_slots;
@@ -363,16 +388,18 @@ bool BroadPhase::search(std::span<const std::uint32_t> rows, From from, const Se
                 if (!classes_meet(own, c)) continue;
                 const bool by_few = moves && ((few_[own] >> c | few_[c] >> own) & 1u) != 0;
                 const bool here = by_few ? from != From::renewed && (few_[own] >> c & 1u) != 0 : from != From::few;
-                const std::uint32_t among_moving = here && moving[c].levels > 0 ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
+                const std::uint32_t among_moving =
+                    here && moving[c].levels > 0 ? hits(moving[c], row, all && c == own ? i + 1 : 0) : 0;
                 for (std::uint32_t k = 0; k < among_moving; ++k) {
                     const std::uint32_t other = moving_trees_[c].row(slots[k]);
-                    const bool mine = all                   ? true
+                    const bool mine = all                 ? true
                                       : from == From::few ? (renewed_[row] | renewed_[other]) != 0
                                       : moves             ? renewed_[other] == 0 || row < other
                                                           : renewed_[other] == 0;
                     if (other != row && mine && may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
                 }
-                const std::uint32_t among_fixed = moves && from != From::few && fixed[c].levels > 0 ? hits(fixed[c], row, 0) : 0;
+                const std::uint32_t among_fixed =
+                    moves && from != From::few && fixed[c].levels > 0 ? hits(fixed[c], row, 0) : 0;
                 for (std::uint32_t k = 0; k < among_fixed; ++k) {
                     const std::uint32_t other = fixed_trees_[c].row(slots[k]);
                     if (may_meet(row, other)) chunk.keys.push_back(pair_key(row, other));
@@ -413,7 +440,8 @@ void BroadPhase::keep_overlapping(Chunk& chunk, std::size_t from, const BroadKer
     const auto count = static_cast<std::uint32_t>(chunk.keys.size() - from);
     if (chunk.overlapping.size() < count) chunk.overlapping.resize(count);
     const std::uint32_t kept = kernels.filter(tight_.data(), chunk.keys.data() + from, count, chunk.overlapping.data());
-    for (std::uint32_t i = 0; i < kept; ++i) chunk.keys[from + i] = pair_key(chunk.overlapping[i].a, chunk.overlapping[i].b);
+    for (std::uint32_t i = 0; i < kept; ++i)
+        chunk.keys[from + i] = pair_key(chunk.overlapping[i].a, chunk.overlapping[i].b);
     chunk.keys.resize(from + kept);
 }
 
@@ -443,7 +471,8 @@ std::span<std::uint64_t> BroadPhase::sort_found(Executor& executor) {
             }
             std::span<std::uint64_t> scratch = keys.subspan(first, size);
             radix_sort(own, scratch, 0, bits);
-            if (own.data() != sorted.data() + first) std::ranges::copy(own, sorted.begin() + static_cast<std::ptrdiff_t>(first));
+            if (own.data() != sorted.data() + first)
+                std::ranges::copy(own, sorted.begin() + static_cast<std::ptrdiff_t>(first));
         }
     });
     return sorted;
@@ -468,7 +497,8 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
         std::ranges::copy(sorted, candidates_.begin());
         return;
     }
-    // Of each chunk what stays comes to its front, with what was found between its first key and the next chunk's behind it in `merged`.
+    // Of each chunk what stays comes to its front, with what was found between its first key and the next chunk's
+    // behind it in `merged`.
     const auto count = static_cast<std::uint32_t>(candidates_.size());
     const std::uint32_t chunks = chunk_count(count, kFilterChunk);
     struct Part {
@@ -476,7 +506,10 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
     };
     Part* const parts = arena_->allocate<Part>(std::size_t(chunks) + 1);
     for (std::uint32_t i = 0; i <= chunks; ++i) {
-        const auto first = i == 0 ? sorted.begin() : i == chunks ? sorted.end() : std::lower_bound(sorted.begin(), sorted.end(), candidates_[i * kFilterChunk]);
+        const auto first = i == 0 ? sorted.begin()
+                           : i == chunks
+                               ? sorted.end()
+                               : std::lower_bound(sorted.begin(), sorted.end(), candidates_[i * kFilterChunk]);
         parts[i] = {static_cast<std::size_t>(first - sorted.begin()), 0};
     }
     counts_.resize(chunks);
@@ -487,7 +520,8 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
         });
         counts_[index].kept = static_cast<std::uint32_t>(last - first);
     });
-    for (std::uint32_t i = 0; i < chunks; ++i) parts[i + 1].to = parts[i].to + counts_[i].kept + (parts[i + 1].found - parts[i].found);
+    for (std::uint32_t i = 0; i < chunks; ++i)
+        parts[i + 1].to = parts[i].to + counts_[i].kept + (parts[i + 1].found - parts[i].found);
     const std::size_t total = parts[chunks].to;
     std::uint64_t* const merged = arena_->allocate<std::uint64_t>(total);
     for_chunks(executor, count, kFilterChunk, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t) {
@@ -496,22 +530,25 @@ void BroadPhase::merge_found(bool all, Executor& executor) {
                    sorted.begin() + static_cast<std::ptrdiff_t>(parts[index + 1].found), merged + parts[index].to);
     });
     resize_sparingly(candidates_, total);
-    for_chunks(executor, static_cast<std::uint32_t>(total), kCopyChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-        std::copy(merged + begin, merged + end, candidates_.begin() + begin);
-    });
+    for_chunks(executor, static_cast<std::uint32_t>(total), kCopyChunk,
+               [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+                   std::copy(merged + begin, merged + end, candidates_.begin() + begin);
+               });
 }
 
 // New fat bounds for what left its own, into the trees.
-void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved, const BroadKernels& kernels, Executor& executor) {
+void BroadPhase::refresh_trees(const Bodies& bodies, bool all, std::span<const std::uint32_t> moved,
+                               const BroadKernels& kernels, Executor& executor) {
     for (const std::uint32_t i : gone_) {
         for (BoxTree& tree : moving_trees_) tree.remove(i, kernels);
         for (BoxTree& tree : fixed_trees_) tree.remove(i, kernels);
         renewed_[i] = 1;
     }
     const auto fatten = [&](const ExpandInput& input, std::span<const std::uint32_t> rows) {
-        for_chunks(executor, static_cast<std::uint32_t>(rows.size()), kExpandChunk, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            kernels.fatten(input, fat_.data()->min, rows.data() + begin, end - begin);
-        });
+        for_chunks(executor, static_cast<std::uint32_t>(rows.size()), kExpandChunk,
+                   [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+                       kernels.fatten(input, fat_.data()->min, rows.data() + begin, end - begin);
+                   });
     };
     fatten(expand_input(bodies, dt_s_), moved);
     fatten(expand_input(bodies, 0.0f), escaped_fixed_);
@@ -586,7 +623,8 @@ bool BroadPhase::renew(const Bodies& bodies, const BroadKernels& kernels, Execut
 }
 
 // Gives how many pairs there are with those that are excluded.
-std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs) {
+std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernels, Executor& executor,
+                                 std::span<const Pair>& pairs) {
     const auto count = static_cast<std::uint32_t>(candidates_.size());
     Pair* const list = arena_->allocate<Pair>(count);
     counts_.resize(chunk_count(count, kFilterChunk));
@@ -603,7 +641,8 @@ std::uint32_t BroadPhase::filter(PairFilter excluded, const BroadKernels& kernel
 }
 
 // Pairs of planes and these bodies. False: found_ holds more than `most`.
-bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels, std::uint32_t most) {
+bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t> rows, const BroadKernels& kernels,
+                             std::uint32_t most) {
     const auto count = static_cast<std::uint32_t>(rows.size());
     flags_.resize(count);
     for (const std::uint32_t plane : planes_) {
@@ -617,8 +656,8 @@ bool BroadPhase::find_planes(const Bodies& bodies, std::span<const std::uint32_t
 }
 
 // Pairs that are no candidates: planes', and those of held_. False: they are more than `most`.
-bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor, std::span<const Pair>& pairs,
-                            std::uint32_t most) {
+bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
+                            std::span<const Pair>& pairs, std::uint32_t most) {
     found_.clear();
     if (!find_planes(bodies, moving_, kernels, most)) return false;
     for (const Held& group : held_) {
@@ -632,7 +671,9 @@ bool BroadPhase::add_others(const Bodies& bodies, PairFilter excluded, const Bro
         }
     }
     std::span<std::uint64_t> others = sort_found(executor);
-    const auto pair_of = [](std::uint64_t key) { return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)}; };
+    const auto pair_of = [](std::uint64_t key) {
+        return Pair{static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+    };
     others = {others.begin(), leave_out(excluded, others.begin(), others.end(), pair_of)};
     const std::size_t all = pairs.size() + others.size();
     Pair *const merged = arena_->allocate<Pair>(all), *to = merged;
@@ -655,7 +696,8 @@ bool BroadPhase::find_pairs(const Bodies& bodies, PairFilter excluded, const Bro
     if (stale && !renew(bodies, kernels, executor, max_pairs)) return false;
     const std::uint32_t overlapping = filter(excluded, kernels, executor, pairs);
     if (overlapping > max_pairs) return false;
-    return (held_.empty() && (planes_.empty() || moving_.empty())) || add_others(bodies, excluded, kernels, executor, pairs, max_pairs - overlapping);
+    return (held_.empty() && (planes_.empty() || moving_.empty())) ||
+           add_others(bodies, excluded, kernels, executor, pairs, max_pairs - overlapping);
 }
 
 }  // namespace orrery::sim

@@ -1,10 +1,10 @@
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/collision/broad/bounds-inl.h"
-#include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/collision/broad/posed_bounds.h"
+#include "sim/collision/convex/convex.h"
 #include "sim/shapes/compound.h"
+#include "sim/shapes/convex_support.h"
 #include "sim/shapes/mesh.h"
 
 namespace orrery::sim::ref {
@@ -40,7 +40,8 @@ struct PosedExtents {
         }
     }
     void add_convex(const Shape& shape, const DPose& pose) {
-        const DAxes world{{row[0].x, row[1].x, row[2].x}, {row[0].y, row[1].y, row[2].y}, {row[0].z, row[1].z, row[2].z}};
+        const DAxes world{
+            {row[0].x, row[1].x, row[2].x}, {row[0].y, row[1].y, row[2].y}, {row[0].z, row[1].z, row[2].z}};
         const ShapeBox box = box_of(shape, {outward(world, pose.position), outward(world, pose.axes)}, 0.0);
         const double from[3] = {box.low.x, box.low.y, box.low.z}, to[3] = {box.high.x, box.high.y, box.high.z};
         for (int k = 0; k < 3; ++k) add(k, from[k], to[k]);
@@ -52,7 +53,8 @@ struct PosedExtents {
             const Vec3 v = narrowed(row[k]);
             r[3 * k] = v.x, r[3 * k + 1] = v.y, r[3 * k + 2] = v.z;
         }
-        kernels.extents({{hull.row[0].data(), hull.row[1].data(), hull.row[2].data()}, hull.topology.vertices}, r, from, to);
+        kernels.extents({{hull.row[0].data(), hull.row[1].data(), hull.row[2].data()}, hull.topology.vertices}, r, from,
+                        to);
         for (int k = 0; k < 3; ++k) add(k, from[k] - kRounding * bounding_radius, to[k] + kRounding * bounding_radius);
     }
     // By the boxes of the root's grandchildren, or its children where there are no more levels.
@@ -66,7 +68,8 @@ struct PosedExtents {
     void add_node(const TreeNode& node) {
         for (std::uint32_t i = 0; i < 16; ++i) {
             if (node.min[0][i] > node.max[0][i]) continue;
-            const D3 from{node.min[0][i], node.min[1][i], node.min[2][i]}, to{node.max[0][i], node.max[1][i], node.max[2][i]};
+            const D3 from{node.min[0][i], node.min[1][i], node.min[2][i]},
+                to{node.max[0][i], node.max[1][i], node.max[2][i]};
             add_box((from + to) * 0.5, (to - from) * 0.5);
         }
     }
@@ -87,7 +90,8 @@ void add_shape(const BroadKernels& kernels, const Shape& shape, PosedExtents& ou
 
 }  // namespace
 
-void expand_posed(const BroadKernels& kernels, const Shape& shape, const ExpandInput& in, std::uint32_t body, std::uint8_t& escaped) {
+void expand_posed(const BroadKernels& kernels, const Shape& shape, const ExpandInput& in, std::uint32_t body,
+                  std::uint8_t& escaped) {
     const float *pose = in.pose + body * kRecordFloats, *velocity = in.velocity + body * kRecordFloats;
     PosedExtents extents(axes_of({pose[3], pose[4], pose[5], pose[6]}));
     add_shape(kernels, shape, extents);

@@ -1,27 +1,32 @@
-// The general pair of convex shapes: any two of point, segment, cylinder, polytope, points and segments with a radius around
-// them. It serves every pair that has no function over the lanes. Scalar, double precision, compiled once in namespace ref: the
-// same bits whatever the world's SIMD target.
+// The general pair of convex shapes: any two of point, segment, cylinder, polytope, points and segments with a radius
+// around them. It serves every pair that has no function over the lanes. Scalar, double precision, compiled once in
+// namespace ref: the same bits whatever the world's SIMD target.
 //
-//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's reach. Of two
-//      polytopes faces and edges are asked first: most that overlap, are beyond reach, or have a corner above a face need no more.
-//   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a face, or
-//      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts as the
-//      better axis until another beats it by a tolerance, so that rounding does not make resting bodies change their mind; the
-//      choice is a function of the two poses alone. Points that were met bound what a face or an edge can be worth: only those
-//      that may be the best are looked at. Which face of a polytope that is, single precision says (polytope_kernels.h), so that of
-//      faces that differ by a millionth of the shapes' size either may be taken; what it is worth, double precision.
-//   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at most
-//      four are kept. Without a reference face: the point midway between the two features, or two where edges run side by
-//      side.
+//   1. convex_gap: the distance of the cores (GJK), no further than it takes to know that they are beyond each other's
+//   reach. Of two
+//      polytopes faces and edges are asked first: most that overlap, are beyond reach, or have a corner above a face
+//      need no more.
+//   2. find_axis: along which direction are they farthest apart, or do they overlap least? That of the distance, a
+//   face, or
+//      where the cores overlap two edges of polytopes, else the least translation that parts them (EPA). A face counts
+//      as the better axis until another beats it by a tolerance, so that rounding does not make resting bodies change
+//      their mind; the choice is a function of the two poses alone. Points that were met bound what a face or an edge
+//      can be worth: only those that may be the best are looked at. Which face of a polytope that is, single precision
+//      says (polytope_kernels.h), so that of faces that differ by a millionth of the shapes' size either may be taken;
+//      what it is worth, double precision.
+//   3. collide_convex: the face turned to the other shape is clipped against the reference face; of the places found at
+//   most
+//      four are kept. Without a reference face: the point midway between the two features, or two where edges run side
+//      by side.
 //
-// Everything is in one frame of the caller's choice, normals point from A to B, a contact's point lies midway between the
-// surfaces.
+// Everything is in one frame of the caller's choice, normals point from A to B, a contact's point lies midway between
+// the surfaces.
 #pragma once
 
 #include <cstdint>
 
-#include "sim/collision/manifold.h"
 #include "sim/collision/lanes/polytope_kernels.h"
+#include "sim/collision/manifold.h"
 #include "sim/shapes/convex.h"
 
 namespace orrery::sim::ref {
@@ -84,12 +89,13 @@ struct ConvexAxis {
 
 // kind none: they are farther apart than `limit`, which is not negative. `gap` is what was found on the way.
 ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, double limit, ConvexGap& gap);
-// The same of a triangle's front (face 0) and another polytope, whose centre lies before it: `vertex` is lowest above the front, `face`
-// lies farthest below the corners.
-ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex,
-                              std::uint32_t face, double limit, ConvexGap& gap);
+// The same of a triangle's front (face 0) and another polytope, whose centre lies before it: `vertex` is lowest above
+// the front, `face` lies farthest below the corners.
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex,
+                              std::uint32_t vertex, std::uint32_t face, double limit, ConvexGap& gap);
 // The best axis that is no face, of what find_axis looked at; kind none where none has a separation above `floor`.
-ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap, double floor);
+ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap,
+                        double floor);
 
 // ---- convex_contacts_ref.cpp
 
@@ -100,7 +106,11 @@ struct ConvexPoint {
 };
 struct ConvexContacts {
     D3 normal;
-    enum class Owner : std::uint8_t { neither, a, b };  // of the face, edge or surface across which the normal stands, and with which it turns
+    enum class Owner : std::uint8_t {
+        neither,
+        a,
+        b
+    };  // of the face, edge or surface across which the normal stands, and with which it turns
     Owner owner = Owner::neither;
     std::uint32_t count = 0;
     ConvexPoint point[kMaxManifoldPoints];
@@ -136,10 +146,11 @@ std::uint32_t keep_four(Place* places, std::uint32_t count);
 
 // Where shapes within `margin` of each other touch, or will within a tick in which A moves by `motion` relative to B.
 // False: nowhere.
-bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out);
+bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin,
+                    ConvexContacts& out);
 // The same along an axis that find_axis gave; where its face does not hold what is deepest, along another.
-bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion,
-                    double margin, ConvexContacts& out);
+bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis,
+                    const ConvexGap& gap, D3 motion, double margin, ConvexContacts& out);
 // The same against the half space below a plane through `origin`; the shape is A.
 bool collide_half_space(const Convex& a, D3 origin, D3 plane_normal, D3 motion, double margin, ConvexContacts& out);
 

@@ -1,16 +1,18 @@
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/collision/convex/simplex.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 
 namespace {
 
 constexpr double kParallelEdges = 1e-6;  // squared sine below which two edges span no axis
-constexpr double kSlip2 = 1e-8;          // m^2: over their length such edges part by no more than its root, which faces do as well
-constexpr double kEdgeIsFace = 0.98;     // cosine between normals, 11 degrees: the face says nearly all that the edges could
-constexpr double kDeepInside_m = 1e-9;   // a point this deep in a cylinder has no nearest surface point outside
-constexpr double kMeet_m = 1e-9;         // so near, the way from a triangle to a core has no direction
+constexpr double kSlip2 =
+    1e-8;  // m^2: over their length such edges part by no more than its root, which faces do as well
+constexpr double kEdgeIsFace =
+    0.98;  // cosine between normals, 11 degrees: the face says nearly all that the edges could
+constexpr double kDeepInside_m = 1e-9;  // a point this deep in a cylinder has no nearest surface point outside
+constexpr double kMeet_m = 1e-9;        // so near, the way from a triangle to a core has no direction
 
 constexpr float kRounding = 1.0e-6f;  // of sums of a few products in single precision, of what they are made of
 
@@ -18,7 +20,10 @@ constexpr float kRounding = 1.0e-6f;  // of sums of a few products in single pre
 struct Seen {
     SupportLanes x, y, z, rounding;
     explicit Seen(D3 p)
-        : x(all_lanes(p.x)), y(all_lanes(p.y)), z(all_lanes(p.z)), rounding(all_lanes((absolute(p.x) + absolute(p.y) + absolute(p.z)) * kRounding)) {}
+        : x(all_lanes(p.x)),
+          y(all_lanes(p.y)),
+          z(all_lanes(p.z)),
+          rounding(all_lanes((absolute(p.x) + absolute(p.y) + absolute(p.z)) * kRounding)) {}
     // Some faces' planes lie at most so far below the point.
     SupportLanes above(const Convex& c, std::uint32_t first) const {
         SupportLanes nx, ny, nz, offset;
@@ -26,8 +31,10 @@ struct Seen {
         __builtin_memcpy(&ny, c.face_row[1] + first, sizeof ny);
         __builtin_memcpy(&nz, c.face_row[2] + first, sizeof nz);
         __builtin_memcpy(&offset, c.face_row[3] + first, sizeof offset);
-        const SupportRows plain = reinterpret_cast<SupportRows>(offset) & SupportRows{0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff};
-        return (((nx * x + ny * y) + nz * z) - offset) + (rounding + reinterpret_cast<SupportLanes>(plain) * all_lanes(kRounding));
+        const SupportRows plain =
+            reinterpret_cast<SupportRows>(offset) & SupportRows{0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff, 0x7fff'ffff};
+        return (((nx * x + ny * y) + nz * z) - offset) +
+               (rounding + reinterpret_cast<SupportLanes>(plain) * all_lanes(kRounding));
     }
 };
 
@@ -72,8 +79,8 @@ void use_face(ConvexAxis& best, double separation, D3 normal, std::uint32_t face
     best.on_b = met;
 }
 
-// The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. `known`: points of `other`; no
-// face parts the shapes farther than it parts these.
+// The face of `c` that parts it farthest from `other`, if farther than `floor`: the normal points out of `c`. `known`:
+// points of `other`; no face parts the shapes farther than it parts these.
 ConvexAxis best_face(const Convex& c, const Convex& other, double floor, const D3* known, std::uint32_t known_count) {
     ConvexAxis best;
     best.separation = floor;
@@ -149,7 +156,8 @@ void near_of_triangle(const D3 corner[3], D3 point, NearPoints& best) {
 // p + s d and q + t e, s and t from 0 to 1.
 void near_of_segments(D3 p, D3 d, D3 q, D3 e, NearPoints& best) {
     const D3 r = q - p;
-    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e), all = dd * ee - de * de;
+    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e),
+                 all = dd * ee - de * de;
     double s = all > 1e-12 * dd * ee ? clamped((rd * ee - re * de) / all, 0.0, 1.0) : 0.0, t = (s * de - re) / ee;
     if (t < 0.0 || t > 1.0) {
         t = t < 0.0 ? 0.0 : 1.0;
@@ -165,13 +173,14 @@ bool triangle_gap(const Convex& triangle, const Convex& b, ConvexGap& out) {
     if (b.kind == ConvexKind::point) {
         near_of_triangle(corner, b.pose.position, best);
     } else {
-        const D3 half = b.pose.axes.y * b.half_height, from = b.pose.position - half, along = half * 2.0, to = b.pose.position + half,
-                 n = triangle.normal(0);
+        const D3 half = b.pose.axes.y * b.half_height, from = b.pose.position - half, along = half * 2.0,
+                 to = b.pose.position + half, n = triangle.normal(0);
         const double h = dot(from - corner[0], n), k = dot(to - corner[0], n);
         if (h * k <= 0.0 && h != k) {  // it crosses the plane
             const D3 at = from + along * (h / (h - k));
             bool inside = true;
-            for (int i = 0; i < 3; ++i) inside = inside && dot(cross(corner[(i + 1) % 3] - corner[i], at - corner[i]), n) >= 0.0;
+            for (int i = 0; i < 3; ++i)
+                inside = inside && dot(cross(corner[(i + 1) % 3] - corner[i], at - corner[i]), n) >= 0.0;
             if (inside) return false;
         }
         near_of_triangle(corner, from, best);
@@ -229,7 +238,8 @@ bool polytopes(const Convex& a, const Convex& b) {
     return a.kind == ConvexKind::polytope && b.kind == ConvexKind::polytope;
 }
 
-constexpr double kRelativeSlack = 2e-6;  // more than placing a vertex and its height above a face lose in single precision, of their size
+constexpr double kRelativeSlack =
+    2e-6;  // more than placing a vertex and its height above a face lose in single precision, of their size
 
 ConvexAxis axis_of_face(const Convex& c, const Convex& other, std::uint32_t face, std::uint32_t vertex) {
     const D3 p = other.vertex(vertex), at = inward(c.pose, p);
@@ -250,7 +260,8 @@ class PolytopePair {
         const D3 at = b_in_a_.position;
         look_from(a_, b_, b_in_a_, b_rows_, sides_[0]);
         look_from(b_, a_, inverse(b_in_a_), a_rows_, sides_[1]);
-        slack_ = static_cast<float>(kRelativeSlack * ((a_.extent + b_.extent) + (absolute(at.x) + absolute(at.y)) + absolute(at.z)));
+        slack_ = static_cast<float>(kRelativeSlack *
+                                    ((a_.extent + b_.extent) + (absolute(at.x) + absolute(at.y)) + absolute(at.z)));
     }
 
     // The face of A that parts it farthest from B; the normal points out of A.
@@ -260,8 +271,8 @@ class PolytopePair {
     bool holds_of_b(std::uint32_t vertex) const { return kernels_.outside(sides_[0], vertex) <= slack_; }
     bool holds_of_a(std::uint32_t vertex) const { return kernels_.outside(sides_[1], vertex) <= slack_; }
 
-    // The pair of edges whose product parts them farthest, if farther than `floor`, which is not above 0. `unsure`: some whose product
-    // is too small to be asked may part them.
+    // The pair of edges whose product parts them farthest, if farther than `floor`, which is not above 0. `unsure`:
+    // some whose product is too small to be asked may part them.
     ConvexAxis best_edges(double floor, bool& unsure) const;
 
     MetVertices met[2];  // of B, of A: they bound what faces and edges of the other can be worth
@@ -279,7 +290,8 @@ class PolytopePair {
         };
     };
 
-    void look_from(const Convex& c, const Convex& other, const DPose& pose, float (*rows)[kMaxHullVertices], PolytopeSide& side) const {
+    void look_from(const Convex& c, const Convex& other, const DPose& pose, float (*rows)[kMaxHullVertices],
+                   PolytopeSide& side) const {
         float to[12], *const out[3] = {rows[0], rows[1], rows[2]};
         rows_of(pose, to);
         kernels_.place({{other.row[0], other.row[1], other.row[2]}, other.topology->vertices}, to, out);
@@ -293,8 +305,8 @@ class PolytopePair {
         kernels_.part(side, vertices, face);
         return axis_of_face(c, other, face.face, face.vertex);
     }
-    std::uint32_t edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor,
-                             std::uint16_t* out) const;
+    std::uint32_t edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices,
+                             double floor, std::uint16_t* out) const;
     static PlacedEdge placed_edge(D3 from, D3 to, D3 left, D3 right) {
         const D3 along = to - from;
         return {from, along, left, right, dot(along, along)};
@@ -308,11 +320,11 @@ class PolytopePair {
     float a_rows_[3][kMaxHullVertices], b_rows_[3][kMaxHullVertices];  // as B and as A see them
 };
 
-// Those edges of `c` along which it may be parted from vertices of the other shape by more than `floor`, which is not above 0. A normal
-// that touches an edge lies between those of its two faces: where a point is deeper than that below both their planes, it is so
-// along all that lies between.
-std::uint32_t PolytopePair::edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices, double floor,
-                                       std::uint16_t* out) const {
+// Those edges of `c` along which it may be parted from vertices of the other shape by more than `floor`, which is not
+// above 0. A normal that touches an edge lies between those of its two faces: where a point is deeper than that below
+// both their planes, it is so along all that lies between.
+std::uint32_t PolytopePair::edges_near(const Topology& topology, const PolytopeSide& side, const MetVertices& vertices,
+                                       double floor, std::uint16_t* out) const {
     std::int32_t below[kFaceRoom];
     kernels_.below(side, vertices, static_cast<float>(floor - slack_), below);
     std::uint32_t count = 0;
@@ -334,17 +346,20 @@ ConvexAxis PolytopePair::best_edges(double floor, bool& unsure) const {
     EdgeStore edges_b;
     for (std::uint32_t k = 0; k < count_b; ++k) {
         const PolytopeEdge& e = b_.topology->edge[near_b[k]];
-        edges_b.edge[k] = placed_edge(outward(b_in_a_, b_.local_vertex(e.from)), outward(b_in_a_, b_.local_vertex(e.to)),
-                                      outward(b_in_a_.axes, b_.local_normal[e.left]), outward(b_in_a_.axes, b_.local_normal[e.right]));
+        edges_b.edge[k] = placed_edge(
+            outward(b_in_a_, b_.local_vertex(e.from)), outward(b_in_a_, b_.local_vertex(e.to)),
+            outward(b_in_a_.axes, b_.local_normal[e.left]), outward(b_in_a_.axes, b_.local_normal[e.right]));
     }
     D3 normal;
     for (std::uint32_t i = 0; i < count_a; ++i) {
         const PolytopeEdge& e = a_.topology->edge[near_a[i]];
-        const PlacedEdge ea = placed_edge(a_.local_vertex(e.from), a_.local_vertex(e.to), a_.local_normal[e.left], a_.local_normal[e.right]);
+        const PlacedEdge ea = placed_edge(a_.local_vertex(e.from), a_.local_vertex(e.to), a_.local_normal[e.left],
+                                          a_.local_normal[e.right]);
         for (std::uint32_t k = 0; k < count_b; ++k) {
             const PlacedEdge& eb = edges_b.edge[k];
-            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses that between the
-            // negated faces of B's: each arc's ends lie on both sides of the other's plane, and both on one hemisphere.
+            // Two edges make a face of the Minkowski difference where the arc between the faces of A's edge crosses
+            // that between the negated faces of B's: each arc's ends lie on both sides of the other's plane, and both
+            // on one hemisphere.
             const double l = dot(eb.left, ea.along), r = dot(eb.right, ea.along);
             if (l * r >= 0.0) continue;
             const double p = dot(ea.left, eb.along), q = dot(ea.right, eb.along);
@@ -352,7 +367,8 @@ ConvexAxis PolytopePair::best_edges(double floor, bool& unsure) const {
             const D3 n = cross(ea.along, eb.along);
             const double size2 = dot(n, n), side = l > 0.0 ? 1.0 : -1.0;
             if (size2 <= kParallelEdges * ea.size2 * eb.size2) {
-                unsure = unsure || (size2 > kSlip2 * larger(ea.size2, eb.size2) && dot(n, eb.from - ea.from) * side > 0.0);
+                unsure =
+                    unsure || (size2 > kSlip2 * larger(ea.size2, eb.size2) && dot(n, eb.from - ea.from) * side > 0.0);
                 continue;
             }
             const D3 unit = n * (side / __builtin_sqrt(size2));
@@ -415,11 +431,13 @@ bool edges_will_do(const ConvexAxis& edges, const ConvexAxis& face, double floor
     return dot(edges.normal, face.normal) < kEdgeIsFace || edges.separation > preferred_to(floor);
 }
 
-// Whether two edges that part polytopes are nearest to each other between their ends: then nothing of the two is nearer.
+// Whether two edges that part polytopes are nearest to each other between their ends: then nothing of the two is
+// nearer.
 bool distance_of_edges(const Convex& a, const Convex& b, const ConvexAxis& axis, ConvexGap& gap) {
     const PolytopeEdge &ea = a.topology->edge[axis.edge_a], &eb = b.topology->edge[axis.edge_b];
     const D3 p = a.vertex(ea.from), q = b.vertex(eb.from), d = a.vertex(ea.to) - p, e = b.vertex(eb.to) - q, r = q - p;
-    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e), all = dd * ee - de * de;
+    const double dd = dot(d, d), ee = dot(e, e), de = dot(d, e), rd = dot(r, d), re = dot(r, e),
+                 all = dd * ee - de * de;
     const double s = rd * ee - re * de, t = rd * de - re * dd;  // of `all`
     if (!(s >= 0.0 && s <= all && t >= 0.0 && t <= all)) return false;
     gap.state = ConvexGap::State::apart;
@@ -430,12 +448,12 @@ bool distance_of_edges(const Convex& a, const Convex& b, const ConvexAxis& axis,
     return true;
 }
 
-// The axis of two polytopes of which the faces that part them farthest are known: where they overlap, or a corner of one lies above a
-// face of the other, or an edge beside an edge, by faces and edges alone. Else GJK tells the distance. `of_front`: A is a triangle,
-// `first` its front, and the pair has not been placed; what lies below the front, or below the other's face, meets it if it lies in
-// the prism under that.
-ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& b, const ConvexAxis& first, const ConvexAxis& second,
-                             bool of_front, double limit, ConvexGap& gap) {
+// The axis of two polytopes of which the faces that part them farthest are known: where they overlap, or a corner of
+// one lies above a face of the other, or an edge beside an edge, by faces and edges alone. Else GJK tells the distance.
+// `of_front`: A is a triangle, `first` its front, and the pair has not been placed; what lies below the front, or below
+// the other's face, meets it if it lies in the prism under that.
+ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& b, const ConvexAxis& first,
+                             const ConvexAxis& second, bool of_front, double limit, ConvexGap& gap) {
     gap.state = ConvexGap::State::beyond;
     if (first.separation > limit || second.separation > limit) return {};
     const bool of_second = second.separation > preferred_to(first.separation);
@@ -452,7 +470,10 @@ ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& 
         gap.on_b = of_second ? out.on_b + out.normal * out.separation : out.on_b;
         return out;
     }
-    if (meet && edge_floor >= 0.0 && (of_front ? above : of_second ? pair.holds_of_a(out.vertex) : pair.holds_of_b(out.vertex))) {
+    if (meet && edge_floor >= 0.0 &&
+        (of_front    ? above
+         : of_second ? pair.holds_of_a(out.vertex)
+                     : pair.holds_of_b(out.vertex))) {
         gap.state = ConvexGap::State::overlap;
         return out;  // edges can neither part them nor be preferred
     }
@@ -461,7 +482,9 @@ ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& 
     const ConvexAxis between = pair.best_edges(smaller(edge_floor, 0.0), unsure);
     if (meet && !unsure && between.separation <= 0.0) {
         gap.state = ConvexGap::State::overlap;
-        return edge_floor < 0.0 && between.kind != ConvexAxis::Kind::none && edges_will_do(between, out, edge_floor) ? between : out;
+        return edge_floor < 0.0 && between.kind != ConvexAxis::Kind::none && edges_will_do(between, out, edge_floor)
+                   ? between
+                   : out;
     }
 
     const bool by_edges = between.separation > 0.0 && distance_of_edges(a, b, between, gap);
@@ -471,7 +494,8 @@ ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& 
     const double enough = apart ? least_preferred(gap.distance) : -1e300;
     ConvexAxis face;
     if (first.separation > enough) face = first;
-    if (second.separation > (first.separation > enough ? preferred_to(first.separation) : enough)) face = as_face_b(second);
+    if (second.separation > (first.separation > enough ? preferred_to(first.separation) : enough))
+        face = as_face_b(second);
     if (face.kind == ConvexAxis::Kind::none) return by_edges ? between : axis_of(a, b, gap);
     if (apart) return face;
     // Cores that overlap have nothing that parts them.
@@ -483,7 +507,8 @@ ConvexAxis axis_of_polytopes(PolytopePair& pair, const Convex& a, const Convex& 
 
 }  // namespace
 
-ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap, double floor) {
+ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const Convex& b, const ConvexGap& gap,
+                        double floor) {
     if (!polytopes(a, b)) return between_known(a, b, gap, floor);
     if (gap.state == ConvexGap::State::apart) return axis_of(a, b, gap);
     if (floor >= 0.0) return {};
@@ -495,11 +520,13 @@ ConvexAxis between_axis(const PolytopeKernels& kernels, const Convex& a, const C
     return pair.best_edges(floor, unsure);
 }
 
-ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex, std::uint32_t vertex,
-                              std::uint32_t face, double limit, ConvexGap& gap) {
+ConvexAxis find_axis_of_front(const PolytopeKernels& kernels, const Convex& triangle, const Convex& convex,
+                              std::uint32_t vertex, std::uint32_t face, double limit, ConvexGap& gap) {
     PolytopePair pair(kernels, triangle, convex);
-    if (convex.topology->vertices <= MetVertices::kMost) pair.met[0].add_all(convex.topology->vertices);
-    else pair.met[0].add(vertex);
+    if (convex.topology->vertices <= MetVertices::kMost)
+        pair.met[0].add_all(convex.topology->vertices);
+    else
+        pair.met[0].add(vertex);
     pair.met[1].add_all(3);
     const D3 out = convex.normal(face);
     std::uint32_t lowest = 0;
@@ -525,13 +552,15 @@ ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Conv
         pair.place();
         const ConvexAxis first = pair.face_of_a();
         if (first.separation > limit) return {};
-        const ConvexAxis second = pair.face_of_b(), axis = axis_of_polytopes(pair, a, b, first, second, false, limit, gap);
+        const ConvexAxis second = pair.face_of_b(),
+                         axis = axis_of_polytopes(pair, a, b, first, second, false, limit, gap);
         gap.met[0] = pair.met[0];
         gap.met[1] = pair.met[1];
         return axis;
     }
     const double radii = a.radius + b.radius;
-    const bool known = is_triangle(a) && (b.kind == ConvexKind::point || b.kind == ConvexKind::segment) && triangle_gap(a, b, gap);
+    const bool known =
+        is_triangle(a) && (b.kind == ConvexKind::point || b.kind == ConvexKind::segment) && triangle_gap(a, b, gap);
     if (!known) convex_gap(a, b, limit + radii, true, gap);
     if (gap.state == ConvexGap::State::beyond || (known && gap.distance > limit + radii)) return {};
     // Of a ball the direction is exact and its contact is one point in any case. A point in a polytope is parted by a
@@ -541,7 +570,8 @@ ConvexAxis find_axis(const PolytopeKernels& kernels, const Convex& a, const Conv
 
     ConvexAxis face = best_face(a, b, apart ? least_preferred(gap.distance - radii) : -1e300, gap.b, gap.count);
     const bool a_has = face.kind != ConvexAxis::Kind::none;
-    const ConvexAxis second = best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, gap.a, gap.count);
+    const ConvexAxis second =
+        best_face(b, a, a_has ? preferred_to(face.separation) : face.separation, gap.a, gap.count);
     if (second.kind != ConvexAxis::Kind::none) face = as_face_b(second);
     if (face.kind == ConvexAxis::Kind::none) {
         const ConvexAxis between = between_known(a, b, gap, -1e300);

@@ -58,7 +58,9 @@ struct Loop {
     }
     double way(std::uint32_t i) const { return __builtin_sqrt(along_x[i] * along_x[i] + along_y[i] * along_y[i]); }
     // The product of way i and what leads from its begin to a point: positive to its left.
-    double beside(std::uint32_t i, double px, double py) const { return along_x[i] * (py - y[i]) - along_y[i] * (px - x[i]); }
+    double beside(std::uint32_t i, double px, double py) const {
+        return along_x[i] * (py - y[i]) - along_y[i] * (px - x[i]);
+    }
 };
 
 struct Reference {
@@ -165,8 +167,8 @@ double extent2(const Flat& f) {
     return most;
 }
 
-// Whether a reference corner lies under the incident polygon, which goes round clockwise here, and at what height. slack[i]: times
-// the length of way i.
+// Whether a reference corner lies under the incident polygon, which goes round clockwise here, and at what height.
+// slack[i]: times the length of way i.
 bool height_under(const Flat& f, D3 normal, double x, double y, const double* slack, double& z) {
     for (std::uint32_t i = 0; i < f.count; ++i) {
         if (f.beside(i, x, y) > -slack[i]) return false;
@@ -219,13 +221,15 @@ std::uint32_t clip_outline(const Reference& ref, const Outline& outline, D3 inci
         for (std::uint32_t i = 0; i < kCapPoints; ++i) {
             const double x = ref.radius * kEighth[i][0], y = ref.radius * kEighth[i][1];
             double z = 0.0;
-            if (height_under(f, n, x, y, edge_slack, z) && z < kept_to) places[count++] = {x, y, z, name | (kCorner + i)};
+            if (height_under(f, n, x, y, edge_slack, z) && z < kept_to)
+                places[count++] = {x, y, z, name | (kCorner + i)};
         }
     }
     for (std::uint32_t i = 0; i < ref.corners.count; ++i) {
         const double x = ref.corners.x[i], y = ref.corners.y[i];
         double z = 0.0;
-        if (height_under(f, n, x, y, edge_slack, z) && z < kept_to) places[count++] = {x, y, z, name | (kCorner + ref.number[i])};
+        if (height_under(f, n, x, y, edge_slack, z) && z < kept_to)
+            places[count++] = {x, y, z, name | (kCorner + ref.number[i])};
     }
     return count;
 }
@@ -288,10 +292,13 @@ void between_contacts(const Convex& a, const Convex& b, const ConvexAxis& axis, 
     const std::uint32_t feature =
         kBetween | (of_a << 12) | (of_b << 2) | (ea.point ? 0x100'0000u : 0u) | (eb.point ? 0x200'0000u : 0u);
     out.normal = n;
-    // A ball's turning turns no normal, nor does a corner's; of a cylinder's surface what seems a corner may be part of a cap.
+    // A ball's turning turns no normal, nor does a corner's; of a cylinder's surface what seems a corner may be part of
+    // a cap.
     const bool free_a = a.kind == ConvexKind::point || (ea.point && a.kind != ConvexKind::cylinder),
                free_b = b.kind == ConvexKind::point || (eb.point && b.kind != ConvexKind::cylinder);
-    out.owner = free_a == free_b ? ConvexContacts::Owner::neither : free_a ? ConvexContacts::Owner::b : ConvexContacts::Owner::a;
+    out.owner = free_a == free_b ? ConvexContacts::Owner::neither
+                : free_a         ? ConvexContacts::Owner::b
+                                 : ConvexContacts::Owner::a;
     const D3 da = ea.q - ea.p, db = eb.q - eb.p, w = eb.p - ea.p;
     const double aa = dot(da, da), bb = dot(db, db), ab = dot(da, db), det = aa * bb - ab * ab;
     if (!ea.point && !eb.point && det <= kParallelEdges2 * (aa * bb)) {
@@ -459,14 +466,15 @@ std::uint32_t keep_four(Place* places, std::uint32_t count) {
     return n;
 }
 
-bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin, ConvexContacts& out) {
+bool collide_convex(const PolytopeKernels& kernels, const Convex& a, const Convex& b, D3 motion, double margin,
+                    ConvexContacts& out) {
     ConvexGap gap;
     const ConvexAxis axis = find_axis(kernels, a, b, margin + length(motion), gap);
     return axis.kind != ConvexAxis::Kind::none && contacts_along(kernels, a, b, axis, gap, motion, margin, out);
 }
 
-bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis, const ConvexGap& gap, D3 motion,
-                    double margin, ConvexContacts& out) {
+bool contacts_along(const PolytopeKernels& kernels, const Convex& a, const Convex& b, ConvexAxis axis,
+                    const ConvexGap& gap, D3 motion, double margin, ConvexContacts& out) {
     out.count = 0;
     const bool by_face = axis.kind != ConvexAxis::Kind::between, of_b = axis.kind == ConvexAxis::Kind::face_b;
     if (by_face) {

@@ -2,8 +2,8 @@
 // difference until the side of it that is nearest to the origin lies on the surface. That side never is farther away
 // than the surface: so the search ends, too, where the least translation is known to be long enough.
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/collision/convex/simplex.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 

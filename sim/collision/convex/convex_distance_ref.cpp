@@ -2,8 +2,8 @@
 // iterations: where a curved surface has not converged by then, the answer is good to the tolerances below all the
 // same, for each iteration bounds the error from both sides.
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/collision/convex/simplex.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 
@@ -284,6 +284,8 @@ void convex_gap(const Convex& a, const Convex& b, double limit, bool faces_first
     search(a, b, first, limit, faces_first, out);
 }
 
-void polytope_gap(const Convex& a, const Convex& b, D3 way, double limit, ConvexGap& out) { search(a, b, way, limit, false, out); }
+void polytope_gap(const Convex& a, const Convex& b, D3 way, double limit, ConvexGap& out) {
+    search(a, b, way, limit, false, out);
+}
 
 }  // namespace orrery::sim::ref

@@ -1,16 +1,20 @@
 // Two boxes: separating axes, then one face clipped by the other, then at most four points.
 //
-//   1. Fifteen axes (Gottschalk, Lin, Manocha 1996): the faces of A, of B, and the products of their edges. The one of largest
-//      separation counts; faces are preferred over edges and A's over B's by a tolerance, relative and absolute, so that rounding
-//      does not make resting boxes change their mind: the choice is a function of the two poses alone.
-//   2. A face axis makes its box the reference. Of the other box the face that looks most at it is incident; its four edges are clipped to
+//   1. Fifteen axes (Gottschalk, Lin, Manocha 1996): the faces of A, of B, and the products of their edges. The one of
+//   largest
+//      separation counts; faces are preferred over edges and A's over B's by a tolerance, relative and absolute, so
+//      that rounding does not make resting boxes change their mind: the choice is a function of the two poses alone.
+//   2. A face axis makes its box the reference. Of the other box the face that looks most at it is incident; its four
+//   edges are clipped to
 //      the reference face's rectangle (each gives where it enters, and where it leaves if it does), and the rectangle's
-//      corners that the incident face covers are added: twelve places for at most eight points, always in the same places, so
-//      that a place is a feature that survives small motion.
+//      corners that the incident face covers are added: twelve places for at most eight points, always in the same
+//      places, so that a place is a feature that survives small motion.
 //   3. An edge axis gives one point, midway between the two edges.
-//   4. Of the twelve places four are kept by where they lie, which changes little while a stack trembles: the farthest in a fixed
-//      direction, the farthest from it, the one that makes the largest triangle with those, and the farthest outside that
-//      triangle. If a place left out is deeper than these by more than a thousandth of the face, it takes its neighbour's part.
+//   4. Of the twelve places four are kept by where they lie, which changes little while a stack trembles: the farthest
+//   in a fixed
+//      direction, the farthest from it, the one that makes the largest triangle with those, and the farthest outside
+//      that triangle. If a place left out is deeper than these by more than a thousandth of the face, it takes its
+//      neighbour's part.
 //
 // All lanes take all steps; masks choose.
 
@@ -28,10 +32,11 @@ ORRERY_LANES_BEGIN
 
 // How much better a less preferred axis has to be: metres, and a part of the separation.
 inline constexpr float kAxisBias_m = 0.0005f, kAxisBiasRelative = 0.05f;
-inline constexpr float kEdgeIsFace = 0.98f;      // cosine between normals, 11 degrees
-inline constexpr float kParallelEdges = 1e-6f;   // squared sine below which two edges span no axis
-inline constexpr float kRectangleSlack = 7e-3f;  // of the smaller face: boxes stacked one on the other keep their corners
-inline constexpr float kDeepestTie = 1e-3f;      // depths that differ by less than this part of the face are alike
+inline constexpr float kEdgeIsFace = 0.98f;     // cosine between normals, 11 degrees
+inline constexpr float kParallelEdges = 1e-6f;  // squared sine below which two edges span no axis
+inline constexpr float kRectangleSlack =
+    7e-3f;                                   // of the smaller face: boxes stacked one on the other keep their corners
+inline constexpr float kDeepestTie = 1e-3f;  // depths that differ by less than this part of the face are alike
 inline constexpr int kPlaces = 12;
 inline constexpr float kEdgeFeatures = 12.0f * 6.0f * kPlaces;  // the first feature of edge contacts
 
@@ -50,15 +55,17 @@ ORRERY_FN void keep_face(FaceAxis<F>& best, F separation, F offset, float index)
 
 template <class F>
 struct EdgeAxis {
-    F separation, side;     // side: the sign that turns a x b from A to B
-    Vec3T<F> a, b;          // the edges' directions
+    F separation, side;       // side: the sign that turns a x b from A to B
+    Vec3T<F> a, b;            // the edges' directions
     F sine2, half_a, half_b;  // squared, of the angle between them; half lengths
     F index_a, index_b;
 };
 
-// The axis a_i x b_j, of the length sqrt(p^2 + q^2). tl is t . (a_i x b_j); the two sums are what the boxes reach along it.
+// The axis a_i x b_j, of the length sqrt(p^2 + q^2). tl is t . (a_i x b_j); the two sums are what the boxes reach along
+// it.
 template <class F>
-ORRERY_FN void keep_edge(EdgeAxis<F>& best, F p, F q, F tl, F reach_a, F reach_b, Vec3T<F> a, Vec3T<F> b, F half_a, F half_b, float i, float j) {
+ORRERY_FN void keep_edge(EdgeAxis<F>& best, F p, F q, F tl, F reach_a, F reach_b, Vec3T<F> a, Vec3T<F> b, F half_a,
+                         F half_b, float i, float j) {
     const F one(1.0f);
     const F length2 = p * p + q * q;
     const MaskOf<F> valid = length2 > F(kParallelEdges);
@@ -87,9 +94,12 @@ template <class F>
 ORRERY_FN void keep_edge_row(EdgeAxis<F>& best, Vec3T<F> c, Vec3T<F> p, Vec3T<F> q, F tp, F tq, F hp, F hq, Vec3T<F> hb,
                              Vec3T<F> a, const Axes<F>& b, F half_a, float i) {
     const Vec3T<F> ac{abs(c.x), abs(c.y), abs(c.z)};
-    keep_edge(best, p.x, q.x, tq * p.x - tp * q.x, hp * abs(q.x) + hq * abs(p.x), hb.y * ac.z + hb.z * ac.y, a, b.x, half_a, hb.x, i, 0.0f);
-    keep_edge(best, p.y, q.y, tq * p.y - tp * q.y, hp * abs(q.y) + hq * abs(p.y), hb.z * ac.x + hb.x * ac.z, a, b.y, half_a, hb.y, i, 1.0f);
-    keep_edge(best, p.z, q.z, tq * p.z - tp * q.z, hp * abs(q.z) + hq * abs(p.z), hb.x * ac.y + hb.y * ac.x, a, b.z, half_a, hb.z, i, 2.0f);
+    keep_edge(best, p.x, q.x, tq * p.x - tp * q.x, hp * abs(q.x) + hq * abs(p.x), hb.y * ac.z + hb.z * ac.y, a, b.x,
+              half_a, hb.x, i, 0.0f);
+    keep_edge(best, p.y, q.y, tq * p.y - tp * q.y, hp * abs(q.y) + hq * abs(p.y), hb.z * ac.x + hb.x * ac.z, a, b.y,
+              half_a, hb.y, i, 1.0f);
+    keep_edge(best, p.z, q.z, tq * p.z - tp * q.z, hp * abs(q.z) + hq * abs(p.z), hb.x * ac.y + hb.y * ac.x, a, b.z,
+              half_a, hb.z, i, 2.0f);
 }
 
 template <class F>
@@ -115,7 +125,9 @@ ORRERY_FN BoxAxes<F> separating_axes(const Axes<F>& a, Vec3T<F> ha, const Axes<F
 }
 
 template <class F>
-ORRERY_FN F preferred_over(F separation) { return separation + (F(kAxisBias_m) + abs(separation) * F(kAxisBiasRelative)); }
+ORRERY_FN F preferred_over(F separation) {
+    return separation + (F(kAxisBias_m) + abs(separation) * F(kAxisBiasRelative));
+}
 
 // A place where the clipped face may have a point: x, y on the reference face, z above it. Its number is the feature.
 template <class F>
@@ -127,7 +139,8 @@ struct Place {
 
 // An incident edge from (x, y, z), running by (dx, dy, dz), clipped to |x| <= hu, |y| <= hv.
 template <class F>
-ORRERY_FN void clip_edge(F x, F y, F z, F dx, F dy, F dz, F inverse_dx, F inverse_dy, F hu, F hv, Place<F>& enters, Place<F>& leaves) {
+ORRERY_FN void clip_edge(F x, F y, F z, F dx, F dy, F dz, F inverse_dx, F inverse_dy, F hu, F hv, Place<F>& enters,
+                         Place<F>& leaves) {
     F low(0.0f), high(1.0f);
     clip_to_slab(x, inverse_dx, hu, low, high);
     clip_to_slab(y, inverse_dy, hv, low, high);
@@ -140,14 +153,15 @@ ORRERY_FN void clip_edge(F x, F y, F z, F dx, F dy, F dz, F inverse_dx, F invers
 template <class F>
 struct Face {
     AxisFrame<F> reference;
-    Vec3T<F> normal;   // of the reference face
+    Vec3T<F> normal;                       // of the reference face
     F x0, y0, z0, x1, y1, z1, x2, y2, z2;  // incident face: centre and half edges, in the reference face's u, v, n
     F half_1, half_2;                      // its half extents
     F size2, area;                         // of the smaller face: squared half diagonal; product of the half extents
 };
 
-// A place's number is its index, but where edge k leaves takes the number of the next edge's entry if that edge lies outside: when a
-// stacked box slides off by a little, the point near its corner moves from the one edge to the other and stays the same feature.
+// A place's number is its index, but where edge k leaves takes the number of the next edge's entry if that edge lies
+// outside: when a stacked box slides off by a little, the point near its corner moves from the one edge to the other
+// and stays the same feature.
 template <class F>
 ORRERY_FN void number_places(Place<F> place[kPlaces]) {
     for (int i = 0; i < kPlaces; ++i) place[i].number = F(static_cast<float>(i));
@@ -157,7 +171,8 @@ ORRERY_FN void number_places(Place<F> place[kPlaces]) {
     }
 }
 
-// Corners go round: ++, -+, --, +-; edge k runs from corner k to the next. Places 2k and 2k + 1 are edge k's, 8 to 11 the rectangle's corners.
+// Corners go round: ++, -+, --, +-; edge k runs from corner k to the next. Places 2k and 2k + 1 are edge k's, 8 to 11
+// the rectangle's corners.
 template <class F>
 ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
     const F two(2.0f), one(1.0f);
@@ -171,8 +186,8 @@ ORRERY_FN void clip_faces(const Face<F>& f, Place<F> place[kPlaces]) {
     clip_edge(mx - f.x2, my - f.y2, mz - f.z2, dx1, dy1, dz1, ix1, iy1, grown_u, grown_v, place[4], place[5]);
     clip_edge(px - f.x2, py - f.y2, pz - f.z2, dx2, dy2, dz2, ix2, iy2, grown_u, grown_v, place[6], place[7]);
 
-    // The rectangle's corners in the incident face's own coordinates (alpha, beta), which cover [-1, 1] each. The incident face is
-    // never edge on to the reference: the determinant is at least half_u half_v / sqrt(3).
+    // The rectangle's corners in the incident face's own coordinates (alpha, beta), which cover [-1, 1] each. The
+    // incident face is never edge on to the reference: the determinant is at least half_u half_v / sqrt(3).
     const F inverse = one / (f.x1 * f.y2 - f.x2 * f.y1);
     const F shrunk_1 = f.half_1 - slack, shrunk_2 = f.half_2 - slack;
     const F us[4] = {hu, -hu, -hu, hu}, vs[4] = {hv, hv, -hv, -hv};
@@ -204,7 +219,9 @@ ORRERY_FN void keep_if(Kept<F>& kept, F& best, F score, const Place<F>& place) {
 
 // Twice the area of the triangle p, q, r, positive if they go round left.
 template <class F>
-ORRERY_FN F turn(const Kept<F>& p, const Kept<F>& q, F x, F y) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); }
+ORRERY_FN F turn(const Kept<F>& p, const Kept<F>& q, F x, F y) {
+    return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x);
+}
 
 template <class F>
 ORRERY_FN void keep_deepest(const Place<F> place[kPlaces], F tie, Kept<F> kept[4]) {
@@ -234,7 +251,8 @@ template <class F>
 ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> kept[4]) {
     const F zero(0.0f);
     for (int k = 0; k < 4; ++k) kept[k] = {zero, zero, zero, zero, zero > zero};
-    // Points nearer to each other than a thousandth of the smaller face are one; triangles flatter than that have no area.
+    // Points nearer to each other than a thousandth of the smaller face are one; triangles flatter than that have no
+    // area.
     const F tiny_length2 = size2 * F(1e-6f), tiny_area = area * F(1e-3f);
 
     F best(-1e30f);
@@ -245,7 +263,8 @@ ORRERY_FN void reduce(const Place<F> place[kPlaces], F size2, F area, Kept<F> ke
         keep_if(kept[1], best, dx * dx + dy * dy, place[i]);
     }
     best = tiny_area;
-    for (int i = 0; i < kPlaces; ++i) keep_if(kept[2], best, abs(turn(kept[0], kept[1], place[i].x, place[i].y)), place[i]);
+    for (int i = 0; i < kPlaces; ++i)
+        keep_if(kept[2], best, abs(turn(kept[0], kept[1], place[i].x, place[i].y)), place[i]);
     kept[2].exists = kept[2].exists & kept[1].exists;
 
     const F round = copy_sign(F(1.0f), turn(kept[0], kept[1], kept[2].x, kept[2].y));
@@ -273,14 +292,17 @@ ORRERY_FN Face<F> pick_faces(const PairInput<F>& in, const BoxAxes<F>& axes, Mas
     const F side = copy_sign(one, select(of_b, -axes.b.offset, axes.a.offset));
     f.normal = f.reference.n * side;
 
-    const Axes<F> other{select<F>(of_b, a.axes.x, b.axes.x), select<F>(of_b, a.axes.y, b.axes.y), select<F>(of_b, a.axes.z, b.axes.z)};
+    const Axes<F> other{select<F>(of_b, a.axes.x, b.axes.x), select<F>(of_b, a.axes.y, b.axes.y),
+                        select<F>(of_b, a.axes.z, b.axes.z)};
     const Vec3T<F> other_half = select<F>(of_b, a.half, b.half), to_other = select<F>(of_b, -in.between, in.between);
     const Vec3T<F> d = to_local(other, f.normal), ad{abs(d.x), abs(d.y), abs(d.z)};
     const MaskOf<F> inc_z = (ad.z > ad.x) & (ad.z > ad.y), inc_y = (ad.y > ad.x) & !inc_z;
     const AxisFrame<F> inc = axis_frame(other, other_half, inc_y, inc_z);
     const F inc_side = -copy_sign(one, dot(inc.n, f.normal));
-    const Vec3T<F> centre = to_other + inc.n * (inc_side * inc.half_n), e1 = inc.u * inc.half_u, e2 = inc.v * inc.half_v;
-    f.x0 = dot(centre, f.reference.u), f.y0 = dot(centre, f.reference.v), f.z0 = dot(centre, f.normal) - f.reference.half_n;
+    const Vec3T<F> centre = to_other + inc.n * (inc_side * inc.half_n), e1 = inc.u * inc.half_u,
+                   e2 = inc.v * inc.half_v;
+    f.x0 = dot(centre, f.reference.u), f.y0 = dot(centre, f.reference.v),
+    f.z0 = dot(centre, f.normal) - f.reference.half_n;
     f.x1 = dot(e1, f.reference.u), f.y1 = dot(e1, f.reference.v), f.z1 = dot(e1, f.normal);
     f.x2 = dot(e2, f.reference.u), f.y2 = dot(e2, f.reference.v), f.z2 = dot(e2, f.normal);
     f.half_1 = inc.half_u, f.half_2 = inc.half_v;
@@ -343,15 +365,16 @@ ORRERY_FN Contacts<F> box_box(const PairInput<F>& in) {
     const Vec3T<F> edge_normal =
         normalize_or(cross(axes.edge.a, axes.edge.b) * axes.edge.side, Vec3T<F>{zero, F(1.0f), zero}, F(1e-6f));
     // The preferred face may have no point where only edges meet: then edges that are the better axis count after all.
-    // Where the edges' normal is nearly the face's, as when boxes lie across each other a little tilted, the face says all that the edges
-    // could, at more than one point.
+    // Where the edges' normal is nearly the face's, as when boxes lie across each other a little tilted, the face says
+    // all that the edges could, at more than one point.
     const MaskOf<F> edge_better = (axes.edge.separation > preferred_over(face_separation)) &
                                   (abs(dot(edge_normal, face_normal)) < F(kEdgeIsFace));
     const MaskOf<F> by_edge = edge_valid & (edge_better | ((!any_place) & (axes.edge.separation >= face_separation)));
 
     Kept<F> kept[4] = {};
     reduce(place, face.size2, face.area, kept);
-    const Vec3T<F> origin = select<F>(of_b, in.between, Vec3T<F>{zero, zero, zero}) + face.normal * face.reference.half_n;
+    const Vec3T<F> origin =
+        select<F>(of_b, in.between, Vec3T<F>{zero, zero, zero}) + face.normal * face.reference.half_n;
     Contacts<F> out{};
     out.normal = select<F>(by_edge, edge_normal, face_normal);
     for (int k = 0; k < 4; ++k) {

@@ -1,17 +1,19 @@
-// A box against a capsule, in two steps: the normal, then the stretch of the capsule that lies on what the normal found.
+// A box against a capsule, in two steps: the normal, then the stretch of the capsule that lies on what the normal
+// found.
 //
-// Let the capsule's segment be P(t) = c + t d, |t| <= 1, in the box's axes. The excess e(x) = x - clamp(x, -h, h) is what a point
-// lacks of being in the box, |e|^2 its squared distance. f(t) = |e(P(t))|^2 is convex and f'(t)/2 = d . e(P(t)) is piecewise
-// linear, with corners where a coordinate passes a face: at most six. So the minimum is found exactly and without iterating: of the
-// corners (and the ends), the last with f' < 0 and the first with f' > 0 bracket a straight piece of f'; interpolate. Where f' is zero
-// over a stretch (the segment runs along a face) its middle is taken.
+// Let the capsule's segment be P(t) = c + t d, |t| <= 1, in the box's axes. The excess e(x) = x - clamp(x, -h, h) is
+// what a point lacks of being in the box, |e|^2 its squared distance. f(t) = |e(P(t))|^2 is convex and f'(t)/2 = d .
+// e(P(t)) is piecewise linear, with corners where a coordinate passes a face: at most six. So the minimum is found
+// exactly and without iterating: of the corners (and the ends), the last with f' < 0 and the first with f' > 0 bracket
+// a straight piece of f'; interpolate. Where f' is zero over a stretch (the segment runs along a face) its middle is
+// taken.
 //
 // Apart, the normal is the direction of e there. A segment that enters the box has none: then the axis of least
 // penetration counts, of the three face normals and the three products of d with an edge.
 //
-// The points: with q* the box's point under t*, q(t) = q* + (t - t*) d runs along the box's surface as long as it stays inside
-// the box grown by a little; those t make the stretch, and the depth along it changes by -(t - t*) d . n. On a face this clips the
-// segment to the face; along an edge it keeps both ends; across an edge it keeps one point.
+// The points: with q* the box's point under t*, q(t) = q* + (t - t*) d runs along the box's surface as long as it stays
+// inside the box grown by a little; those t make the stretch, and the depth along it changes by -(t - t*) d . n. On a
+// face this clips the segment to the face; along an edge it keeps both ends; across an edge it keeps one point.
 
 #if defined(ORRERY_COLLISION_LANES_BOX_CAPSULE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_COLLISION_LANES_BOX_CAPSULE_INL_H_
@@ -28,13 +30,19 @@ inline constexpr float kSegmentTouches_m = 1e-4f;  // nearer to the box than thi
 inline constexpr float kTinyStep = 1e-12f;         // stands for a zero divisor: the quotient is huge and finite
 
 template <class F>
-ORRERY_FN F excess(F x, F h) { return x - clamp(x, -h, h); }
+ORRERY_FN F excess(F x, F h) {
+    return x - clamp(x, -h, h);
+}
 template <class F>
-ORRERY_FN Vec3T<F> excess(Vec3T<F> x, Vec3T<F> h) { return {excess(x.x, h.x), excess(x.y, h.y), excess(x.z, h.z)}; }
+ORRERY_FN Vec3T<F> excess(Vec3T<F> x, Vec3T<F> h) {
+    return {excess(x.x, h.x), excess(x.y, h.y), excess(x.z, h.z)};
+}
 
 // 1 / x, huge instead of infinite for zero.
 template <class F>
-ORRERY_FN F safe_inverse(F x) { return F(1.0f) / select(abs(x) < F(kTinyStep), F(kTinyStep), x); }
+ORRERY_FN F safe_inverse(F x) {
+    return F(1.0f) / select(abs(x) < F(kTinyStep), F(kTinyStep), x);
+}
 
 // t of the segment's point that is nearest to the box.
 template <class F>
@@ -72,9 +80,9 @@ ORRERY_FN F nearest_on_segment(Vec3T<F> c, Vec3T<F> d, Vec3T<F> h) {
 
 template <class F>
 struct Penetration {
-    F separation;    // along the normal, negative inside
-    Vec3T<F> normal; // in the box's axes, from the box to the capsule
-    F t;             // of the segment's point that counts
+    F separation;     // along the normal, negative inside
+    Vec3T<F> normal;  // in the box's axes, from the box to the capsule
+    F t;              // of the segment's point that counts
 };
 
 // Keeps the better of two axes; the later one has to win by `bias`.
@@ -86,8 +94,8 @@ ORRERY_FN void keep_larger(Penetration<F>& best, const Penetration<F>& other, Ma
     best.t = select(better, other.t, best.t);
 }
 
-// The edge along x, by cyclic coordinates (x, y, z): n = d x X, normalised; t where the segment passes the edge in the y, z plane.
-// Returns the separation and n's y and z.
+// The edge along x, by cyclic coordinates (x, y, z): n = d x X, normalised; t where the segment passes the edge in the
+// y, z plane. Returns the separation and n's y and z.
 template <class F>
 ORRERY_FN void edge_axis(F cy, F cz, F dy, F dz, F hy, F hz, F& separation, F& ny, F& nz, F& t, MaskOf<F>& valid) {
     const F one(1.0f);
@@ -141,8 +149,8 @@ ORRERY_FN void clip_to_slab(F q, F inverse_d, F h, F& low, F& high) {
     high = min(high, max(a, b));
 }
 
-// The contact of the second body's capsule at parameter t of its segment. Its surface there lies r against the normal; midway
-// between the surfaces is half the depth back.
+// The contact of the second body's capsule at parameter t of its segment. Its surface there lies r against the normal;
+// midway between the surfaces is half the depth back.
 template <class F>
 ORRERY_FN Contact<F> capsule_contact(const PairInput<F>& in, Vec3T<F> normal, F t, F depth, float feature, F kept_to) {
     const F r = in.second.radius;

@@ -35,7 +35,8 @@ inline MaskOf<Number> may_meet(const PairInput<Number>& in, Number bounding, Num
     return (length_squared(in.between - in.motion * part) <= reach * reach) | (bounding_of_second <= zero);
 }
 
-inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batch, std::size_t lane, ContactBatch& out) {
+inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batch, std::size_t lane,
+                                    ContactBatch& out) {
     Number pose_1[kRecordFloats], pose_2[kRecordFloats], velocity_1[kRecordFloats], velocity_2[kRecordFloats];
     Number shape_1[kRecordFloats], shape_2[kRecordFloats];
     gather_records(in.pose, batch.first + lane, pose_1);
@@ -46,10 +47,11 @@ inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batc
     gather_records(in.shape, batch.second_shape + lane, shape_2);
     const Number dt(in.dt_s);
     const PairInput<Number> pairs = {make_collider(pose_1, shape_1),
-            make_collider(pose_2, shape_2),
-            {pose_2[0] - pose_1[0], pose_2[1] - pose_1[1], pose_2[2] - pose_1[2]},
-            {(velocity_1[0] - velocity_2[0]) * dt, (velocity_1[1] - velocity_2[1]) * dt, (velocity_1[2] - velocity_2[2]) * dt},
-            Number(in.margin_m)};
+                                     make_collider(pose_2, shape_2),
+                                     {pose_2[0] - pose_1[0], pose_2[1] - pose_1[1], pose_2[2] - pose_1[2]},
+                                     {(velocity_1[0] - velocity_2[0]) * dt, (velocity_1[1] - velocity_2[1]) * dt,
+                                      (velocity_1[2] - velocity_2[2]) * dt},
+                                     Number(in.margin_m)};
     const Number turning = turning_of(velocity_1, shape_1, dt) + turning_of(velocity_2, shape_2, dt);
     const std::uint32_t fast = lane_bits(length(pairs.motion) + turning >= pairs.margin);
     if (fast != 0) {
@@ -60,7 +62,8 @@ inline PairInput<Number> load_pairs(const NarrowInput& in, const PairBatch& batc
 }
 
 // A call of its own, which worlds without passive bodies never pay for.
-ORRERY_ONCE inline void widen_margin(const NarrowInput& in, const PairBatch& batch, std::size_t lane, PairInput<Number>& pairs) {
+ORRERY_ONCE inline void widen_margin(const NarrowInput& in, const PairBatch& batch, std::size_t lane,
+                                     PairInput<Number>& pairs) {
     float first[kPairLanes], second[kPairLanes];
     for (std::size_t k = 0; k < lanes<Number>(); ++k) {
         first[k] = in.bounds[batch.first[lane + k] * kRecordFloats + kGrowthInBounds];
@@ -71,8 +74,8 @@ ORRERY_ONCE inline void widen_margin(const NarrowInput& in, const PairBatch& bat
 }
 
 // Back to the pair's own A and B: the normal turns round, points count from A's centre.
-inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& in, const PairBatch& batch, ContactBatch& out,
-                           std::size_t lane) {
+inline void store_contacts(const Contacts<Number>& c, const PairInput<Number>& in, const PairBatch& batch,
+                           ContactBatch& out, std::size_t lane) {
     const Number zero(0.0f);
     const MaskOf<Number> swapped = load<Number>(batch.swapped + lane) > zero;
     const Vec3T<Number> normal = select<Number>(swapped, -c.normal, c.normal);
@@ -103,9 +106,10 @@ void collide_batch(const NarrowInput& in, const PairBatch& batch, ContactBatch& 
 }
 
 constexpr NarrowKernels make_narrow_kernels() {
-    return {{collide_batch<sphere_sphere<Number>>, collide_batch<sphere_box<Number>>, collide_batch<sphere_capsule<Number>>,
-             collide_batch<sphere_plane<Number>>, collide_batch<box_box<Number>>, collide_batch<box_capsule<Number>>,
-             collide_batch<box_plane<Number>>, collide_batch<capsule_capsule<Number>>, collide_batch<capsule_plane<Number>>}};
+    return {{collide_batch<sphere_sphere<Number>>, collide_batch<sphere_box<Number>>,
+             collide_batch<sphere_capsule<Number>>, collide_batch<sphere_plane<Number>>, collide_batch<box_box<Number>>,
+             collide_batch<box_capsule<Number>>, collide_batch<box_plane<Number>>,
+             collide_batch<capsule_capsule<Number>>, collide_batch<capsule_plane<Number>>}};
 }
 
 ORRERY_LANES_END

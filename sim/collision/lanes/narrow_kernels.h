@@ -18,8 +18,8 @@ struct NarrowInput {
     const float* shape = nullptr;
     float dt_s = 0.0f;
     float margin_m = 0.0f;
-    // BoundsRecords by body: contacts are kept as far away as one of the two is grown, where that is more than the margin. Null: it
-    // is of none.
+    // BoundsRecords by body: contacts are kept as far away as one of the two is grown, where that is more than the
+    // margin. Null: it is of none.
     const float* bounds = nullptr;
 };
 
@@ -38,18 +38,28 @@ struct alignas(64) ContactBatch {
     } point[4];
     std::uint32_t exists[4];  // by point: a bit a lane; bits of lanes beyond the count mean nothing
     std::uint32_t fast;       // the same: pairs that move against each other by the margin or more (fast_pairs.h)
-    std::uint32_t may_meet;   // of those: the spheres around their shapes come nearer to each other within the tick than the margin
+    std::uint32_t may_meet;  // of those: the spheres around their shapes come nearer to each other within the tick than
+                             // the margin
 };
 
 // By the types of the first and second shape, first <= second.
 enum PairType : std::uint8_t {
-    kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane, kBoxBox, kBoxCapsule, kBoxPlane, kCapsuleCapsule, kCapsulePlane,
+    kSphereSphere,
+    kSphereBox,
+    kSphereCapsule,
+    kSpherePlane,
+    kBoxBox,
+    kBoxCapsule,
+    kBoxPlane,
+    kCapsuleCapsule,
+    kCapsulePlane,
     kPairTypes,
     kGeneralPair = 0x7e,  // of shapes that are not for the lanes (general_phase.h)
-    kNoPairType = 0xff,  // two planes: both fixed
+    kNoPairType = 0xff,   // two planes: both fixed
 };
 
-// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over lanes.
+// [first][second] with first <= second; ShapeType is sphere, box, capsule, plane, and then those without functions over
+// lanes.
 inline constexpr std::uint8_t kLaneShapes = 4;
 inline constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
     {kSphereSphere, kSphereBox, kSphereCapsule, kSpherePlane},
@@ -57,7 +67,9 @@ inline constexpr PairType kTypeOf[kLaneShapes][kLaneShapes] = {
     {kNoPairType, kNoPairType, kCapsuleCapsule, kCapsulePlane},
     {kNoPairType, kNoPairType, kNoPairType, kNoPairType},
 };
-constexpr bool is_with_plane(std::uint32_t type) { return type == kSpherePlane || type == kBoxPlane || type == kCapsulePlane; }
+constexpr bool is_with_plane(std::uint32_t type) {
+    return type == kSpherePlane || type == kBoxPlane || type == kCapsulePlane;
+}
 // Of shape types a <= b.
 inline PairType type_of_pair(std::uint8_t a, std::uint8_t b) { return b < kLaneShapes ? kTypeOf[a][b] : kGeneralPair; }
 

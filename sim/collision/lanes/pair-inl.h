@@ -82,9 +82,13 @@ ORRERY_FN Axes<F> columns(const Mat3T<F>& m) {
     return {{m.x.x, m.y.x, m.z.x}, {m.x.y, m.y.y, m.z.y}, {m.x.z, m.y.z, m.z.z}};
 }
 template <class F>
-ORRERY_FN Vec3T<F> to_local(const Axes<F>& a, Vec3T<F> v) { return {dot(a.x, v), dot(a.y, v), dot(a.z, v)}; }
+ORRERY_FN Vec3T<F> to_local(const Axes<F>& a, Vec3T<F> v) {
+    return {dot(a.x, v), dot(a.y, v), dot(a.z, v)};
+}
 template <class F>
-ORRERY_FN Vec3T<F> to_world(const Axes<F>& a, Vec3T<F> v) { return (a.x * v.x + a.y * v.y) + a.z * v.z; }
+ORRERY_FN Vec3T<F> to_world(const Axes<F>& a, Vec3T<F> v) {
+    return (a.x * v.x + a.y * v.y) + a.z * v.z;
+}
 
 // A box seen from one of its axes: that axis and the two after it in cyclic order, with their half extents.
 template <class F>
@@ -94,8 +98,9 @@ struct AxisFrame {
 };
 template <class F>
 ORRERY_FN AxisFrame<F> select(MaskOf<F> mask, const AxisFrame<F>& yes, const AxisFrame<F>& no) {
-    return {select<F>(mask, yes.n, no.n),           select<F>(mask, yes.u, no.u),           select<F>(mask, yes.v, no.v),
-            select(mask, yes.half_n, no.half_n), select(mask, yes.half_u, no.half_u), select(mask, yes.half_v, no.half_v)};
+    return {select<F>(mask, yes.n, no.n),        select<F>(mask, yes.u, no.u),
+            select<F>(mask, yes.v, no.v),        select(mask, yes.half_n, no.half_n),
+            select(mask, yes.half_u, no.half_u), select(mask, yes.half_v, no.half_v)};
 }
 // is_y and is_z pick the axis; neither: x.
 template <class F>

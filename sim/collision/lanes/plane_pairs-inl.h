@@ -1,5 +1,5 @@
-// Spheres, boxes and capsules against an infinite plane, the half space below the plane body's local y = 0. The plane is
-// always the second body; its normal is its local y, so the contact normal is the opposite.
+// Spheres, boxes and capsules against an infinite plane, the half space below the plane body's local y = 0. The plane
+// is always the second body; its normal is its local y, so the contact normal is the opposite.
 
 #if defined(ORRERY_COLLISION_LANES_PLANE_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_COLLISION_LANES_PLANE_PAIRS_INL_H_
@@ -18,8 +18,8 @@ ORRERY_FN Contacts<F> sphere_plane(const PairInput<F>& in) {
     const F zero(0.0f);
     out.normal = -in.second.axes.y;
     const F height = dot(in.between, out.normal);  // of the centre above the plane
-    out.point[0] =
-        ball_contact({zero, zero, zero}, in.first.radius, out.normal, in.first.radius - height, 0.0f, reach(in, out.normal));
+    out.point[0] = ball_contact({zero, zero, zero}, in.first.radius, out.normal, in.first.radius - height, 0.0f,
+                                reach(in, out.normal));
     return out;
 }
 

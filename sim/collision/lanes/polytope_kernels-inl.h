@@ -1,6 +1,6 @@
-// Faces of a polytope over vertices of another. A face is worth what the vertex lowest above it leaves. Where faces and vertices are few
-// all are looked at. Else any vertex bounds what each face can be worth: the one of the largest bound is asked, its lowest vertex
-// bounds all others, until none can be better.
+// Faces of a polytope over vertices of another. A face is worth what the vertex lowest above it leaves. Where faces and
+// vertices are few all are looked at. Else any vertex bounds what each face can be worth: the one of the largest bound
+// is asked, its lowest vertex bounds all others, until none can be better.
 
 #if defined(ORRERY_COLLISION_LANES_POLYTOPE_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_COLLISION_LANES_POLYTOPE_KERNELS_INL_H_
@@ -15,8 +15,8 @@
 
 ORRERY_LANES_BEGIN
 
-// The first place of a value that is among them. All are looked at: what a branch would spare is less than what it costs when it is
-// not foreseen.
+// The first place of a value that is among them. All are looked at: what a branch would spare is less than what it
+// costs when it is not foreseen.
 ORRERY_FN std::uint32_t place_of(const float* values, std::uint32_t count, float value) {
     const Number wanted(value);
     std::uint32_t place = 0;
@@ -30,7 +30,8 @@ ORRERY_FN std::uint32_t place_of(const float* values, std::uint32_t count, float
 
 inline void place_vertices(const VertexRows& from, const float to[12], float* const out[3]) {
     for (std::uint32_t i = 0; i < from.count; i += lanes<Number>()) {
-        const Number x = load_rows(from.row[0], i, from.count, from.row[0][0]), y = load_rows(from.row[1], i, from.count, from.row[1][0]),
+        const Number x = load_rows(from.row[0], i, from.count, from.row[0][0]),
+                     y = load_rows(from.row[1], i, from.count, from.row[1][0]),
                      z = load_rows(from.row[2], i, from.count, from.row[2][0]);
         for (int k = 0; k < 3; ++k) {
             const float* const r = to + 4 * k;
@@ -57,7 +58,8 @@ ORRERY_FN LowestVertex lowest_vertex(const VertexRows& of, float x, float y, flo
     Number least = height_above(nx, ny, nz, load<Number>(of.row[0]), load<Number>(of.row[1]), load<Number>(of.row[2]));
     store(height, least);
     for (std::uint32_t i = lanes<Number>(); i < of.count; i += lanes<Number>()) {
-        const Number h = height_above(nx, ny, nz, load<Number>(of.row[0] + i), load<Number>(of.row[1] + i), load<Number>(of.row[2] + i));
+        const Number h = height_above(nx, ny, nz, load<Number>(of.row[0] + i), load<Number>(of.row[1] + i),
+                                      load<Number>(of.row[2] + i));
         store(height + i, h);
         least = min(least, h);
     }
@@ -65,18 +67,21 @@ ORRERY_FN LowestVertex lowest_vertex(const VertexRows& of, float x, float y, flo
     return {place_of(height, of.count, low), low};
 }
 
-constexpr std::uint32_t kFewProducts = 192;  // of faces and vertices: looking at all is quicker than finding out which to look at
+constexpr std::uint32_t kFewProducts =
+    192;  // of faces and vertices: looking at all is quicker than finding out which to look at
 
 inline void part_few(const FaceRows& faces, const VertexRows& other, MetVertices& met, PartingFace& out) {
     met.add_all(other.count);
     float separation[kFaceRoom];
     Number most(-kFarOff_m);
     for (std::uint32_t f = 0; f < faces.count; f += lanes<Number>()) {
-        const Number nx = load_rows(faces.row[0], f, faces.count, 0.0f), ny = load_rows(faces.row[1], f, faces.count, 0.0f),
+        const Number nx = load_rows(faces.row[0], f, faces.count, 0.0f),
+                     ny = load_rows(faces.row[1], f, faces.count, 0.0f),
                      nz = load_rows(faces.row[2], f, faces.count, 0.0f);
         Number least(kFarOff_m);
         for (std::uint32_t v = 0; v < other.count; ++v)
-            least = min(least, height_above(nx, ny, nz, Number(other.row[0][v]), Number(other.row[1][v]), Number(other.row[2][v])));
+            least = min(least, height_above(nx, ny, nz, Number(other.row[0][v]), Number(other.row[1][v]),
+                                            Number(other.row[2][v])));
         least -= load_rows(faces.row[3], f, faces.count, kFarOff_m);
         store(separation + f, least);
         most = max(most, least);
@@ -88,7 +93,8 @@ inline void part_few(const FaceRows& faces, const VertexRows& other, MetVertices
 inline void part_polytopes(const PolytopeSide& side, MetVertices& met, PartingFace& out) {
     const FaceRows& faces = side.faces;
     const VertexRows& other = side.other;
-    if (other.count <= MetVertices::kMost && faces.count * other.count <= kFewProducts) return part_few(faces, other, met, out);
+    if (other.count <= MetVertices::kMost && faces.count * other.count <= kFewProducts)
+        return part_few(faces, other, met, out);
     float best = -kFarOff_m, bound[kFaceRoom];
     std::uint32_t next = lowest_vertex(other, side.way[0], side.way[1], side.way[2]).vertex;
     for (std::uint32_t tried = 0; tried <= faces.count; ++tried) {
@@ -96,7 +102,8 @@ inline void part_polytopes(const PolytopeSide& side, MetVertices& met, PartingFa
         const Number x(other.row[0][next]), y(other.row[1][next]), z(other.row[2][next]);
         Number most(-kFarOff_m);
         for (std::uint32_t f = 0; f < faces.count; f += lanes<Number>()) {
-            Number h = height_above(load_rows(faces.row[0], f, faces.count, 0.0f), load_rows(faces.row[1], f, faces.count, 0.0f),
+            Number h = height_above(load_rows(faces.row[0], f, faces.count, 0.0f),
+                                    load_rows(faces.row[1], f, faces.count, 0.0f),
                                     load_rows(faces.row[2], f, faces.count, 0.0f), x, y, z) -
                        load_rows(faces.row[3], f, faces.count, kFarOff_m);
             if (tried != 0) h = min(load<Number>(bound + f), h);
@@ -120,12 +127,16 @@ inline void vertices_below(const PolytopeSide& side, const MetVertices& met, flo
     const VertexRows& other = side.other;
     const Number most(limit), none(0.0f);
     for (std::uint32_t f = 0; f < faces.count; f += lanes<Number>()) {
-        const Number nx = load_rows(faces.row[0], f, faces.count, 0.0f), ny = load_rows(faces.row[1], f, faces.count, 0.0f),
-                     nz = load_rows(faces.row[2], f, faces.count, 0.0f), offset = load_rows(faces.row[3], f, faces.count, 0.0f);
+        const Number nx = load_rows(faces.row[0], f, faces.count, 0.0f),
+                     ny = load_rows(faces.row[1], f, faces.count, 0.0f),
+                     nz = load_rows(faces.row[2], f, faces.count, 0.0f),
+                     offset = load_rows(faces.row[3], f, faces.count, 0.0f);
         Number sum = none;
         for (std::uint32_t k = 0; k < met.count; ++k) {
             const std::uint32_t v = met.vertex[k];
-            const Number h = height_above(nx, ny, nz, Number(other.row[0][v]), Number(other.row[1][v]), Number(other.row[2][v])) - offset;
+            const Number h =
+                height_above(nx, ny, nz, Number(other.row[0][v]), Number(other.row[1][v]), Number(other.row[2][v])) -
+                offset;
             sum += select(h < most, Number(static_cast<float>(1u << k)), none);
         }
         store_whole(bits + f, sum);
@@ -138,7 +149,8 @@ inline float vertex_outside(const PolytopeSide& side, std::uint32_t vertex) {
     const Number x(other.row[0][vertex]), y(other.row[1][vertex]), z(other.row[2][vertex]);
     Number most(-kFarOff_m);
     for (std::uint32_t f = 0; f < faces.count; f += lanes<Number>())
-        most = max(most, height_above(load_rows(faces.row[0], f, faces.count, 0.0f), load_rows(faces.row[1], f, faces.count, 0.0f),
+        most = max(most, height_above(load_rows(faces.row[0], f, faces.count, 0.0f),
+                                      load_rows(faces.row[1], f, faces.count, 0.0f),
                                       load_rows(faces.row[2], f, faces.count, 0.0f), x, y, z) -
                              load_rows(faces.row[3], f, faces.count, kFarOff_m));
     return max_of_lanes(most);
@@ -146,11 +158,13 @@ inline float vertex_outside(const PolytopeSide& side, std::uint32_t vertex) {
 
 // What single precision may take from heights above a triangle, of the distances that they are made of.
 constexpr float kHeightRounding = 4e-6f;
-// Squared: the sine of a triangle's corner, below which rounding turns its normal by more than kHeightRounding; twice its area.
+// Squared: the sine of a triangle's corner, below which rounding turns its normal by more than kHeightRounding; twice
+// its area.
 constexpr float kThin2 = 2.5e-3f, kSmall2_m4 = 1e-30f;
 
 ORRERY_FN Vec3T<Number> corners_of(const TriangleRows& triangles, int k, std::uint32_t t) {
-    return {load<Number>(triangles.corner[k][0] + t), load<Number>(triangles.corner[k][1] + t), load<Number>(triangles.corner[k][2] + t)};
+    return {load<Number>(triangles.corner[k][0] + t), load<Number>(triangles.corner[k][1] + t),
+            load<Number>(triangles.corner[k][2] + t)};
 }
 
 ORRERY_FN Vec3T<Number> vertex_of(const VertexRows& rows, std::uint32_t v) {
@@ -160,7 +174,8 @@ ORRERY_FN Vec3T<Number> vertex_of(const VertexRows& rows, std::uint32_t v) {
 ORRERY_FN Number size_of(Vec3T<Number> v) { return (abs(v.x) + abs(v.y)) + abs(v.z); }
 
 // Whether some vertex lies no farther out of the triangle, across the edge from one corner to the next, than the limit.
-ORRERY_FN MaskOf<Number> beside(Vec3T<Number> from, Vec3T<Number> to, Vec3T<Number> normal, const SolidRows& solid, Number slack) {
+ORRERY_FN MaskOf<Number> beside(Vec3T<Number> from, Vec3T<Number> to, Vec3T<Number> normal, const SolidRows& solid,
+                                Number slack) {
     const Vec3T<Number> edge = to - from, out = cross(edge, normal);
     Number low(kFarOff_m);
     for (std::uint32_t v = 0; v < solid.vertices.count; ++v) low = min(dot(out, vertex_of(solid.vertices, v)), low);
@@ -172,13 +187,16 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
     const Number zero(0.0f), radius(solid.radius);
     const Vec3T<Number> motion{Number(solid.motion[0]), Number(solid.motion[1]), Number(solid.motion[2])};
     for (std::uint32_t t = 0; t < triangles.count; t += lanes<Number>()) {
-        const Vec3T<Number> corner[3] = {corners_of(triangles, 0, t), corners_of(triangles, 1, t), corners_of(triangles, 2, t)};
+        const Vec3T<Number> corner[3] = {corners_of(triangles, 0, t), corners_of(triangles, 1, t),
+                                         corners_of(triangles, 2, t)};
         const Vec3T<Number> to_1 = corner[1] - corner[0], to_2 = corner[2] - corner[0], across = cross(to_1, to_2);
         const Number area2 = dot(across, across);
-        const MaskOf<Number> thin = !((area2 > Number(kSmall2_m4)) & (area2 > Number(kThin2) * (dot(to_1, to_1) * dot(to_2, to_2))));
+        const MaskOf<Number> thin =
+            !((area2 > Number(kSmall2_m4)) & (area2 > Number(kThin2) * (dot(to_1, to_1) * dot(to_2, to_2))));
         const Vec3T<Number> normal = across * (Number(1.0f) / sqrt(area2));
         const Number plane = dot(normal, corner[0]);
-        const Number slack = Number(kHeightRounding) * (((size_of(corner[0]) + size_of(to_1)) + size_of(to_2)) + Number(solid.extent));
+        const Number slack =
+            Number(kHeightRounding) * (((size_of(corner[0]) + size_of(to_1)) + size_of(to_2)) + Number(solid.extent));
         Number low(kFarOff_m), vertex = zero;
         for (std::uint32_t v = 0; v < solid.vertices.count; ++v) {
             const Number h = dot(normal, vertex_of(solid.vertices, v));
@@ -188,17 +206,21 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
         const Number kept_to = Number(solid.margin) + max(dot(motion, normal), zero);
         const std::uint32_t left = triangles.count - t, all = left < lanes<Number>() ? (1u << left) - 1u : ~0u;
         const std::uint32_t thin_bits = lane_bits(thin) & all;
-        std::uint32_t bits = lane_bits((plane <= slack) & ((low - plane) - radius <= kept_to + slack)) & all & ~thin_bits;
+        std::uint32_t bits =
+            lane_bits((plane <= slack) & ((low - plane) - radius <= kept_to + slack)) & all & ~thin_bits;
         out.thin |= std::uint64_t(thin_bits) << t;
         if (bits == 0) continue;
         // Beyond the planes that stand on the edges.
-        MaskOf<Number> within = beside(corner[0], corner[1], normal, solid, slack) & beside(corner[1], corner[2], normal, solid, slack);
+        MaskOf<Number> within =
+            beside(corner[0], corner[1], normal, solid, slack) & beside(corner[1], corner[2], normal, solid, slack);
         within = within & beside(corner[2], corner[0], normal, solid, slack);
         bits &= lane_bits(within);
         Number most(-kFarOff_m), face = zero;
         for (std::uint32_t f = 0; f < solid.faces.count; ++f) {
-            const Vec3T<Number> out_of{Number(solid.faces.row[0][f]), Number(solid.faces.row[1][f]), Number(solid.faces.row[2][f])};
-            const Number h = min(min(dot(out_of, corner[0]), dot(out_of, corner[1])), dot(out_of, corner[2])) - Number(solid.faces.row[3][f]);
+            const Vec3T<Number> out_of{Number(solid.faces.row[0][f]), Number(solid.faces.row[1][f]),
+                                       Number(solid.faces.row[2][f])};
+            const Number h = min(min(dot(out_of, corner[0]), dot(out_of, corner[1])), dot(out_of, corner[2])) -
+                             Number(solid.faces.row[3][f]);
             face = select(h > most, Number(static_cast<float>(f)), face);
             most = max(h, most);
         }

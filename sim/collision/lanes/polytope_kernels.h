@@ -1,6 +1,7 @@
-// What a polytope's faces and another's vertices say of each other, and which triangles of a mesh a shape may touch, over the lanes: one
-// table a SIMD target. All in the frame of one of the two, in single precision: it chooses, and what is chosen is computed anew in double precision. Each
-// outcome is a function of exactly rounded sums and of comparisons alone: the same bits whatever the target.
+// What a polytope's faces and another's vertices say of each other, and which triangles of a mesh a shape may touch,
+// over the lanes: one table a SIMD target. All in the frame of one of the two, in single precision: it chooses, and
+// what is chosen is computed anew in double precision. Each outcome is a function of exactly rounded sums and of
+// comparisons alone: the same bits whatever the target.
 #pragma once
 
 #include <cstdint>
@@ -49,27 +50,28 @@ struct TriangleRows {
     TriangleRows() {}
 };
 
-// What of a convex shape a triangle can meet: a core of vertices with a radius around them, and faces, turned as the mesh is, from the
-// shape's centre.
+// What of a convex shape a triangle can meet: a core of vertices with a radius around them, and faces, turned as the
+// mesh is, from the shape's centre.
 struct SolidRows {
     VertexRows vertices;  // up to a multiple of kRowRoom, as `place` leaves them
     FaceRows faces;       // none where the radius is not 0
     float radius = 0.0f, extent = 0.0f;
-    // Contacts are kept that lie above a front by no more than the margin and what of the motion goes along it, and within the limit.
+    // Contacts are kept that lie above a front by no more than the margin and what of the motion goes along it, and
+    // within the limit.
     float motion[3] = {}, margin = 0.0f, limit = 0.0f;
 };
 
 struct TriangleFinds {
-    std::uint64_t near = 0;  // a bit a triangle; what follows is of those
-    std::uint64_t thin = 0;  // too slender for single precision to tell
+    std::uint64_t near = 0;                    // a bit a triangle; what follows is of those
+    std::uint64_t thin = 0;                    // too slender for single precision to tell
     std::int32_t vertex[TriangleRows::kMost];  // of the shape: lowest above the front
     std::int32_t face[TriangleRows::kMost];    // of the shape: that lies farthest below all corners
     TriangleFinds() {}
 };
 
 struct PolytopeKernels {
-    // Vertices in another frame: to[4 k] to to[4 k + 3] are row k of a rotation and the origin's coordinate k. Writes rows up to a
-    // multiple of kRowRoom, the first vertex repeated.
+    // Vertices in another frame: to[4 k] to to[4 k + 3] are row k of a rotation and the origin's coordinate k. Writes
+    // rows up to a multiple of kRowRoom, the first vertex repeated.
     void (*place)(const VertexRows&, const float to[12], float* const out[3]);
     // The face that lies farthest below all vertices of the other. Vertices that were looked at join `met`.
     void (*part)(const PolytopeSide&, MetVertices& met, PartingFace& out);
@@ -77,7 +79,8 @@ struct PolytopeKernels {
     void (*below)(const PolytopeSide&, const MetVertices& met, float limit, std::int32_t* bits);
     // How far a vertex lies above the face that it is farthest above; below 0: it is inside.
     float (*outside)(const PolytopeSide&, std::uint32_t vertex);
-    // Triangles from whose front the shape may have contacts: its centre lies before them, and neither they nor its faces part them too far.
+    // Triangles from whose front the shape may have contacts: its centre lies before them, and neither they nor its
+    // faces part them too far.
     void (*near)(const TriangleRows&, const SolidRows&, TriangleFinds& out);
 };
 

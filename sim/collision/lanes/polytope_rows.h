@@ -7,7 +7,8 @@ namespace orrery::sim {
 
 inline constexpr std::uint32_t kRowRoom = 16;  // floats: as many lanes as any target has
 
-// Both end at a multiple of kSupportLanes, as Hull's rows do. `count`: without what is repeated, or far off, to come there.
+// Both end at a multiple of kSupportLanes, as Hull's rows do. `count`: without what is repeated, or far off, to come
+// there.
 struct VertexRows {
     const float* row[3] = {};
     std::uint32_t count = 0;

@@ -38,9 +38,10 @@ ORRERY_FN Contacts<F> sphere_capsule(const PairInput<F>& in) {
     return out;
 }
 
-// Segments s -> s u, |s| <= h and t -> c + t w, |t| <= k. The squared distance is convex in (s, t); its minimum over the
-// rectangle: the minimum on the line of the first, clamped, then t for that s, clamped, then s again for that t. Nearly parallel segments
-// get s in the middle of their common stretch, and where this is long two points at its ends: what rests does not rock.
+// Segments s -> s u, |s| <= h and t -> c + t w, |t| <= k. The squared distance is convex in (s, t); its minimum over
+// the rectangle: the minimum on the line of the first, clamped, then t for that s, clamped, then s again for that t.
+// Nearly parallel segments get s in the middle of their common stretch, and where this is long two points at its ends:
+// what rests does not rock.
 template <class F>
 ORRERY_FN Contacts<F> capsule_capsule(const PairInput<F>& in) {
     Contacts<F> out = no_contacts<F>();
@@ -74,10 +75,12 @@ ORRERY_FN Contacts<F> capsule_capsule(const PairInput<F>& in) {
 
     // Two points: at the ends of the common stretch, if it is not short and the axes drift apart along it by little.
     const F stretch = high - low, drift2 = sine2 * (stretch * stretch);
-    const MaskOf<F> lies = (stretch > F(0.2f) * in.first.radius) & (drift2 < F(0.04f) * (radii * radii)) & (sine2 < F(0.04f));
+    const MaskOf<F> lies =
+        (stretch > F(0.2f) * in.first.radius) & (drift2 < F(0.04f) * (radii * radii)) & (sine2 < F(0.04f));
     const F w_along = F(1.0f) / select(lies, uw, one);
     const F t_low = clamp((low - cu) * w_along, -k, k), t_high = clamp((high - cu) * w_along, -k, k);
-    const F gap_low = dot((c + w * t_low) - u * low, out.normal), gap_high = dot((c + w * t_high) - u * high, out.normal);
+    const F gap_low = dot((c + w * t_low) - u * low, out.normal),
+            gap_high = dot((c + w * t_high) - u * high, out.normal);
     Contact<F> a = ball_contact(u * low, in.first.radius, out.normal, radii - gap_low, 1.0f, kept_to);
     Contact<F> b = ball_contact(u * high, in.first.radius, out.normal, radii - gap_high, 2.0f, kept_to);
     const MaskOf<F> two = lies & (a.exists & b.exists);

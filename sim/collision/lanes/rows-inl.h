@@ -19,7 +19,9 @@ ORRERY_FN Number load_rows(const float* row, std::uint32_t i, std::uint32_t coun
     return whole ? load<Number>(row + i) : load_first<Number>(row + i, end - i, rest);
 }
 
-ORRERY_FN Number height_above(Number nx, Number ny, Number nz, Number x, Number y, Number z) { return (nx * x + ny * y) + nz * z; }
+ORRERY_FN Number height_above(Number nx, Number ny, Number nz, Number x, Number y, Number z) {
+    return (nx * x + ny * y) + nz * z;
+}
 
 ORRERY_LANES_END
 

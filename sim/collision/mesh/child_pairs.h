@@ -1,13 +1,13 @@
-// Pairs of children of compounds (or of a child and another body) that have functions over the lanes: listed while pairs are looked at, then
-// run 16 of a type at a time, as those of bodies are.
+// Pairs of children of compounds (or of a child and another body) that have functions over the lanes: listed while
+// pairs are looked at, then run 16 of a type at a time, as those of bodies are.
 #pragma once
 
 #include <vector>
 
+#include "sim/bodies/bodies.h"
 #include "sim/collision/broad/broad_kernels.h"
 #include "sim/collision/lanes/narrow_kernels.h"
 #include "sim/collision/pair_view.h"
-#include "sim/bodies/bodies.h"
 
 namespace orrery::sim::ref {
 
@@ -28,7 +28,8 @@ class ChildPairs {
     }
 
     void clear();
-    // `contact`: the row among contacts to write what is found into. `motion`: of the first against the second, within what is left of the tick.
+    // `contact`: the row among contacts to write what is found into. `motion`: of the first against the second, within
+    // what is left of the tick.
     void add(const Part& a, const Part& b, const PairView& view, D3 motion, std::uint32_t contact);
     // Those that touch nowhere are left without points.
     void run(const NarrowKernels& kernels, PairContacts& out);

@@ -31,15 +31,18 @@ void ChildPairs::add(const Part& a, const Part& b, const PairView& view, D3 move
     const bool swapped = a.shape.type > b.shape.type;
     const Part& first = swapped ? b : a;
     const Part& second = swapped ? a : b;
-    const PairType type = type_of_pair(static_cast<std::uint8_t>(first.shape.type), static_cast<std::uint8_t>(second.shape.type));
-    rows_[type].push_back({contact, static_cast<std::uint32_t>(poses_.size()), first.shape.type, second.shape.type, swapped, view.base_is_b});
+    const PairType type =
+        type_of_pair(static_cast<std::uint8_t>(first.shape.type), static_cast<std::uint8_t>(second.shape.type));
+    rows_[type].push_back({contact, static_cast<std::uint32_t>(poses_.size()), first.shape.type, second.shape.type,
+                           swapped, view.base_is_b});
     const Vec3 motion = narrowed(swapped ? -moves : moves);
     for (const Part* part : {&first, &second}) {
         const Vec3 p = narrowed(part->position);
         const Quat q = to_quat(part->turn);
         const Shape& s = part->shape;
         poses_.push_back({{p.x, p.y, p.z}, {q.x, q.y, q.z, q.w}, 0.0f});
-        shapes_.push_back({s.radius, s.half_height, {s.half_extents.x, s.half_extents.y, s.half_extents.z}, 0.0f, 0.0f, 0.0f});
+        shapes_.push_back(
+            {s.radius, s.half_height, {s.half_extents.x, s.half_extents.y, s.half_extents.z}, 0.0f, 0.0f, 0.0f});
         velocities_.emplace_back();
         bounds_.emplace_back();
     }
@@ -51,7 +54,8 @@ void ChildPairs::add(const Part& a, const Part& b, const PairView& view, D3 move
 
 void ChildPairs::run(const NarrowKernels& kernels, PairContacts& contacts) {
     if (poses_.empty()) return;
-    const NarrowInput input{poses_.data()->position, velocities_.data()->linear, &shapes_.data()->radius, 1.0f, 0.0f, bounds_.data()->min};
+    const NarrowInput input{poses_.data()->position, velocities_.data()->linear, &shapes_.data()->radius, 1.0f, 0.0f,
+                            bounds_.data()->min};
     PairBatch in;
     ContactBatch out;
     for (std::uint32_t type = 0; type < kPairTypes; ++type) {
@@ -78,7 +82,8 @@ void ChildPairs::write(const Row& row, const ContactBatch& from, std::uint32_t l
     for (int i = 0; i < kMaxManifoldPoints; ++i) {
         if (((from.exists[i] >> lane) & 1u) == 0) continue;
         const ContactBatch::Point& p = from.point[i];
-        out.points.push_back({{at_a[0] + p.offset[0][lane], at_a[1] + p.offset[1][lane], at_a[2] + p.offset[2][lane]}, p.depth[lane],
+        out.points.push_back({{at_a[0] + p.offset[0][lane], at_a[1] + p.offset[1][lane], at_a[2] + p.offset[2][lane]},
+                              p.depth[lane],
                               static_cast<std::uint32_t>(p.feature[lane])});
         ++to.count;
     }
@@ -86,7 +91,8 @@ void ChildPairs::write(const Row& row, const ContactBatch& from, std::uint32_t l
     to.normal = {from.normal[0][lane], from.normal[1][lane], from.normal[2][lane]};
     // The rider's part is the second but where the base is B, and the other way round where they are swapped.
     const bool rider_is_second = row.base_is_b == row.swapped;
-    const bool of_first = owns(row.first, poses_[row.record], row.second, to.normal), of_second = owns(row.second, poses_[row.record + 1], row.first, to.normal);
+    const bool of_first = owns(row.first, poses_[row.record], row.second, to.normal),
+               of_second = owns(row.second, poses_[row.record + 1], row.first, to.normal);
     to.of_rider = rider_is_second ? of_second && !of_first : of_first && !of_second;
 }
 

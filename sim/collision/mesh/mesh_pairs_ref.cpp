@@ -15,10 +15,10 @@ constexpr double kBehind = 0.02;         // sine, a degree
 constexpr double kIsFront = 1.0 - 5e-5;  // cosine, half a degree
 constexpr double kAlongEdge = 0.9998;    // cosine, a degree, in the triangle's plane
 constexpr double kSlack = 5e-3;          // of the touching feature's size
-// Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies beyond both, by
-// half of it times the radius. On steeper ones the edge speaks for itself.
+// Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies
+// beyond both, by half of it times the radius. On steeper ones the edge speaks for itself.
 constexpr double kCrest = 0.12;
-constexpr double kSame2 = 1e-8;          // m^2: two contacts of neighbours at one place
+constexpr double kSame2 = 1e-8;  // m^2: two contacts of neighbours at one place
 constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
 
 struct Front {
@@ -55,8 +55,8 @@ bool free_around(const Mesh& mesh, std::uint32_t corner, D3 n) {
     return true;
 }
 
-// Whether n, which is not the front's normal, may part the shapes at the edge or corner of the triangle that lies farthest
-// along it.
+// Whether n, which is not the front's normal, may part the shapes at the edge or corner of the triangle that lies
+// farthest along it.
 bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     const double up = dot(n, f.normal);
     if (up < -kBehind) return false;
@@ -64,9 +64,11 @@ bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     const double flat2 = dot(flat, flat);
     const MeshTriangle& triangle = mesh.triangle[t];
     for (int k = 0; k < 3; ++k) {
-        const D3 away = cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal);  // across edge k, in the plane, out of the triangle
+        const D3 away =
+            cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal);  // across edge k, in the plane, out of the triangle
         const double along = dot(flat, away);
-        if (along > 0.0 && along * along > (kAlongEdge * kAlongEdge) * flat2 * dot(away, away)) return free_beyond(mesh, triangle, f, k, n);
+        if (along > 0.0 && along * along > (kAlongEdge * kAlongEdge) * flat2 * dot(away, away))
+            return free_beyond(mesh, triangle, f, k, n);
     }
     int top = 0;
     for (int k = 1; k < 3; ++k) {
@@ -100,8 +102,12 @@ class PatchClipper {
   public:
     // In the last of the planes.
     PatchClipper(const Mesh& mesh, std::uint32_t t, MeshScratch& scratch)
-        : mesh_(mesh), triangle_(mesh.triangle[t]), t_(t), plane_(scratch.planes.back()),
-          plane_row_(static_cast<std::uint32_t>(scratch.planes.size() - 1)), out_(scratch.places) {
+        : mesh_(mesh),
+          triangle_(mesh.triangle[t]),
+          t_(t),
+          plane_(scratch.planes.back()),
+          plane_row_(static_cast<std::uint32_t>(scratch.planes.size() - 1)),
+          out_(scratch.places) {
         for (int k = 0; k < 3; ++k) corner_[k] = flat(plane_, widened(mesh.vertex[triangle_.corner[k]]));
         for (int k = 0; k < 3; ++k) {
             const Flat a = corner_[k], b = corner_[(k + 1) % 3];
@@ -111,8 +117,8 @@ class PatchClipper {
         }
     }
 
-    // `radius`: by which the outline lies within the shape; `roundness`: where that is a point or a line, its radius; `motion`: of the mesh,
-    // as the shape sees it.
+    // `radius`: by which the outline lies within the shape; `roundness`: where that is a point or a line, its radius;
+    // `motion`: of the mesh, as the shape sees it.
     void clip(const Outline& outline, D3 outline_normal, double radius, double roundness, D3 motion, double kept_to) {
         kept_to_ = kept_to;
         Flat point[kMaxHullVertices];
@@ -125,10 +131,12 @@ class PatchClipper {
         }
         slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
         const double rolls = outline.count <= 2 ? roundness : 0.0;
-        for (int k = 0; k < 3; ++k) over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(k) * rolls : 0.0)) * length_[k];
+        for (int k = 0; k < 3; ++k)
+            over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(k) * rolls : 0.0)) * length_[k];
         const D3 normal{dot(outline_normal, plane_.u), dot(outline_normal, plane_.v), dot(outline_normal, plane_.n)};
         clip_outline(point, outline, normal);
-        // And where the shape will be once it has come down to the plane: what it is about to run into begins ahead of it.
+        // And where the shape will be once it has come down to the plane: what it is about to run into begins ahead of
+        // it.
         double lowest = point[0].z;
         for (std::uint32_t i = 1; i < outline.count; ++i) lowest = smaller(lowest, point[i].z);
         const double approach = dot(motion, plane_.n);
@@ -198,11 +206,13 @@ class PatchClipper {
             for (std::uint32_t i = 0; i < count && inside; ++i) {
                 const Flat a = point[i], b = point[i + 1 < count ? i + 1 : 0];
                 const double ex = b.x - a.x, ey = b.y - a.y;
-                inside = ex * (corner_[j].y - a.y) - ey * (corner_[j].x - a.x) <= -slack_ * __builtin_sqrt(ex * ex + ey * ey);
+                inside = ex * (corner_[j].y - a.y) - ey * (corner_[j].x - a.x) <=
+                         -slack_ * __builtin_sqrt(ex * ex + ey * ey);
             }
             if (!inside) continue;
             const double z =
-                point[0].z - (normal.x * (corner_[j].x - point[0].x) + normal.y * (corner_[j].y - point[0].y)) / normal.z;
+                point[0].z -
+                (normal.x * (corner_[j].x - point[0].x) + normal.y * (corner_[j].y - point[0].y)) / normal.z;
             add(corner_[j].x, corner_[j].y, z - corner_[j].z, kCorner | (triangle_.corner[j] & kNumberBits));
         }
     }
@@ -216,14 +226,16 @@ class PatchClipper {
     double slack_ = 0.0, kept_to_ = 0.0;
     double along_x_[3], along_y_[3], length_[3];  // of the edges
     double over_[3];                              // the slack across each, times its length
-    double ahead_x_ = 0.0, ahead_y_ = 0.0;             // of where the shape is now
+    double ahead_x_ = 0.0, ahead_y_ = 0.0;        // of where the shape is now
     std::vector<MeshScratch::PatchPlace>& out_;
 };
 
 // Of each patch's places the four that hold it up.
 void finish_patches(MeshScratch& scratch) {
     std::vector<MeshScratch::PatchPlace>& places = scratch.places;
-    const auto lower = [](const MeshScratch::PatchPlace& x, const MeshScratch::PatchPlace& y) { return x.patch < y.patch; };
+    const auto lower = [](const MeshScratch::PatchPlace& x, const MeshScratch::PatchPlace& y) {
+        return x.patch < y.patch;
+    };
     if (!std::is_sorted(places.begin(), places.end(), lower)) std::stable_sort(places.begin(), places.end(), lower);
     for (std::size_t i = 0; i < scratch.places.size();) {
         const std::uint32_t patch = scratch.places[i].patch;
@@ -259,13 +271,15 @@ class Solid {
         : kernels_(kernels), centre_(convex.pose.position) {
         for (int k = 0; k < 3; ++k) rows.vertices.row[k] = vertex_[k];
         if (convex.kind == ConvexKind::polytope) {
-            float turn[12], *const vertex[3] = {vertex_[0], vertex_[1], vertex_[2]}, *const normal[3] = {normal_[0], normal_[1], normal_[2]};
+            float turn[12], *const vertex[3] = {vertex_[0], vertex_[1], vertex_[2]},
+                                   *const normal[3] = {normal_[0], normal_[1], normal_[2]};
             rows_of({{}, convex.pose.axes}, turn);
             rows.vertices.count = convex.topology->vertices;
             rows.faces.count = convex.topology->faces;
             kernels.place({{convex.row[0], convex.row[1], convex.row[2]}, rows.vertices.count}, turn, vertex);
             // Rows behind the last face are repeated or none, as lanes have it: nobody reads them.
-            kernels.place({{convex.face_row[0], convex.face_row[1], convex.face_row[2]}, rows.faces.count}, turn, normal);
+            kernels.place({{convex.face_row[0], convex.face_row[1], convex.face_row[2]}, rows.faces.count}, turn,
+                          normal);
             for (int k = 0; k < 3; ++k) rows.faces.row[k] = normal_[k];
             rows.faces.row[3] = convex.face_row[3];
         } else {
@@ -320,14 +334,15 @@ bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts
     return false;
 }
 
-void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex, const Course& course_of_convex,
-                    double touching, std::vector<TriangleTouch>& out) {
+void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex,
+                    const Course& course_of_convex, double touching, std::vector<TriangleTouch>& out) {
     out.clear();
     const DPose start = convex.pose;
     // No part of either comes nearer to the other by more than this, whatever way it goes.
     const D3 shift = course_of_convex.shift - course.shift, fall = course_of_convex.fall - course.fall;
     const double off = length(start.position - course_of_convex.from) + (convex.extent + convex.radius),
-                 turning = length(course_of_convex.turn) * off + length(course.turn) * (length(start.position - course.from) + (off + length(shift)));
+                 turning = length(course_of_convex.turn) * off +
+                           length(course.turn) * (length(start.position - course.from) + (off + length(shift)));
     for (const std::uint32_t t : triangles) {
         const Front f = front_of(mesh, t);
         const double closing = larger(-dot(f.normal, shift), 0.0) + larger(-dot(f.normal, fall), 0.0) + turning;
@@ -341,8 +356,8 @@ void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, 
     }
 }
 
-void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles, const Convex& convex,
-                  D3 motion, double margin, MeshScratch& scratch) {
+void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles,
+                  const Convex& convex, D3 motion, double margin, MeshScratch& scratch) {
     scratch.planes.clear();
     scratch.places.clear();
     scratch.contacts.clear();
@@ -364,27 +379,31 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
         Convex triangle;
         ConvexGap gap;
         place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis = near && convex.kind == ConvexKind::polytope
-                                    ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
-                                                         static_cast<std::uint32_t>(finds.face[place]), limit, gap)
-                                    : find_axis(kernels, triangle, convex, limit, gap);
+        const ConvexAxis axis =
+            near && convex.kind == ConvexKind::polytope
+                ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
+                                     static_cast<std::uint32_t>(finds.face[place]), limit, gap)
+                : find_axis(kernels, triangle, convex, limit, gap);
         if (axis.kind == ConvexAxis::Kind::none) continue;
         if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
             MeshContact contact;
             contact.child = kMeshEdge | t;
             const bool touches = contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
-            if (touches && dot(contact.contacts.normal, f.normal) < kIsFront && admissible(mesh, t, f, contact.contacts.normal)) {
+            if (touches && dot(contact.contacts.normal, f.normal) < kIsFront &&
+                admissible(mesh, t, f, contact.contacts.normal)) {
                 if (!told_already(edges, contact.contacts)) edges.push_back(contact);
                 continue;
             }
         }
         const std::uint32_t patch = mesh.triangle[t].patch;
-        if (scratch.planes.empty() || scratch.planes.back().patch != patch) scratch.planes.push_back(plane_of(mesh, patch, t, f.normal));
+        if (scratch.planes.empty() || scratch.planes.back().patch != patch)
+            scratch.planes.push_back(plane_of(mesh, patch, t, f.normal));
         const PatchPlane& plane = scratch.planes.back();
         Outline outline;
         outline_along(convex, -plane.n, outline);
         PatchClipper(mesh, t, scratch)
-            .clip(outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim), motion, kept_to);
+            .clip(outline, outline_normal(convex, outline, -plane.n), convex.radius, larger(convex.radius, convex.rim),
+                  motion, kept_to);
     }
     const std::size_t edge_count = edges.size();
     finish_patches(scratch);

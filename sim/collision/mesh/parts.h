@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/bodies/bodies.h"
 #include "sim/shapes/double3.h"
 #include "sim/shapes/shape.h"
-#include "sim/bodies/bodies.h"
 
 namespace orrery::sim::ref {
 

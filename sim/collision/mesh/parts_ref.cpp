@@ -1,8 +1,8 @@
 #include "sim/collision/mesh/parts.h"
 
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/shapes/compound.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 
@@ -24,8 +24,12 @@ bool face_along(const Placed& is, D3 direction, Face& face) {
     }
     if (is.shape->type == ShapeType::box) {
         const D3 n = inward(is.pose.axes, direction), half = widened(is.shape->half_extents);
-        const bool z = absolute(n.z) > absolute(n.x) && absolute(n.z) > absolute(n.y), y = !z && absolute(n.y) > absolute(n.x);
-        const D3 axis = z ? is.pose.axes.z : y ? is.pose.axes.y : is.pose.axes.x, normal = dot(axis, direction) < 0.0 ? -axis : axis;
+        const bool z = absolute(n.z) > absolute(n.x) && absolute(n.z) > absolute(n.y),
+                   y = !z && absolute(n.y) > absolute(n.x);
+        const D3 axis = z   ? is.pose.axes.z
+                        : y ? is.pose.axes.y
+                            : is.pose.axes.x,
+                 normal = dot(axis, direction) < 0.0 ? -axis : axis;
         face = {normal, dot(normal, is.pose.position) + (z ? half.z : y ? half.y : half.x)};
         return true;
     }

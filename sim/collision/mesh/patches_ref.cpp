@@ -18,7 +18,9 @@ struct Place {
     ManifoldPoint point;
 };
 
-double turn(const Place& a, const Place& b, const Place& c) { return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x); }
+double turn(const Place& a, const Place& b, const Place& c) {
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
 double length2(const Place& a, const Place& b) { return (b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y); }
 
 // The best of what has been offered; of equal ones the first.
@@ -37,7 +39,8 @@ class Best {
 
 class Patch {
   public:
-    explicit Patch(const Manifold& first) : child_a_(first.child_a), child_b_(first.child_b), deepest_{0.0, 0.0, first.points[0]} {
+    explicit Patch(const Manifold& first)
+        : child_a_(first.child_a), child_b_(first.child_b), deepest_{0.0, 0.0, first.points[0]} {
         const D3 normal = widened(first.normal);
         x_ = unit_or_across(cross(absolute(normal.x) < 0.6 ? D3{1.0, 0.0, 0.0} : D3{0.0, 1.0, 0.0}, normal), normal);
         y_ = cross(normal, x_);
@@ -83,7 +86,8 @@ class Patch {
         const Place& a = *one.place();
         double extent2 = 0.0;
         for (const Place& c : all) extent2 = larger(extent2, length2(a, c));
-        Best two(nullptr, extent2 * kTinyLength2), three(nullptr, extent2 * kTinyArea), four(nullptr, extent2 * kTinyArea);
+        Best two(nullptr, extent2 * kTinyLength2), three(nullptr, extent2 * kTinyArea),
+            four(nullptr, extent2 * kTinyArea);
         for (const Place& c : all) two.offer(length2(a, c), c);
         if (two.place() != nullptr) {
             for (const Place& c : all) three.offer(absolute(turn(a, *two.place(), c)), c);
@@ -91,7 +95,8 @@ class Patch {
         if (three.place() != nullptr) {
             const Place &b = *two.place(), &d = *three.place();
             const double round = turn(a, b, d) < 0.0 ? -1.0 : 1.0;
-            for (const Place& c : all) four.offer(-smaller(turn(a, b, c) * round, smaller(turn(b, d, c) * round, turn(d, a, c) * round)), c);
+            for (const Place& c : all)
+                four.offer(-smaller(turn(a, b, c) * round, smaller(turn(b, d, c) * round, turn(d, a, c) * round)), c);
         }
         Place kept[kMaxManifoldPoints];
         std::uint32_t count = 0;
@@ -156,7 +161,8 @@ void join_contacts(Manifolds contacts) {
     patch.put(contacts[0]);
 }
 
-bool merge_patches(const SeamInput& input, Manifolds manifolds, std::span<const std::uint32_t> which, std::uint8_t* ghost) {
+bool merge_patches(const SeamInput& input, Manifolds manifolds, std::span<const std::uint32_t> which,
+                   std::uint8_t* ghost) {
     bool any = false;
     std::vector<Manifold*> patch;
     for (std::size_t i = 0; i < which.size(); ++i) {

@@ -15,33 +15,41 @@ constexpr std::uint32_t kManifoldsPerTask = 1024, kGroupsPerTask = 256;
 
 }  // namespace
 
-void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor, std::vector<Manifold*>& order) {
+void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_of, Executor& executor,
+                        std::vector<Manifold*>& order) {
     const Bodies& bodies = input.bodies;
     const Manifolds manifolds(order);
     const auto count = static_cast<std::uint32_t>(order.size());
-    const auto still = [&](std::uint32_t slider, std::uint32_t part) { return bodies.dynamic(slider) && !bodies.dynamic(part) && !bodies.active(part); };
+    const auto still = [&](std::uint32_t slider, std::uint32_t part) {
+        return bodies.dynamic(slider) && !bodies.dynamic(part) && !bodies.active(part);
+    };
     chunks_.resize(chunk_count(count, kManifoldsPerTask));
     for_chunks(executor, count, kManifoldsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         std::vector<Side>& sides = chunks_[index];
         sides.clear();
         const auto add = [&](std::uint32_t slider, std::uint32_t part, std::uint32_t i) {
-            if (still(slider, part) && !has_no_mass(type_of[slider]) && !has_no_inside(type_of[part])) sides.push_back({slider, i});
+            if (still(slider, part) && !has_no_mass(type_of[slider]) && !has_no_inside(type_of[part]))
+                sides.push_back({slider, i});
         };
-        for (std::uint32_t i = begin; i < end; ++i) add(manifolds[i].a, manifolds[i].b, i), add(manifolds[i].b, manifolds[i].a, i);
+        for (std::uint32_t i = begin; i < end; ++i)
+            add(manifolds[i].a, manifolds[i].b, i), add(manifolds[i].b, manifolds[i].a, i);
     });
     // Most bodies slide on one contact, which makes no group.
     more_.assign(bodies.size(), 0);
     for (const std::vector<Side>& sides : chunks_) {
-        for (const Side& side : sides) more_[side.slider] = static_cast<std::uint8_t>((more_[side.slider] << 1 | 1) & 3);
+        for (const Side& side : sides)
+            more_[side.slider] = static_cast<std::uint8_t>((more_[side.slider] << 1 | 1) & 3);
     }
     sides_.clear();
     for (const std::vector<Side>& sides : chunks_) {
-        std::ranges::copy_if(sides, std::back_inserter(sides_), [&](const Side& side) { return more_[side.slider] > 1; });
+        std::ranges::copy_if(sides, std::back_inserter(sides_),
+                             [&](const Side& side) { return more_[side.slider] > 1; });
     }
     std::sort(sides_.begin(), sides_.end());
     groups_.clear();
     for (std::size_t first = 0, last = 0; first < sides_.size(); first = last) {
-        for (last = first; last < sides_.size() && sides_[last].slider == sides_[first].slider; ++last) {}
+        for (last = first; last < sides_.size() && sides_[last].slider == sides_[first].slider; ++last) {
+        }
         groups_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)});
     }
 
@@ -56,7 +64,8 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
         Scratch& scratch = scratch_[index];
         for (std::uint32_t k = begin; k < end; ++k) {
             scratch.which.clear();
-            for (std::uint32_t i = groups_[k].first; i < groups_[k].last; ++i) scratch.which.push_back(sides_[i].manifold);
+            for (std::uint32_t i = groups_[k].first; i < groups_[k].last; ++i)
+                scratch.which.push_back(sides_[i].manifold);
             look(sides_[groups_[k].first].slider, scratch);
         }
     });
@@ -64,11 +73,14 @@ void Seams::drop_ghosts(const SeamInput& input, std::span<const ShapeType> type_
     const auto slides = [&](std::uint32_t slider, std::uint32_t part) {
         return type_of[part] == ShapeType::compound && !has_no_mass(type_of[slider]) && !still(slider, part);
     };
-    const auto same_pair = [&](std::uint32_t i, std::uint32_t k) { return manifolds[i].a == manifolds[k].a && manifolds[i].b == manifolds[k].b; };
+    const auto same_pair = [&](std::uint32_t i, std::uint32_t k) {
+        return manifolds[i].a == manifolds[k].a && manifolds[i].b == manifolds[k].b;
+    };
     for_chunks(executor, count, kManifoldsPerTask, [&](std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
         Scratch& scratch = scratch_[index];
         for (std::uint32_t first = begin, last = begin; first < end; first = last) {
-            for (last = first + 1; last < count && same_pair(first, last); ++last) {}
+            for (last = first + 1; last < count && same_pair(first, last); ++last) {
+            }
             if (last - first < 2 || (first == begin && begin != 0 && same_pair(first - 1, first))) continue;
             const std::uint32_t a = manifolds[first].a, b = manifolds[first].b;
             if (type_of[a] != ShapeType::compound && type_of[b] != ShapeType::compound) continue;

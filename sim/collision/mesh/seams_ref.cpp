@@ -1,15 +1,18 @@
 #include "sim/collision/convex/convex.h"
-#include "sim/shapes/convex_support.h"
 #include "sim/collision/mesh/seams.h"
+#include "sim/shapes/convex_support.h"
 
 namespace orrery::sim::ref {
 namespace {
 
-constexpr double kLooksUp = 0.5;          // cosine: a face that leans less is none of a part's sides
-constexpr double kSpareOfSlider = 0.015;  // the same: by so much points may lie beyond the faces that hold them (kRectangleSlack, kSlack)
-constexpr double kSpareAhead = 0.25;      // of the distance to what is ahead
+constexpr double kLooksUp = 0.5;  // cosine: a face that leans less is none of a part's sides
+constexpr double kSpareOfSlider =
+    0.015;  // the same: by so much points may lie beyond the faces that hold them (kRectangleSlack, kSlack)
+constexpr double kSpareAhead = 0.25;  // of the distance to what is ahead
 
-D3 out_of_part(const Manifold& m, std::uint32_t slider) { return m.a == slider ? -widened(m.normal) : widened(m.normal); }
+D3 out_of_part(const Manifold& m, std::uint32_t slider) {
+    return m.a == slider ? -widened(m.normal) : widened(m.normal);
+}
 
 // Whether a point lies in the part, or no farther off than `across` where that is against `way`, `beside` elsewhere.
 bool holds(const Placed& is, D3 point, D3 way, double across, double beside) {
@@ -34,8 +37,15 @@ bool holds(const Placed& is, D3 point, D3 way, double across, double beside) {
 
 class GhostFinder {
   public:
-    GhostFinder(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which, std::uint8_t* ghost)
-        : input_(input), bodies_(input.bodies), shapes_(input.shapes), manifolds_(manifolds), slider_(slider), which_(which), ghost_(ghost) {}
+    GhostFinder(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
+                std::uint8_t* ghost)
+        : input_(input),
+          bodies_(input.bodies),
+          shapes_(input.shapes),
+          manifolds_(manifolds),
+          slider_(slider),
+          which_(which),
+          ghost_(ghost) {}
 
     bool run(SeamScratch& scratch) {
         scratch.planes.clear();
@@ -59,7 +69,8 @@ class GhostFinder {
             if (ghost_[which_[i]] != 0) continue;
             const D3 normal = normal_of(i);
             Face face;
-            if (!face_along(part(i), normal, face) || dot(face.normal, normal) <= kAlike || known(scratch, face)) continue;
+            if (!face_along(part(i), normal, face) || dot(face.normal, normal) <= kAlike || known(scratch, face))
+                continue;
             scratch.planes.push_back(face);
             hide_behind(face, bears(i), scratch);
         }
@@ -116,7 +127,8 @@ class GhostFinder {
             any_ = true;
         }
     }
-    // Whether what lies ahead lies so far ahead that a body which the face bears comes there in this tick at most, and above it.
+    // Whether what lies ahead lies so far ahead that a body which the face bears comes there in this tick at most, and
+    // above it.
     bool stays_above(const Face& face, std::size_t i) const {
         const Manifold& m = manifold(i);
         const D3 normal = normal_of(i);
@@ -124,7 +136,9 @@ class GhostFinder {
             const double ahead = -double(m.points[k].depth);
             if (ahead <= input_.margin_m) return false;
             const D3 middle = position_of(m.a) + widened(m.points[k].offset_a);
-            const D3 point = !has_moved(m) ? middle + normal * (0.5 * ahead) : m.b == slider_ ? middle - widened(m.moved) : middle;  // the slider's
+            const D3 point = !has_moved(m)    ? middle + normal * (0.5 * ahead)
+                             : m.b == slider_ ? middle - widened(m.moved)
+                                              : middle;  // the slider's
             const D3 motion = velocity_of(slider_, point) - velocity_of(m.a == slider_ ? m.b : m.a, point);
             if (dot(motion, face.normal) * double(input_.dt_s) < -for_slider(i, kSunk_m)) return false;
         }
@@ -133,11 +147,12 @@ class GhostFinder {
     D3 velocity_of(std::uint32_t body, D3 point) const {
         const float *v = bodies_.velocity[body].linear, *w = bodies_.velocity[body].angular;
         const D3 linear{double(v[0]), double(v[1]), double(v[2])};
-        if (shapes_[bodies_.info(body).shape].type == ShapeType::sphere) return linear;  // turning moves no part of it down
+        if (shapes_[bodies_.info(body).shape].type == ShapeType::sphere)
+            return linear;  // turning moves no part of it down
         return linear + cross(D3{double(w[0]), double(w[1]), double(w[2])}, point - position_of(body));
     }
-    // A body that the face does not bear yet may turn about where it touches first, and come down here within the tick: of what is no
-    // contact with the part's side becomes one with its level parts. False: there is none.
+    // A body that the face does not bear yet may turn about where it touches first, and come down here within the tick:
+    // of what is no contact with the part's side becomes one with its level parts. False: there is none.
     bool turn_to(const Face& face, std::size_t i, double joint, double spare, const SeamScratch& scratch) {
         Manifold& m = manifolds_[which_[i]];
         const bool first = m.a == slider_;
@@ -147,16 +162,19 @@ class GhostFinder {
         Convex convex;
         place_convex(*is.shape, is.pose, convex);
         ConvexContacts contacts;
-        if (!collide_half_space(convex, face.normal * face.at, face.normal, motion, input_.margin_m, contacts)) return false;
+        if (!collide_half_space(convex, face.normal * face.at, face.normal, motion, input_.margin_m, contacts))
+            return false;
         std::uint32_t count = 0;
         for (std::uint32_t k = 0; k < contacts.count; ++k) {
             const ConvexPoint& p = contacts.point[k];
             const D3 below = p.point - face.normal * (dot(face.normal, p.point) - face.at);
             const double beside = joint + spare + kSpareAhead * larger(-p.depth, 0.0);
             bool held = false;
-            for (const std::uint32_t other : scratch.level) held = held || holds(part(other), below, face.normal, joint, beside);
+            for (const std::uint32_t other : scratch.level)
+                held = held || holds(part(other), below, face.normal, joint, beside);
             if (!held) continue;
-            m.points[count++] = {narrowed(p.point - position_of(m.a)), static_cast<float>(p.depth), p.feature, 0.0f};  // nobody wrote it before
+            m.points[count++] = {narrowed(p.point - position_of(m.a)), static_cast<float>(p.depth), p.feature,
+                                 0.0f};  // nobody wrote it before
         }
         if (count == 0) return false;
         m.count = count;
@@ -170,24 +188,28 @@ class GhostFinder {
             const Placed& is = part(i);
             Face top;
             if (!face_along(is, face.normal, top)) continue;
-            if (dot(top.normal, face.normal) > kAlike && absolute(top.at - face.at) <= kFlush_m) scratch.level.push_back(static_cast<std::uint32_t>(i));
+            if (dot(top.normal, face.normal) > kAlike && absolute(top.at - face.at) <= kFlush_m)
+                scratch.level.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    // Not all parts that lie between here and what is far ahead are listed: the farther ahead, the farther they may lie from it.
-    bool held_by_others(std::size_t i, const Face& face, D3 way, double joint, double spare, const SeamScratch& scratch) const {
+    // Not all parts that lie between here and what is far ahead are listed: the farther ahead, the farther they may lie
+    // from it.
+    bool held_by_others(std::size_t i, const Face& face, D3 way, double joint, double spare,
+                        const SeamScratch& scratch) const {
         const Manifold& m = manifold(i);
         const D3 normal = normal_of(i);
         const D3 from = position_of(m.a);
         for (std::uint32_t k = 0; k < m.count; ++k) {
             const D3 middle = from + widened(m.points[k].offset_a);
-            D3 point = !has_moved(m)     ? middle + normal * (double(m.points[k].depth) * 0.5)  // on the part's surface,
+            D3 point = !has_moved(m)    ? middle + normal * (double(m.points[k].depth) * 0.5)  // on the part's surface,
                        : m.a == slider_ ? middle - widened(m.moved)
                                         : middle;
-            point = point - face.normal * larger(dot(face.normal, point) - face.at, 0.0);                  // which ends there
+            point = point - face.normal * larger(dot(face.normal, point) - face.at, 0.0);  // which ends there
             const double ahead = kSpareAhead * larger(-double(m.points[k].depth), 0.0), across = joint + ahead;
             bool held = false;
             for (const std::uint32_t other : scratch.level) {
-                held = held || (other != i && !same_part(other, i) && holds(part(other), point, way, across, across + spare));
+                held = held ||
+                       (other != i && !same_part(other, i) && holds(part(other), point, way, across, across + spare));
             }
             if (!held) return false;
         }
@@ -212,8 +234,8 @@ class GhostFinder {
 
 }  // namespace
 
-bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider, std::span<const std::uint32_t> which,
-                 SeamScratch& scratch, std::uint8_t* ghost) {
+bool find_ghosts(const SeamInput& input, Manifolds manifolds, std::uint32_t slider,
+                 std::span<const std::uint32_t> which, SeamScratch& scratch, std::uint8_t* ghost) {
     const D3 first = out_of_part(manifolds[which[0]], slider);
     bool differ = false;
     for (const std::uint32_t i : which) differ = differ || dot(first, out_of_part(manifolds[i], slider)) <= kAlike;

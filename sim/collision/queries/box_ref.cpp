@@ -3,8 +3,8 @@
 
 #include "sim/lanes/double-inl.h"
 
-#include "sim/collision/queries/shape_queries.h"
 #include "sim/collision/queries/round.h"
+#include "sim/collision/queries/shape_queries.h"
 
 namespace orrery::sim::ref {
 

@@ -3,8 +3,8 @@
 
 #include "sim/lanes/double-inl.h"
 
-#include "sim/collision/queries/shape_queries.h"
 #include "sim/collision/queries/round.h"
+#include "sim/collision/queries/shape_queries.h"
 
 namespace orrery::sim::ref {
 
@@ -15,18 +15,18 @@ Point on_axis(const Shape& shape, double y) {
     return {0.0, clamp(y, -h, h), 0.0};
 }
 
-// Enters through the side where the infinite cylinder is entered between the caps, else through the ball of the nearer cap: in
-// front of the segment's end the ray can only come in by that ball.
+// Enters through the side where the infinite cylinder is entered between the caps, else through the ball of the nearer
+// cap: in front of the segment's end the ray can only come in by that ball.
 bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
     const double radius = shape.radius, h = shape.half_height;
     const Point o = r.origin, d = r.direction;
     if (length_squared(o - on_axis(shape, o.y)) < square(radius)) return begins_inside(hit);
     const double across = d.x * d.x + d.z * d.z;
-    double side_y = o.y;                             // height at which the infinite cylinder is entered
+    double side_y = o.y;  // height at which the infinite cylinder is entered
     if (o.x * o.x + o.z * o.z >= square(radius)) {
-        if (across < 1e-24) return false;            // parallel to the axis, and beside it
-        // The miss distance comes from the nearest point of the way, not from the quadratic's discriminant, which cancels far
-        // out.
+        if (across < 1e-24) return false;  // parallel to the axis, and beside it
+        // The miss distance comes from the nearest point of the way, not from the quadratic's discriminant, which
+        // cancels far out.
         const double nearest = -(o.x * d.x + o.z * d.z) / across;
         const double x = o.x + nearest * d.x, z = o.z + nearest * d.z;
         const double inside = square(radius) - (x * x + z * z);

@@ -35,9 +35,9 @@ bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
         [&](std::uint32_t i) {
             const Part part = part_of(*shape.compound, i);
             SurfacePoint at;
-            if (!part.queries.ray(part.shape,
-                                  {to_local(part.frame, r.origin), transpose_times(part.frame.rotation, r.direction), r.length},
-                                  at))
+            if (!part.queries.ray(
+                    part.shape,
+                    {to_local(part.frame, r.origin), transpose_times(part.frame.rotation, r.direction), r.length}, at))
                 return;
             turn_out(part, i, at);
             if (!earlier(at, found, hit)) return;
@@ -87,8 +87,8 @@ bool cast(const Shape& shape, const Probe& probe, Point direction, double length
         [&](std::uint32_t i) {
             const Part part = part_of(*shape.compound, i);
             SurfacePoint at;
-            if (!convex_cast(part.shape, part.queries, probe_in(part, probe), transpose_times(part.frame.rotation, direction),
-                             length, at))
+            if (!convex_cast(part.shape, part.queries, probe_in(part, probe),
+                             transpose_times(part.frame.rotation, direction), length, at))
                 return;
             turn_out(part, i, at);
             if (!earlier(at, found, hit)) return;

@@ -12,9 +12,9 @@ inline constexpr double kCastTolerance_m = 1e-7;
 // Surfaces so near overlap.
 inline constexpr double kTouchTolerance_m = 1e-7;
 
-// Tolerances of a cast, from the rounding of positions and of the way. Surfaces with a gap or a depth of at most `flush_m` are
-// flush. A way on which the shape would sink in by less than `graze_m` (at least twice `flush_m`) grazes, and has no hit. Both
-// are less than the inner radius of the shape.
+// Tolerances of a cast, from the rounding of positions and of the way. Surfaces with a gap or a depth of at most
+// `flush_m` are flush. A way on which the shape would sink in by less than `graze_m` (at least twice `flush_m`) grazes,
+// and has no hit. Both are less than the inner radius of the shape.
 struct CastSlack {
     double flush_m, graze_m;
 };
@@ -25,7 +25,7 @@ inline constexpr double kGrazeLead = 1000.0;
 inline constexpr double kAlongSurface = 0x1p-21;
 
 struct CoreDistance {
-    double distance = 0.0;   // of the cores; 0 where they meet
+    double distance = 0.0;  // of the cores; 0 where they meet
     Point on_shape{}, on_probe{};
 };
 

@@ -1,14 +1,14 @@
 // GJK with the closest point of a simplex by Voronoi regions (Ericson, Real-Time Collision Detection, 5.1 and 9.5), and
 // conservative advancement on top of it.
 //
-// Advancement of a translated convex shape is Newton's method: the distance is a convex function of the way gone, so that a
-// step of distance / closing speed never passes the first touch, from whatever iterate; it converges quadratically, and where
-// the way only grazes the surface the distance still falls by four a step. A normal along which the shapes do not close is a
-// plane that parts them for good.
+// Advancement of a translated convex shape is Newton's method: the distance is a convex function of the way gone, so
+// that a step of distance / closing speed never passes the first touch, from whatever iterate; it converges
+// quadratically, and where the way only grazes the surface the distance still falls by four a step. A normal along
+// which the shapes do not close is a plane that parts them for good.
 //
-// A cast that only grazes has no hit: on a surface that it lies on and moves along, and at the edges between the parts of such a
-// surface. So a touch counts only if a slightly smaller probe touches on the same way. The smaller probe also tells flush from
-// inside, and has a normal where the cores of the two shapes meet.
+// A cast that only grazes has no hit: on a surface that it lies on and moves along, and at the edges between the parts
+// of such a surface. So a touch counts only if a slightly smaller probe touches on the same way. The smaller probe also
+// tells flush from inside, and has a normal where the cores of the two shapes meet.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -102,10 +102,14 @@ Simplex tetrahedron(const Simplex& s) {
 
 Simplex reduced(const Simplex& s) {
     switch (s.count) {
-        case 1: return vertex(s.v[0]);
-        case 2: return segment(s.v[0], s.v[1]);
-        case 3: return triangle(s.v[0], s.v[1], s.v[2]);
-        default: return tetrahedron(s);
+        case 1:
+            return vertex(s.v[0]);
+        case 2:
+            return segment(s.v[0], s.v[1]);
+        case 3:
+            return triangle(s.v[0], s.v[1], s.v[2]);
+        default:
+            return tetrahedron(s);
     }
 }
 
@@ -183,7 +187,8 @@ Point normal_between(const CoreDistance& near) {
 }
 
 // The gap between the shape and a probe that is smaller by `by`, and what it was found from.
-double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Probe& probe, double by, CoreDistance& near) {
+double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Probe& probe, double by,
+                      CoreDistance& near) {
     const Smaller smaller(probe, by);
     near = core_distance(shape, queries, smaller.probe);
     return near.distance - (double(shape.radius) + double(smaller.shape.radius));
@@ -219,7 +224,7 @@ bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe
 }  // namespace
 
 CastSlack cast_slack(const Probe& probe, double length) {
-    constexpr double kMostOfInside = 0.25;              // of the inner radius
+    constexpr double kMostOfInside = 0.25;                     // of the inner radius
     constexpr double kRoundingOfWay = 0x1p-23, kWay_m = 64.0;  // more would let a long way pass a thin edge
     const double flush = kTouchTolerance_m + probe.rounding_m;
     const double graze = 2.0 * flush + kRoundingOfWay * min(length, kWay_m);

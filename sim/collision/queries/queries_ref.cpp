@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "sim/collision/queries/search-inl.h"
 #include "sim/bodies/numbers.h"
+#include "sim/collision/queries/search-inl.h"
 
 namespace orrery::sim::ref {
 
@@ -101,8 +101,10 @@ class Search {
     void test(const QueryBody& body) {
         QueryHit hit;
         if (!query_sees(query_.filter, body) || !ask_body(query_, probe_, body, shapes_[body.shape], hit)) return;
-        if (query_.mode == HitMode::all || hits_.size() == first_) hits_.push_back(hit);
-        else if (query_.mode == HitMode::closest && comes_before(hit, hits_.back())) hits_.back() = hit;
+        if (query_.mode == HitMode::all || hits_.size() == first_)
+            hits_.push_back(hit);
+        else if (query_.mode == HitMode::closest && comes_before(hit, hits_.back()))
+            hits_.back() = hit;
     }
     void sort() { std::sort(hits_.begin() + static_cast<std::ptrdiff_t>(first_), hits_.end(), comes_before); }
 
@@ -154,7 +156,8 @@ struct ClosestSearch : Search<ClosestPoint> {
         : Search(q, probe, shapes, hits), point(wide(q.point)), reach(q.max_distance) {}
     // Inside a box the surface may be at any depth.
     double nearest(const Point& low, const Point& high) const {
-        const Point way{max(max(low.x - point.x, point.x - high.x), 0.0), max(max(low.y - point.y, point.y - high.y), 0.0),
+        const Point way{max(max(low.x - point.x, point.x - high.x), 0.0),
+                        max(max(low.y - point.y, point.y - high.y), 0.0),
                         max(max(low.z - point.z, point.z - high.z), 0.0)};
         const double distance = length(way);
         if (distance > reach) return kNowhere;
@@ -205,7 +208,9 @@ bool ask_body(const RayCast& query, const Shape*, const QueryBody& body, const S
     const Frame frame = frame_of(body.pose);
     SurfacePoint at;
     if (!shape_queries(shape.type)
-             .ray(shape, {to_local(frame, wide(query.origin)), transpose_times(frame.rotation, way.direction), way.length}, at))
+             .ray(shape,
+                  {to_local(frame, wide(query.origin)), transpose_times(frame.rotation, way.direction), way.length},
+                  at))
         return false;
     return finish_cast(way, frame, at, wide(query.origin), body, hit);
 }
@@ -250,7 +255,9 @@ void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tre
     } else {
         const Frame frame = frame_of(query.pose);
         for (const QueryBody& body : tree.bodies) {
-            if (!query_sees(query.filter, body) || !shapes_overlap(shape, frame, shapes[body.shape], frame_of(body.pose))) continue;
+            if (!query_sees(query.filter, body) ||
+                !shapes_overlap(shape, frame, shapes[body.shape], frame_of(body.pose)))
+                continue;
             QueryHit hit;
             hit.body = body.id;
             hits.push_back(hit);

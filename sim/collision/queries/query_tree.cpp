@@ -35,10 +35,12 @@ QueryBody query_body(const Bodies& b, std::uint32_t i) {
 
 }  // namespace
 
-const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels) {
+const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const Shape> shapes,
+                                          const TreeKernels& kernels) {
     fixed_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive || bodies.info(i).shape == kNone)
+        if ((bodies.flags[i] & (kBodyAlive | kBodyDynamic | kBodyKinematic)) != kBodyAlive ||
+            bodies.info(i).shape == kNone)
             continue;
         fixed_.push_back(query_body(bodies, i));
     }
@@ -51,8 +53,8 @@ const BodyTree& SnapshotTaker::take_fixed(const Bodies& bodies, std::span<const 
     return *fixed_tree_;
 }
 
-void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
-                         Snapshot& out) {
+void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<const Shape> shapes,
+                         const TreeKernels& kernels, Snapshot& out) {
     take_fixed(bodies, shapes, kernels);
     moving_.clear();
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
@@ -75,8 +77,10 @@ void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shap
     out.bodies.clear();
     out.bodies.reserve(all);
     for (std::uint32_t i = 0, boxed = 0; i < all; ++i) {
-        if (boxed < rows_.size() && rows_[boxed] == i) ++boxed;
-        else out.bodies.push_back(bodies[i]);
+        if (boxed < rows_.size() && rows_[boxed] == i)
+            ++boxed;
+        else
+            out.bodies.push_back(bodies[i]);
     }
     out.slots = static_cast<std::uint32_t>(rows_.size());
     keys_.resize(out.slots);
@@ -96,8 +100,10 @@ void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shap
         out.first[out.levels] = static_cast<std::uint32_t>(out.nodes.size());
         out.nodes.resize(out.nodes.size() + count);
         TreeNode* const made = out.nodes.data() + out.first[out.levels];
-        if (out.levels == 0) kernels.build_leaves(bounds_.data(), rows_.data(), below, made);
-        else kernels.build_parents(out.nodes.data() + out.first[out.levels - 1], below, made);
+        if (out.levels == 0)
+            kernels.build_leaves(bounds_.data(), rows_.data(), below, made);
+        else
+            kernels.build_parents(out.nodes.data() + out.first[out.levels - 1], below, made);
         below = count == 1 ? 0 : count;
     }
 }

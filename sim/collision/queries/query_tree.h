@@ -1,5 +1,5 @@
-// Bodies as the queries see them at one tick, behind a tree of their boxes. Packed anew from the bodies alone each time, so
-// that even the order in which a search meets them is a function of the state.
+// Bodies as the queries see them at one tick, behind a tree of their boxes. Packed anew from the bodies alone each
+// time, so that even the order in which a search meets them is a function of the state.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
-#include "sim/trees/tree_kernels.h"
-#include "sim/shapes/shape.h"
 #include "sim/bodies/bodies.h"
+#include "sim/shapes/shape.h"
+#include "sim/trees/tree_kernels.h"
 
 namespace orrery::sim {
 
@@ -19,14 +19,14 @@ struct QueryBody {
     BodyId id;
     std::uint32_t shape = kNone;
     std::uint32_t category = 0, mask = 0;
-    std::uint32_t types = 0;   // QueryTypes: one bit, and that of sensors
+    std::uint32_t types = 0;  // QueryTypes: one bit, and that of sensors
     friend bool operator==(const QueryBody&, const QueryBody&) = default;
 };
 static_assert(sizeof(QueryBody) == 52);  // kHistoryBytesPerBody
 
 struct BodyTree {
-    std::vector<QueryBody> bodies;     // slot by slot; behind the slots those that no box holds
-    std::vector<TreeNode> nodes;       // level by level
+    std::vector<QueryBody> bodies;  // slot by slot; behind the slots those that no box holds
+    std::vector<TreeNode> nodes;    // level by level
     std::uint32_t first[kMaxTreeLevels] = {}, levels = 0, slots = 0;
 
     const TreeNode& node(std::uint32_t level, std::uint32_t index) const { return nodes[first[level] + index]; }
@@ -49,7 +49,8 @@ class SnapshotTaker {
               Snapshot& out);
 
   private:
-    void pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels, BodyTree& out);
+    void pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
+              BodyTree& out);
 
     std::shared_ptr<const BodyTree> fixed_tree_;
     std::vector<QueryBody> fixed_, fixed_before_, moving_;  // in index order

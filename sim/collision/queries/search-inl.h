@@ -1,5 +1,5 @@
-// The walk through a tree of bodies, nearest boxes first. A query type Q says how near the box of a lane may hold an answer,
-// and whether an answer so far away is still wanted:
+// The walk through a tree of bodies, nearest boxes first. A query type Q says how near the box of a lane may hold an
+// answer, and whether an answer so far away is still wanted:
 //   double nearest(const Point& low, const Point& high) const;   kNowhere: none in this box
 //   bool wants(double distance) const;                           of boxes and bodies; false for all once it is content
 //   void test(const QueryBody&);
@@ -15,7 +15,7 @@ inline constexpr double kNowhere = 1e300;
 
 struct Waiting {
     double distance;
-    std::uint32_t level, index;   // of a node; level == kBodyLevel: of a body
+    std::uint32_t level, index;  // of a node; level == kBodyLevel: of a body
 };
 inline constexpr std::uint32_t kBodyLevel = ~0u;
 

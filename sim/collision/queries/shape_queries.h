@@ -1,7 +1,7 @@
-// What a shape tells the world's queries, in its own frame and in double precision: one file a shape beside this one, each with
-// one table. A convex shape is a core (the hull of what its support function reaches) with a ball of Shape::radius rolled over
-// it; overlap and cast of convex shapes are made of that (convex.h), so such a shape writes `ray`, `closest` and `support`
-// alone.
+// What a shape tells the world's queries, in its own frame and in double precision: one file a shape beside this one,
+// each with one table. A convex shape is a core (the hull of what its support function reaches) with a ball of
+// Shape::radius rolled over it; overlap and cast of convex shapes are made of that (convex.h), so such a shape writes
+// `ray`, `closest` and `support` alone.
 //
 // For the reference pass: include sim/lanes/ref_pass.h and sim/lanes/double-inl.h first.
 #pragma once
@@ -22,8 +22,8 @@ struct Frame {
 };
 inline Point to_outer(const Frame& f, Point local) { return (f.rotation * local) + f.position; }
 inline Point to_local(const Frame& f, Point outer) { return transpose_times(f.rotation, outer - f.position); }
-Frame frame_of(const Pose& pose);                               // of a quaternion that is about unit
-Frame relative_frame(const Frame& outer, const Frame& inner);   // inner as seen in outer's frame
+Frame frame_of(const Pose& pose);                              // of a quaternion that is about unit
+Frame relative_frame(const Frame& outer, const Frame& inner);  // inner as seen in outer's frame
 
 struct Box3 {
     Point min, max;
@@ -57,14 +57,16 @@ struct ShapeQueries {
     bool (*ray)(const Shape&, const Ray&, SurfacePoint& hit);
     // The point of the surface nearest to a point.
     SurfacePoint (*closest)(const Shape&, Point point);
-    // Convex shapes: a farthest point of the core along a direction of any length; null for others, which cannot be probes.
+    // Convex shapes: a farthest point of the core along a direction of any length; null for others, which cannot be
+    // probes.
     Point (*support)(const Shape&, Point direction) = nullptr;
     // Null for convex shapes.
     bool (*overlap)(const Shape&, const Probe&, std::uint32_t& child) = nullptr;
     bool (*cast)(const Shape&, const Probe&, Point direction, double length, SurfacePoint& hit) = nullptr;
     // Null for convex shapes. False: no box holds the shape.
     bool (*bounds)(const Shape&, const Frame&, Box3& box) = nullptr;
-    // Convex shapes: makes it smaller by so much on all sides, about, less than its inner radius (sim/collision/sweep/sweep.h).
+    // Convex shapes: makes it smaller by so much on all sides, about, less than its inner radius
+    // (sim/collision/sweep/sweep.h).
     void (*shrink)(Shape&, float by) = nullptr;
 };
 
@@ -72,7 +74,7 @@ extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQu
     kMeshQueries, kCompoundQueries;
 const ShapeQueries& shape_queries(ShapeType type);
 
-Point probe_support(const Probe& probe, Point direction);  // of its core, in the frame that it is posed in
+Point probe_support(const Probe& probe, Point direction);            // of its core, in the frame that it is posed in
 bool box_bounds(const Shape& shape, const Frame& frame, Box3& box);  // of its half extents
 // For every shape; `bounds` holds the posed shape but for rounding.
 bool shape_bounds(const Shape& shape, const Frame& frame, Box3& bounds);

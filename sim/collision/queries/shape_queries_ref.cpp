@@ -9,15 +9,23 @@ namespace orrery::sim::ref {
 
 const ShapeQueries& shape_queries(ShapeType type) {
     switch (type) {
-        case ShapeType::sphere: return kSphereQueries;
-        case ShapeType::box: return kBoxQueries;
-        case ShapeType::capsule: return kCapsuleQueries;
-        case ShapeType::cylinder: return kCylinderQueries;
-        case ShapeType::hull: return kHullQueries;
+        case ShapeType::sphere:
+            return kSphereQueries;
+        case ShapeType::box:
+            return kBoxQueries;
+        case ShapeType::capsule:
+            return kCapsuleQueries;
+        case ShapeType::cylinder:
+            return kCylinderQueries;
+        case ShapeType::hull:
+            return kHullQueries;
         case ShapeType::mesh:
-        case ShapeType::height_field: return kMeshQueries;
-        case ShapeType::compound: return kCompoundQueries;
-        case ShapeType::plane: break;
+        case ShapeType::height_field:
+            return kMeshQueries;
+        case ShapeType::compound:
+            return kCompoundQueries;
+        case ShapeType::plane:
+            break;
     }
     return kPlaneQueries;
 }
@@ -30,7 +38,8 @@ Frame frame_of(const Pose& pose) {
 
 Frame relative_frame(const Frame& outer, const Frame& inner) {
     const Mat3T<double>&a = outer.rotation, &b = inner.rotation;
-    const Point columns[3] = {transpose_times(a, Point{b.x.x, b.y.x, b.z.x}), transpose_times(a, Point{b.x.y, b.y.y, b.z.y}),
+    const Point columns[3] = {transpose_times(a, Point{b.x.x, b.y.x, b.z.x}),
+                              transpose_times(a, Point{b.x.y, b.y.y, b.z.y}),
                               transpose_times(a, Point{b.x.z, b.y.z, b.z.z})};
     return {{{columns[0].x, columns[1].x, columns[2].x},
              {columns[0].y, columns[1].y, columns[2].y},

@@ -16,7 +16,9 @@ constexpr double kSlack_m = 1e-4;  // of boxes: far above rounding
 template <class Test>
 bool any_part(const Shape& shape, const Box3* within, Test&& test) {
     bool found = false;
-    const auto wants = [&](Point low, Point high) { return !found && (within == nullptr || boxes_overlap(low, high, *within)); };
+    const auto wants = [&](Point low, Point high) {
+        return !found && (within == nullptr || boxes_overlap(low, high, *within));
+    };
     if (shape.type == ShapeType::compound) {
         walk(shape.compound->tree, wants, [&](std::uint32_t i) {
             if (!found) found = test(part_of(*shape.compound, i));
@@ -31,7 +33,9 @@ bool any_part(const Shape& shape, const Box3* within, Test&& test) {
     return found;
 }
 
-Frame composed(const Frame& outer, const Frame& inner) { return {outer.rotation * inner.rotation, to_outer(outer, inner.position)}; }
+Frame composed(const Frame& outer, const Frame& inner) {
+    return {outer.rotation * inner.rotation, to_outer(outer, inner.position)};
+}
 
 }  // namespace
 
@@ -46,8 +50,9 @@ bool shapes_overlap(const Shape& a, const Frame& frame_a, const Shape& b, const 
     Box3 box{};
     const bool bounded = shape_bounds(a, relative_frame(frame_b, frame_a), box);
     box.min = box.min - Point{kSlack_m, kSlack_m, kSlack_m}, box.max = box.max + Point{kSlack_m, kSlack_m, kSlack_m};
-    return any_part(b, bounded ? &box : nullptr,
-                    [&](const Part& part) { return shape_overlap(a, {part.shape, part.queries, composed(of_b, part.frame)}, child); });
+    return any_part(b, bounded ? &box : nullptr, [&](const Part& part) {
+        return shape_overlap(a, {part.shape, part.queries, composed(of_b, part.frame)}, child);
+    });
 }
 
 }  // namespace orrery::sim::ref

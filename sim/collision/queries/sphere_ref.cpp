@@ -3,8 +3,8 @@
 
 #include "sim/lanes/double-inl.h"
 
-#include "sim/collision/queries/shape_queries.h"
 #include "sim/collision/queries/round.h"
+#include "sim/collision/queries/shape_queries.h"
 
 namespace orrery::sim::ref {
 
@@ -16,7 +16,9 @@ bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
     return ray_to_ball(r, centre, shape.radius, hit);
 }
 
-SurfacePoint closest(const Shape& shape, Point p) { return round_closest(p, {0.0, 0.0, 0.0}, shape.radius, {0.0, 1.0, 0.0}); }
+SurfacePoint closest(const Shape& shape, Point p) {
+    return round_closest(p, {0.0, 0.0, 0.0}, shape.radius, {0.0, 1.0, 0.0});
+}
 
 Point support(const Shape&, Point) { return {0.0, 0.0, 0.0}; }
 

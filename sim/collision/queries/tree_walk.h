@@ -1,8 +1,8 @@
 // The walk through the tree of a mesh's triangles or a compound's children. For the reference pass.
 #pragma once
 
-#include "sim/trees/box_tree.h"
 #include "sim/collision/queries/shape_queries.h"
+#include "sim/trees/box_tree.h"
 
 namespace orrery::sim::ref {
 
@@ -33,8 +33,8 @@ void walk(const BoxTree& tree, Wants&& wants, Visit&& visit) {
 }
 
 inline bool boxes_overlap(Point low, Point high, const Box3& box) {
-    return low.x <= box.max.x && box.min.x <= high.x && low.y <= box.max.y && box.min.y <= high.y && low.z <= box.max.z &&
-           box.min.z <= high.z;
+    return low.x <= box.max.x && box.min.x <= high.x && low.y <= box.max.y && box.min.y <= high.y &&
+           low.z <= box.max.z && box.min.z <= high.z;
 }
 
 inline double box_distance(Point low, Point high, Point p) {

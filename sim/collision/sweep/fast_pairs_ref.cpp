@@ -1,10 +1,11 @@
-// Conservative advancement: along the normal of the distance the gap shrinks no faster than by the relative speed along it, what
-// gravity adds, and for each shape the turn across the normal times how far the shape reaches from its body's centre. So much time as
-// the gap lasts at that rate passes without a touch. Where the normal leads away for the rest of the tick, there is none.
+// Conservative advancement: along the normal of the distance the gap shrinks no faster than by the relative speed along
+// it, what gravity adds, and for each shape the turn across the normal times how far the shape reaches from its body's
+// centre. So much time as the gap lasts at that rate passes without a touch. Where the normal leads away for the rest
+// of the tick, there is none.
 //
-// What turns near a surface would come no further by that bound. So a step of what turns is never shorter than one in which no point moves by
-// more than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less than that, and what it finds overlapping is
-// put back in proportion.
+// What turns near a surface would come no further by that bound. So a step of what turns is never shorter than one in
+// which no point moves by more than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less
+// than that, and what it finds overlapping is put back in proportion.
 #include "sim/collision/sweep/fast_pairs.h"
 
 #include "sim/shapes/convex_support.h"
@@ -13,11 +14,13 @@ namespace orrery::sim::ref {
 
 namespace {
 
-// So near, shapes have met, m: arms are as exact; of small ones less, as a part of what counts as touching when the tick begins.
+// So near, shapes have met, m: arms are as exact; of small ones less, as a part of what counts as touching when the
+// tick begins.
 constexpr double kArrived_m = 0.00001, kArrivedOfTouching = 0.02;
 constexpr double kLeastStep_m = 0.00025;
-constexpr int kMaxSteps = 256;       // a body that turns by radians beside a surface may need more: it meets it where it has come to
-constexpr double kStraight = 0.25;   // rad: of half a turn, up to which the series below are exact to 1e-12
+constexpr int kMaxSteps =
+    256;  // a body that turns by radians beside a surface may need more: it meets it where it has come to
+constexpr double kStraight = 0.25;  // rad: of half a turn, up to which the series below are exact to 1e-12
 
 // A turn by a vector, rad.
 DQuat turn_by(D3 turn) {
@@ -27,8 +30,11 @@ DQuat turn_by(D3 turn) {
     int doublings = 0;
     for (; half > kStraight; ++doublings) half *= 0.5;
     const double h2 = half * half;
-    const double sine = half * (1.0 - h2 * (1.0 / 6.0) * (1.0 - h2 * (1.0 / 20.0) * (1.0 - h2 * (1.0 / 42.0) * (1.0 - h2 * (1.0 / 72.0)))));
-    const double cosine = 1.0 - h2 * 0.5 * (1.0 - h2 * (1.0 / 12.0) * (1.0 - h2 * (1.0 / 30.0) * (1.0 - h2 * (1.0 / 56.0))));
+    const double sine =
+        half *
+        (1.0 - h2 * (1.0 / 6.0) * (1.0 - h2 * (1.0 / 20.0) * (1.0 - h2 * (1.0 / 42.0) * (1.0 - h2 * (1.0 / 72.0)))));
+    const double cosine =
+        1.0 - h2 * 0.5 * (1.0 - h2 * (1.0 / 12.0) * (1.0 - h2 * (1.0 / 30.0) * (1.0 - h2 * (1.0 / 56.0))));
     const D3 axis = turn * (sine / angle);
     DQuat q{axis.x, axis.y, axis.z, cosine};
     for (; doublings > 0; --doublings) q = q * q;
@@ -40,12 +46,14 @@ double veering(const MassRecord& mass, const PoseRecord& pose, D3 turn, bool thi
     const float *m = mass.inverse_inertia, *q = pose.orientation;
     const double xx = m[0], xy = m[1], xz = m[2], yy = m[3], yz = m[4], zz = m[5];
     // The adjugate of the inverse is the inertia but for a factor, which drops out.
-    const D3 x{yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy}, y{x.y, xx * zz - xz * xz, xy * xz - xx * yz}, z{x.z, y.z, xx * yy - xy * xy};
+    const D3 x{yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy}, y{x.y, xx * zz - xz * xz, xy * xz - xx * yz},
+        z{x.z, y.z, xx * yy - xy * xy};
     const double det = (xx * x.x + xy * x.y) + xz * x.z;
     // What is thin turns in the solver by a frame that swings with its length.
     const double swings = thin ? 0.5 * dot(turn, turn) : 0.0;
     if (!(det > 0.0)) return swings;
-    const D3 w = inward(axes_of({q[0], q[1], q[2], q[3]}), turn), torque = cross(w, D3{dot(x, w), dot(y, w), dot(z, w)});
+    const D3 w = inward(axes_of({q[0], q[1], q[2], q[3]}), turn),
+             torque = cross(w, D3{dot(x, w), dot(y, w), dot(z, w)});
     const D3 change{(xx * torque.x + xy * torque.y) + xz * torque.z, (xy * torque.x + yy * torque.y) + yz * torque.z,
                     (xz * torque.x + yz * torque.y) + zz * torque.z};
     return length(change) / det + swings;
@@ -55,10 +63,14 @@ double veering(const MassRecord& mass, const PoseRecord& pose, D3 turn, bool thi
 double reach_from(const Convex& c, D3 centre) {
     const double off = length(c.pose.position - centre);
     switch (c.kind) {
-    case ConvexKind::point: return off;
-    case ConvexKind::segment: return off + c.half_height;
-    case ConvexKind::cylinder: return off + __builtin_sqrt(c.half_height * c.half_height + c.rim * c.rim);
-    default: return off + c.extent;
+        case ConvexKind::point:
+            return off;
+        case ConvexKind::segment:
+            return off + c.half_height;
+        case ConvexKind::cylinder:
+            return off + __builtin_sqrt(c.half_height * c.half_height + c.rim * c.rim);
+        default:
+            return off + c.extent;
     }
 }
 
@@ -67,7 +79,12 @@ struct Approach {
     D3 shift, fall, turn_a, turn_b;
     double reach_a, reach_b;
     Approach(const Course& a, double of_a, const Course& b, double of_b)
-        : shift(a.shift - b.shift), fall(a.fall - b.fall), turn_a(a.turn), turn_b(b.turn), reach_a(of_a), reach_b(of_b) {}
+        : shift(a.shift - b.shift),
+          fall(a.fall - b.fall),
+          turn_a(a.turn),
+          turn_b(b.turn),
+          reach_a(of_a),
+          reach_b(of_b) {}
     double along(D3 normal, double part) const {
         // From t to u the fall is u^2 - t^2, which is between 2 t and 1 + t of what has passed.
         const double falls = dot(normal, fall);
@@ -78,7 +95,8 @@ struct Approach {
     double most() const { return length(shift) + 2.0 * length(fall) + turning(); }
 };
 
-// `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther than they may come.
+// `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther
+// than they may come.
 template <class Look>
 Meets advance(const Approach& approach, double touching, double margin, const Look& look, Touch& out) {
     const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching),
@@ -127,7 +145,8 @@ Course course_of(const GeneralInput& input, std::uint32_t body, D3 from, const D
     const MassRecord& mass = bodies.mass(body);
     course.veers = veering(mass, bodies.pose[body], D3{w[0], w[1], w[2]} * dt, bodies.thin[body] != 0);
     const float* lock = mass.linear_lock;
-    const D3 g{double(input.forecast.gravity.x) * lock[0], double(input.forecast.gravity.y) * lock[1], double(input.forecast.gravity.z) * lock[2]};
+    const D3 g{double(input.forecast.gravity.x) * lock[0], double(input.forecast.gravity.y) * lock[1],
+               double(input.forecast.gravity.z) * lock[2]};
     course.fall = inward(frame, g * (0.5 * double(mass.gravity_scale) * (dt * dt)));
     return course;
 }
@@ -139,13 +158,15 @@ Progress progress(const Course& course, double part) {
 }
 
 double most_closed(const Course& a, const Course& b, D3 normal, D3 arm_a, D3 arm_b, double until) {
-    const double steady = dot(normal, (a.shift + cross(a.turn, arm_a)) - (b.shift + cross(b.turn, arm_b))), falls = dot(normal, a.fall - b.fall);
+    const double steady = dot(normal, (a.shift + cross(a.turn, arm_a)) - (b.shift + cross(b.turn, arm_b))),
+                 falls = dot(normal, a.fall - b.fall);
     // The solver's fall is ahead of the exact one by up to a substep.
     return (larger(steady, 0.0) * until + larger(falls, 0.0) * (until * (2.0 * until - 1.0))) +
            (a.veers * length(arm_a) + b.veers * length(arm_b)) * (until * until);
 }
 
-Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin, Touch& out) {
+Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin,
+           Touch& out) {
     const DPose start_a = a.pose, start_b = b.pose;
     const Approach approach(course_a, reach_from(a, course_a.from), course_b, reach_from(b, course_b.from));
     const double radii = a.radius + b.radius, limit = (radii + touching) + approach.most();
@@ -169,11 +190,12 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
     return advance(approach, touching, margin, look, out);
 }
 
-Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b, double touching, double margin,
-                      Touch& out) {
+Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b,
+                      double touching, double margin, Touch& out) {
     const DPose start_a = a.pose;
     const double reach_a = reach_from(a, course_a.from),
-                 reach_b = length(course_b.from - course_a.from) + ((reach_a + a.radius) + (length(course_a.shift) + length(course_a.fall)));
+                 reach_b = length(course_b.from - course_a.from) +
+                           ((reach_a + a.radius) + (length(course_a.shift) + length(course_a.fall)));
     const Approach approach(course_a, reach_a, course_b, reach_b);
     const auto look = [&](double part) {
         DPose plane{origin, {}};

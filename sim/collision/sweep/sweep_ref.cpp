@@ -1,7 +1,8 @@
-// Conservative advancement: along the normal of the distance to a fixed shape the gap shrinks no faster than by the linear
-// speed of approach and the fastest turn times the body's bounding radius. Time runs from 0 to 1. Of what turns that bound is far too
-// strict where it is near: a rod whose end slides along a wall would come no further at all. So a step is never shorter than one in which
-// no part of the body moves by more than half of both skins, which pass nothing.
+// Conservative advancement: along the normal of the distance to a fixed shape the gap shrinks no faster than by the
+// linear speed of approach and the fastest turn times the body's bounding radius. Time runs from 0 to 1. Of what turns
+// that bound is far too strict where it is near: a rod whose end slides along a wall would come no further at all. So a
+// step is never shorter than one in which no part of the body moves by more than half of both skins, which pass
+// nothing.
 #include "sim/lanes/ref_pass.h"
 
 #include "sim/lanes/double-inl.h"
@@ -32,8 +33,8 @@ QuatT<double> orientation_of(const PoseRecord& p) {
 
 struct Way {
     Point from, translation;
-    QuatT<double> first, last;   // on the same side, so that between them lies the shorter turn
-    double fastest_turn;         // rad in all, were it all turned as fast as the fastest part
+    QuatT<double> first, last;  // on the same side, so that between them lies the shorter turn
+    double fastest_turn;        // rad in all, were it all turned as fast as the fastest part
 
     Way(const PoseRecord& start, const PoseRecord& end)
         : from(position_of(start)),
@@ -42,8 +43,8 @@ struct Way {
           last(orientation_of(end)) {
         double cosine = ((first.x * last.x + first.y * last.y) + first.z * last.z) + first.w * last.w;
         if (cosine < 0.0) last = {-last.x, -last.y, -last.z, -last.w}, cosine = -cosine;
-        // The normalised chord between quaternions an angle h apart turns fastest in its middle: 2 tan(h / 2) for h, twice of
-        // it in space.
+        // The normalised chord between quaternions an angle h apart turns fastest in its middle: 2 tan(h / 2) for h,
+        // twice of it in space.
         const double sine = sqrt(max(1.0 - cosine * cosine, 0.0));
         fastest_turn = 4.0 * sine / (1.0 + cosine);
     }
@@ -62,7 +63,8 @@ struct Skinned {
     Frame frame;
     double skin = 0.0;
 
-    Skinned(const Shape& whole, const ShapeQueries& of, const Frame& in_body) : shape(whole), queries(of), frame(in_body) {
+    Skinned(const Shape& whole, const ShapeQueries& of, const Frame& in_body)
+        : shape(whole), queries(of), frame(in_body) {
         if (!queries.shrink) return;
         skin = kSkinPart * double(whole.inner_radius);
         queries.shrink(shape, static_cast<float>(skin));
@@ -80,11 +82,12 @@ struct Walk {
     Way way;
     std::vector<Skinned> parts;
     double radius;
-    Box3 box{};          // holds the whole way
+    Box3 box{};  // holds the whole way
     double free = 1.0;
     bool pressed = false;  // it began nearer to what ended it than it would be left at first
 
-    Walk(const Shape& shape, const BodyInfo& of, const PoseRecord& start, const PoseRecord& end, std::span<const Shape> all)
+    Walk(const Shape& shape, const BodyInfo& of, const PoseRecord& start, const PoseRecord& end,
+         std::span<const Shape> all)
         : info(of), shapes(all), way(start, end), radius(shape.bounding_radius) {
         if (shape.compound) {
             for (std::uint32_t i = 0; i < shape.compound->child.size(); ++i) {
@@ -100,7 +103,8 @@ struct Walk {
     double nearest(const Point& low, const Point& high) const { return boxes_overlap(low, high, box) ? 0.0 : kNowhere; }
     bool wants(double) const { return free > 0.0; }
     void test(const QueryBody& other) {
-        if ((other.types & kQuerySensors) != 0 || (info.category & other.mask) == 0 || (info.mask & other.category) == 0)
+        if ((other.types & kQuerySensors) != 0 || (info.category & other.mask) == 0 ||
+            (info.mask & other.category) == 0)
             return;
         const Shape& obstacle = shapes[other.shape];
         const Frame frame = frame_of(other.pose);
@@ -141,7 +145,8 @@ struct Walk {
     }
     void pass(const Skinned& part, const Skinned& obstacle) {
         const double radii = double(obstacle.shape.radius) + double(part.shape.radius);
-        const double turning = way.fastest_turn * radius, skins = obstacle.skin + part.skin, least = kStepPart * skins / (turning + length(way.translation));
+        const double turning = way.fastest_turn * radius, skins = obstacle.skin + part.skin,
+                     least = kStepPart * skins / (turning + length(way.translation));
         double stop = kGapPart * skins, t = 0.0, clear = 0.0;
         bool begins_near = false, ends = false;
         for (int n = 0; n < kMaxSweepIterations; ++n) {
@@ -164,7 +169,8 @@ struct Walk {
             const double step = (gap - 0.5 * stop) / approach;
             if (t + step >= free) return;
             t = t + max(step, least);
-            if (t >= free) t = free, ends = true;  // where it would be left: nothing says yet that it is not in what it meets
+            if (t >= free)
+                t = free, ends = true;  // where it would be left: nothing says yet that it is not in what it meets
         }
         free = clear;
         pressed = begins_near;
@@ -185,8 +191,8 @@ PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double p
     const Way way(start, end);
     const double s = 1.0 - part;
     const QuatT<double>&a = way.first, &b = way.last;
-    const QuatT<double> q =
-        normalize(QuatT<double>{a.x * s + b.x * part, a.y * s + b.y * part, a.z * s + b.z * part, a.w * s + b.w * part});
+    const QuatT<double> q = normalize(
+        QuatT<double>{a.x * s + b.x * part, a.y * s + b.y * part, a.z * s + b.z * part, a.w * s + b.w * part});
     const Point p = way.from + way.translation * part;
     return {{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)},
             {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)},

@@ -10,27 +10,28 @@
 namespace orrery::sim {
 
 enum class CommandKind : std::uint8_t {
-    join, leave,                                  // slot
+    join,
+    leave,  // slot
     // Director commands. They are applied in order of `sequence`, and ties in the order given.
-    spawn,          // prefab at pose; the velocities are added to those of every body;
-                    // a `spawned` event with `tag` answers for each body, in the prefab's order
-    despawn,        // body, together with its joints
-    impulse,        // body: linear (N s) at the world point pose.position if `at_point`, else at the centre of mass;
-                    // angular (N m s)
-    teleport,       // body: pose, linear and angular velocity
-    motor_target,   // joint with a target (see ActuatorKind::motor): value, in the unit of the target
-    grab,           // body: makes a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target),
-                    // with a force of at most `value`; a `joint_created` event with `tag` answers
-    move_grab,      // joint: new world target `linear`
-    remove_joint,   // joint
-    control,        // slot: channels; the last one of a tick counts, and is held until the next
-    create_joint,   // order: any constraint between living bodies, or between one and the world;
-                    // a `joint_created` event with `tag` answers
-    set_joint,      // joint, order.constraint of the same type: replaces settings and targets, keeps impulses
+    spawn,         // prefab at pose; the velocities are added to those of every body;
+                   // a `spawned` event with `tag` answers for each body, in the prefab's order
+    despawn,       // body, together with its joints
+    impulse,       // body: linear (N s) at the world point pose.position if `at_point`, else at the centre of mass;
+                   // angular (N m s)
+    teleport,      // body: pose, linear and angular velocity
+    motor_target,  // joint with a target (see ActuatorKind::motor): value, in the unit of the target
+    grab,          // body: makes a OneBodyLinearServo from pose.position (local anchor) to `linear` (world target),
+                   // with a force of at most `value`; a `joint_created` event with `tag` answers
+    move_grab,     // joint: new world target `linear`
+    remove_joint,  // joint
+    control,       // slot: channels; the last one of a tick counts, and is held until the next
+    create_joint,  // order: any constraint between living bodies, or between one and the world;
+                   // a `joint_created` event with `tag` answers
+    set_joint,     // joint, order.constraint of the same type: replaces settings and targets, keeps impulses
 };
 
-// Whether a director may give it; the others are the room's own and the players'. New kinds stand last, so the values of
-// a class need not be neighbours: this names every kind.
+// Whether a director may give it; the others are the room's own and the players'. New kinds stand last, so the values
+// of a class need not be neighbours: this names every kind.
 constexpr bool is_director_order(CommandKind kind) {
     switch (kind) {
         case CommandKind::spawn:

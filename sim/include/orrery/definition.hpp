@@ -30,7 +30,7 @@ struct CompoundChild {
 struct ShapeDef {
     std::string name;
     ShapeType type = ShapeType::sphere;
-    float radius = 0.5f;                          // sphere, capsule, cylinder: m
+    float radius = 0.5f;  // sphere, capsule, cylinder: m
     // Capsule: half the length of the cylindrical part along local y, m. Cylinder: half its length along local y, m.
     float half_height = 0.5f;
     // Box: m. For hulls, meshes, height fields and compounds, Definition::create sets it to the box around the shape in
@@ -62,8 +62,8 @@ Result<Vec3> shape_centre(const ShapeDef& def, std::span<const ShapeDef> earlier
 
 struct MaterialDef {
     std::string name;
-    float friction = 0.6f;                        // >= 0; two materials combine by the geometric mean
-    float restitution = 0.0f;                     // 0 to 1; two materials combine by the larger
+    float friction = 0.6f;     // >= 0; two materials combine by the geometric mean
+    float restitution = 0.0f;  // 0 to 1; two materials combine by the larger
     float density_kgpm3 = 1000.0f;
     // At least 0. A torque that resists the rolling of spheres, capsules and cylinders, also as children of compounds.
     // It is at most this number times the radius times the normal force (N m). So a body begins to roll on a slope
@@ -82,9 +82,13 @@ struct MaterialDef {
 
 enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };  // `fixed` is what scenes call static (a C++ keyword)
 
-enum AxisLock : std::uint8_t {                    // world axes
-    kLockLinearX = 1, kLockLinearY = 2, kLockLinearZ = 4,
-    kLockAngularX = 8, kLockAngularY = 16, kLockAngularZ = 32,
+enum AxisLock : std::uint8_t {  // world axes
+    kLockLinearX = 1,
+    kLockLinearY = 2,
+    kLockLinearZ = 4,
+    kLockAngularX = 8,
+    kLockAngularY = 16,
+    kLockAngularZ = 32,
 };
 
 // How far ahead a body looks for collisions within the tick. Every mode follows the straight flight completely: a ball
@@ -116,19 +120,19 @@ struct BodyDef {
     BodyType type = BodyType::dynamic;
     // Index into WorldDef::shapes. kNone: the body does not collide, and mass_kg is required.
     std::uint32_t shape = kNone;
-    std::uint32_t material = 0;                   // index into WorldDef::materials
+    std::uint32_t material = 0;  // index into WorldDef::materials
     Pose pose;
-    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world; zero counts for fixed bodies
-    float mass_kg = 0.0f;                         // 0: computed from shape and density
+    Vec3 linear_velocity, angular_velocity;               // m/s, rad/s, world; zero counts for fixed bodies
+    float mass_kg = 0.0f;                                 // 0: computed from shape and density
     float linear_damping = 0.0f, angular_damping = 0.0f;  // 1/s
     float gravity_scale = 1.0f;
-    // AxisLock bits. A lock takes any force or torque along its axis, as a bearing does. The inertia about the free axes is
-    // that of the whole body.
+    // AxisLock bits. A lock takes any force or torque along its axis, as a bearing does. The inertia about the free
+    // axes is that of the whole body.
     std::uint8_t locks = 0;
-    bool can_sleep = true;                        // false: keeps itself and the bodies that it touches awake
+    bool can_sleep = true;  // false: keeps itself and the bodies that it touches awake
     // Two bodies collide if the category of each shares a bit with the mask of the other.
     std::uint32_t category = 1, mask = 0xffff'ffffu;
-    std::uint64_t user_data = 0;                  // stored, saved and hashed, but never used
+    std::uint64_t user_data = 0;  // stored, saved and hashed, but never used
     // A sensor touches nothing. The events sensor_begin and sensor_end report the dynamic and kinematic bodies that
     // overlap it at the end of a tick. They do not report fixed bodies, other sensors, or bodies that a joint keeps
     // from colliding with it. Category and mask count as between colliding bodies. In all else a sensor is a body of
@@ -139,10 +143,10 @@ struct BodyDef {
 
 struct JointDef {
     std::string name;
-    std::uint32_t body_a = kNone;                 // index into the same list of bodies; kNone: the world
+    std::uint32_t body_a = kNone;  // index into the same list of bodies; kNone: the world
     std::uint32_t body_b = kNone;
     std::uint32_t body_c = kNone, body_d = kNone;  // for constraints of three or four bodies
-    Constraint constraint;                        // any type of sim/constraints/list.h
+    Constraint constraint;                         // any type of sim/constraints/list.h
     bool collide_connected = false;
     // Thresholds for the mean force and torque of a tick. Above one the joint is removed, with an event.
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;
@@ -153,12 +157,12 @@ struct JointDef {
 // What an actuator drives. In every tick its value is clamp(offset + sum weights[i] * u[i], min, max), where u is the
 // player's control vector.
 enum class ActuatorKind : std::uint8_t {
-    motor,       // the target of a joint that has one (kTarget): the speed of a motor, the position of a servo
-    force,       // N on a body at its centre along `direction`
-    torque,      // N m on a body about `direction`
-    kinematic,   // the offset (m) of a kinematic body along `direction` from its first pose, at most at max_speed
-    steer,       // the steering angle of a Wheel joint, rad
-    brake,       // the brake torque of a Wheel joint, N m; below 0: none
+    motor,      // the target of a joint that has one (kTarget): the speed of a motor, the position of a servo
+    force,      // N on a body at its centre along `direction`
+    torque,     // N m on a body about `direction`
+    kinematic,  // the offset (m) of a kinematic body along `direction` from its first pose, at most at max_speed
+    steer,      // the steering angle of a Wheel joint, rad
+    brake,      // the brake torque of a Wheel joint, N m; below 0: none
     // A character is a dynamic capsule whose rotations are all locked, best with a material without friction.
     // `walk`: a horizontal speed (m/s) along `direction`, relative to the ground below the character. The values of all
     // walk actuators of a body add up, and the sum is limited by max_speed. The speed is reached with at most max_force
@@ -171,7 +175,8 @@ enum class ActuatorKind : std::uint8_t {
     // `jump`: a value above 0 (m/s) makes a character that stands leave the ground at that upward speed relative to the
     // ground. The body also needs walk actuators. The largest value of several counts. The next jump starts from the
     // ground again.
-    walk, jump,
+    walk,
+    jump,
 };
 constexpr bool acts_on_joint(ActuatorKind kind) {
     return kind == ActuatorKind::motor || kind == ActuatorKind::steer || kind == ActuatorKind::brake;
@@ -180,7 +185,8 @@ constexpr bool acts_on_joint(ActuatorKind kind) {
 inline bool has_target(const Constraint& constraint, ActuatorKind kind) {
     return std::visit(
         [kind]<class T>(const T&) {
-            return (kind == ActuatorKind::motor && requires { T::kTarget; }) || (kind == ActuatorKind::steer && requires { T::kSteer; }) ||
+            return (kind == ActuatorKind::motor && requires { T::kTarget; }) ||
+                   (kind == ActuatorKind::steer && requires { T::kSteer; }) ||
                    (kind == ActuatorKind::brake && requires { T::kBrake; });
         },
         constraint);
@@ -190,17 +196,17 @@ inline constexpr float kMaxStepHeight_m = 10.0f;
 struct ActuatorDef {
     std::string name;
     ActuatorKind kind = ActuatorKind::motor;
-    std::uint32_t joint = kNone, body = kNone;    // the one that the kind needs; index into the same lists
+    std::uint32_t joint = kNone, body = kNone;  // the one that the kind needs; index into the same lists
     // The slot whose control vector counts. Ignored in a prefab, where it is the slot that spawned the prefab.
     std::uint32_t slot = 0;
     std::array<float, kControlChannels> weights{};
     float offset = 0.0f, min = -kNoLimit, max = kNoLimit;
-    Vec3 direction{0.0f, 0.0f, 1.0f};             // unit
-    bool direction_local = true;                  // true: in the body's frame; false: in the world's
-    float max_speed = kNoLimit;                   // kinematic, walk: m/s
-    float max_force = 2000.0f;                    // walk: N
-    float step_height = 0.3f;                     // walk: m, at most kMaxStepHeight_m; 0: no steps
-    float max_slope_rad = 0.785398f;              // walk: 0 to 1.4; the default is 45 degrees
+    Vec3 direction{0.0f, 0.0f, 1.0f};  // unit
+    bool direction_local = true;       // true: in the body's frame; false: in the world's
+    float max_speed = kNoLimit;        // kinematic, walk: m/s
+    float max_force = 2000.0f;         // walk: N
+    float step_height = 0.3f;          // walk: m, at most kMaxStepHeight_m; 0: no steps
+    float max_slope_rad = 0.785398f;   // walk: 0 to 1.4; the default is 45 degrees
 };
 
 // A group that can be spawned at a pose; scenes call it a template. Indices inside refer to the prefab's own lists.
@@ -243,7 +249,7 @@ inline constexpr std::uint32_t kRigIterations = 8;
 // is singular.
 inline constexpr float kRigCompliance = 1.0e-6f;
 
-struct SolverSettings {                           // one set of defaults for all scenes
+struct SolverSettings {  // one set of defaults for all scenes
     // Rigid joints. The frequency is clamped to 0.25 of the substep rate.
     float joint_frequency_hz = 60.0f, joint_damping_ratio = 2.0f;
     // The frequency is clamped to 0.22 of the substep rate, or to 0.175 where slender bodies stand
@@ -255,7 +261,7 @@ struct SolverSettings {                           // one set of defaults for all
     // and in a stack every contact would sink by the slop.
     float slop_m = 0.0f;
     float speculative_margin_m = 0.02f;
-    float max_recovery_speed_mps = 3.0f;          // of contacts
+    float max_recovery_speed_mps = 3.0f;  // of contacts
     // Recovery speed of rigid joints, m/s or rad/s (see Spring::max_recovery_speed). It is above what a loaded limit at
     // a mass ratio of 100 needs.
     float joint_recovery_speed = 50.0f;
@@ -266,7 +272,7 @@ struct SolverSettings {                           // one set of defaults for all
     // awake while they move at all.
     bool sleep = true;
     float sleep_speed_mps = 0.05f;
-    float sleep_time_s = 0.5f;                    // at most kMaxSleepTime_s
+    float sleep_time_s = 0.5f;  // at most kMaxSleepTime_s
     // A component of at least this many ball sockets and rods between dynamic bodies is a rig without being named.
     // 0: no such rigs.
     std::uint32_t rig_joints = 0;
@@ -286,10 +292,10 @@ struct SolverSettings {                           // one set of defaults for all
 // SolverSettings::joint_recovery_speed and ignore Spring::max_recovery_speed.
 struct RigDef {
     std::string name;
-    std::vector<std::uint32_t> bodies;            // dynamic bodies; indices into WorldDef::bodies
+    std::vector<std::uint32_t> bodies;  // dynamic bodies; indices into WorldDef::bodies
     RigSolver solver = RigSolver::automatic;
     float compliance = kRigCompliance;
-    std::uint32_t iterations = kRigIterations;    // for jacobi and block_jacobi; see SolverSettings::rig_iterations
+    std::uint32_t iterations = kRigIterations;  // for jacobi and block_jacobi; see SolverSettings::rig_iterations
 };
 
 struct WorldDef {
@@ -321,10 +327,10 @@ class Definition {
     Definition& operator=(const Definition&) = delete;
 
     const WorldDef& def() const;
-    std::uint64_t hash() const;                   // of all fields that influence a state; names do not
+    std::uint64_t hash() const;  // of all fields that influence a state; names do not
 
   private:
-    friend struct Core;                           // the world behind World
+    friend struct Core;  // the world behind World
     struct Impl;
     explicit Definition(std::unique_ptr<const Impl> impl);
     std::unique_ptr<const Impl> impl_;
@@ -332,7 +338,7 @@ class Definition {
 
 class RigDevice;  // sim/rigs/device/device.h: solves rigs outside the CPU, for example on a GPU
 
-struct WorldConfig {                              // may differ between machines without changing a bit
+struct WorldConfig {  // may differ between machines without changing a bit
     Target target = Target::automatic;
     // How many ticks back queries may look, at most kMaxHistoryTicks. Each tick takes kHistoryBytesPerBody for every
     // kinematic and dynamic body with a shape. Fixed bodies are stored once, until one is added, removed or moved.

@@ -10,9 +10,18 @@
 namespace orrery::sim {
 
 enum class EventKind : std::uint8_t {
-    contact_begin, contact_end, contact_hit, joint_broken, joint_created, spawned, despawned, command_rejected, quarantined,
-    sensor_begin, sensor_end,                     // a: the sensor; b: the body that entered, left, or was removed
-    joint_overloaded,                             // above a breaking threshold, and kept (break_removes is false)
+    contact_begin,
+    contact_end,
+    contact_hit,
+    joint_broken,
+    joint_created,
+    spawned,
+    despawned,
+    command_rejected,
+    quarantined,
+    sensor_begin,
+    sensor_end,        // a: the sensor; b: the body that entered, left, or was removed
+    joint_overloaded,  // above a breaking threshold, and kept (break_removes is false)
     // a: a dynamic body that reached a speed limit, above which the solver reduces its speed in every substep. The
     // event comes once, until the body is at neither limit. A body leaves a limit below kSpeedLimitLeft of it. At both
     // limits the cause is too_fast.
@@ -21,20 +30,26 @@ enum class EventKind : std::uint8_t {
 inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::speed_limited) + 1;
 
 enum class EventCause : std::uint8_t {
-    none, stale_id, wrong_kind, out_of_range,
-    too_many_bodies,                              // kMaxBodies
-    slot_taken, slot_empty, not_finite,
-    too_far,                                      // kMaxCoordinate_m
-    too_many_joints,                              // kMaxJoints
+    none,
+    stale_id,
+    wrong_kind,
+    out_of_range,
+    too_many_bodies,  // kMaxBodies
+    slot_taken,
+    slot_empty,
+    not_finite,
+    too_far,          // kMaxCoordinate_m
+    too_many_joints,  // kMaxJoints
     // Above kMaxLinearSpeed_mps, kMaxAngularSpeed_radps. In a `quarantined` event: above twice that; a body that only
     // turns too fast is quarantined if a joint holds it.
-    too_fast, turns_too_fast,
+    too_fast,
+    turns_too_fast,
 };
 
 struct Event {
     EventKind kind = EventKind::contact_begin;
     EventCause cause = EventCause::none;
-    CommandKind command = CommandKind::control;   // of a rejected command
+    CommandKind command = CommandKind::control;  // of a rejected command
     std::uint16_t slot = 0;
     BodyId a, b;
     // The parts of the bodies that touch; contacts begin, end and hit by pairs of parts. Of a compound: the child;

@@ -23,36 +23,40 @@ namespace orrery::sim {
 inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);
 
 enum class QueryStatus : std::uint8_t {
-    miss, hit,
+    miss,
+    hit,
     // The query was not carried out. A number is not finite, a position is beyond kMaxQueryCoordinate_m, an orientation
     // is not of unit length, a maximum distance is negative, or a shape is unbounded, out of its range or missing.
     invalid_query,
-    tick_not_kept,       // not within [oldest_tick(), tick()]
+    tick_not_kept,  // not within [oldest_tick(), tick()]
 };
 
 enum class HitMode : std::uint8_t {
-    closest,   // one hit: the smallest distance, and the lowest body index of equal ones
-    any,       // one hit, the first that the search meets: the cheapest; also a function of the state
-    all,       // one hit for each body, in order of (distance, body index)
+    closest,  // one hit: the smallest distance, and the lowest body index of equal ones
+    any,      // one hit, the first that the search meets: the cheapest; also a function of the state
+    all,      // one hit for each body, in order of (distance, body index)
 };
 
 enum QueryTypes : std::uint8_t {
-    kQueryFixed = 1, kQueryKinematic = 2, kQueryDynamic = 4, kQueryAllTypes = 7,
-    kQuerySensors = 8,   // also sensors, of the types given beside it
+    kQueryFixed = 1,
+    kQueryKinematic = 2,
+    kQueryDynamic = 4,
+    kQueryAllTypes = 7,
+    kQuerySensors = 8,  // also sensors, of the types given beside it
 };
 
 struct QueryFilter {
     // As between two bodies: a body is found if its category shares a bit with this mask and this category with its
     // mask.
     std::uint32_t category = 0xffff'ffffu, mask = 0xffff'ffffu;
-    std::uint8_t types = kQueryAllTypes;          // QueryTypes bits
-    BodyId ignore;                                // never found
+    std::uint8_t types = kQueryAllTypes;  // QueryTypes bits
+    BodyId ignore;                        // never found
 };
 
 // The shape that a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own,
 // with the ranges of ShapeDef. It must be convex and bounded.
 struct QueryShape {
-    std::uint32_t index = kNone;                  // into WorldDef::shapes; kNone: the fields below
+    std::uint32_t index = kNone;  // into WorldDef::shapes; kNone: the fields below
     ShapeType type = ShapeType::sphere;
     float radius = 0.5f, half_height = 0.5f;
     Vec3 half_extents{0.5f, 0.5f, 0.5f};
@@ -60,28 +64,29 @@ struct QueryShape {
 
 // A ray from origin to origin + translation. A ray of length 0 hits only bodies around the origin.
 struct RayCast {
-    Vec3 origin, translation;                     // world, m
+    Vec3 origin, translation;  // world, m
     QueryFilter filter;
     HitMode mode = HitMode::closest;
     std::uint64_t tick = kPresentTick;
 };
 
-// The shape goes from `pose` by `translation` without turning. It stops where it touches: never beyond that point by more than
-// rounding, and before it by at most 0.1 um along the normal; it passes nothing, however thin and however far the way.
+// The shape goes from `pose` by `translation` without turning. It stops where it touches: never beyond that point by
+// more than rounding, and before it by at most 0.1 um along the normal; it passes nothing, however thin and however far
+// the way.
 //
-// Two surfaces are flush where their gap or their depth is at most 0.1 um plus the rounding of single precision. This rounding
-// is 2^-23 of the largest coordinate of the two positions, plus 2^-23 of the bounding radius of the cast shape. The whole is at
-// most an eighth of the shape's inner radius.
+// Two surfaces are flush where their gap or their depth is at most 0.1 um plus the rounding of single precision. This
+// rounding is 2^-23 of the largest coordinate of the two positions, plus 2^-23 of the bounding radius of the cast
+// shape. The whole is at most an eighth of the shape's inner radius.
 // - A cast that begins flush and goes into the surface hits it at distance 0, with the normal of the surface.
 // - A cast that begins flush and goes away from the surface or along it (to within 2^-21 of the way) does not hit it.
 // - A cast that begins deeper hits at distance 0 with `inside` set and without a normal, in whatever direction it goes.
-// A cast that would sink in by rounding alone grazes the surface, and this is no hit. So a shape that slides on a floor of tiles
-// or triangles does not hit the edges between them. Here the rounding is twice the flush distance plus 2^-23 of the way, of
-// which at most 64 m count; it is at most a quarter of the inner radius.
+// A cast that would sink in by rounding alone grazes the surface, and this is no hit. So a shape that slides on a floor
+// of tiles or triangles does not hit the edges between them. Here the rounding is twice the flush distance plus 2^-23
+// of the way, of which at most 64 m count; it is at most a quarter of the inner radius.
 struct ShapeCast {
     QueryShape shape;
     Pose pose;
-    Vec3 translation;                             // world, m
+    Vec3 translation;  // world, m
     QueryFilter filter;
     HitMode mode = HitMode::closest;
     std::uint64_t tick = kPresentTick;
@@ -99,8 +104,8 @@ struct Overlap {
 
 // The points of the bodies' surfaces that are nearest to a point.
 struct ClosestPoint {
-    Vec3 point;                                   // world, m
-    float max_distance = kNoLimit;                // m; bodies that are farther away are not found
+    Vec3 point;                     // world, m
+    float max_distance = kNoLimit;  // m; bodies that are farther away are not found
     QueryFilter filter;
     HitMode mode = HitMode::closest;
     std::uint64_t tick = kPresentTick;
@@ -108,11 +113,11 @@ struct ClosestPoint {
 
 struct QueryHit {
     BodyId body;
-    std::uint32_t child = 0;                      // the part of a shape of many; else 0
-    // The point was inside, or the cast began inside: a ray strictly, a shape deeper than flush (see ShapeCast). A cast that
-    // begins on a surface and goes in hits it at distance 0 without `inside`.
+    std::uint32_t child = 0;  // the part of a shape of many; else 0
+    // The point was inside, or the cast began inside: a ray strictly, a shape deeper than flush (see ShapeCast). A cast
+    // that begins on a surface and goes in hits it at distance 0 without `inside`.
     bool inside = false;
-    bool despawned = false;                       // true: the body lived at the asked tick and lives no more
+    bool despawned = false;  // true: the body lived at the asked tick and lives no more
     // Of a cast: the distance travelled (m), and the same as a fraction of the translation; 0 if the cast began inside.
     // Of a closest point: the distance to the surface, negative inside.
     float distance = 0.0f, fraction = 0.0f;
@@ -123,9 +128,9 @@ struct QueryHit {
 
 struct QueryAnswer {
     QueryStatus status = QueryStatus::miss;
-    std::size_t first = 0, count = 0;             // range in QueryAnswers::hits
+    std::size_t first = 0, count = 0;  // range in QueryAnswers::hits
 };
-struct QueryAnswers {                             // of a batch: one answer for each query, in order
+struct QueryAnswers {  // of a batch: one answer for each query, in order
     std::vector<QueryAnswer> answers;
     std::vector<QueryHit> hits;
     std::span<const QueryHit> of(std::size_t query) const {

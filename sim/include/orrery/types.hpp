@@ -38,12 +38,11 @@ inline constexpr std::uint32_t kNone = 0xffff'ffffu;
 
 // ---------------------------------------------------------------- limits
 
-
 // Memory is the real bound; 32-bit indices have room to spare.
 inline constexpr std::uint32_t kMaxBodies = 4'000'000;
 inline constexpr std::uint32_t kMaxJoints = 8'000'000;
-inline constexpr std::uint32_t kMaxSlots = 256;                 // players of one world
-inline constexpr std::uint32_t kControlChannels = 8;            // numbers of a player's control vector, each in [-1, 1]
+inline constexpr std::uint32_t kMaxSlots = 256;       // players of one world
+inline constexpr std::uint32_t kControlChannels = 8;  // numbers of a player's control vector, each in [-1, 1]
 inline constexpr std::uint32_t kMaxSubsteps = 64;
 // Rounds of coupling in a substep: of rigs and the contacts and joints of their bodies.
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;
@@ -77,12 +76,11 @@ inline constexpr float kMaxCastLength_m = 131'072.0f;
 
 // ---------------------------------------------------------------- SIMD targets
 
-
 // The SIMD instruction set that a world runs on. `scalar` compiles the same functions over plain float, as the
 // reference.
 enum class Target : std::uint8_t { automatic, scalar, ssse3, sse4, avx2, avx3, neon, wasm };
 
-std::span<const Target> available_targets();                  // those of this machine and this build, narrowest first
+std::span<const Target> available_targets();  // those of this machine and this build, narrowest first
 Target best_target();
 // "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm".
 std::string_view target_name(Target target);
@@ -90,7 +88,6 @@ std::string_view target_name(Target target);
 Result<Target> target_from_name(std::string_view name);
 
 // ---------------------------------------------------------------- ids
-
 
 // An id names a body or a joint for as long as it lives. Indices are used again; the generation tells one use from the
 // next. Ids are part of the state: after a restore, the next spawned body gets the id that it would have got.

@@ -23,7 +23,6 @@ namespace orrery::sim {
 
 // ---------------------------------------------------------------- hashes
 
-
 enum class Subsystem : std::uint8_t { clock, identity, bodies, joints, contacts, control, events };
 inline constexpr std::size_t kSubsystemCount = 7;
 std::string_view subsystem_name(Subsystem subsystem);
@@ -37,10 +36,9 @@ struct HashTree {
 
 // ---------------------------------------------------------------- the world
 
-
 enum class StepStatus : std::uint8_t {
     ok,
-    too_many_commands,   // more than kMaxCommandsPerTick: no command was applied and the tick did not advance
+    too_many_commands,  // more than kMaxCommandsPerTick: no command was applied and the tick did not advance
     // More than kMaxPairs pairs of bodies whose bounds overlap and whose filters agree (jointed pairs included), or
     // more than kMaxPairs manifolds. This depends on the state and the commands alone. The tick did not advance and the
     // world is halted: every later step returns this status and does nothing, until a restore. The tick's commands were
@@ -55,8 +53,8 @@ Error step_error(StepStatus status, std::uint64_t tick);
 struct BodyMotion {
     BodyId id;
     BodyType type = BodyType::dynamic;
-    Pose pose;                                    // of the centre of mass, world
-    Vec3 linear_velocity, angular_velocity;       // m/s, rad/s, world
+    Pose pose;                               // of the centre of mass, world
+    Vec3 linear_velocity, angular_velocity;  // m/s, rad/s, world
 };
 
 struct BodyState : BodyMotion {
@@ -64,7 +62,7 @@ struct BodyState : BodyMotion {
     std::uint32_t material = 0;
     // The player whose prefab the body belongs to, or 0xffff.
     std::uint16_t slot = 0xffff;
-    float inverse_mass = 0.0f;                    // 1/kg
+    float inverse_mass = 0.0f;  // 1/kg
     std::uint64_t user_data = 0;
     bool sensor = false;
     bool asleep = false;
@@ -72,14 +70,14 @@ struct BodyState : BodyMotion {
 
 struct JointState {
     JointId id;
-    BodyId a, b;                                  // an invalid `a` is the world
-    BodyId c, d;                                  // for constraints of three or four bodies
-    Constraint constraint;                        // with its present targets
+    BodyId a, b;            // an invalid `a` is the world
+    BodyId c, d;            // for constraints of three or four bodies
+    Constraint constraint;  // with its present targets
 };
 
 // Times of a step's rigs on a device, by the device's own clock.
 struct DeviceTimes {
-    float send_ms = 0.0f;                         // includes the time in which the host finds the changes
+    float send_ms = 0.0f;  // includes the time in which the host finds the changes
     float solve_ms = 0.0f, return_ms = 0.0f;
 };
 
@@ -91,7 +89,7 @@ struct RigFaults {
     std::string_view limit;
     // Named rigs without a ball socket or rod on any of their living bodies.
     std::uint32_t idle = 0;
-    std::uint32_t first_idle = kNone; // index into WorldDef::rigs
+    std::uint32_t first_idle = kNone;  // index into WorldDef::rigs
     // Named rigs whose settings differ from those of an earlier one that names the same component.
     std::uint32_t unheeded = 0;
     std::uint32_t first_unheeded = kNone;
@@ -105,7 +103,7 @@ struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
-    std::uint32_t rigs = 0;                       // awake and asleep
+    std::uint32_t rigs = 0;  // awake and asleep
     // Of these, the rigs that WorldConfig::rig_device solved in the last step, and their times.
     std::uint32_t device_rigs = 0;
     DeviceTimes device_times;
@@ -122,8 +120,8 @@ class Checkpoint {
     Checkpoint(Checkpoint&&) noexcept;
     Checkpoint& operator=(Checkpoint&&) noexcept;
 
-    bool taken() const;                           // false until World::checkpoint fills it
-    std::uint64_t tick() const;                   // the tick at which it was taken
+    bool taken() const;          // false until World::checkpoint fills it
+    std::uint64_t tick() const;  // the tick at which it was taken
 
   private:
     friend class World;
@@ -134,7 +132,8 @@ class Checkpoint {
 class World {
   public:
     // Makes a world. One definition may serve many worlds, each with its own state.
-    static Result<std::unique_ptr<World>> create(std::shared_ptr<const Definition> definition, const WorldConfig& config = {});
+    static Result<std::unique_ptr<World>> create(std::shared_ptr<const Definition> definition,
+                                                 const WorldConfig& config = {});
     // Makes a definition for this world alone. Errors are those of Definition::create and of the function above.
     static Result<std::unique_ptr<World>> create(const WorldDef& def, const WorldConfig& config = {});
     ~World();
@@ -143,11 +142,12 @@ class World {
 
     // Advances by one tick of 1 / tick_rate_hz. Commands are applied at its start. The floating-point environment of
     // every thread that the step uses is saved, set and restored.
-    StepStatus step(std::span<const Command> commands = {}, Executor* executor = nullptr, StageObserver* observer = nullptr);
+    StepStatus step(std::span<const Command> commands = {}, Executor* executor = nullptr,
+                    StageObserver* observer = nullptr);
 
-    std::uint64_t tick() const;                   // number of steps taken
-    HashTree hash() const;                        // of the present state; computed on demand
-    std::span<const Event> events() const;        // of the last step; valid until the next
+    std::uint64_t tick() const;             // number of steps taken
+    HashTree hash() const;                  // of the present state; computed on demand
+    std::span<const Event> events() const;  // of the last step; valid until the next
 
     // save() writes everything that influences the future, in one canonical form. A world of the same definition that
     // restores it goes on with the same hashes and events, on any target and thread count. restore() of damaged bytes
@@ -163,21 +163,21 @@ class World {
     float dt_s() const;
     const WorldDef& definition() const;
     std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same definition
-    WorldStats stats() const;                     // reads all bodies and joints
-    RigFaults rig_faults() const;                 // those of WorldStats, without reading all bodies
+    WorldStats stats() const;                                     // reads all bodies and joints
+    RigFaults rig_faults() const;                                 // those of WorldStats, without reading all bodies
 
     bool alive(BodyId id) const;
     bool alive(JointId id) const;
     // The state of a living body. For another id, all fields have their defaults.
     BodyState body(BodyId id) const;
     JointState joint(JointId id) const;
-    void read_bodies(std::vector<BodyState>& out) const;   // every living body in order of index
+    void read_bodies(std::vector<BodyState>& out) const;  // every living body in order of index
     // Reads living bodies in order of index, from index `from` on, as many as `out` has room for. Returns their number.
     // To read all bodies in parts, call it again with the index behind the last one, until it returns fewer than `out`
     // has room for.
     std::uint32_t read_motions(std::uint32_t from, std::span<BodyMotion> out) const;
     void read_joints(std::vector<JointState>& out) const;
-    BodyId find_body(std::string_view name) const;         // by name in the definition; invalid if there is none
+    BodyId find_body(std::string_view name) const;  // by name in the definition; invalid if there is none
     JointId find_joint(std::string_view name) const;
     bool slot_taken(std::uint32_t slot) const;
     std::array<float, kControlChannels> controls(std::uint32_t slot) const;

@@ -17,10 +17,9 @@
 // What springs and tension do is in rig-inl.h.
 //
 // Alone: nothing else acts on the chain in this tick. Each substep is one solve of the whole impulse, without a warm
-// start and without a relax pass, and where bodies turn far as many more as it takes to meet what was asked for: what the velocities
-// say is true at the substep's end. Coupled: the chain is one big
-// constraint in a last colour; its impulses warm start it, and the relax pass is one more solve, without bias, of the
-// new poses.
+// start and without a relax pass, and where bodies turn far as many more as it takes to meet what was asked for: what
+// the velocities say is true at the substep's end. Coupled: the chain is one big constraint in a last colour; its
+// impulses warm start it, and the relax pass is one more solve, without bias, of the new poses.
 
 #if defined(ORRERY_RIGS_CHAIN_CHAIN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_RIGS_CHAIN_CHAIN_INL_H_
@@ -34,7 +33,8 @@
 ORRERY_LANES_BEGIN
 
 template <class F>
-ORRERY_FN JointSpring<F> joint_spring(const ChainView& chains, std::uint32_t s, std::size_t lane, const StepConstants& step) {
+ORRERY_FN JointSpring<F> joint_spring(const ChainView& chains, std::uint32_t s, std::size_t lane,
+                                      const StepConstants& step) {
     const F own = get<F>(chains.bundle->compliance, lane);
     if (chains.bundle->plain) return {own, F(kShare * step.inverse_h), F(0.0f)};
     const ChainExtras& extras = chains.extras[s];
@@ -50,8 +50,8 @@ ORRERY_FN Vec3T<F> load_force(const ChainView& chains, std::uint32_t s, std::siz
     return load_force(chains.forces, chains.slots[s].force + lane, force_sign<F>(chains, s, lane));
 }
 template <class F>
-ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t lane, std::uint32_t bits, Vec3T<F> force,
-                           Vec3T<F> total, const StepConstants& step) {
+ORRERY_FN void store_force(const ChainView& chains, std::uint32_t s, std::size_t lane, std::uint32_t bits,
+                           Vec3T<F> force, Vec3T<F> total, const StepConstants& step) {
     store_force(chains.forces, chains.slots[s].force + lane, bits, force_sign<F>(chains, s, lane), force, total, step);
 }
 

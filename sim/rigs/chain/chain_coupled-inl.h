@@ -1,4 +1,5 @@
-// Chains of any bodies that take part in the passes of the coloured solver (chain-inl.h), a pass at a time, the state in the body store.
+// Chains of any bodies that take part in the passes of the coloured solver (chain-inl.h), a pass at a time, the state
+// in the body store.
 
 #if defined(ORRERY_RIGS_CHAIN_CHAIN_COUPLED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_RIGS_CHAIN_CHAIN_COUPLED_INL_H_
@@ -14,7 +15,7 @@ ORRERY_LANES_BEGIN
 // What depends on the poses: arms, blocks, errors, and the elimination of all but the right-hand side.
 template <class F>
 ORRERY_ONCE void refresh_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
-                               std::size_t lane) {
+                                 std::size_t lane) {
     const F h(context.step.h_s), one(1.0f), zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
     const Vec3T<F> none{zero, zero, zero};
@@ -77,17 +78,19 @@ ORRERY_FN void aim_coupled(const StepContext& context, const ChainView& chains, 
 
 // To contacts and other joints: the inertia that the solve works with.
 template <class F>
-ORRERY_ONCE void show_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::size_t lane) {
+ORRERY_ONCE void show_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work,
+                              std::size_t lane) {
     for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
         const ChainSlot& slot = chains.slots[s];
-        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane),
-                           get<F>(work[s].inertia, lane));
+        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane,
+                           vector_bits<F>(slot.dynamic & chains.bundle->coupled, lane), get<F>(work[s].inertia, lane));
     }
 }
 
 // The torque of the geometric stiffness that is implicit, from how bodies turn when the substep begins.
 template <class F>
-ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::uint32_t s, std::size_t lane) {
+ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work,
+                                  std::uint32_t s, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
     const CoupledSlot& w = work[s];
@@ -101,15 +104,18 @@ ORRERY_ONCE Vec3T<F> hold_coupled(const StepContext& context, const ChainView& c
         const CoupledSlot& before = work[s - 1];
         const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s - 1].body + lane);
         const Vec3T<F> arm = get<F>(before.out_arm, lane), f = get<F>(w.impulse, lane);
-        const F back = turn_back(f, in, inertia), back_other = turn_back(-f, arm, get<F>(before.inertia.inverse_inertia, lane));
+        const F back = turn_back(f, in, inertia),
+                back_other = turn_back(-f, arm, get<F>(before.inertia.inverse_inertia, lane));
         torque = follow(in, lever_share(in, back, arm, back_other), v.angular, u.angular - v.angular, h) * pull(f, in);
     }
     if (s < chains.bundle->links) {
         const CoupledSlot& after = work[s + 1];
         const VelocityT<F> u = gather_velocity<F>(context.velocity->linear, chains.slots[s + 1].body + lane);
         const Vec3T<F> arm = get<F>(after.in_arm, lane), f = get<F>(after.impulse, lane);
-        const F back = turn_back(-f, out, inertia), back_other = turn_back(f, arm, get<F>(after.inertia.inverse_inertia, lane));
-        torque = torque + follow(out, lever_share(out, back, arm, back_other), v.angular, u.angular - v.angular, h) * pull(-f, out);
+        const F back = turn_back(-f, out, inertia),
+                back_other = turn_back(f, arm, get<F>(after.inertia.inverse_inertia, lane));
+        torque = torque + follow(out, lever_share(out, back, arm, back_other), v.angular, u.angular - v.angular, h) *
+                              pull(-f, out);
     }
     return select<F>(x > F(kStiffest), torque * (implicit_share(x) * h), none);
 }
@@ -131,17 +137,21 @@ ORRERY_FN void push_coupled(const StepContext& context, const ChainView& chains,
 template <class F>
 ORRERY_FN Vec3T<F> miss_coupled(const StepContext& context, const CoupledSlot& w, std::size_t lane) {
     const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-    return rigid_only(get<F>(w.is_user_spring, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+    return rigid_only(get<F>(w.is_user_spring, lane),
+                      (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
 }
 template <class F>
-ORRERY_FN F most_missed_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work, std::size_t lane) {
-    const F tolerated = may_miss<F>(vector_bits<F>(chains.bundle->acted_on, lane), vector_bits<F>(chains.bundle->locked, lane));
+ORRERY_FN F most_missed_coupled(const StepContext& context, const ChainView& chains, const CoupledSlot* work,
+                                std::size_t lane) {
+    const F tolerated =
+        may_miss<F>(vector_bits<F>(chains.bundle->acted_on, lane), vector_bits<F>(chains.bundle->locked, lane));
     F most(0.0f);
     for (std::uint32_t s = 1; s <= chains.bundle->links; ++s) {
         const Vec3T<F> in = get<F>(work[s].in_arm, lane), out = get<F>(work[s - 1].out_arm, lane);
         const F levers = lever_squared(in, get<F>(work[s].inertia.inverse_inertia, lane)) +
                          lever_squared(out, get<F>(work[s - 1].inertia.inverse_inertia, lane));
-        const F reach = reach_squared(gather_pose<F>(context.pose->position, chains.slots[s].body + lane).position, in, out);
+        const F reach =
+            reach_squared(gather_pose<F>(context.pose->position, chains.slots[s].body + lane).position, in, out);
         F beyond = beyond_miss(miss_coupled<F>(context, work[s], lane), levers, reach, tolerated);
         if (chains.bundle->ragged) beyond = select(get<F>(chains.extras[s].active, lane) > F(0.0f), beyond, F(0.0f));
         most = max(beyond, most);
@@ -150,7 +160,8 @@ ORRERY_FN F most_missed_coupled(const StepContext& context, const ChainView& cha
 }
 // Of the lanes with these bits; refresh_coupled has been called. Impulses, velocities and poses.
 template <class F>
-ORRERY_ONCE void refine_once_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane, std::uint32_t bits) {
+ORRERY_ONCE void refine_once_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
+                                     std::size_t lane, std::uint32_t bits) {
     const F zero(0.0f);
     const std::uint32_t links = chains.bundle->links;
     const MaskOf<F> misses = lanes_with<F>(bits);
@@ -158,7 +169,8 @@ ORRERY_ONCE void refine_once_coupled(const StepContext& context, const ChainView
     Vec3T<F> reduced = none;
     for (std::uint32_t s = 1; s <= links; ++s) {
         const Vec3T<F> own = miss_coupled<F>(context, work[s], lane) * F(-context.step.inverse_h);
-        reduced = s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
+        reduced =
+            s == 1 ? own : own + get<F>(work[s - 1].coupling, lane) * (get<F>(work[s - 1].inverse, lane) * reduced);
         put(work[s].reduced, lane, reduced);
     }
     Vec3T<F> after = none;
@@ -166,21 +178,25 @@ ORRERY_ONCE void refine_once_coupled(const StepContext& context, const ChainView
         CoupledSlot& w = work[s];
         Vec3T<F> change = none;
         if (s > 0) {
-            change = get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + transpose_times(get<F>(w.coupling, lane), after));
+            change =
+                get<F>(w.inverse, lane) * (get<F>(w.reduced, lane) + transpose_times(get<F>(w.coupling, lane), after));
             add_where<F>(w.impulse, lane, misses, change);
         }
         VelocityT<F> v{none, none};
-        add_impulse(v, get<F>(w.inertia, lane), change - after, cross(get<F>(w.in_arm, lane), change) - cross(get<F>(w.out_arm, lane), after));
+        add_impulse(v, get<F>(w.inertia, lane), change - after,
+                    cross(get<F>(w.in_arm, lane), change) - cross(get<F>(w.out_arm, lane), after));
         refine_body<F>(context, chains.slots[s].body + lane, bits & vector_bits<F>(chains.slots[s].dynamic, lane), v);
         after = change;
     }
 }
 // The poses have moved: where they miss what was asked for.
 template <class F>
-ORRERY_FN void refine_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane) {
+ORRERY_FN void refine_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work,
+                              std::size_t lane) {
     refresh_coupled<F>(context, chains, work, lane);
     for (std::uint32_t k = 0; k < kMostRefinements; ++k) {
-        const std::uint32_t misses = lanes_beyond(most_missed_coupled<F>(context, chains, work, lane)) & vector_bits<F>(chains.bundle->coupled, lane);
+        const std::uint32_t misses = lanes_beyond(most_missed_coupled<F>(context, chains, work, lane)) &
+                                     vector_bits<F>(chains.bundle->coupled, lane);
         if (misses == 0) break;
         refine_once_coupled<F>(context, chains, work, lane, misses);
         refresh_coupled<F>(context, chains, work, lane);
@@ -189,7 +205,8 @@ ORRERY_FN void refine_coupled(const StepContext& context, const ChainView& chain
 }
 
 template <class F>
-ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane, bool relax) {
+ORRERY_ONCE void solve_coupled(const StepContext& context, const ChainView& chains, CoupledSlot* work, std::size_t lane,
+                               bool relax) {
     const std::uint32_t links = chains.bundle->links;
     const F zero(0.0f), one(1.0f);
     const Vec3T<F> none{zero, zero, zero};
@@ -261,11 +278,13 @@ void warm_start_chains(const StepContext& context, const ChainView& chains, Coup
     const F zero(0.0f);
     work->solves = 0;
     ORRERY_FOR_EACH_COUPLED_VECTOR {
-        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) put(work[s].reduced, lane, hold_coupled<F>(context, chains, work, s, lane));
+        for (std::uint32_t s = 0; s <= chains.bundle->links; ++s)
+            put(work[s].reduced, lane, hold_coupled<F>(context, chains, work, s, lane));
         for (std::uint32_t s = 0; s <= chains.bundle->links; ++s) {
             Vec3T<F> after{zero, zero, zero};
             if (s < chains.bundle->links) after = get<F>(work[s + 1].impulse, lane);
-            push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after, get<F>(work[s].reduced, lane));
+            push_coupled<F>(context, chains, work, s, lane, get<F>(work[s].impulse, lane), after,
+                            get<F>(work[s].reduced, lane));
         }
     }
 }

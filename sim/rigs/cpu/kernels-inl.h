@@ -24,7 +24,8 @@ constexpr RigKernels make_rig_kernels() {
             relax_chains<F>,
             relax_chains_again<F>,
             finish_chains<F>,
-            {prepare_trees<F>, warm_start_trees<F>, solve_trees<F>, refresh_trees<F>, relax_trees<F>, relax_trees_again<F>, finish_trees<F>},
+            {prepare_trees<F>, warm_start_trees<F>, solve_trees<F>, refresh_trees<F>, relax_trees<F>,
+             relax_trees_again<F>, finish_trees<F>},
             make_graph_kernels<F>()};
 }
 

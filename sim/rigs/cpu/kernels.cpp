@@ -23,24 +23,31 @@ extern const RigKernels kRigKernels;
 const RigKernels& rig_kernels(Target target) {
     switch (target == Target::automatic ? best_target() : target) {
 #if HWY_TARGETS & HWY_SSSE3
-        case Target::ssse3: return N_SSSE3::kRigKernels;
+        case Target::ssse3:
+            return N_SSSE3::kRigKernels;
 #endif
 #if HWY_TARGETS & HWY_SSE4
-        case Target::sse4: return N_SSE4::kRigKernels;
+        case Target::sse4:
+            return N_SSE4::kRigKernels;
 #endif
 #if HWY_TARGETS & HWY_AVX2
-        case Target::avx2: return N_AVX2::kRigKernels;
+        case Target::avx2:
+            return N_AVX2::kRigKernels;
 #endif
 #if HWY_TARGETS & HWY_AVX3
-        case Target::avx3: return N_AVX3::kRigKernels;
+        case Target::avx3:
+            return N_AVX3::kRigKernels;
 #endif
 #if HWY_TARGETS & HWY_NEON
-        case Target::neon: return N_NEON::kRigKernels;
+        case Target::neon:
+            return N_NEON::kRigKernels;
 #endif
 #if HWY_TARGETS & HWY_WASM
-        case Target::wasm: return N_WASM::kRigKernels;
+        case Target::wasm:
+            return N_WASM::kRigKernels;
 #endif
-        default: return ref::kRigKernels;
+        default:
+            return ref::kRigKernels;
     }
 }
 

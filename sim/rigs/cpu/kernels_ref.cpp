@@ -21,8 +21,9 @@ float as_float(std::uint32_t count) { return static_cast<float>(count); }
 
 namespace {
 
-// Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway, and the
-// softness keeps all of them above e / (n + e), n the most joints that hold a body. Three iterations or fewer would leave nothing of the interval.
+// Chebyshev's recurrence over eigenvalues in [a, 1]: what lies below a is hardly reached in so few iterations anyway,
+// and the softness keeps all of them above e / (n + e), n the most joints that hold a body. Three iterations or fewer
+// would leave nothing of the interval.
 void make_polynomial(std::uint32_t iterations, float compliance, GraphStep* out) {
     const float count = static_cast<float>(iterations);
     const float reached = 9.0f / (count * count), soft = compliance / (2.0f + compliance);

@@ -1,8 +1,9 @@
-// What a GPU's threads do for rigs, by the code of chain_alone-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is a block's for all
-// substeps: a body is a thread's, but for the sweeps along a chain, which are one's. Their work lies on chip, or in the device's
-// memory, in which threads side by side meet words side by side. A tree is a thread's, for a substep. A graph that fits on chip is a
-// block's for a substep; of others a joint or a body is a thread's, for one pass over all of them.
-// What one thread of a launch writes no other one reads in it, or in a block before all have met, so that their order has no effect.
+// What a GPU's threads do for rigs, by the code of chain_alone-inl.h, tree-inl.h and graph-inl.h. A bundle of chains is
+// a block's for all substeps: a body is a thread's, but for the sweeps along a chain, which are one's. Their work lies
+// on chip, or in the device's memory, in which threads side by side meet words side by side. A tree is a thread's, for
+// a substep. A graph that fits on chip is a block's for a substep; of others a joint or a body is a thread's, for one
+// pass over all of them. What one thread of a launch writes no other one reads in it, or in a block before all have
+// met, so that their order has no effect.
 #pragma once
 
 #include "sim/lanes/cuda_pass.h"
@@ -17,9 +18,10 @@
 
 ORRERY_LANES_BEGIN
 
-// AloneSlot, in two. What the sweeps along a chain need, and what bodies ask each other for, is little enough that three bundles of forty links
-// are on a processor's chip at once, and its first cache has room for most of the rest: while the sweeps of one go on in half a warp, bodies of the
-// others use what is left. Where there are few bundles all of it is on chip.
+// AloneSlot, in two. What the sweeps along a chain need, and what bodies ask each other for, is little enough that
+// three bundles of forty links are on a processor's chip at once, and its first cache has room for most of the rest:
+// while the sweeps of one go on in half a warp, bodies of the others use what is left. Where there are few bundles all
+// of it is on chip.
 struct alignas(64) ChainState {
     Vec3Rows position;
     QuatRows orientation;
@@ -33,7 +35,8 @@ struct alignas(64) ChainRows {
     Vec3Rows turned, in_arm, out_arm;
     Row inertia, alpha;
     Vec3Rows reduced;
-    // A block is there from begin_joint_alone to the sweep's end, how bodies turn and are pulled from push_alone to turn_alone.
+    // A block is there from begin_joint_alone to the sweep's end, how bodies turn and are pulled from push_alone to
+    // turn_alone.
     union {
         Sym3Rows inverse;
         ChainMotion motion;
@@ -57,8 +60,8 @@ struct ChainWork {
     ORRERY_FN Slot operator[](std::uint32_t s) const {
         ChainState& a = state[s];
         ChainRows& b = rows[s];
-        return {a.position, a.orientation, a.linear,  a.total, b.motion.angular, b.turned, b.motion.force,
-                b.in_arm,   b.out_arm,     b.inertia, b.alpha, b.inverse,        b.reduced, a.goal,  a.refined};
+        return {a.position, a.orientation, a.linear, a.total,   b.motion.angular, b.turned, b.motion.force, b.in_arm,
+                b.out_arm,  b.inertia,     b.alpha,  b.inverse, b.reduced,        a.goal,   a.refined};
     }
 };
 
@@ -82,7 +85,7 @@ struct RigLaunch {
     std::uint32_t kinematic_count;
     const std::uint32_t* kinematic;
     std::uint32_t tree_count, joint_groups, body_groups;
-    std::uint32_t step;  // which of an iterated pass
+    std::uint32_t step;           // which of an iterated pass
     std::uint32_t on_chip_bytes;  // that a block may use for a graph; 0: none stays on chip
     const TreeBundle* trees;
     const TreeSlot* tree_slots;
@@ -108,8 +111,9 @@ __device__ void each_in_block(std::uint32_t count, const Work& work) {
 
 // ---- chains
 
-constexpr std::uint32_t kChainThreads = 352, kChainBlocks = 3;  // of a block at most, and of them on a processor: for 40 links (RESULTS.md)
-constexpr std::uint32_t kWholeChainBlocks = 2;                  // with all of their work on chip, where there are no more of them
+constexpr std::uint32_t kChainThreads = 352,
+                        kChainBlocks = 3;  // of a block at most, and of them on a processor: for 40 links (RESULTS.md)
+constexpr std::uint32_t kWholeChainBlocks = 2;  // with all of their work on chip, where there are no more of them
 
 // What of a bundle's work lies on chip, behind a ChainHead.
 enum class OnChip { nothing, rows, all };
@@ -121,7 +125,8 @@ struct alignas(64) ChainHead {
 template <OnChip kOnChip>
 class BlockOfChains {
   public:
-    __device__ explicit BlockOfChains(const ChainLaunch& launch) : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
+    __device__ explicit BlockOfChains(const ChainLaunch& launch)
+        : launch_(launch), bundle_(launch.bundles[blockIdx.x]) {}
     __device__ void solve() const {
         if (bundle_.alone == 0) return;
         const StepConstants& step = launch_.context.step;
@@ -129,7 +134,9 @@ class BlockOfChains {
             load_alone<float>(launch_.context, chains, work, s, lane);
         });
         for (std::uint32_t left = launch_.substeps; left > 0; --left) {
-            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) { turn_alone<float>(step, chains, work, s, lane); });
+            bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
+                turn_alone<float>(step, chains, work, s, lane);
+            });
             bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
                 if (s > 0) begin_joint_alone<float>(step, chains, work, s, lane);
             });
@@ -139,8 +146,9 @@ class BlockOfChains {
                 const Vec3T<float> none{0.0f, 0.0f, 0.0f};
                 const Vec3T<float> impulse = s > 0 ? get<float>(work[s].reduced, lane) : none;
                 const Vec3T<float> after = s < bundle_.links ? get<float>(work[s + 1].reduced, lane) : none;
-                const float fast = left > 1 ? push_alone<Turning::apart, false, float>(step, chains, work, s, lane, impulse, after)
-                                            : push_alone<Turning::apart, true, float>(step, chains, work, s, lane, impulse, after);
+                const float fast =
+                    left > 1 ? push_alone<Turning::apart, false, float>(step, chains, work, s, lane, impulse, after)
+                             : push_alone<Turning::apart, true, float>(step, chains, work, s, lane, impulse, after);
                 if (turns_far(step, fast) > 0.0f) atomicOr(&head().turn_far, 1u << lane);
             });
             refine();
@@ -158,7 +166,8 @@ class BlockOfChains {
     __device__ void sweep() const {
         each_in_block(kBundleLanes, [&](std::uint32_t lane) {
             with_lane(lane, [&](const ChainView& chains, ChainWork work) {
-                if (kSolve == Solve::velocities || has(head().miss, lane)) sweep_alone<kSolve, float>(chains, work, lane);
+                if (kSolve == Solve::velocities || has(head().miss, lane))
+                    sweep_alone<kSolve, float>(chains, work, lane);
             });
         });
     }
@@ -169,7 +178,8 @@ class BlockOfChains {
                 if (has(head().turn_far, lane)) place_alone<float>(chains, work, s, lane);
             });
             bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
-                if (s > 0 && has(head().turn_far, lane) && missed_alone<float>(step, chains, work, s, lane) > 0.0f) atomicOr(&head().miss, 1u << lane);
+                if (s > 0 && has(head().turn_far, lane) && missed_alone<float>(step, chains, work, s, lane) > 0.0f)
+                    atomicOr(&head().miss, 1u << lane);
             });
             if (head().miss == 0) return;
             bodies([&](const ChainView& chains, ChainWork work, std::uint32_t s, std::uint32_t lane) {
@@ -193,15 +203,19 @@ class BlockOfChains {
         const ChainView chains{&bundle_, launch_.slots + bundle_.slot, launch_.extras + bundle_.slot, forces, nullptr};
         ChainState* const state = launch_.state + bundle_.slot;
         ChainRows* const rows = reinterpret_cast<ChainRows*>(on_chip + sizeof(ChainHead));
-        if constexpr (kOnChip == OnChip::nothing) work(chains, ChainWork{state, launch_.rows + bundle_.slot});
-        else if constexpr (kOnChip == OnChip::rows) work(chains, ChainWork{state, rows});
-        else work(chains, ChainWork{reinterpret_cast<ChainState*>(rows + (bundle_.links + 1)), rows});
+        if constexpr (kOnChip == OnChip::nothing)
+            work(chains, ChainWork{state, launch_.rows + bundle_.slot});
+        else if constexpr (kOnChip == OnChip::rows)
+            work(chains, ChainWork{state, rows});
+        else
+            work(chains, ChainWork{reinterpret_cast<ChainState*>(rows + (bundle_.links + 1)), rows});
     }
     template <class Work>
     __device__ void bodies(const Work& work) const {
         each_in_block((bundle_.links + 1) * kBundleLanes, [&](std::uint32_t k) {
             const std::uint32_t lane = k % kBundleLanes;
-            with_lane(lane, [&](const ChainView& chains, ChainWork slots) { work(chains, slots, k / kBundleLanes, lane); });
+            with_lane(lane,
+                      [&](const ChainView& chains, ChainWork slots) { work(chains, slots, k / kBundleLanes, lane); });
         });
     }
 
@@ -210,7 +224,8 @@ class BlockOfChains {
 };
 
 template <OnChip kOnChip>
-__global__ void __launch_bounds__(kChainThreads, kOnChip == OnChip::all ? kWholeChainBlocks : kChainBlocks) chain_kernel(ChainLaunch launch) {
+__global__ void __launch_bounds__(kChainThreads, kOnChip == OnChip::all ? kWholeChainBlocks : kChainBlocks)
+    chain_kernel(ChainLaunch launch) {
     BlockOfChains<kOnChip>(launch).solve();
 }
 
@@ -248,8 +263,12 @@ __global__ void tree_kernel(RigLaunch launch) {
     if (((bundle.alone >> lane) & 1u) == 0) return;
     RigForces forces = launch.forces;
     forces.breakable = bundle.breakable;
-    const RigTreeView trees{&bundle, launch.tree_slots + bundle.slot, launch.tree_spans + bundle.first_span, launch.tree_work + bundle.slot,
-                            launch.tree_span_work + bundle.first_span, forces};
+    const RigTreeView trees{&bundle,
+                            launch.tree_slots + bundle.slot,
+                            launch.tree_spans + bundle.first_span,
+                            launch.tree_work + bundle.slot,
+                            launch.tree_span_work + bundle.first_span,
+                            forces};
     const StepContext& context = launch.context;
     const auto each_member = [&](const auto& work) {
         for (std::uint32_t s = 0; s <= bundle.links; ++s) {
@@ -262,7 +281,8 @@ __global__ void tree_kernel(RigLaunch launch) {
     } else if constexpr (kPass == TreePass::substep) {
         each_member([&](OneBody body) { body.integrate_velocity(context); });
         warm_start_tree<float>(context, trees, lane);
-        for (std::uint32_t k = 0; k < launch.iterations; ++k) solve_tree<float>(context, trees, lane, TreeSolve::velocities, 1);
+        for (std::uint32_t k = 0; k < launch.iterations; ++k)
+            solve_tree<float>(context, trees, lane, TreeSolve::velocities, 1);
         each_member([&](OneBody body) { body.move<true>(context, true); });
         refine_tree<float>(context, trees, lane);
         relax_tree<float>(context, trees, lane);
@@ -289,8 +309,9 @@ __host__ __device__ inline GraphView view_of(const RigLaunch& launch, std::uint3
             forces};
 }
 
-constexpr std::uint32_t kGraphThreads = 1024;     // of a block, at most
-constexpr std::uint32_t kMostGroupsOnChip = 256;  // of joints: to read more of them (2 KB of each) takes a processor longer than all need for a launch
+constexpr std::uint32_t kGraphThreads = 1024;  // of a block, at most
+constexpr std::uint32_t kMostGroupsOnChip =
+    256;  // of joints: to read more of them (2 KB of each) takes a processor longer than all need for a launch
 
 // Of its planes and changes.
 __host__ __device__ inline std::size_t bytes_of(const Graph& graph) {
@@ -305,12 +326,14 @@ enum class BodyPass { begin, push, move, refresh, end, prepare, finish };
 
 // An iteration of Graph::step.
 template <GraphPart kPart>
-__device__ void iterate_joint(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t n) {
+__device__ void iterate_joint(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane,
+                              std::uint32_t n) {
     step_joint<float, kPart>(g, j, iteration_of<kPart>(launch.steps[g.graph->first_step + n]), lane);
 }
 // Of lane `lane` of a group of joints. `step`: which of an iterated pass.
 template <JointPass kPass>
-__device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane, std::uint32_t step = 0) {
+__device__ void joint_pass(const RigLaunch& launch, const GraphView& g, GraphJoints* j, std::uint32_t lane,
+                           std::uint32_t step = 0) {
     if (((j->jointed >> lane) & 1u) == 0) return;
     const StepContext& context = launch.context;
     if constexpr (kPass == JointPass::prepare) {
@@ -376,13 +399,16 @@ __global__ void body_kernel(RigLaunch launch) {
     if (group >= launch.body_groups) return;
     const GraphBodies* const b = launch.bodies + group;
     const Graph& graph = launch.graphs[b->graph];
-    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph)) body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
+    if (graph.alone && launch.step < graph.steps && !stays_on_chip(launch, graph))
+        body_pass<kPass>(launch, view_of(launch, b->graph), b, lane);
 }
 
-// A block is a graph's for a substep. Its planes and changes lie on chip; what joints have themselves, which is read once a pass, does not.
+// A block is a graph's for a substep. Its planes and changes lie on chip; what joints have themselves, which is read
+// once a pass, does not.
 class OnChipGraph {
   public:
-    __device__ OnChipGraph(const RigLaunch& launch, std::uint32_t index) : launch_(launch), g_(view_of(launch, index)), kept_(g_.plane) {
+    __device__ OnChipGraph(const RigLaunch& launch, std::uint32_t index)
+        : launch_(launch), g_(view_of(launch, index)), kept_(g_.plane) {
         g_.plane = reinterpret_cast<float*>(on_chip);
         g_.change = g_.plane + kGraphPlanes * g_.stride;
     }
@@ -404,19 +430,22 @@ class OnChipGraph {
         joints<JointPass::sum>();
         bodies<BodyPass::end>();
 
-        each_in_block(static_cast<std::uint32_t>(end - first), [&](std::uint32_t k) { kept_[first + k] = g_.plane[first + k]; });
+        each_in_block(static_cast<std::uint32_t>(end - first),
+                      [&](std::uint32_t k) { kept_[first + k] = g_.plane[first + k]; });
     }
 
   private:
     template <JointPass kPass>
     __device__ void joints(std::uint32_t step = 0) const {
-        each_in_block(g_.graph->joints * kBundleLanes,
-             [&](std::uint32_t k) { joint_pass<kPass>(launch_, g_, g_.joints + k / kBundleLanes, k % kBundleLanes, step); });
+        each_in_block(g_.graph->joints * kBundleLanes, [&](std::uint32_t k) {
+            joint_pass<kPass>(launch_, g_, g_.joints + k / kBundleLanes, k % kBundleLanes, step);
+        });
     }
     template <BodyPass kPass>
     __device__ void bodies() const {
-        each_in_block((g_.graph->bodies + g_.graph->outer) * kBundleLanes,
-             [&](std::uint32_t k) { body_pass<kPass>(launch_, g_, g_.bodies + k / kBundleLanes, k % kBundleLanes); });
+        each_in_block((g_.graph->bodies + g_.graph->outer) * kBundleLanes, [&](std::uint32_t k) {
+            body_pass<kPass>(launch_, g_, g_.bodies + k / kBundleLanes, k % kBundleLanes);
+        });
     }
     template <JointPass kPass>
     __device__ void iterate() const {

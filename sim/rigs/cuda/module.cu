@@ -1,8 +1,9 @@
 // A world's rigs on a GPU: its memory, what is sent there and comes back, and the launches (kernels.h) of a tick.
 //
 // All of a tick is one launch of a CUDA graph, recorded once and for as long as nothing but numbers changes. Bodies and
-// forces stay on the device, and the host remembers what it has there: only blocks of them that the host has changed since are sent. What the
-// device had is lost with it; what the host holds is not changed before all of the tick is there.
+// forces stay on the device, and the host remembers what it has there: only blocks of them that the host has changed
+// since are sent. What the device had is lost with it; what the host holds is not changed before all of the tick is
+// there.
 
 #include "sim/rigs/cuda/kernels.h"
 
@@ -21,7 +22,7 @@ ORRERY_LANES_BEGIN
 
 constexpr std::uint32_t kPassThreads = 128;
 constexpr std::size_t kWarp = 32, kAlign = 256;
-constexpr std::size_t kBlockOverhead = 2048;  // of a processor's chip, which a block takes besides
+constexpr std::size_t kBlockOverhead = 2048;                // of a processor's chip, which a block takes besides
 constexpr std::size_t kSpareBytes = std::size_t(64) << 20;  // of the device's memory, left to others
 constexpr std::size_t kBlockBytes = std::size_t(64) << 10;  // that are compared, and sent if they differ
 constexpr std::size_t kMostNodes = 16'384;                  // of a recorded graph; more launches are made one by one
@@ -65,7 +66,7 @@ struct Plan {
     std::size_t graph_shared;
     std::uint32_t substeps, most_steps;  // of graphs that are not on chip
     bool trees, graphs, wide_graphs;     // wide: not on chip
-    const unsigned char* from;  // what comes back, and to where
+    const unsigned char* from;           // what comes back, and to where
     unsigned char* to;
     std::size_t back;
 };
@@ -100,7 +101,8 @@ class Session {
 
   private:
     enum Mark { kBegin, kSent, kSolved, kBack, kMarks };
-    // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first four come back.
+    // Where the parts of the state begin, in the device's memory and in the host's copy of it. The first four come
+    // back.
     struct StateParts {
         std::size_t pose, velocity, force, mean_n, back, bundles, trees, graphs, mass_of, mass, kinematic, total;
     };
@@ -182,31 +184,43 @@ class Session {
         return false;
     }
 
-    // How many threads a block of the kernel may have; 0: it cannot be had. Loaded only when it is first recorded, a kernel might break
-    // the recording.
+    // How many threads a block of the kernel may have; 0: it cannot be had. Loaded only when it is first recorded, a
+    // kernel might break the recording.
     template <class Launch>
     std::uint32_t load(void (*kernel)(Launch)) {
         cudaFuncAttributes attributes{};
-        return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes") ? static_cast<std::uint32_t>(attributes.maxThreadsPerBlock) : 0;
+        return ok(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes")
+                   ? static_cast<std::uint32_t>(attributes.maxThreadsPerBlock)
+                   : 0;
     }
     bool prepare() {
         int processors = 0, on_chip_bytes = 0;
         if (!ok(cudaSetDevice(kDevice), "cudaSetDevice") ||
-            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice), "cudaDeviceGetAttribute") ||
-            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::rows>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
-            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::all>, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
-            !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes), "cudaFuncSetAttribute") ||
+            !ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, kDevice),
+                "cudaDeviceGetAttribute") ||
+            !ok(cudaDeviceGetAttribute(&on_chip_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, kDevice),
+                "cudaDeviceGetAttribute") ||
+            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::rows>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     on_chip_bytes),
+                "cudaFuncSetAttribute") ||
+            !ok(cudaFuncSetAttribute(chain_kernel<OnChip::all>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     on_chip_bytes),
+                "cudaFuncSetAttribute") ||
+            !ok(cudaFuncSetAttribute(graph_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, on_chip_bytes),
+                "cudaFuncSetAttribute") ||
             !load(kinematic_kernel) || !load(tree_kernel<TreePass::prepare>) || !load(tree_kernel<TreePass::substep>) ||
-            !load(tree_kernel<TreePass::finish>) || !load(joint_kernel<JointPass::prepare>) || !load(joint_kernel<JointPass::warm_start>) ||
-            !load(joint_kernel<JointPass::solve>) || !load(joint_kernel<JointPass::show>) || !load(joint_kernel<JointPass::refresh>) ||
-            !load(joint_kernel<JointPass::relax>) || !load(joint_kernel<JointPass::sum>) || !load(joint_kernel<JointPass::finish>) ||
-            !load(body_kernel<BodyPass::prepare>) || !load(body_kernel<BodyPass::begin>) || !load(body_kernel<BodyPass::push>) ||
-            !load(body_kernel<BodyPass::move>) || !load(body_kernel<BodyPass::refresh>) || !load(body_kernel<BodyPass::end>) ||
-            !load(body_kernel<BodyPass::finish>))
+            !load(tree_kernel<TreePass::finish>) || !load(joint_kernel<JointPass::prepare>) ||
+            !load(joint_kernel<JointPass::warm_start>) || !load(joint_kernel<JointPass::solve>) ||
+            !load(joint_kernel<JointPass::show>) || !load(joint_kernel<JointPass::refresh>) ||
+            !load(joint_kernel<JointPass::relax>) || !load(joint_kernel<JointPass::sum>) ||
+            !load(joint_kernel<JointPass::finish>) || !load(body_kernel<BodyPass::prepare>) ||
+            !load(body_kernel<BodyPass::begin>) || !load(body_kernel<BodyPass::push>) ||
+            !load(body_kernel<BodyPass::move>) || !load(body_kernel<BodyPass::refresh>) ||
+            !load(body_kernel<BodyPass::end>) || !load(body_kernel<BodyPass::finish>))
             return false;
         graph_threads_ = std::min(kGraphThreads, load(graph_kernel));
-        chain_threads_ = std::min({kChainThreads, load(chain_kernel<OnChip::all>), load(chain_kernel<OnChip::rows>), load(chain_kernel<OnChip::nothing>)});
+        chain_threads_ = std::min({kChainThreads, load(chain_kernel<OnChip::all>), load(chain_kernel<OnChip::rows>),
+                                   load(chain_kernel<OnChip::nothing>)});
         if (graph_threads_ == 0 || chain_threads_ == 0) return false;
         processors_ = static_cast<std::size_t>(processors);
         on_chip_bytes_ = static_cast<std::size_t>(on_chip_bytes);
@@ -221,7 +235,9 @@ class Session {
         if (bytes <= memory.bytes) return true;
         std::size_t free = 0, total = 0;
         forget_graph();
-        if (!ok(cudaFree(std::exchange(memory, {}).at), "cudaFree") || !ok(cudaMemGetInfo(&free, &total), "cudaMemGetInfo")) return false;
+        if (!ok(cudaFree(std::exchange(memory, {}).at), "cudaFree") ||
+            !ok(cudaMemGetInfo(&free, &total), "cudaMemGetInfo"))
+            return false;
         if (bytes > free || free - bytes < kSpareBytes) return false;
         const std::size_t more = bytes + bytes / 2;  // bodies that come one by one need no memory each
         if (more <= free && free - more >= kSpareBytes) bytes = more;
@@ -248,14 +264,17 @@ class Session {
     }
     bool grow_state(const StateParts& parts) {
         const std::size_t bytes = parts.total;
-        if (bytes > staging_.bytes || bytes > state_.bytes || std::memcmp(&parts, &parts_, sizeof(parts)) != 0) same_ = 0;
+        if (bytes > staging_.bytes || bytes > state_.bytes || std::memcmp(&parts, &parts_, sizeof(parts)) != 0)
+            same_ = 0;
         parts_ = parts;
         return grow_staging(bytes) && grow(state_, bytes);
     }
 
     template <class T>
     bool put(std::size_t at, const T* from, std::size_t count) {
-        return count == 0 || ok(cudaMemcpyAsync(topology_.at + at, from, sizeof(T) * count, cudaMemcpyHostToDevice, stream_), "copy of rigs");
+        return count == 0 ||
+               ok(cudaMemcpyAsync(topology_.at + at, from, sizeof(T) * count, cudaMemcpyHostToDevice, stream_),
+                  "copy of rigs");
     }
     bool upload_topology(const AloneTick& tick, const TopologyParts& parts) {
         if (has_layout_ && layout_ == tick.layout) return true;
@@ -264,11 +283,15 @@ class Session {
         if (!grow(topology_, parts.total)) return false;
         // In front of planes, behind them and where nothing is are zeros.
         if (!put(parts.slots, tick.slots, tick.slot_count) || !put(parts.extras, tick.extras, tick.slot_count) ||
-            !put(parts.tree_slots, tick.tree_slots, tick.tree_slot_count) || !put(parts.tree_spans, tick.tree_spans, tick.tree_span_count) ||
-            !put(parts.joints, tick.graph_joints, tick.graph_joint_groups) || !put(parts.bodies, tick.graph_bodies, tick.graph_body_groups) ||
-            !put(parts.sides, tick.graph_sides, tick.graph_side_groups) || !put(parts.steps, tick.graph_steps, tick.graph_step_count) ||
+            !put(parts.tree_slots, tick.tree_slots, tick.tree_slot_count) ||
+            !put(parts.tree_spans, tick.tree_spans, tick.tree_span_count) ||
+            !put(parts.joints, tick.graph_joints, tick.graph_joint_groups) ||
+            !put(parts.bodies, tick.graph_bodies, tick.graph_body_groups) ||
+            !put(parts.sides, tick.graph_sides, tick.graph_side_groups) ||
+            !put(parts.steps, tick.graph_steps, tick.graph_step_count) ||
             (parts.total > parts.planes &&
-             !ok(cudaMemsetAsync(topology_.at + parts.planes, 0, parts.total - parts.planes, stream_), "zeros of planes")) ||
+             !ok(cudaMemsetAsync(topology_.at + parts.planes, 0, parts.total - parts.planes, stream_),
+                 "zeros of planes")) ||
             !ok(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"))
             return false;
         layout_ = tick.layout;
@@ -300,13 +323,19 @@ class Session {
         const auto part = [](std::size_t at, const auto* of, std::size_t count) {
             return Part{at, const_cast<void*>(static_cast<const void*>(of)), count * sizeof(*of)};
         };
-        return {part(p.pose, tick.pose, tick.body_count), part(p.velocity, tick.velocity, tick.body_count), part(p.force, tick.force, tick.force_rows),
-                part(p.mean_n, tick.mean_n, tick.breakable ? tick.force_rows : 0), part(p.bundles, tick.bundles, tick.bundle_count),
-                part(p.trees, tick.trees, others ? tick.tree_count : 0), part(p.graphs, tick.graphs, others ? tick.graph_count : 0),
-                part(p.mass_of, tick.mass_of, others ? tick.body_count : 0), part(p.mass, tick.mass, others ? tick.mass_count : 0),
+        return {part(p.pose, tick.pose, tick.body_count),
+                part(p.velocity, tick.velocity, tick.body_count),
+                part(p.force, tick.force, tick.force_rows),
+                part(p.mean_n, tick.mean_n, tick.breakable ? tick.force_rows : 0),
+                part(p.bundles, tick.bundles, tick.bundle_count),
+                part(p.trees, tick.trees, others ? tick.tree_count : 0),
+                part(p.graphs, tick.graphs, others ? tick.graph_count : 0),
+                part(p.mass_of, tick.mass_of, others ? tick.body_count : 0),
+                part(p.mass, tick.mass, others ? tick.mass_count : 0),
                 part(p.kinematic, tick.kinematic, others ? tick.kinematic_count : 0)};
     }
-    // Work for each block of the first so many parts, by all workers: work(its number, part, where in it, how many bytes).
+    // Work for each block of the first so many parts, by all workers: work(its number, part, where in it, how many
+    // bytes).
     template <class Work>
     static void each_block(const AloneTick& tick, const Parts& parts, std::size_t count, const Work& work) {
         struct Job {
@@ -315,34 +344,41 @@ class Session {
         } job{parts, work};
         std::size_t blocks = 0;
         for (std::size_t p = 0; p < count; ++p) blocks += parts[p].blocks();
-        tick.run(tick.executor, static_cast<std::uint32_t>(blocks), [](void* context, std::uint32_t block) {
-            const Job& j = *static_cast<const Job*>(context);
-            const Part* part = j.parts.data();
-            std::size_t k = block;
-            for (; k >= part->blocks(); ++part) k -= part->blocks();
-            k *= kBlockBytes;
-            j.work(block, *part, k, std::min(kBlockBytes, part->bytes - k));
-        }, &job);
+        tick.run(
+            tick.executor, static_cast<std::uint32_t>(blocks),
+            [](void* context, std::uint32_t block) {
+                const Job& j = *static_cast<const Job*>(context);
+                const Part* part = j.parts.data();
+                std::size_t k = block;
+                for (; k >= part->blocks(); ++part) k -= part->blocks();
+                k *= kBlockBytes;
+                j.work(block, *part, k, std::min(kBlockBytes, part->bytes - k));
+            },
+            &job);
     }
 
-    // The device has the same as staging_ in the first same_ bytes, of parts that lie where they did. What is as it was is not sent.
+    // The device has the same as staging_ in the first same_ bytes, of parts that lie where they did. What is as it was
+    // is not sent.
     bool send_state(const AloneTick& tick, const Parts& parts) {
         std::size_t blocks = 0;
         for (const Part& part : parts) blocks += part.blocks();
         if (!reserve_flags(blocks)) return false;
-        each_block(tick, parts, parts.size(), [&](std::size_t block, const Part& part, std::size_t k, std::size_t bytes) {
-            const unsigned char* const source = static_cast<const unsigned char*>(part.of) + k;
-            unsigned char* const kept = staging_.at + part.at + k;
-            changed_[block] = part.at + k + bytes > same_ || std::memcmp(kept, source, bytes) != 0;
-            if (changed_[block]) std::memcpy(kept, source, bytes);
-        });
+        each_block(tick, parts, parts.size(),
+                   [&](std::size_t block, const Part& part, std::size_t k, std::size_t bytes) {
+                       const unsigned char* const source = static_cast<const unsigned char*>(part.of) + k;
+                       unsigned char* const kept = staging_.at + part.at + k;
+                       changed_[block] = part.at + k + bytes > same_ || std::memcmp(kept, source, bytes) != 0;
+                       if (changed_[block]) std::memcpy(kept, source, bytes);
+                   });
         std::size_t block = 0;
         for (const Part& part : parts) {
             for (std::size_t k = 0, end = block + part.blocks(); block < end;) {
                 const std::size_t first = k;
                 for (; block < end && changed_[block]; ++block) k += kBlockBytes;
                 const std::size_t from = part.at + first, bytes = std::min(k, part.bytes) - first;
-                if (k > first && !ok(cudaMemcpyAsync(state_.at + from, staging_.at + from, bytes, cudaMemcpyHostToDevice, stream_), "copy to the device"))
+                if (k > first &&
+                    !ok(cudaMemcpyAsync(state_.at + from, staging_.at + from, bytes, cudaMemcpyHostToDevice, stream_),
+                        "copy to the device"))
                     return false;
                 for (; block < end && !changed_[block]; ++block) k += kBlockBytes;
             }
@@ -362,7 +398,8 @@ class Session {
         const TopologyParts topology = topology_parts(tick);
         const ScratchParts scratch = scratch_parts(tick);
         const bool others = tick.trees_alone || tick.graphs_alone;
-        if (!grow_state(parts) || !upload_topology(tick, topology) || (others && !clear_scratch(tick, scratch))) return given_up();
+        if (!grow_state(parts) || !upload_topology(tick, topology) || (others && !clear_scratch(tick, scratch)))
+            return given_up();
 
         Plan plan;
         clear(plan);
@@ -397,11 +434,16 @@ class Session {
     }
 
     bool plan_chains(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, Plan& plan) {
-        const auto bytes = [&](std::uint32_t b) { return sizeof(ChainHead) + (std::size_t(tick.bundles[b].links) + 1) * sizeof(ChainRows); };
-        const std::size_t most[] = {~std::size_t(0), on_chip_bytes_, (on_chip_bytes_ - std::min(on_chip_bytes_, kChainBlocks * kBlockOverhead)) / kChainBlocks};
+        const auto bytes = [&](std::uint32_t b) {
+            return sizeof(ChainHead) + (std::size_t(tick.bundles[b].links) + 1) * sizeof(ChainRows);
+        };
+        const std::size_t most[] = {
+            ~std::size_t(0), on_chip_bytes_,
+            (on_chip_bytes_ - std::min(on_chip_bytes_, kChainBlocks * kBlockOverhead)) / kChainBlocks};
         std::uint32_t begin[4] = {0, 0, 0, tick.bundle_count};  // the longest come first
         for (std::uint32_t k = 1; k < 3; ++k) {
-            for (begin[k] = begin[k - 1]; begin[k] < tick.bundle_count && bytes(begin[k]) > most[k]; ++begin[k]) {}
+            for (begin[k] = begin[k - 1]; begin[k] < tick.bundle_count && bytes(begin[k]) > most[k]; ++begin[k]) {
+            }
         }
         const std::size_t state_bytes = sizeof(ChainState) * tick.slot_count;
         if (!grow(work_, state_bytes + (begin[1] > 0 ? sizeof(ChainRows) * tick.slot_count : 0))) return false;
@@ -414,7 +456,8 @@ class Session {
             chains.on_chip = k == 0 ? OnChip::nothing : OnChip::rows;
             chains.shared = k == 0 ? sizeof(ChainHead) : bytes(begin[k]);
             const std::size_t all = sizeof(ChainHead) + slots * (sizeof(ChainRows) + sizeof(ChainState));
-            if (k > 0 && chains.blocks <= kWholeChainBlocks * processors_ && kWholeChainBlocks * (all + kBlockOverhead) <= on_chip_bytes_) {
+            if (k > 0 && chains.blocks <= kWholeChainBlocks * processors_ &&
+                kWholeChainBlocks * (all + kBlockOverhead) <= on_chip_bytes_) {
                 chains.on_chip = OnChip::all;
                 chains.shared = all;
             }
@@ -428,7 +471,8 @@ class Session {
         }
         return true;
     }
-    void plan_others(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology, const ScratchParts& scratch, Plan& plan) {
+    void plan_others(const AloneTick& tick, const StateParts& parts, const TopologyParts& topology,
+                     const ScratchParts& scratch, Plan& plan) {
         plan.trees = tick.trees_alone;
         plan.graphs = tick.graphs_alone;
         RigLaunch& rigs = plan.rigs;
@@ -438,7 +482,8 @@ class Session {
             if (stays_on_chip(rigs, graph)) {
                 plan.graph_blocks = tick.graph_count;
                 plan.graph_shared = std::max(plan.graph_shared, bytes_of(graph));
-                plan.graph_threads = std::max(plan.graph_threads, threads_for(std::size_t(graph.joints) * kBundleLanes, graph_threads_));
+                plan.graph_threads =
+                    std::max(plan.graph_threads, threads_for(std::size_t(graph.joints) * kBundleLanes, graph_threads_));
             } else {
                 plan.wide_graphs = true;
                 plan.most_steps = std::max(plan.most_steps, graph.steps);
@@ -451,7 +496,8 @@ class Session {
         rigs.context.inertia = reinterpret_cast<InertiaRecord*>(scratch_.at + scratch.inertia);
         rigs.context.mass_of = reinterpret_cast<const std::uint32_t*>(state_.at + parts.mass_of);
         rigs.context.mass = reinterpret_cast<const MassRecord*>(state_.at + parts.mass);
-        if (tick.pushed) rigs.context.force = rigs.context.torque = reinterpret_cast<const Vec3*>(scratch_.at + scratch.no_force);
+        if (tick.pushed)
+            rigs.context.force = rigs.context.torque = reinterpret_cast<const Vec3*>(scratch_.at + scratch.no_force);
         rigs.iterations = tick.iterations;
         rigs.kinematic_count = tick.kinematic_count;
         rigs.kinematic = reinterpret_cast<const std::uint32_t*>(state_.at + parts.kinematic);
@@ -476,7 +522,8 @@ class Session {
         if (recorded_ != nullptr) cudaGraphExecDestroy(std::exchange(recorded_, nullptr));
     }
     bool launch(const Plan& plan) {
-        const std::size_t nodes = plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
+        const std::size_t nodes =
+            plan.substeps * (13 + (plan.rigs.iterations + std::size_t{1}) * plan.most_steps * 2) + 10;
         if (nodes > kMostNodes) return enqueue(plan, cudaEventRecordDefault);
         if (recorded_ == nullptr || std::memcmp(&plan, &plan_, sizeof(plan)) != 0) {
             forget_graph();
@@ -486,11 +533,13 @@ class Session {
         return ok(cudaGraphLaunch(recorded_, stream_), "cudaGraphLaunch");
     }
     bool record(const Plan& plan) {
-        if (!ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture")) return false;
+        if (!ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"))
+            return false;
         const bool all = enqueue(plan, cudaEventRecordExternal);
         cudaGraph_t graph = nullptr;
         const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);  // whatever happened before
-        const bool made = all && ok(ended, "cudaStreamEndCapture") && ok(cudaGraphInstantiate(&recorded_, graph, 0), "cudaGraphInstantiate");
+        const bool made = all && ok(ended, "cudaStreamEndCapture") &&
+                          ok(cudaGraphInstantiate(&recorded_, graph, 0), "cudaGraphInstantiate");
         if (graph != nullptr) cudaGraphDestroy(graph);
         if (!made) recorded_ = nullptr;
         return made;
@@ -499,13 +548,19 @@ class Session {
     bool run(void (*kernel)(RigLaunch), const RigLaunch& launch, std::uint32_t threads) {
         RigLaunch copy = launch;
         void* arguments[] = {&copy};
-        return threads == 0 || ok(cudaLaunchKernel(kernel, dim3((threads + kPassThreads - 1) / kPassThreads), dim3(kPassThreads), arguments, 0, stream_),
+        return threads == 0 || ok(cudaLaunchKernel(kernel, dim3((threads + kPassThreads - 1) / kPassThreads),
+                                                   dim3(kPassThreads), arguments, 0, stream_),
                                   "launch");
     }
-    bool mark(Mark which, unsigned how) { return ok(cudaEventRecordWithFlags(marks_[which], stream_, how), "cudaEventRecordWithFlags"); }
+    bool mark(Mark which, unsigned how) {
+        return ok(cudaEventRecordWithFlags(marks_[which], stream_, how), "cudaEventRecordWithFlags");
+    }
     bool read_times(DeviceTimes& times) {
-        const auto between = [&](Mark from, Mark to, float& ms) { return ok(cudaEventElapsedTime(&ms, marks_[from], marks_[to]), "cudaEventElapsedTime"); };
-        return between(kBegin, kSent, times.send_ms) && between(kSent, kSolved, times.solve_ms) && between(kSolved, kBack, times.return_ms);
+        const auto between = [&](Mark from, Mark to, float& ms) {
+            return ok(cudaEventElapsedTime(&ms, marks_[from], marks_[to]), "cudaEventElapsedTime");
+        };
+        return between(kBegin, kSent, times.send_ms) && between(kSent, kSolved, times.solve_ms) &&
+               between(kSolved, kBack, times.return_ms);
     }
     bool enqueue(const Plan& plan, unsigned marking) {
         if (!mark(kSent, marking)) return false;
@@ -516,23 +571,31 @@ class Session {
             void (*const kernel)(ChainLaunch) = chains.on_chip == OnChip::all    ? chain_kernel<OnChip::all>
                                                 : chains.on_chip == OnChip::rows ? chain_kernel<OnChip::rows>
                                                                                  : chain_kernel<OnChip::nothing>;
-            if (!ok(cudaLaunchKernel(kernel, dim3(chains.blocks), dim3(chains.threads), arguments, chains.shared, stream_), "launch")) return false;
+            if (!ok(cudaLaunchKernel(kernel, dim3(chains.blocks), dim3(chains.threads), arguments, chains.shared,
+                                     stream_),
+                    "launch"))
+                return false;
         }
         if (plan.trees || plan.graphs) {
             const RigLaunch& rigs = plan.rigs;
-            if (!ok(cudaMemcpyAsync(rigs.context.pose, rigs.pose, sizeof(PoseRecord) * rigs.context.body_count, cudaMemcpyDeviceToDevice, stream_),
+            if (!ok(cudaMemcpyAsync(rigs.context.pose, rigs.pose, sizeof(PoseRecord) * rigs.context.body_count,
+                                    cudaMemcpyDeviceToDevice, stream_),
                     "copy of poses"))
                 return false;
             const std::uint32_t trees = plan.trees ? rigs.tree_count * kBundleLanes : 0;
-            if (!run(tree_kernel<TreePass::prepare>, rigs, trees) || (plan.graphs && !prepare_graphs(rigs))) return false;
+            if (!run(tree_kernel<TreePass::prepare>, rigs, trees) || (plan.graphs && !prepare_graphs(rigs)))
+                return false;
             for (std::uint32_t substep = 0; substep < plan.substeps; ++substep) {
-                if (!run(kinematic_kernel, rigs, rigs.kinematic_count) || !run(tree_kernel<TreePass::substep>, rigs, trees) ||
+                if (!run(kinematic_kernel, rigs, rigs.kinematic_count) ||
+                    !run(tree_kernel<TreePass::substep>, rigs, trees) ||
                     (plan.graphs && !(substep_on_chip(plan) && (!plan.wide_graphs || substep_graphs(plan)))))
                     return false;
             }
             if (!run(tree_kernel<TreePass::finish>, rigs, trees) || (plan.graphs && !finish_graphs(rigs))) return false;
         }
-        return mark(kSolved, marking) && ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_), "copy from the device") &&
+        return mark(kSolved, marking) &&
+               ok(cudaMemcpyAsync(plan.to, plan.from, plan.back, cudaMemcpyDeviceToHost, stream_),
+                  "copy from the device") &&
                mark(kBack, marking);
     }
 
@@ -541,7 +604,9 @@ class Session {
         RigLaunch copy = plan.rigs;
         void* arguments[] = {&copy};
         return plan.graph_blocks == 0 ||
-               ok(cudaLaunchKernel(graph_kernel, dim3(plan.graph_blocks), dim3(plan.graph_threads), arguments, plan.graph_shared, stream_), "launch");
+               ok(cudaLaunchKernel(graph_kernel, dim3(plan.graph_blocks), dim3(plan.graph_threads), arguments,
+                                   plan.graph_shared, stream_),
+                  "launch");
     }
     // All joints or all bodies of graphs that are not on chip.
     template <JointPass kPass>
@@ -566,13 +631,14 @@ class Session {
     }
     bool substep_graphs(const Plan& plan) {
         const RigLaunch& rigs = plan.rigs;
-        if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs)) return false;
+        if (!bodies<BodyPass::begin>(rigs) || !joints<JointPass::warm_start>(rigs) || !bodies<BodyPass::push>(rigs))
+            return false;
         for (std::uint32_t k = 0; k < rigs.iterations; ++k) {
             if (!iterate<JointPass::solve>(rigs, plan.most_steps)) return false;
         }
-        return bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) && joints<JointPass::refresh>(rigs) &&
-               iterate<JointPass::relax>(rigs, plan.most_steps) && joints<JointPass::sum>(rigs) &&
-               bodies<BodyPass::end>(rigs);
+        return bodies<BodyPass::move>(rigs) && joints<JointPass::show>(rigs) && bodies<BodyPass::refresh>(rigs) &&
+               joints<JointPass::refresh>(rigs) && iterate<JointPass::relax>(rigs, plan.most_steps) &&
+               joints<JointPass::sum>(rigs) && bodies<BodyPass::end>(rigs);
     }
     bool finish_graphs(RigLaunch rigs) {
         rigs.on_chip_bytes = 0;
@@ -601,12 +667,14 @@ bool find(RigModuleText* out) {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
-        std::snprintf(out->text, sizeof(out->text), "no CUDA device: %.200s", error != cudaSuccess ? cudaGetErrorString(error) : "none is there");
+        std::snprintf(out->text, sizeof(out->text), "no CUDA device: %.200s",
+                      error != cudaSuccess ? cudaGetErrorString(error) : "none is there");
         return false;
     }
     cudaDeviceProp properties{};
     if (const cudaError_t asked = cudaGetDeviceProperties(&properties, kDevice); asked != cudaSuccess) {
-        std::snprintf(out->text, sizeof(out->text), "the CUDA device does not answer: %.200s", cudaGetErrorString(asked));
+        std::snprintf(out->text, sizeof(out->text), "the CUDA device does not answer: %.200s",
+                      cudaGetErrorString(asked));
         return false;
     }
     // The kernel must be there for this card.
@@ -614,7 +682,8 @@ bool find(RigModuleText* out) {
     cudaError_t loaded = cudaSetDevice(kDevice);
     if (loaded == cudaSuccess) loaded = cudaFuncGetAttributes(&attributes, chain_kernel<OnChip::rows>);
     if (loaded != cudaSuccess) {
-        std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name, cudaGetErrorString(loaded));
+        std::snprintf(out->text, sizeof(out->text), "%.100s cannot be used: %.120s", properties.name,
+                      cudaGetErrorString(loaded));
         return false;
     }
     std::snprintf(out->text, sizeof(out->text), "%.200s, %zu MiB", properties.name, properties.totalGlobalMem >> 20);
@@ -639,4 +708,6 @@ constexpr RigModule kRigModule{rig_module_layout(), kEngineVersion, find, open, 
 
 ORRERY_LANES_END
 
-extern "C" __attribute__((visibility("default"))) const orrery::sim::RigModule* orrery_rig_module() { return &orrery::sim::cuda::kRigModule; }
+extern "C" __attribute__((visibility("default"))) const orrery::sim::RigModule* orrery_rig_module() {
+    return &orrery::sim::cuda::kRigModule;
+}

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "orrery/sim.hpp"
+#include "sim/bodies/bodies.h"
 #include "sim/constraints/settings.h"
 #include "sim/rigs/chain/chain.h"
 #include "sim/rigs/graph/graph.h"
-#include "sim/bodies/bodies.h"
 
 namespace orrery::sim {
 

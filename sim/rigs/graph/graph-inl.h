@@ -1,40 +1,46 @@
 // Iterations over all joints of a rig at once (Jacobi), for rigs of any shape.
 //
-// The velocities that the impulses x of the joints make are v + M^-1 J^T x; wanted is (A + e D) x = r with A = J M^-1 J^T,
-// D its diagonal blocks, e the softness. One iteration goes over the joints, each by itself, and then over the bodies:
+// The velocities that the impulses x of the joints make are v + M^-1 J^T x; wanted is (A + e D) x = r with A = J M^-1
+// J^T, D its diagonal blocks, e the softness. One iteration goes over the joints, each by itself, and then over the
+// bodies:
 //
 //   z = P^-1 (-(J v + bias + e D x)),   d <- keep d + step z,   x += d,   v += M^-1 J^T d
 //
 // Mass splitting. A body that n joints hold counts n times as light in P: with P = J (n M^-1) J^T + e D, taken block by
-// block, the eigenvalues of P^-1 (A + e D) are at most 1 whatever the graph and the masses (Tonge, Benevolenski, Voroshilov
-// 2012: each joint holds a body of its own, and their mean is the body). `keep` and `step` are then those of Chebyshev's
-// polynomials over [a, 1] (make_graph_steps). A polynomial never goes on behind contacts: what they changed would meet late steps, which make
-// it larger. Nor has one a degree above kMostDegree: what is not linear (arms turn, a pull turns with them) meets the late steps of long ones,
-// too, and a ring that carries a hundred times its beads' mass flies apart by one of 128.
+// block, the eigenvalues of P^-1 (A + e D) are at most 1 whatever the graph and the masses (Tonge, Benevolenski,
+// Voroshilov 2012: each joint holds a body of its own, and their mean is the body). `keep` and `step` are then those of
+// Chebyshev's polynomials over [a, 1] (make_graph_steps). A polynomial never goes on behind contacts: what they changed
+// would meet late steps, which make it larger. Nor has one a degree above kMostDegree: what is not linear (arms turn, a
+// pull turns with them) meets the late steps of long ones, too, and a ring that carries a hundred times its beads' mass
+// flies apart by one of 128.
 //
-// A graph has as many iterations in a substep whether something touches it or not: else it would hang slack while what lies on it is in the air,
-// and be drawn taut where it lands, which throws it up again, ever higher. And solves have no more of them than twice relax's: what they add to
-// take errors back is for relax to take from the velocities again, and where it takes much less, nets of rods gain energy, and what hangs in a net
-// swings for ever.
+// A graph has as many iterations in a substep whether something touches it or not: else it would hang slack while what
+// lies on it is in the air, and be drawn taut where it lands, which throws it up again, ever higher. And solves have no
+// more of them than twice relax's: what they add to take errors back is for relax to take from the velocities again,
+// and where it takes much less, nets of rods gain energy, and what hangs in a net swings for ever.
 //
-// Where P is (s + e) D, as it is between bodies that equally many joints hold, or beside one that is not dynamic, P^-1 e D x is
-// e / (s + e) x (GraphForm).
+// Where P is (s + e) D, as it is between bodies that equally many joints hold, or beside one that is not dynamic, P^-1
+// e D x is e / (s + e) x (GraphForm).
 //
-// A substep begins with a share c of the impulses of the last. Of an error, what the iterations of a substep take away is p,
-// hardly anything where it is spread over a whole net. Position error, speed and impulse of such a mode, from one substep to the next:
+// A substep begins with a share c of the impulses of the last. Of an error, what the iterations of a substep take away
+// is p, hardly anything where it is spread over a whole net. Position error, speed and impulse of such a mode, from one
+// substep to the next:
 //
-//   x <- c x,  v <- v + x,   d = -p (v + b e / h),  v <- v + d, x <- x + d,   e <- e + h v,   d = -p v,  v <- v + d, x <- x + d
+//   x <- c x,  v <- v + x,   d = -p (v + b e / h),  v <- v + d, x <- x + d,   e <- e + h v,   d = -p v,  v <- v + d, x
+//   <- x + d
 //
-// with b the share of an error that is to go in a substep. With c = 1 that grows for small p (with b = 0.3 below 0.07): what is carried on
-// pushes for longer than the error lasts. With c = 1 - b, which a joint's own b gives, it shrinks for all p and b, and what is hardly
-// reached about as fast as any c makes it: with b = 0.3 and p = 0.03 by 6.6 % a substep, by 3 with c = 0.
+// with b the share of an error that is to go in a substep. With c = 1 that grows for small p (with b = 0.3 below 0.07):
+// what is carried on pushes for longer than the error lasts. With c = 1 - b, which a joint's own b gives, it shrinks
+// for all p and b, and what is hardly reached about as fast as any c makes it: with b = 0.3 and p = 0.03 by 6.6 % a
+// substep, by 3 with c = 0.
 //
 // Block Jacobi is the same with P = (1 + e) D, keep 0 and step 1, and an even number of iterations.
 //
-// A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at home:
-// with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its bodies across at
-// w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: above h^2 w^2 = 2 a body counts as
-// heavier, so that it is 2 at most, but at most four times, for what is heavier pulls more, and without a bound that would feed itself.
+// A rod, which holds a distance, is a ball socket that knows one direction, n from the other body's anchor to that at
+// home: with k = n . D n its block is k n n^T and its inverse n n^T / k. A rod of length L under a pull T holds its
+// bodies across at w^2 = T / (L m), as a string does, which explicit steps follow only where h w < 2: above h^2 w^2 = 2
+// a body counts as heavier, so that it is 2 at most, but at most four times, for what is heavier pulls more, and
+// without a bound that would feed itself.
 
 #if defined(ORRERY_RIGS_GRAPH_GRAPH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_RIGS_GRAPH_GRAPH_INL_H_
@@ -51,16 +57,16 @@ inline constexpr float kHeaviest = 2.0f;   // h^2 w^2 above which bodies count a
 inline constexpr float kLightest = 0.25f;  // of its inverse mass, where taut rods hold a body
 
 // Of a slice.
-#define ORRERY_FOR_EACH_JOINT_VECTOR                                                     \
-    for (GraphJoints* j = slice.joints; j != slice.joints_end; ++j)                      \
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
+#define ORRERY_FOR_EACH_JOINT_VECTOR                                        \
+    for (GraphJoints* j = slice.joints; j != slice.joints_end; ++j)         \
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
             if (vector_bits<F>(j->jointed, lane) != 0)
-#define ORRERY_FOR_EACH_BODY_VECTOR                                                      \
-    for (const GraphBodies* b = slice.bodies; b != slice.bodies_end; ++b)                \
-        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())              \
+#define ORRERY_FOR_EACH_BODY_VECTOR                                         \
+    for (const GraphBodies* b = slice.bodies; b != slice.bodies_end; ++b)   \
+        for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>()) \
             if (vector_bits<F>(b->dynamic, lane) != 0)
-#define ORRERY_FOR_EACH_PLACE_VECTOR                                                     \
-    for (const GraphBodies* b = slice.bodies; b != slice.places_end; ++b)                \
+#define ORRERY_FOR_EACH_PLACE_VECTOR                                      \
+    for (const GraphBodies* b = slice.bodies; b != slice.places_end; ++b) \
         for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
 
 // ---- planes
@@ -112,7 +118,8 @@ template <class F, class At>
 ORRERY_FN InertiaT<F> read_inertia(const GraphView& g, const At& at) {
     const float* const plane = g.plane + kGraphInertia * g.stride;
     const std::size_t s = g.stride;
-    return {{at(plane), at(plane + s), at(plane + 2 * s), at(plane + 3 * s), at(plane + 4 * s), at(plane + 5 * s)}, at(plane + 6 * s)};
+    return {{at(plane), at(plane + s), at(plane + 2 * s), at(plane + 3 * s), at(plane + 4 * s), at(plane + 5 * s)},
+            at(plane + 6 * s)};
 }
 template <class F, class At>
 ORRERY_FN PoseT<F> read_pose(const GraphView& g, const At& at) {
@@ -130,7 +137,9 @@ ORRERY_FN Vec3T<F> where_used(const Row& used, std::size_t lane, Vec3T<F> v) {
 }
 
 template <class F>
-ORRERY_FN bool all_lanes(std::uint32_t mask, std::size_t lane) { return vector_bits<F>(mask, lane) == (1u << lanes<F>()) - 1u; }
+ORRERY_FN bool all_lanes(std::uint32_t mask, std::size_t lane) {
+    return vector_bits<F>(mask, lane) == (1u << lanes<F>()) - 1u;
+}
 
 // Velocities of all places from the bodies, and of the dynamic ones back.
 template <class F>
@@ -161,9 +170,10 @@ ORRERY_FN void push_vector(const GraphView& g, const GraphBodies* b, std::size_t
     }
     const GraphSides* const sides = g.sides + b->first_side;
     for (const GraphSides* side = sides; side != sides + b->sides; ++side) {
-        const Vec3T<F> change = side->whole != 0
-                                    ? load3<F>(g.change + side->change.at[0] + lane, t)
-                                    : where_used(side->used, lane, read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane)));
+        const Vec3T<F> change =
+            side->whole != 0
+                ? load3<F>(g.change + side->change.at[0] + lane, t)
+                : where_used(side->used, lane, read3<F>(g.change, t, AtEnds<F>(side->change, side->run, lane)));
         linear = linear - change;
         if constexpr (kTurns) angular = angular - cross(get<F>(side->arm, lane), change);
     }
@@ -172,15 +182,17 @@ ORRERY_FN void push_vector(const GraphView& g, const GraphBodies* b, std::size_t
     const float* const inertia = at + kGraphInertia * s;
     write3(v, s, 0, load3<F>(v, s) + linear * load<F>(inertia + 6 * s));
     if constexpr (kTurns) {
-        const Sym3T<F> inverse{load<F>(inertia), load<F>(inertia + s), load<F>(inertia + 2 * s),
+        const Sym3T<F> inverse{load<F>(inertia),         load<F>(inertia + s),     load<F>(inertia + 2 * s),
                                load<F>(inertia + 3 * s), load<F>(inertia + 4 * s), load<F>(inertia + 5 * s)};
         write3(v + 3 * s, s, 0, load3<F>(v + 3 * s, s) + inverse * angular);
     }
 }
 template <class F>
 ORRERY_FN void push_body(const GraphView& g, const GraphBodies* b, std::size_t lane) {
-    if (b->turns != 0) push_vector<F, true>(g, b, lane);
-    else push_vector<F, false>(g, b, lane);
+    if (b->turns != 0)
+        push_vector<F, true>(g, b, lane);
+    else
+        push_vector<F, false>(g, b, lane);
 }
 // What inverse inertia and inverse mass are multiplied with, where x = h^2 w^2.
 template <class F>
@@ -236,16 +248,24 @@ ORRERY_FN void refresh_member(const StepContext& context, const GraphView& g, co
     }
     for (std::uint32_t k = 0; k < b->sides; ++k) {
         GraphSides& side = g.sides[b->first_side + k];
-        if (side.rods != 0) taut_across = taut_across + select(get<F>(side.used, lane) > zero, AtEnds<F>(side.change, side.run, lane)(taut), zero);
+        if (side.rods != 0)
+            taut_across = taut_across +
+                          select(get<F>(side.used, lane) > zero, AtEnds<F>(side.change, side.run, lane)(taut), zero);
         if (side.turns == 0) continue;
         const Vec3T<F> arm = rotate(pose.orientation, get<F>(side.at, lane));
         put(side.arm, lane, arm);
-        const Vec3T<F> impulse = where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
+        const Vec3T<F> impulse =
+            where_used(side.used, lane, read3<F>(g.change, g.change_stride, AtEnds<F>(side.change, side.run, lane)));
         stiffness = stiffness + turn_back(-impulse, arm, mass.inverse_inertia);
     }
     const Sym3T<F> inertia = mass.inverse_inertia * lightened(h * stiffness);
     float* const plane = g.plane + kGraphInertia * s + place;
-    const F row[7] = {inertia.xx, inertia.xy, inertia.xz, inertia.yy, inertia.yz, inertia.zz,
+    const F row[7] = {inertia.xx,
+                      inertia.xy,
+                      inertia.xz,
+                      inertia.yy,
+                      inertia.yz,
+                      inertia.zz,
                       mass.inverse_mass * max(lightened(h * (taut_across * mass.inverse_mass)), F(kLightest))};
     for (std::size_t k = 0; k < 7; ++k) store(plane + k * s, row[k]);
 }
@@ -288,7 +308,8 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
         // What a carried impulse has across the rod, which has turned since, nothing would ever take back.
         const Vec3T<F> impulse = get<F>(j->impulse, lane);
         put(j->impulse, lane, select<F>(get<F>(j->rod, lane) > zero, n * dot(n, impulse), impulse));
-        put(j->bias.x, lane, joint_bias(Vec3T<F>{dot(n, apart) - get<F>(j->length, lane), zero, zero}, spring, context.step).x);
+        put(j->bias.x, lane,
+            joint_bias(Vec3T<F>{dot(n, apart) - get<F>(j->length, lane), zero, zero}, spring, context.step).x);
         return;
     }
     const Sym3T<F> block = of_home + of_other;
@@ -316,11 +337,12 @@ ORRERY_FN void refresh_joint(const StepContext& context, const GraphView& g, Gra
 
 // ---- an iteration
 
-// solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last move, hold, which
-// comes before the contacts, with the present ones.
+// solve takes errors back, the others those alone that the user's springs are to: relax with the poses before the last
+// move, hold, which comes before the contacts, with the present ones.
 enum class GraphHold { all, sprung, none };
 
-// The first iteration of a polynomial looks at no change before it. before_move: with the biases of the poses before the last move.
+// The first iteration of a polynomial looks at no change before it. before_move: with the biases of the poses before
+// the last move.
 struct GraphIteration {
     GraphStep by;
     bool first, before_move;
@@ -338,7 +360,8 @@ ORRERY_FN V held(const GraphJoints* j, std::size_t lane, V v) {
 }
 // P^-1 (J v + bias + e D x)
 template <class F, GraphHold kHold, GraphForm kForm>
-ORRERY_FN Vec3T<F> asked(const GraphJoints* j, const Vec3Rows& bias, std::size_t lane, Vec3T<F> rest, Vec3T<F> impulse) {
+ORRERY_FN Vec3T<F> asked(const GraphJoints* j, const Vec3Rows& bias, std::size_t lane, Vec3T<F> rest,
+                         Vec3T<F> impulse) {
     constexpr bool kHolds = kHold != GraphHold::none;
     if constexpr (kForm == GraphForm::axes) {
         const Vec3T<F> n = get_axis<F>(j, lane);
@@ -347,22 +370,26 @@ ORRERY_FN Vec3T<F> asked(const GraphJoints* j, const Vec3Rows& bias, std::size_t
         rest = n * (along * get<F>(j->inverse.yy, lane));
     } else {
         if constexpr (kHolds) rest = rest + held<kHold, F>(j, lane, get<F>(bias, lane));
-        if constexpr (kHolds && kForm == GraphForm::blocks) rest = rest + held<kHold, F>(j, lane, get<F>(j->soft_block, lane) * impulse);
+        if constexpr (kHolds && kForm == GraphForm::blocks)
+            rest = rest + held<kHold, F>(j, lane, get<F>(j->soft_block, lane) * impulse);
         rest = get<F>(j->inverse, lane) * rest;
     }
-    if constexpr (kHolds && kForm != GraphForm::blocks) rest = rest + impulse * held<kHold, F>(j, lane, get<F>(j->lost, lane));
+    if constexpr (kHolds && kForm != GraphForm::blocks)
+        rest = rest + impulse * held<kHold, F>(j, lane, get<F>(j->lost, lane));
     return rest;
 }
 // The change of the impulses, which are changed.
 template <class F, GraphHold kHold, GraphForm kForm, bool kTurns>
-ORRERY_FN Vec3T<F> step_vector(GraphJoints* j, const GraphIteration& by, std::size_t lane, const VelocityT<F>& home, const VelocityT<F>& other,
-                               Vec3T<F> before) {
+ORRERY_FN Vec3T<F> step_vector(GraphJoints* j, const GraphIteration& by, std::size_t lane, const VelocityT<F>& home,
+                               const VelocityT<F>& other, Vec3T<F> before) {
     Vec3T<F> rest = home.linear - other.linear;
     if constexpr (kTurns)
-        rest = rest + (cross(home.angular, get<F>(j->arm_home, lane)) - cross(other.angular, get<F>(j->arm_other, lane)));
+        rest =
+            rest + (cross(home.angular, get<F>(j->arm_home, lane)) - cross(other.angular, get<F>(j->arm_other, lane)));
     const Vec3T<F> impulse = get<F>(j->impulse, lane);
     const Vec3T<F> change =
-        before * F(by.by.keep) - asked<F, kHold, kForm>(j, by.before_move ? j->held_bias : j->bias, lane, rest, impulse) * F(by.by.step);
+        before * F(by.by.keep) -
+        asked<F, kHold, kForm>(j, by.before_move ? j->held_bias : j->bias, lane, rest, impulse) * F(by.by.step);
     put(j->impulse, lane, impulse + change);
     return change;
 }
@@ -378,7 +405,8 @@ ORRERY_FN void step_whole(const GraphView& g, GraphJoints* j, const GraphIterati
     const std::size_t of_before = by.first ? 0 : t;
     for (std::size_t lane = 0; lane < kBundleLanes; lane += lanes<F>())
         write3(change, t, lane,
-               step_vector<F, kHold, kForm, kTurns>(j, by, lane, load_velocity<F, kTurns>(home + lane, s), load_velocity<F, kTurns>(other + lane, s),
+               step_vector<F, kHold, kForm, kTurns>(j, by, lane, load_velocity<F, kTurns>(home + lane, s),
+                                                    load_velocity<F, kTurns>(other + lane, s),
                                                     load3<F>(before + lane, of_before)));
 }
 // Of any, a vector of them.
@@ -390,9 +418,11 @@ ORRERY_FN void step_some(const GraphView& g, GraphJoints* j, const GraphIteratio
     float* const at = g.change + j->change + lane;
     const Vec3T<F> before = by.first ? Vec3T<F>{zero, zero, zero} : load3<F>(at, t);
     const Vec3T<F> kept = get<F>(j->impulse, lane);
-    const Vec3T<F> change = step_vector<F, kHold, kForm, kTurns>(j, by, lane, load_velocity<F, kTurns>(velocity + j->home + lane, s),
-                                                                 read_velocity<F, kTurns>(velocity, s, AtEnds<F>(j->other, j->run, lane)), before);
-    if (!all_lanes<F>(j->jointed, lane)) put(j->impulse, lane, select<F>(get<F>(j->used, lane) > zero, get<F>(j->impulse, lane), kept));
+    const Vec3T<F> change = step_vector<F, kHold, kForm, kTurns>(
+        j, by, lane, load_velocity<F, kTurns>(velocity + j->home + lane, s),
+        read_velocity<F, kTurns>(velocity, s, AtEnds<F>(j->other, j->run, lane)), before);
+    if (!all_lanes<F>(j->jointed, lane))
+        put(j->impulse, lane, select<F>(get<F>(j->used, lane) > zero, get<F>(j->impulse, lane), kept));
     write3(at, t, 0, where_used(j->used, lane, change));
 }
 template <class F, GraphHold kHold>
@@ -402,7 +432,9 @@ struct StepLane {
     const GraphIteration& by;
     std::size_t lane;
     template <GraphForm kForm, bool kTurns>
-    ORRERY_FN void run() const { step_some<F, kHold, kForm, kTurns>(g, j, by, lane); }
+    ORRERY_FN void run() const {
+        step_some<F, kHold, kForm, kTurns>(g, j, by, lane);
+    }
 };
 template <class F, GraphHold kHold>
 struct StepGroup {
@@ -419,35 +451,46 @@ struct StepGroup {
 template <bool kTurns, class Step>
 ORRERY_FN void step_form(const Step& step) {
     switch (step.j->form) {
-        case GraphForm::blocks: return step.template run<GraphForm::blocks, kTurns>();
-        case GraphForm::even: return step.template run<GraphForm::even, kTurns>();
-        case GraphForm::axes: return step.template run<GraphForm::axes, kTurns>();
+        case GraphForm::blocks:
+            return step.template run<GraphForm::blocks, kTurns>();
+        case GraphForm::even:
+            return step.template run<GraphForm::even, kTurns>();
+        case GraphForm::axes:
+            return step.template run<GraphForm::axes, kTurns>();
     }
 }
 template <class Step>
 ORRERY_FN void step_as(const Step& step) {
-    if (step.j->turns != 0) step_form<true>(step);
-    else step_form<false>(step);
+    if (step.j->turns != 0)
+        step_form<true>(step);
+    else
+        step_form<false>(step);
 }
 template <class F, GraphPart kPart>
 ORRERY_FN void step_group(const GraphView& g, GraphJoints* j, const GraphIteration& by) {
-    if constexpr (kPart == GraphPart::solve) step_as(StepGroup<F, GraphHold::all>{g, j, by});
-    else if (j->sprung != 0) step_as(StepGroup<F, GraphHold::sprung>{g, j, by});
-    else step_as(StepGroup<F, GraphHold::none>{g, j, by});
+    if constexpr (kPart == GraphPart::solve)
+        step_as(StepGroup<F, GraphHold::all>{g, j, by});
+    else if (j->sprung != 0)
+        step_as(StepGroup<F, GraphHold::sprung>{g, j, by});
+    else
+        step_as(StepGroup<F, GraphHold::none>{g, j, by});
 }
 template <class F, GraphPart kPart>
 ORRERY_FN void step_joint(const GraphView& g, GraphJoints* j, const GraphIteration& by, std::size_t lane) {
-    if constexpr (kPart == GraphPart::solve) step_as(StepLane<F, GraphHold::all>{g, j, by, lane});
-    else if (j->sprung != 0) step_as(StepLane<F, GraphHold::sprung>{g, j, by, lane});
-    else step_as(StepLane<F, GraphHold::none>{g, j, by, lane});
+    if constexpr (kPart == GraphPart::solve)
+        step_as(StepLane<F, GraphHold::all>{g, j, by, lane});
+    else if (j->sprung != 0)
+        step_as(StepLane<F, GraphHold::sprung>{g, j, by, lane});
+    else
+        step_as(StepLane<F, GraphHold::none>{g, j, by, lane});
 }
 
 template <class F>
 ORRERY_FN void prepare_joint(const StepContext& context, const GraphView& g, GraphJoints* j, std::size_t lane) {
     const F zero(0.0f), h(context.step.h_s);
     const Vec3T<F> none{zero, zero, zero};
-    const JointSpring<F> spring =
-        joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane), F(g.graph->compliance), context.step);
+    const JointSpring<F> spring = joint_spring(get<F>(j->frequency_hz, lane), get<F>(j->damping_ratio, lane),
+                                               F(g.graph->compliance), context.step);
     put(j->softness, lane, spring.softness);
     put(j->rate, lane, spring.rate);
     put(j->is_user_spring, lane, spring.is_user_spring);
@@ -485,17 +528,20 @@ struct GraphSlice {
     const GraphJoints* joints_end;
 };
 inline GraphSlice slice_of(const GraphView& g, std::uint32_t begin, std::uint32_t end) {
-    const std::uint32_t members = g.graph->bodies, first = begin < members ? begin : members, last = end < members ? end : members;
+    const std::uint32_t members = g.graph->bodies, first = begin < members ? begin : members,
+                        last = end < members ? end : members;
     if (first == last) return {g.bodies + begin, g.bodies + begin, g.bodies + end, g.joints, g.joints};
     const GraphBodies& final = g.bodies[last - 1];
-    return {g.bodies + begin, g.bodies + last, g.bodies + end, g.joints + g.bodies[first].first_own, g.joints + final.first_own + final.own};
+    return {g.bodies + begin, g.bodies + last, g.bodies + end, g.joints + g.bodies[first].first_own,
+            g.joints + final.first_own + final.own};
 }
 
-#define ORRERY_GRAPH_PART(name, each, work)                                                                                                  \
-    template <class F>                                                                                                                      \
-    void name([[maybe_unused]] const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, std::uint32_t) {      \
-        const GraphSlice slice = slice_of(g, begin, end);                                                                                   \
-        each work;                                                                                                                          \
+#define ORRERY_GRAPH_PART(name, each, work)                                                                            \
+    template <class F>                                                                                                 \
+    void name([[maybe_unused]] const StepContext& context, const GraphView& g, std::uint32_t begin, std::uint32_t end, \
+              std::uint32_t) {                                                                                         \
+        const GraphSlice slice = slice_of(g, begin, end);                                                              \
+        each work;                                                                                                     \
     }
 ORRERY_GRAPH_PART(prepare_slice, ORRERY_FOR_EACH_JOINT_VECTOR, prepare_joint<F>(context, g, j, lane))
 ORRERY_GRAPH_PART(place_slice, ORRERY_FOR_EACH_PLACE_VECTOR, refresh_place<F>(context, g, b, lane))
@@ -520,9 +566,10 @@ void step_slice(const StepContext&, const GraphView& g, std::uint32_t begin, std
 // In the order of GraphPart.
 template <class F>
 constexpr GraphKernels make_graph_kernels() {
-    return {{prepare_slice<F>, place_slice<F>, show_slice<F>, refresh_members_slice<F>, refresh_joints_slice<F>, load_slice<F>,
-             unload_slice<F>, warm_start_slice<F>, push_slice<F>, step_slice<F, GraphPart::solve>, step_slice<F, GraphPart::relax>,
-             step_slice<F, GraphPart::hold>, sum_up_slice<F>, take_back_slice<F>, finish_slice<F>}};
+    return {{prepare_slice<F>, place_slice<F>, show_slice<F>, refresh_members_slice<F>, refresh_joints_slice<F>,
+             load_slice<F>, unload_slice<F>, warm_start_slice<F>, push_slice<F>, step_slice<F, GraphPart::solve>,
+             step_slice<F, GraphPart::relax>, step_slice<F, GraphPart::hold>, sum_up_slice<F>, take_back_slice<F>,
+             finish_slice<F>}};
 }
 
 #undef ORRERY_FOR_EACH_PLACE_VECTOR

@@ -6,7 +6,9 @@
 namespace orrery::sim {
 namespace {
 
-constexpr std::uint32_t groups(std::size_t count) { return static_cast<std::uint32_t>((count + kBundleLanes - 1) / kBundleLanes); }
+constexpr std::uint32_t groups(std::size_t count) {
+    return static_cast<std::uint32_t>((count + kBundleLanes - 1) / kBundleLanes);
+}
 bool beside_centre(Vec3 anchor) { return anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f; }
 constexpr std::uint32_t kFirstPlace = kBundleLanes;  // behind the row that is zero
 
@@ -48,7 +50,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     } else {
         graph.first_step = static_cast<std::uint32_t>(steps_.size());
         steps_.resize(steps_.size() + graph.steps);
-        ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance, steps_.data() + graph.first_step);
+        ref::make_graph_steps(rig.method == RigMethod::jacobi, graph.steps, rig.compliance,
+                              steps_.data() + graph.first_step);
     }
 
     place_bodies(graph, rigs, joints);
@@ -56,7 +59,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     place_sides(graph, joints);
     std::uint32_t back = 0, ahead = 0;  // groups from a joint's home to its other body, at most
     for (const Placed& placed : placed_) {
-        const std::uint32_t home = (placed.home - kFirstPlace) / kBundleLanes, other = (placed.other - kFirstPlace) / kBundleLanes;
+        const std::uint32_t home = (placed.home - kFirstPlace) / kBundleLanes,
+                            other = (placed.other - kFirstPlace) / kBundleLanes;
         if (other < graph.bodies) {
             back = std::max(back, home - std::min(home, other));
             ahead = std::max(ahead, other - std::min(home, other));
@@ -85,7 +89,8 @@ void GraphGroups::fill(const Rigs& rigs, std::uint32_t index, std::span<const Jo
     graphs_.push_back(graph);
 }
 
-// Members in their order, so that what a scene lays out in rows and columns stays so; then the others as joints name them.
+// Members in their order, so that what a scene lays out in rows and columns stays so; then the others as joints name
+// them.
 void GraphGroups::place_bodies(Graph& graph, const Rigs& rigs, std::span<const Joint> joints) {
     const Rig& rig = rigs.rigs[graph.rig];
     const auto members = std::span(rigs.bodies).subspan(rig.first_body, rig.members);
@@ -129,8 +134,8 @@ void GraphGroups::place_bodies(Graph& graph, const Rigs& rigs, std::span<const J
     }
 }
 
-// Groups of joints lie by that of their home. Their changes: the first joint of each group of bodies, then the second, so that
-// what a run of bodies has lies side by side, too.
+// Groups of joints lie by that of their home. Their changes: the first joint of each group of bodies, then the second,
+// so that what a run of bodies has lies side by side, too.
 void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
     std::vector<std::vector<std::uint32_t>> at(graph.bodies);  // joints by the group of their home
     for (std::uint32_t k = 0; k < placed_.size(); ++k) at[(placed_[k].home - kFirstPlace) / kBundleLanes].push_back(k);
@@ -170,7 +175,8 @@ void GraphGroups::place_joints(Graph& graph, std::span<const Joint> joints) {
         const RigLink link = *rig_link(joints[placed.joint].constraint);
         if (!beside_centre(link.anchor_a) && !beside_centre(link.anchor_b)) continue;
         joints_[graph.first_joints + placed.group].turns = 1;
-        for (const std::uint32_t place : {placed.home, placed.other}) bodies_[graph.first_bodies + place / kBundleLanes - 1].turns = 1;
+        for (const std::uint32_t place : {placed.home, placed.other})
+            bodies_[graph.first_bodies + place / kBundleLanes - 1].turns = 1;
     }
 }
 
@@ -183,7 +189,8 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
     for (std::uint32_t g = 0; g < graph.bodies; ++g) {
         rows_.things.clear();
         for (const std::uint32_t k : at[g]) {
-            const std::uint32_t change = joints_[graph.first_joints + placed_[k].group].change + placed_[k].home % kBundleLanes,
+            const std::uint32_t change = joints_[graph.first_joints + placed_[k].group].change +
+                                         placed_[k].home % kBundleLanes,
                                 lane = placed_[k].other % kBundleLanes;
             rows_.things.push_back({lane, std::int64_t(change) - lane, k});
         }
@@ -213,15 +220,17 @@ void GraphGroups::place_sides(const Graph& graph, std::span<const Joint> joints)
     }
 }
 
-// A run is read whole, lanes without a joint, too. Where one of those lies farther off than joints reach, another worker may be writing there
-// meanwhile: such groups are gathered.
+// A run is read whole, lanes without a joint, too. Where one of those lies farther off than joints reach, another
+// worker may be writing there meanwhile: such groups are gathered.
 void GraphGroups::end_far_runs(const Graph& graph, std::uint32_t back, std::uint32_t ahead) {
     std::vector<std::uint32_t> home(graph.change_rows(), kNone);  // by row of changes, a group of bodies
     for (std::uint32_t k = 0; k < graph.joints; ++k) {
         const GraphJoints& joints = joints_[graph.first_joints + k];
         home[joints.change / kBundleLanes] = joints.home / kBundleLanes - 1;
     }
-    const auto far = [&](std::uint32_t from, std::uint32_t other) { return from > other ? from - other > back : other - from > ahead; };
+    const auto far = [&](std::uint32_t from, std::uint32_t other) {
+        return from > other ? from - other > back : other - from > ahead;
+    };
     const auto end = [](std::uint32_t& run, GraphEnds& ends, std::uint32_t used) {
         run = 0;
         for (std::uint32_t lane = 0; lane < kBundleLanes; ++lane) {
@@ -238,14 +247,16 @@ void GraphGroups::end_far_runs(const Graph& graph, std::uint32_t back, std::uint
         GraphJoints& joints = joints_[graph.first_joints + k];
         const std::uint32_t from = joints.home / kBundleLanes - 1;
         const auto is_far = [&](std::uint32_t row) { return row > 0 && row <= graph.bodies && far(from, row - 1); };
-        if (joints.run != 0 && any_unused(joints.other, joints.jointed, is_far)) end(joints.run, joints.other, joints.jointed);
+        if (joints.run != 0 && any_unused(joints.other, joints.jointed, is_far))
+            end(joints.run, joints.other, joints.jointed);
     }
     for (std::uint32_t g = 0; g < graph.bodies; ++g) {
         const GraphBodies& group = bodies_[graph.first_bodies + g];
         const auto is_far = [&](std::uint32_t row) { return home[row] != kNone && far(home[row], g); };
         for (std::uint32_t k = 0; k < group.sides; ++k) {
             GraphSides& side = sides_[graph.first_side + group.first_side + k];
-            if (side.run != 0 && any_unused(side.change, side.jointed, is_far)) end(side.run, side.change, side.jointed);
+            if (side.run != 0 && any_unused(side.change, side.jointed, is_far))
+                end(side.run, side.change, side.jointed);
         }
     }
 }
@@ -256,7 +267,8 @@ void GraphGroups::note_whole_groups(const Graph& graph) {
         GraphJoints& joints = joints_[graph.first_joints + k];
         joints.whole = joints.run != 0 && joints.jointed == kAllLanes ? 1 : 0;
     }
-    for (std::size_t k = graph.first_side; k < sides_.size(); ++k) sides_[k].whole = sides_[k].run != 0 && sides_[k].jointed == kAllLanes ? 1 : 0;
+    for (std::size_t k = graph.first_side; k < sides_.size(); ++k)
+        sides_[k].whole = sides_[k].run != 0 && sides_[k].jointed == kAllLanes ? 1 : 0;
 }
 
 void GraphGroups::choose_forms(const Graph& graph) {
@@ -365,7 +377,8 @@ void GraphGroups::offer(AloneTick& tick) const {
     tick.change_rows = changes_.size();
 }
 
-std::uint32_t GraphGroups::leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies) {
+std::uint32_t GraphGroups::leave_alone(std::span<Joint> joints, const float* mean_n,
+                                       std::vector<std::uint32_t>& bodies) {
     const std::size_t before = awake_.size();
     for (const std::uint32_t g : awake_) {
         const Graph& graph = graphs_[g];

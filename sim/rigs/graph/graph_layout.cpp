@@ -57,8 +57,9 @@ GraphShape shape_graph(std::span<const GraphLink> links, std::uint32_t members) 
     const auto most = [](const std::vector<std::uint32_t>& counts) {
         std::uint32_t sum = 0;
         for (std::size_t k = 0; k < counts.size(); k += kBundleLanes)
-            sum += *std::max_element(counts.begin() + static_cast<std::ptrdiff_t>(k),
-                                     counts.begin() + static_cast<std::ptrdiff_t>(std::min(k + kBundleLanes, counts.size())));
+            sum += *std::max_element(
+                counts.begin() + static_cast<std::ptrdiff_t>(k),
+                counts.begin() + static_cast<std::ptrdiff_t>(std::min(k + kBundleLanes, counts.size())));
         return sum;
     };
     enum class Rule { at_b, at_a, balanced };
@@ -78,7 +79,8 @@ GraphShape shape_graph(std::span<const GraphLink> links, std::uint32_t members) 
         }
         shape.joint_groups = most(homes);
         shape.side_groups = most(sides);
-        const std::uint64_t cost = std::uint64_t(shape.joint_groups) * 4 + shape.side_groups;  // about as they take time
+        const std::uint64_t cost =
+            std::uint64_t(shape.joint_groups) * 4 + shape.side_groups;  // about as they take time
         if (cost >= least) continue;
         least = cost;
         best = std::move(shape);

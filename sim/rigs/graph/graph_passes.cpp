@@ -8,37 +8,54 @@ namespace {
 
 std::span<const GraphPart> parts_of(GraphPass pass) {
     using enum GraphPart;
-    static constexpr GraphPart kPrepare[] = {prepare, place, show, refresh_members, refresh_joints}, kWarmStart[] = {load, warm_start, push, unload},
-                               kHold[] = {load, hold, unload}, kSolve[] = {load, solve, unload},
-                               // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
-                               kRelax[] = {place, show, refresh_members, refresh_joints, load, relax, unload, sum_up},
-                               kRelaxAgain[] = {take_back, load, relax, unload, sum_up}, kFinish[] = {finish};
+    static constexpr GraphPart
+        kPrepare[] = {prepare, place, show, refresh_members, refresh_joints},
+        kWarmStart[] = {load, warm_start, push, unload}, kHold[] = {load, hold, unload},
+        kSolve[] = {load, solve, unload},
+        // The poses have moved. A user's spring keeps the bias of the substep that it was integrated in.
+        kRelax[] = {place, show, refresh_members, refresh_joints, load, relax, unload, sum_up},
+        kRelaxAgain[] = {take_back, load, relax, unload, sum_up}, kFinish[] = {finish};
     switch (pass) {
-        case GraphPass::prepare: return kPrepare;
-        case GraphPass::warm_start: return kWarmStart;
-        case GraphPass::hold: return kHold;
-        case GraphPass::solve: return kSolve;
-        case GraphPass::relax: return kRelax;
-        case GraphPass::relax_again: return kRelaxAgain;
-        case GraphPass::finish: return kFinish;
+        case GraphPass::prepare:
+            return kPrepare;
+        case GraphPass::warm_start:
+            return kWarmStart;
+        case GraphPass::hold:
+            return kHold;
+        case GraphPass::solve:
+            return kSolve;
+        case GraphPass::relax:
+            return kRelax;
+        case GraphPass::relax_again:
+            return kRelaxAgain;
+        case GraphPass::finish:
+            return kFinish;
     }
     return {};
 }
 
-constexpr bool iterates(GraphPart part) { return part == GraphPart::solve || part == GraphPart::relax || part == GraphPart::hold; }
+constexpr bool iterates(GraphPart part) {
+    return part == GraphPart::solve || part == GraphPart::relax || part == GraphPart::hold;
+}
 
-// Iterations go over a graph's tiles in the order in which joints are ahead of bodies (Graph::backwards). In it a joint of tile t reads the
-// velocities of tiles [t - ahead, t + lag - ahead], and a body there the changes of as many on the other side, [t - lag + ahead, t + ahead].
-// Several iterations go together, each behind the one before by what it reads of it: of a large graph what lies between the first and the
-// last stays in a core's cache.
+// Iterations go over a graph's tiles in the order in which joints are ahead of bodies (Graph::backwards). In it a joint
+// of tile t reads the velocities of tiles [t - ahead, t + lag - ahead], and a body there the changes of as many on the
+// other side, [t - lag + ahead, t + ahead]. Several iterations go together, each behind the one before by what it reads
+// of it: of a large graph what lies between the first and the last stays in a core's cache.
 //
-// Workers who share a graph have a slice each. Of a slice, and without asking anyone, an iteration can be done but for what lies near the
-// slice's ends, by `lag` tiles more in each iteration. When all have done that, what is left about each of the ends between slices is done,
-// as many iterations, by one worker each (in space and time: trapezoids, and what is between them).
+// Workers who share a graph have a slice each. Of a slice, and without asking anyone, an iteration can be done but for
+// what lies near the slice's ends, by `lag` tiles more in each iteration. When all have done that, what is left about
+// each of the ends between slices is done, as many iterations, by one worker each (in space and time: trapezoids, and
+// what is between them).
 class Iterations {
   public:
     Iterations(GraphPart step, const GraphKernels& kernels, const StepContext& context, const GraphView& view)
-        : step_(step), kernels_(kernels), context_(context), view_(view), tiles_(graph_tiles(view.graph->bodies)), ahead_(view.graph->ahead),
+        : step_(step),
+          kernels_(kernels),
+          context_(context),
+          view_(view),
+          tiles_(graph_tiles(view.graph->bodies)),
+          ahead_(view.graph->ahead),
           lag_(view.graph->lag) {}
 
     // Of tiles [begin, end), iterations from `first` on, so many of them.
@@ -48,9 +65,11 @@ class Iterations {
             for (std::int64_t k = 0; k < count; ++k) {
                 const std::int64_t at = front - k * lag_, behind = at - ahead_;
                 if (at < begin) break;
-                if (at >= (whole_begin ? begin : begin + ahead_ + k * lag_) && at < (whole_end ? end : end - (k + 1) * lag_ + ahead_))
+                if (at >= (whole_begin ? begin : begin + ahead_ + k * lag_) &&
+                    at < (whole_end ? end : end - (k + 1) * lag_ + ahead_))
                     run(step_, at, at + 1, first + k);
-                if (behind >= (whole_begin ? begin : begin + (k + 1) * lag_) && behind < (whole_end ? end : end - (k + 1) * lag_))
+                if (behind >= (whole_begin ? begin : begin + (k + 1) * lag_) &&
+                    behind < (whole_end ? end : end - (k + 1) * lag_))
                     run(GraphPart::push, behind, behind + 1, first + k);
             }
         }
@@ -84,14 +103,16 @@ struct Tiling {
     std::uint32_t slices, depth;
 };
 
-// Slices of other parts, by worker, so that who is early may take what others are late with; and of iterations, where there is room.
+// Slices of other parts, by worker, so that who is early may take what others are late with; and of iterations, where
+// there is room.
 constexpr std::uint32_t kSlicesOfWorker = 4;
 // Groups of joints below which waiting for each other takes longer than what is shared.
 constexpr std::uint32_t kTeamFrom = 256;
 
 // What is left between slices is small beside them where there is room, and never as wide as a slice.
 Tiling tiling_of(const Graph& graph, std::uint32_t workers) {
-    const std::uint32_t tiles = graph_tiles(graph.bodies), lag = std::max(graph.lag, 1u), fewest = std::clamp(tiles / (2 * lag), 1u, workers);
+    const std::uint32_t tiles = graph_tiles(graph.bodies), lag = std::max(graph.lag, 1u),
+                        fewest = std::clamp(tiles / (2 * lag), 1u, workers);
     const std::uint32_t slices = std::clamp(tiles / (8 * lag), fewest, workers * kSlicesOfWorker);
     return {slices, std::clamp(tiles / slices / (4 * lag), 1u, graph.depth)};
 }
@@ -117,7 +138,8 @@ void run_graph(GraphPass pass, const GraphKernels& kernels, const StepContext& c
     }
 }
 
-void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view, Executor& executor) {
+void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepContext& context, const GraphView& view,
+                    Executor& executor) {
     enum Work : std::uint32_t { kPart, kSlice, kBetween };
     struct Job {
         const GraphKernels& kernels;
@@ -136,7 +158,8 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
     job.of_places = std::max(graph_tiles(job.places) / (workers * kSlicesOfWorker), 1u) * kGraphTile;
 
     const auto add = [&](Work work, GraphPart part, std::uint32_t count, std::uint32_t n) {
-        phases_.push_back({0, count, static_cast<std::uint32_t>(work) | static_cast<std::uint32_t>(part) << 8 | n << 16});
+        phases_.push_back(
+            {0, count, static_cast<std::uint32_t>(work) | static_cast<std::uint32_t>(part) << 8 | n << 16});
     };
     phases_.clear();
     for (const GraphPart part : parts_of(pass)) {
@@ -160,8 +183,10 @@ void GraphTeam::run(GraphPass pass, const GraphKernels& kernels, const StepConte
         }
         const Iterations iterations(part, j.kernels, j.context, j.view);
         const std::uint32_t count = std::min(j.tiling.depth, j.view.graph->steps - n);
-        if (work == kSlice) iterations.slice(j.slice_begin(index), j.slice_begin(index + 1), n, count);
-        else iterations.between(j.slice_begin(index + 1), n, count);
+        if (work == kSlice)
+            iterations.slice(j.slice_begin(index), j.slice_begin(index + 1), n, count);
+        else
+            iterations.between(j.slice_begin(index + 1), n, count);
     };
     runner_.run(&executor, phases_, task, &job);
 }

@@ -1,5 +1,5 @@
-#include "sim/lanes/ref_pass.h"
 #include "sim/lanes/double-inl.h"
+#include "sim/lanes/ref_pass.h"
 
 #include "sim/rigs/graph/stars.h"
 
@@ -54,7 +54,8 @@ void find_stars(const Rigs& rigs, const Bodies& bodies, std::span<const Joint> j
             const std::optional<RigLink> link = rig_link(joints[i].constraint);
             if (!link) continue;
             for (const auto& [body, anchor] : {Arm{joints[i].a, link->anchor_a}, Arm{joints[i].b, link->anchor_b}}) {
-                if (bodies.dynamic(body) && (anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f)) arms.push_back({body, anchor});
+                if (bodies.dynamic(body) && (anchor.x != 0.0f || anchor.y != 0.0f || anchor.z != 0.0f))
+                    arms.push_back({body, anchor});
             }
         }
     }

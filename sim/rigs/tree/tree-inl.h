@@ -15,8 +15,8 @@
 //
 //   x = T (s + J_c W_c F_c),   F_c -= J_c^T x,   F_d = J_d^T x
 //
-// with the W_c of the joint's turn. Inverse masses are all that is needed, so that bodies that do not move or turn are like
-// any other. The differences lose digits as the ratio of what hangs from a body to its own mass, no more.
+// with the W_c of the joint's turn. Inverse masses are all that is needed, so that bodies that do not move or turn are
+// like any other. The differences lose digits as the ratio of what hangs from a body to its own mass, no more.
 
 #if defined(ORRERY_RIGS_TREE_TREE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ORRERY_RIGS_TREE_TREE_INL_H_
@@ -29,8 +29,8 @@
 
 ORRERY_LANES_BEGIN
 
-// The part of the geometric stiffness that is implicit (rig-inl.h), of the joint to the parent, on the body or, `above`, on the parent.
-// x: h^2 w^2 of that.
+// The part of the geometric stiffness that is implicit (rig-inl.h), of the joint to the parent, on the body or,
+// `above`, on the parent. x: h^2 w^2 of that.
 template <class F>
 ORRERY_ONCE void stiffen_slot(const RigTreeView& trees, std::uint32_t s, bool above, std::size_t lane, F h, F x) {
     const TreeSlot& slot = trees.slots[s];
@@ -64,9 +64,11 @@ ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees,
     if (!any((x > F(kStiffest)) | (x_above > F(kStiffest)))) return;
     const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                        parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
-    const Sym3T<F> inertia = get<F>(w.inertia.inverse_inertia, lane), inertia_above = get<F>(above.inertia.inverse_inertia, lane);
+    const Sym3T<F> inertia = get<F>(w.inertia.inverse_inertia, lane),
+                   inertia_above = get<F>(above.inertia.inverse_inertia, lane);
     const Vec3T<F> turns = parent.angular - v.angular;
-    Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), impulse = get<F>(w.impulse, lane), to_body = impulse, to_parent = impulse;
+    Vec3T<F> in = get<F>(w.in_arm, lane), out = get<F>(w.out_arm, lane), impulse = get<F>(w.impulse, lane),
+             to_body = impulse, to_parent = impulse;
     if (slot.span == kNone) {
         const F back = turn_back(impulse, in, inertia), back_above = turn_back(-impulse, out, inertia_above);
         to_body = follow(in, lever_share(in, back, out, back_above), v.angular, turns, h);
@@ -74,9 +76,11 @@ ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees,
     } else {
         const TreeSpanWork& span = trees.span_work[slot.span];
         const Vec3T<F> line = span_line<F>(span, lane);
-        in = off_line(middle(in, get<F>(span.in_arm, lane)), line), out = off_line(middle(out, get<F>(span.out_arm, lane)), line);
+        in = off_line(middle(in, get<F>(span.in_arm, lane)), line),
+        out = off_line(middle(out, get<F>(span.out_arm, lane)), line);
         impulse = impulse + get<F>(span.impulse, lane);
-        const F back = turn_about(impulse, in, line, inertia), back_above = turn_about(-impulse, out, line, inertia_above);
+        const F back = turn_about(impulse, in, line, inertia),
+                back_above = turn_about(-impulse, out, line, inertia_above);
         to_body = follow_about(line, lever_share(in, back, out, back_above), v.angular, turns, h);
         to_parent = follow_about(line, lever_share(out, back_above, in, back), parent.angular, -turns, h);
     }
@@ -84,10 +88,11 @@ ORRERY_ONCE void hold_slot(const StepContext& context, const RigTreeView& trees,
     hold_body(above, lane, h, x_above, to_parent * pull(-impulse, out));
 }
 
-// What depends on the poses: arms, blocks, errors, and the elimination of all but the right-hand side. bits: lanes whose bodies have moved; others
-// are computed again from what they were.
+// What depends on the poses: arms, blocks, errors, and the elimination of all but the right-hand side. bits: lanes
+// whose bodies have moved; others are computed again from what they were.
 template <class F>
-ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, std::uint32_t bits) {
+ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane,
+                              std::uint32_t bits) {
     const MaskOf<F> moved = lanes_with<F>(bits);
     const F zero(0.0f), h(context.step.h_s);
     const std::uint32_t links = trees.bundle->links;
@@ -108,7 +113,8 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         if (slot.span != kNone) {
             refresh_span<F>(context, trees, s, lane, moved);
         } else {
-            put(w.stiffness, lane, get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
+            put(w.stiffness, lane,
+                get<F>(w.stiffness, lane) + turn_back(impulse, in, get<F>(w.inertia.inverse_inertia, lane)));
             put(above.stiffness, lane,
                 get<F>(above.stiffness, lane) + turn_back(-impulse, out, get<F>(above.inertia.inverse_inertia, lane)));
         }
@@ -129,7 +135,9 @@ ORRERY_ONCE void refresh_tree(const StepContext& context, const RigTreeView& tre
         if (s > 0 && slot.span != kNone)
             put_span_block<F>(trees, s, lane);
         else if (s > 0)
-            put(w.block, lane, point_response(get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), mass, get<F>(work[slot.parent].inertia, lane)));
+            put(w.block, lane,
+                point_response(get<F>(w.in_arm, lane), get<F>(w.out_arm, lane), mass,
+                               get<F>(work[slot.parent].inertia, lane)));
     }
     for (std::uint32_t s = links; s > 0; --s) {
         if (trees.slots[s].span != kNone) {
@@ -159,7 +167,8 @@ template <class F>
 ORRERY_ONCE void show_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) {
         const TreeSlot& slot = trees.slots[s];
-        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane, vector_bits<F>(slot.dynamic & trees.bundle->awake, lane),
+        scatter_inertia<F>(context.inertia->inverse_inertia, slot.body + lane,
+                           vector_bits<F>(slot.dynamic & trees.bundle->awake, lane),
                            get<F>(trees.work[s].inertia, lane));
     }
 }
@@ -168,12 +177,13 @@ ORRERY_ONCE void show_tree(const StepContext& context, const RigTreeView& trees,
 template <class F>
 ORRERY_FN Vec3T<F> miss_tree(const StepContext& context, const TreeWork& w, std::size_t lane) {
     const Vec3T<F> gives = (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-    return rigid_only(get<F>(w.is_user_spring, lane), (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
+    return rigid_only(get<F>(w.is_user_spring, lane),
+                      (get<F>(w.error, lane) - get<F>(w.goal, lane)) + gives * F(context.step.h_s));
 }
 // What is asked of the next substep.
 template <class F>
-ORRERY_FN void aim(const StepContext& context, const JointSpring<F>& spring, std::size_t lane, const Vec3Rows& error, Vec3Rows& goal, Vec3Rows& bias,
-                   Vec3Rows& held_bias) {
+ORRERY_FN void aim(const StepContext& context, const JointSpring<F>& spring, std::size_t lane, const Vec3Rows& error,
+                   Vec3Rows& goal, Vec3Rows& bias, Vec3Rows& held_bias) {
     const Vec3T<F> apart = get<F>(error, lane), asked = joint_bias(apart, spring, context.step);
     put(held_bias, lane, get<F>(bias, lane));
     put(bias, lane, asked);
@@ -193,7 +203,8 @@ ORRERY_ONCE void aim_tree(const StepContext& context, const RigTreeView& trees, 
 
 // Changes of the bodies' impulses act on them, in the lanes with these bits.
 template <class F>
-ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, std::uint32_t bits) {
+ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane,
+                           std::uint32_t bits) {
     const TreeSlot& slot = trees.slots[s];
     const TreeWork& w = trees.work[s];
     VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane);
@@ -201,7 +212,8 @@ ORRERY_ONCE void push_tree(const StepContext& context, const RigTreeView& trees,
     scatter_velocity<F>(context.velocity->linear, slot.body + lane, bits & vector_bits<F>(slot.dynamic, lane), v);
 }
 template <class F>
-ORRERY_ONCE void move_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, std::uint32_t bits) {
+ORRERY_ONCE void move_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane,
+                           std::uint32_t bits) {
     const F zero(0.0f);
     const TreeSlot& slot = trees.slots[s];
     const TreeWork& w = trees.work[s];
@@ -216,7 +228,8 @@ ORRERY_FN std::uint32_t awake_bits(const RigTreeView& trees, std::size_t lane) {
 }
 // Of the lanes with these bits.
 template <class F>
-ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, TreeSolve solve, std::uint32_t bits) {
+ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane, TreeSolve solve,
+                            std::uint32_t bits) {
     const MaskOf<F> solved = lanes_with<F>(bits);
     const F zero(0.0f), one(1.0f), h(context.step.h_s);
     const bool relax = solve == TreeSolve::relax;
@@ -242,11 +255,13 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
             asked = miss_tree<F>(context, w, lane) * F(-context.step.inverse_h);
         } else {
             const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
-                               parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
+                               parent =
+                                   gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
             const F keep = relax ? get<F>(w.is_user_spring, lane) : one;
             const Vec3T<F> held = get<F>(relax ? w.held_bias : w.bias, lane) +
                                   (get<F>(w.block, lane) * get<F>(w.impulse, lane)) * get<F>(w.softness, lane);
-            const F curve = relax ? zero : curving(v.angular, h), curve_above = relax ? zero : curving(parent.angular, h);
+            const F curve = relax ? zero : curving(v.angular, h),
+                    curve_above = relax ? zero : curving(parent.angular, h);
             asked = -(come_apart(v, in, curve, parent, out, curve_above) + held * keep);
         }
         const Vec3T<F> own = get<F>(w.u_linear, lane) + cross(get<F>(w.u_angular, lane), in);
@@ -271,14 +286,17 @@ ORRERY_ONCE void solve_tree(const StepContext& context, const RigTreeView& trees
         load_body(w, lane, change, cross(get<F>(w.in_arm, lane), change));
     }
     for (std::uint32_t s = 0; s <= links; ++s) {
-        if (solve == TreeSolve::poses) move_tree<F>(context, trees, s, lane, bits);
-        else push_tree<F>(context, trees, s, lane, bits);
+        if (solve == TreeSolve::poses)
+            move_tree<F>(context, trees, s, lane, bits);
+        else
+            push_tree<F>(context, trees, s, lane, bits);
     }
 }
 
 // beyond_miss of a joint to the parent, and of the second one of a span.
 template <class F>
-ORRERY_ONCE F missed_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, F tolerated) {
+ORRERY_ONCE F missed_tree(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane,
+                          F tolerated) {
     const F h(context.step.h_s);
     const TreeSlot& slot = trees.slots[s];
     const TreeWork& w = trees.work[s];
@@ -289,18 +307,22 @@ ORRERY_ONCE F missed_tree(const StepContext& context, const RigTreeView& trees, 
     if (slot.span == kNone) return beyond_miss(miss_tree<F>(context, w, lane), levers, reach, tolerated);
     const TreeSpanWork& span = trees.span_work[slot.span];
     F r[kSpanRows];
-    span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)), (get<F>(span.goal, lane) - get<F>(span.error, lane)), h, r);
+    span_rows<F>(trees, s, lane, (get<F>(w.goal, lane) - get<F>(w.error, lane)),
+                 (get<F>(span.goal, lane) - get<F>(span.error, lane)), h, r);
     for (F& row : r) row = rigid_only(get<F>(w.is_user_spring, lane), row);
-    return max(beyond_miss(Vec3T<F>{r[0], r[1], r[2]}, levers, reach, tolerated), beyond_miss(Vec3T<F>{r[3], r[4], F(0.0f)}, levers, reach, tolerated));
+    return max(beyond_miss(Vec3T<F>{r[0], r[1], r[2]}, levers, reach, tolerated),
+               beyond_miss(Vec3T<F>{r[3], r[4], F(0.0f)}, levers, reach, tolerated));
 }
 // The poses have moved: where they miss what was asked for.
 template <class F>
 ORRERY_ONCE void refine_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     refresh_tree<F>(context, trees, lane, awake_bits<F>(trees, lane));
-    const F tolerated = may_miss<F>(vector_bits<F>(trees.bundle->acted_on, lane), vector_bits<F>(trees.bundle->locked, lane));
+    const F tolerated =
+        may_miss<F>(vector_bits<F>(trees.bundle->acted_on, lane), vector_bits<F>(trees.bundle->locked, lane));
     for (std::uint32_t k = 0; k < kMostRefinements; ++k) {
         F most(0.0f);
-        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) most = max(missed_tree<F>(context, trees, s, lane, tolerated), most);
+        for (std::uint32_t s = 1; s <= trees.bundle->links; ++s)
+            most = max(missed_tree<F>(context, trees, s, lane, tolerated), most);
         const std::uint32_t misses = lanes_beyond(most) & awake_bits<F>(trees, lane);
         if (misses == 0) break;
         solve_tree<F>(context, trees, lane, TreeSolve::poses, misses);
@@ -357,7 +379,8 @@ ORRERY_ONCE void warm_start_tree(const StepContext& context, const RigTreeView& 
         load_body(w, lane, second, cross(get<F>(span.in_arm, lane), second));
         load_body(above, lane, -second, -cross(get<F>(span.out_arm, lane), second));
     }
-    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s) push_tree<F>(context, trees, s, lane, awake_bits<F>(trees, lane));
+    for (std::uint32_t s = 0; s <= trees.bundle->links; ++s)
+        push_tree<F>(context, trees, s, lane, awake_bits<F>(trees, lane));
 }
 
 template <class F>
@@ -372,7 +395,8 @@ ORRERY_FN void sum_up(const RigTreeView& trees, std::size_t lane, F sign) {
     }
 }
 
-// The poses have moved, and refine_tree was called. A user's spring keeps the bias of the substep that it was integrated in.
+// The poses have moved, and refine_tree was called. A user's spring keeps the bias of the substep that it was
+// integrated in.
 template <class F>
 ORRERY_FN void relax_tree(const StepContext& context, const RigTreeView& trees, std::size_t lane) {
     solve_tree<F>(context, trees, lane, TreeSolve::relax, awake_bits<F>(trees, lane));
@@ -391,13 +415,15 @@ ORRERY_ONCE void finish_tree(const StepContext& context, const RigTreeView& tree
     const F inverse_h(context.step.inverse_h);
     for (std::uint32_t s = 1; s <= trees.bundle->links; ++s) {
         const TreeSlot& slot = trees.slots[s];
-        store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(slot.sign, lane),
-                    get<F>(trees.work[s].impulse, lane) * inverse_h, get<F>(trees.work[s].total, lane), context.step);
+        store_force(trees.forces, slot.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane),
+                    get<F>(slot.sign, lane), get<F>(trees.work[s].impulse, lane) * inverse_h,
+                    get<F>(trees.work[s].total, lane), context.step);
         if (slot.span == kNone) continue;
         const TreeSpan& joint = trees.spans[slot.span];
         const TreeSpanWork& span = trees.span_work[slot.span];
-        store_force(trees.forces, joint.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane), get<F>(joint.sign, lane),
-                    get<F>(span.impulse, lane) * inverse_h, get<F>(span.total, lane), context.step);
+        store_force(trees.forces, joint.force + lane, vector_bits<F>(slot.jointed & trees.bundle->awake, lane),
+                    get<F>(joint.sign, lane), get<F>(span.impulse, lane) * inverse_h, get<F>(span.total, lane),
+                    context.step);
     }
 }
 

@@ -31,7 +31,8 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return compare(x, y) < 0; });
     for (std::size_t k = 0; k < order.size(); ++k) {
         const Rig& rig = rigs.rigs[order[k]];
-        if (bundles_.empty() || bundles_.back().lanes == kBundleLanes || compare(bundles_.back().rig[0], order[k]) != 0) {
+        if (bundles_.empty() || bundles_.back().lanes == kBundleLanes ||
+            compare(bundles_.back().rig[0], order[k]) != 0) {
             TreeBundle& made = bundles_.emplace_back();
             made.links = rig.links;
             made.slot = static_cast<std::uint32_t>(slots_.size());
@@ -78,7 +79,8 @@ void TreeGroups::pack(const Rigs& rigs, const Bodies& bodies, std::span<const Jo
     span_work_.resize(spans_.size());
 }
 
-void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched, std::span<const std::uint8_t> met) {
+void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<const std::uint8_t> touched,
+                            std::span<const std::uint8_t> met) {
     awake_.clear();
     for (std::uint32_t b = 0; b < bundles_.size(); ++b) {
         TreeBundle& bundle = bundles_[b];
@@ -102,16 +104,23 @@ void TreeGroups::begin_tick(const Rigs& rigs, const Bodies& bodies, std::span<co
 
 RigTreeView TreeGroups::view(std::uint32_t index, RigForce* force, float* mean_n) {
     const TreeBundle& bundle = bundles_[awake_[index]];
-    return {&bundle, slots_.data() + bundle.slot, spans_.data() + bundle.first_span, work_.data() + bundle.slot,
-            span_work_.data() + bundle.first_span, {force, mean_n, bundle.breakable}};
+    return {&bundle,
+            slots_.data() + bundle.slot,
+            spans_.data() + bundle.first_span,
+            work_.data() + bundle.slot,
+            span_work_.data() + bundle.first_span,
+            {force, mean_n, bundle.breakable}};
 }
 
-void TreeGroups::note_breaks(const TreeBundle& bundle, std::uint32_t lanes, std::span<Joint> joints, const float* mean_n) const {
+void TreeGroups::note_breaks(const TreeBundle& bundle, std::uint32_t lanes, std::span<Joint> joints,
+                             const float* mean_n) const {
     if (!bundle.breakable) return;
     for (std::uint32_t lane = 0; lane < bundle.lanes; ++lane) {
         if ((lanes >> lane & 1u) == 0) continue;
-        for (std::uint32_t s = 1; s <= bundle.links; ++s) note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
-        for (std::uint32_t s = 0; s < bundle.spans; ++s) note_break(joints, spans_[bundle.first_span + s].force[lane], mean_n);
+        for (std::uint32_t s = 1; s <= bundle.links; ++s)
+            note_break(joints, slots_[bundle.slot + s].force[lane], mean_n);
+        for (std::uint32_t s = 0; s < bundle.spans; ++s)
+            note_break(joints, spans_[bundle.first_span + s].force[lane], mean_n);
     }
 }
 void TreeGroups::note_breaks(std::span<Joint> joints, const float* mean_n) const {
@@ -131,7 +140,8 @@ void TreeGroups::offer(AloneTick& tick) const {
     tick.tree_span_count = static_cast<std::uint32_t>(spans_.size());
 }
 
-std::uint32_t TreeGroups::leave_alone(std::span<Joint> joints, const float* mean_n, std::vector<std::uint32_t>& bodies) {
+std::uint32_t TreeGroups::leave_alone(std::span<Joint> joints, const float* mean_n,
+                                      std::vector<std::uint32_t>& bodies) {
     std::uint32_t count = 0;
     for (const std::uint32_t b : awake_) {
         TreeBundle& bundle = bundles_[b];

@@ -59,7 +59,8 @@ ORRERY_FN void load_body(TreeWork& w, std::size_t lane, Vec3T<F> impulse, Vec3T<
 
 // How fast two points at arms of two bodies come apart (rig-inl.h: curving).
 template <class F>
-ORRERY_FN Vec3T<F> come_apart(const VelocityT<F>& a, Vec3T<F> arm_a, F curve_a, const VelocityT<F>& b, Vec3T<F> arm_b, F curve_b) {
+ORRERY_FN Vec3T<F> come_apart(const VelocityT<F>& a, Vec3T<F> arm_a, F curve_a, const VelocityT<F>& b, Vec3T<F> arm_b,
+                              F curve_b) {
     return (a.linear - b.linear) + (point_turn(a.angular, arm_a, curve_a) - point_turn(b.angular, arm_b, curve_b));
 }
 

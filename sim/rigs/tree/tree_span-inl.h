@@ -1,10 +1,11 @@
-// A span of a tree (sim/rigs/tree/tree.h): two ball sockets of the same two bodies, at arms p1, p2 on either. Rows and impulses of it
+// A span of a tree (sim/rigs/tree/tree.h): two ball sockets of the same two bodies, at arms p1, p2 on either. Rows and
+// impulses of it
 //
 //   s   the middle:      (v1 + v2) / 2 of the points' velocities, an impulse of which each joint takes one half
 //   q_k two differences: t_k . (v1 - v2), an impulse of which the first takes as much as the second gives
 //
-// with the t_k across the line through both points, so that x1 = s / 2 + t_k q_k, x2 = s / 2 - t_k q_k. On a body with p = (p1 + p2) / 2
-// and e_k = (p1 - p2) x t_k
+// with the t_k across the line through both points, so that x1 = s / 2 + t_k q_k, x2 = s / 2 - t_k q_k. On a body with
+// p = (p1 + p2) / 2 and e_k = (p1 - p2) x t_k
 //
 //   J v = [v + w x p, e_k . w]        J^T (s, q) = (s, p x s + e_k q_k)
 //
@@ -32,7 +33,9 @@ struct SpanVec {
     F q[2];
 };
 template <class F>
-ORRERY_FN Vec3T<F> middle(Vec3T<F> a, Vec3T<F> b) { return (a + b) * F(0.5f); }
+ORRERY_FN Vec3T<F> middle(Vec3T<F> a, Vec3T<F> b) {
+    return (a + b) * F(0.5f);
+}
 
 // How it holds one of its bodies.
 template <class F>
@@ -41,15 +44,19 @@ struct SpanSide {
     ORRERY_FN SpanVec<F> speed(Vec3T<F> linear, Vec3T<F> angular) const {
         return {linear + cross(angular, arm), {dot(turn[0], angular), dot(turn[1], angular)}};
     }
-    ORRERY_FN Vec3T<F> torque(const SpanVec<F>& x) const { return (cross(arm, x.s) + turn[0] * x.q[0]) + turn[1] * x.q[1]; }
+    ORRERY_FN Vec3T<F> torque(const SpanVec<F>& x) const {
+        return (cross(arm, x.s) + turn[0] * x.q[0]) + turn[1] * x.q[1];
+    }
 };
 template <class F>
 ORRERY_FN SpanSide<F> span_side(const TreeWork& w, const TreeSpanWork& span, std::size_t lane) {
-    return {middle(get<F>(w.in_arm, lane), get<F>(span.in_arm, lane)), {get<F>(span.turn[0], lane), get<F>(span.turn[1], lane)}};
+    return {middle(get<F>(w.in_arm, lane), get<F>(span.in_arm, lane)),
+            {get<F>(span.turn[0], lane), get<F>(span.turn[1], lane)}};
 }
 template <class F>
 ORRERY_FN SpanSide<F> span_side_above(const TreeWork& w, const TreeSpanWork& span, std::size_t lane) {
-    return {middle(get<F>(w.out_arm, lane), get<F>(span.out_arm, lane)), {get<F>(span.turn_above[0], lane), get<F>(span.turn_above[1], lane)}};
+    return {middle(get<F>(w.out_arm, lane), get<F>(span.out_arm, lane)),
+            {get<F>(span.turn_above[0], lane), get<F>(span.turn_above[1], lane)}};
 }
 
 // W J^T: what a unit of each row does to a body.
@@ -58,7 +65,9 @@ struct SpanResponse {
     PointResponse<F> point;
     Vec3T<F> linear[2], angular[2];
     ORRERY_FN static SpanResponse of(const Sym6T<F>& w, const SpanSide<F>& side) {
-        return {PointResponse<F>::of(w, side.arm), {w.b * side.turn[0], w.b * side.turn[1]}, {w.d * side.turn[0], w.d * side.turn[1]}};
+        return {PointResponse<F>::of(w, side.arm),
+                {w.b * side.turn[0], w.b * side.turn[1]},
+                {w.d * side.turn[0], w.d * side.turn[1]}};
     }
     // k + J W J^T
     ORRERY_FN void add_to(LowerT<kSpanRows, F>& k, const SpanSide<F>& side) const {
@@ -87,17 +96,22 @@ ORRERY_FN Sym6T<F> own_response(const InertiaT<F>& mass) {
     return {{m, zero, zero, m, zero, m}, {none, none, none}, mass.inverse_inertia};
 }
 
-// As turn_back, of a span: it leaves a body to turn about the line through its points, with what an arm has across it for a lever.
+// As turn_back, of a span: it leaves a body to turn about the line through its points, with what an arm has across it
+// for a lever.
 template <class F>
-ORRERY_FN Vec3T<F> off_line(Vec3T<F> arm, Vec3T<F> line) { return arm - line * dot(line, arm); }
+ORRERY_FN Vec3T<F> off_line(Vec3T<F> arm, Vec3T<F> line) {
+    return arm - line * dot(line, arm);
+}
 template <class F>
 ORRERY_FN F turn_about(Vec3T<F> force, Vec3T<F> arm, Vec3T<F> line, const Sym3T<F>& inertia) {
     return pull(force, off_line(arm, line)) * dot(line, inertia * line);
 }
 
-// Axes, what is left of both impulses, stiffness, and of the second joint what refresh_tree does with every slot's first, whose arms it wants.
+// Axes, what is left of both impulses, stiffness, and of the second joint what refresh_tree does with every slot's
+// first, whose arms it wants.
 template <class F>
-ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, MaskOf<F> moved) {
+ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane,
+                              MaskOf<F> moved) {
     const F half(0.5f);
     const TreeSlot& slot = trees.slots[s];
     const TreeSpan& joint = trees.spans[slot.span];
@@ -105,9 +119,11 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
     const PoseT<F> pose = gather_pose<F>(context.pose->position, slot.body + lane),
                    parent = gather_pose<F>(context.pose->position, trees.slots[slot.parent].body + lane);
-    const Vec3T<F> in = rotate(pose.orientation, get<F>(joint.in, lane)), out = rotate(parent.orientation, get<F>(joint.out, lane));
+    const Vec3T<F> in = rotate(pose.orientation, get<F>(joint.in, lane)),
+                   out = rotate(parent.orientation, get<F>(joint.out, lane));
     const Vec3T<F> apart = get<F>(w.in_arm, lane) - in, apart_above = get<F>(w.out_arm, lane) - out;
-    const Vec3T<F> line = normalize_or(apart + apart_above, Vec3T<F>{F(1.0f), F(0.0f), F(0.0f)}, F(0.0f)), side = perpendicular(line);
+    const Vec3T<F> line = normalize_or(apart + apart_above, Vec3T<F>{F(1.0f), F(0.0f), F(0.0f)}, F(0.0f)),
+                   side = perpendicular(line);
     const Vec3T<F> across[2] = {side, cross(line, side)};
     put(span.in_arm, lane, in);
     put(span.out_arm, lane, out);
@@ -122,7 +138,8 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     const Vec3T<F> first_left = select<F>(moved, mean + q, first), second_left = select<F>(moved, mean - q, second);
     put(w.impulse, lane, first_left);
     put(span.impulse, lane, second_left);
-    const Vec3T<F> both = first_left + second_left, middle_in = middle(get<F>(w.in_arm, lane), in), middle_out = middle(get<F>(w.out_arm, lane), out);
+    const Vec3T<F> both = first_left + second_left, middle_in = middle(get<F>(w.in_arm, lane), in),
+                   middle_out = middle(get<F>(w.out_arm, lane), out);
     const F stiffness = turn_about(both, middle_in, line, get<F>(w.inertia.inverse_inertia, lane)),
             stiffness_above = turn_about(-both, middle_out, line, get<F>(above.inertia.inverse_inertia, lane));
     put(w.stiffness, lane, get<F>(w.stiffness, lane) + stiffness);
@@ -130,8 +147,8 @@ ORRERY_ONCE void refresh_span(const StepContext& context, const RigTreeView& tre
     put(span.error, lane, ((pose.position - parent.position) - out) + in);
 }
 
-// Each joint gives way by itself, as much as its own block D_i says: (D1 + D2) / 4 of the middle, t_j . (D1 + D2) t_k of the differences, and
-// (D1 - D2) t_k / 2 of one for the other.
+// Each joint gives way by itself, as much as its own block D_i says: (D1 + D2) / 4 of the middle, t_j . (D1 + D2) t_k
+// of the differences, and (D1 - D2) t_k / 2 of one for the other.
 template <class F>
 ORRERY_ONCE void put_span_block(const RigTreeView& trees, std::uint32_t s, std::size_t lane) {
     const TreeSlot& slot = trees.slots[s];
@@ -149,7 +166,8 @@ ORRERY_ONCE void put_span_block(const RigTreeView& trees, std::uint32_t s, std::
         put(span.block[row], lane, cross_terms.x);
         put(span.block[row + 1], lane, cross_terms.y);
         put(span.block[row + 2], lane, cross_terms.z);
-        for (std::size_t j = 0; j <= k; ++j) put(span.block[row + 3 + j], lane, dot(get<F>(span.across[j], lane), given));
+        for (std::size_t j = 0; j <= k; ++j)
+            put(span.block[row + 3 + j], lane, dot(get<F>(span.across[j], lane), given));
     }
 }
 
@@ -194,21 +212,26 @@ ORRERY_ONCE void eliminate_span(const RigTreeView& trees, std::uint32_t s, std::
         put(span.angular[i], lane, here.angular[i]);
     }
     using Column = SpanColumn<F>;
-    const Mat3T<F> &p = here.point.linear, &r = here.point.angular;
+    const Mat3T<F>&p = here.point.linear, &r = here.point.angular;
     const Vec3T<F>*pl = here.linear, *pa = here.angular;
-    const Column x = Column::of(k, p.x, pl[0].x, pl[1].x), y = Column::of(k, p.y, pl[0].y, pl[1].y), z = Column::of(k, p.z, pl[0].z, pl[1].z);
-    const Column u = Column::of(k, r.x, pa[0].x, pa[1].x), v = Column::of(k, r.y, pa[0].y, pa[1].y), t = Column::of(k, r.z, pa[0].z, pa[1].z);
-    response.a = response.a - Sym3T<F>{x.times(k, x), x.times(k, y), x.times(k, z), y.times(k, y), y.times(k, z), z.times(k, z)};
+    const Column x = Column::of(k, p.x, pl[0].x, pl[1].x), y = Column::of(k, p.y, pl[0].y, pl[1].y),
+                 z = Column::of(k, p.z, pl[0].z, pl[1].z);
+    const Column u = Column::of(k, r.x, pa[0].x, pa[1].x), v = Column::of(k, r.y, pa[0].y, pa[1].y),
+                 t = Column::of(k, r.z, pa[0].z, pa[1].z);
+    response.a =
+        response.a - Sym3T<F>{x.times(k, x), x.times(k, y), x.times(k, z), y.times(k, y), y.times(k, z), z.times(k, z)};
     response.b = response.b - Mat3T<F>{{x.times(k, u), x.times(k, v), x.times(k, t)},
                                        {y.times(k, u), y.times(k, v), y.times(k, t)},
                                        {z.times(k, u), z.times(k, v), z.times(k, t)}};
-    response.d = response.d - Sym3T<F>{u.times(k, u), u.times(k, v), u.times(k, t), v.times(k, v), v.times(k, t), t.times(k, t)};
+    response.d =
+        response.d - Sym3T<F>{u.times(k, u), u.times(k, v), u.times(k, t), v.times(k, v), v.times(k, t), t.times(k, t)};
     put_response<F>(above, lane, response);
 }
 
 // What a span's rows are asked for, of what both joints are, less what their softness gives.
 template <class F>
-ORRERY_ONCE void span_rows(const RigTreeView& trees, std::uint32_t s, std::size_t lane, Vec3T<F> first, Vec3T<F> second, F keep, F* r) {
+ORRERY_ONCE void span_rows(const RigTreeView& trees, std::uint32_t s, std::size_t lane, Vec3T<F> first, Vec3T<F> second,
+                           F keep, F* r) {
     const F zero(0.0f), half(0.5f);
     const TreeSpanWork& span = trees.span_work[trees.slots[s].span];
     const TreeWork& w = trees.work[s];
@@ -220,7 +243,8 @@ ORRERY_ONCE void span_rows(const RigTreeView& trees, std::uint32_t s, std::size_
     const F give = get<F>(w.softness, lane) * keep;
     for (std::size_t i = 0; i < kSpanRows; ++i) {
         F soft = zero;
-        for (std::size_t j = 0; j < kSpanRows; ++j) soft = soft + get<F>(span.block[i < j ? lower_index(j, i) : lower_index(i, j)], lane) * had[j];
+        for (std::size_t j = 0; j < kSpanRows; ++j)
+            soft = soft + get<F>(span.block[i < j ? lower_index(j, i) : lower_index(i, j)], lane) * had[j];
         r[i] = r[i] - soft * give;
     }
 }
@@ -229,7 +253,8 @@ enum class TreeSolve { velocities, relax, poses };
 
 // Up: the right-hand side, and what the parent is left to do.
 template <class F>
-ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane, TreeSolve solve) {
+ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& trees, std::uint32_t s, std::size_t lane,
+                             TreeSolve solve) {
     const F zero(0.0f), one(1.0f), h(context.step.h_s), inverse_h(context.step.inverse_h);
     const bool relax = solve == TreeSolve::relax;
     const TreeSlot& slot = trees.slots[s];
@@ -246,9 +271,11 @@ ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& tree
         const VelocityT<F> v = gather_velocity<F>(context.velocity->linear, slot.body + lane),
                            parent = gather_velocity<F>(context.velocity->linear, trees.slots[slot.parent].body + lane);
         const F curve = relax ? zero : curving(v.angular, h), curve_above = relax ? zero : curving(parent.angular, h);
-        const Vec3T<F> first = -(come_apart(v, get<F>(w.in_arm, lane), curve, parent, get<F>(w.out_arm, lane), curve_above) +
-                                 get<F>(relax ? w.held_bias : w.bias, lane) * keep),
-                       second = -(come_apart(v, get<F>(span.in_arm, lane), curve, parent, get<F>(span.out_arm, lane), curve_above) +
+        const Vec3T<F> first = -(
+                           come_apart(v, get<F>(w.in_arm, lane), curve, parent, get<F>(w.out_arm, lane), curve_above) +
+                           get<F>(relax ? w.held_bias : w.bias, lane) * keep),
+                       second = -(come_apart(v, get<F>(span.in_arm, lane), curve, parent, get<F>(span.out_arm, lane),
+                                             curve_above) +
                                   get<F>(relax ? span.held_bias : span.bias, lane) * keep);
         span_rows<F>(trees, s, lane, first, second, keep, r);
     }
@@ -262,8 +289,12 @@ ORRERY_ONCE void reduce_span(const StepContext& context, const RigTreeView& tree
     put(span.reduced[1], lane, r[4]);
     solve_ldlt(get<F>(span.inverse, lane), r);
     const Vec3T<F> y{r[0], r[1], r[2]};
-    put(above.u_linear, lane, ((up - get<F>(w.linear, lane) * y) - get<F>(span.linear[0], lane) * r[3]) - get<F>(span.linear[1], lane) * r[4]);
-    put(above.u_angular, lane, ((turn - get<F>(w.angular, lane) * y) - get<F>(span.angular[0], lane) * r[3]) - get<F>(span.angular[1], lane) * r[4]);
+    put(above.u_linear, lane,
+        ((up - get<F>(w.linear, lane) * y) - get<F>(span.linear[0], lane) * r[3]) -
+            get<F>(span.linear[1], lane) * r[4]);
+    put(above.u_angular, lane,
+        ((turn - get<F>(w.angular, lane) * y) - get<F>(span.angular[0], lane) * r[3]) -
+            get<F>(span.angular[1], lane) * r[4]);
 }
 
 // Down: the impulses.
@@ -273,13 +304,15 @@ ORRERY_ONCE void substitute_span(const RigTreeView& trees, std::uint32_t s, std:
     TreeSpanWork& span = trees.span_work[slot.span];
     TreeWork &w = trees.work[s], &above = trees.work[slot.parent];
     const Vec3T<F> push = get<F>(above.f_linear, lane), turn = get<F>(above.f_angular, lane);
-    const Vec3T<F> r = get<F>(w.reduced, lane) + (transpose_times(get<F>(w.linear, lane), push) + transpose_times(get<F>(w.angular, lane), turn));
+    const Vec3T<F> r = get<F>(w.reduced, lane) +
+                       (transpose_times(get<F>(w.linear, lane), push) + transpose_times(get<F>(w.angular, lane), turn));
     F x[kSpanRows] = {r.x, r.y, r.z, get<F>(span.reduced[0], lane), get<F>(span.reduced[1], lane)};
     for (std::size_t k = 0; k < 2; ++k)
         x[3 + k] = x[3 + k] + (dot(get<F>(span.linear[k], lane), push) + dot(get<F>(span.angular[k], lane), turn));
     solve_ldlt(get<F>(span.inverse, lane), x);
     const SpanVec<F> change{{x[0], x[1], x[2]}, {x[3], x[4]}};
-    const Vec3T<F> mean = change.s * F(0.5f), q = get<F>(span.across[0], lane) * change.q[0] + get<F>(span.across[1], lane) * change.q[1];
+    const Vec3T<F> mean = change.s * F(0.5f),
+                   q = get<F>(span.across[0], lane) * change.q[0] + get<F>(span.across[1], lane) * change.q[1];
     add_where<F>(w.impulse, lane, solved, mean + q);
     add_where<F>(span.impulse, lane, solved, mean - q);
     load_body(above, lane, -change.s, -span_side_above<F>(w, span, lane).torque(change));

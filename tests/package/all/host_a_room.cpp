@@ -1,4 +1,5 @@
-// host_a_room SCENE: a host of its own around the installed server library: it owns clock and wire, and directs the room.
+// host_a_room SCENE: a host of its own around the installed server library: it owns clock and wire, and directs the
+// room.
 #include <orrery/protocol/scene/scene.h>
 #include <orrery/server/room/room.h>
 

@@ -188,8 +188,8 @@ TEST_CASE("whoever holds two tokens of one id cannot answer for an address that 
         OpenedPacket packet;
         Ignored reason{};
         REQUIRE(open_packet(challenge, kClientReceives, kTestProtocolId, opened_by, nullptr, scratch, packet, reason));
-        const std::size_t size = seal_packet(PacketType::response, 1, packet.body, kTestProtocolId,
-                                             token_two.client_to_server, response);
+        const std::size_t size =
+            seal_packet(PacketType::response, 1, packet.body, kTestProtocolId, token_two.client_to_server, response);
         server.server->receive(stranger, Bytes(response).first(size), net.now);
     };
     const std::size_t challenge_bytes = bytes_to_stranger;

@@ -1,6 +1,6 @@
-// As much of CUDA's runtime as sim/rigs/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and blocks
-// one after the other, forwards or backwards, the device's memory of the heap. A block whose threads wait for each other has one. Every
-// call can be made to fail, as it does once a device is lost.
+// As much of CUDA's runtime as sim/rigs/cuda/module.cu asks for, on the calling thread of a CPU: threads of a block and
+// blocks one after the other, forwards or backwards, the device's memory of the heap. A block whose threads wait for
+// each other has one. Every call can be made to fail, as it does once a device is lost.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define ORRERY_IN_BLOCK_ORDER(k, count) (cuda_emulation::device.backwards ? (count) - 1 - (k) : (k))
+#define ORRERY_IN_BLOCK_ORDER(k, count) (cuda_emulation::device.backwards ? (count)-1 - (k) : (k))
 
 struct dim3 {
     unsigned x, y = 1, z = 1;
@@ -43,15 +43,16 @@ using cudaEvent_t = std::size_t*;  // when: calls since the program began
 
 namespace cuda_emulation {
 
-constexpr std::size_t kMostOnChipBytes = 256 * 1024, kFewOnChipBytes = 64;  // that a block without its work on chip may have there, too
+constexpr std::size_t kMostOnChipBytes = 256 * 1024,
+                      kFewOnChipBytes = 64;  // that a block without its work on chip may have there, too
 
 struct Device {
-    unsigned calls_left = ~0u;                             // after which the device is lost; ~0: never
+    unsigned calls_left = ~0u;  // after which the device is lost; ~0: never
     int processors = 4;
     int on_chip_bytes = 64 * 1024;  // at most kMostOnChipBytes
     std::size_t memory_bytes = std::size_t(1) << 30, used_bytes = 0;
-    bool backwards = false;                                // the last thread of a launch first
-    unsigned launches = 0, on_chip_launches = 0;           // of kernels, counted
+    bool backwards = false;                       // the last thread of a launch first
+    unsigned launches = 0, on_chip_launches = 0;  // of kernels, counted
     unsigned uploads = 0, recordings = 0, graph_launches = 0;
     std::size_t uploaded_bytes = 0;
 };
@@ -83,7 +84,9 @@ inline unsigned atomicOr(unsigned* at, unsigned bits) {
     return had;
 }
 
-inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error"; }
+inline const char* cudaGetErrorString(cudaError_t error) {
+    return error == cudaErrorDevicesUnavailable ? "the device is lost" : "an error";
+}
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 #define CUDA_EMULATION_CALL \
@@ -106,7 +109,8 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int) {
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     CUDA_EMULATION_CALL;
-    *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_emulation::device.processors : cuda_emulation::device.on_chip_bytes;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_emulation::device.processors
+                                                         : cuda_emulation::device.on_chip_bytes;
     return cudaSuccess;
 }
 template <class Kernel>
@@ -139,7 +143,9 @@ inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 inline cudaError_t cudaMalloc(void** out, std::size_t bytes) {
     CUDA_EMULATION_CALL;
-    auto* const block = static_cast<unsigned char*>(std::aligned_alloc(cuda_emulation::kHead, (bytes + 2 * cuda_emulation::kHead - 1) / cuda_emulation::kHead * cuda_emulation::kHead));
+    auto* const block = static_cast<unsigned char*>(
+        std::aligned_alloc(cuda_emulation::kHead,
+                           (bytes + 2 * cuda_emulation::kHead - 1) / cuda_emulation::kHead * cuda_emulation::kHead));
     std::memcpy(block, &bytes, sizeof(bytes));
     std::memset(block + cuda_emulation::kHead, 0xff, bytes);  // NaNs: whoever reads what nobody wrote is seen
     cuda_emulation::device.used_bytes += bytes;
@@ -183,7 +189,8 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
         // A device that is lost in a copy leaves half of it.
         const bool lost = cuda_emulation::lost();
         std::memcpy(to, from, lost ? bytes / 2 : bytes);
-        if (kind == cudaMemcpyHostToDevice) ++cuda_emulation::device.uploads, cuda_emulation::device.uploaded_bytes += bytes;
+        if (kind == cudaMemcpyHostToDevice)
+            ++cuda_emulation::device.uploads, cuda_emulation::device.uploaded_bytes += bytes;
         return lost ? cudaErrorDevicesUnavailable : cudaSuccess;
     });
 }
@@ -195,11 +202,13 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaS
     });
 }
 template <class Argument>
-cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes, cudaStream_t) {
+cudaError_t cudaLaunchKernel(void (*kernel)(Argument), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t) {
     const Argument argument = *static_cast<Argument*>(arguments[0]);
     return cuda_emulation::enqueue([=] {
         CUDA_EMULATION_CALL;
-        if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes)) return cudaErrorMemoryAllocation;
+        if (shared_bytes > static_cast<std::size_t>(cuda_emulation::device.on_chip_bytes))
+            return cudaErrorMemoryAllocation;
         ++cuda_emulation::device.launches;
         if (shared_bytes > cuda_emulation::kFewOnChipBytes) ++cuda_emulation::device.on_chip_launches;
         blockDim = block;

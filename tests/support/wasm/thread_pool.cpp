@@ -1,5 +1,5 @@
-// The pool where there is one thread: it says how many workers it was asked for, so that work is split for as many, and runs
-// their tasks from last to first, so that nothing may rely on their order.
+// The pool where there is one thread: it says how many workers it was asked for, so that work is split for as many, and
+// runs their tasks from last to first, so that nothing may rely on their order.
 #include "server/room/thread_pool.h"
 
 #include <algorithm>
