@@ -1,5 +1,6 @@
 // The solver's kernels over plain float, and the constants of a step, made here so that all targets read the same.
 #include "sim/lanes/ref_pass.h"
+
 #include "sim/solver/kernels-inl.h"
 #include "sim/solver/solver.h"
 

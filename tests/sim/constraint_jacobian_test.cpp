@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sim/lanes/ref_pass.h"
+
 #include "sim/solver/kernels-inl.h"
 #include "tests/support/double_math.h"
 

@@ -1,5 +1,6 @@
 // The kernels of rigs over plain float.
 #include "sim/lanes/ref_pass.h"
+
 #include "sim/rigs/cpu/kernels-inl.h"
 
 ORRERY_LANES_BEGIN

@@ -1,5 +1,6 @@
-#include "sim/lanes/double-inl.h"
 #include "sim/lanes/ref_pass.h"
+
+#include "sim/lanes/double-inl.h"
 
 #include "sim/rigs/graph/stars.h"
 
