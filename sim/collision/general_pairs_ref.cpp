@@ -126,6 +126,8 @@ class PairWork {
         Convex ca, cb;
         Touch touch;
         Meets meets;
+        ConvexContacts contacts;
+        contacts.count = 0;
         if (flat) {
             place_convex(solid.shape, solid.pose, ca);
             const Course &of_solid = turned ? view_.course_b : view_.course_a, &of_plane = turned ? view_.course_a : view_.course_b;
@@ -134,6 +136,10 @@ class PairWork {
         } else {
             place_convex(a.shape, a.pose, ca);
             place_convex(b.shape, b.pose, cb);
+            // Most that touch when the tick begins are known by that.
+            if (!over_lanes && collide_convex(polytopes_, ca, cb, view_.motion, view_.margin, contacts) && deepest_of(contacts) >= -touching)
+                return append(a, b, contacts, false, kNone);
+            contacts.count = 0;
             meets = meet(ca, view_.course_a, cb, view_.course_b, touching, view_.beside, touch);
         }
         if (meets == Meets::never) return;
@@ -145,8 +151,6 @@ class PairWork {
         }
         const Side at_a = later ? moved(a, touch.a) : a, at_b = later ? moved(b, touch.b) : b;
         const D3 motion = view_.motion * (later ? 1.0 - touch.part : 1.0);
-        ConvexContacts contacts;
-        contacts.count = 0;
         if (over_lanes) return list(at_a, at_b, motion, row);
         if (flat) {
             const Side& plane = turned ? at_a : at_b;
