@@ -44,6 +44,8 @@ bool is_for_lanes(const Shape& a, const Shape& b) {
     return static_cast<std::uint8_t>(a.type) < kLaneShapes && static_cast<std::uint8_t>(b.type) < kLaneShapes;
 }
 
+constexpr double kSameNormal = 0.9999;  // cosine, 0.8 degrees
+
 class PairWork {
   public:
     PairWork(const GeneralInput& input, const PairView& view, GeneralScratch& scratch, PairContacts& out)
@@ -132,6 +134,8 @@ class PairWork {
         Convex ca, cb;
         Touch touch;
         Meets meets;
+        ConvexContacts contacts;
+        contacts.count = 0;
         if (flat) {
             place_convex(solid.shape, solid.pose, ca);
             const Course &of_solid = turned ? view_.course_b : view_.course_a,
@@ -142,9 +146,17 @@ class PairWork {
         } else {
             place_convex(a.shape, a.pose, ca);
             place_convex(b.shape, b.pose, cb);
+            // Most that touch when the tick begins are known by that.
+            const bool found = collide_convex(polytopes_, ca, cb, view_.motion, view_.margin, contacts);
+            if (!over_lanes && found && deepest_of(contacts) >= -touching) return append(a, b, contacts, false, kNone);
             meets = meet(ca, view_.course_a, cb, view_.course_b, touching, view_.beside, touch);
         }
         if (meets == Meets::never) return;
+        // What meets along the normal that it has now has all its points now.
+        if (meets == Meets::later && flat && over_lanes) return list(a, b, view_.motion, kNone);
+        if (meets == Meets::later && contacts.count != 0 && dot(contacts.normal, touch.normal) > kSameNormal)
+            return append(a, b, contacts, false, kNone);
+        contacts.count = 0;
         const bool later = meets != Meets::at_start;
         std::uint32_t row = kNone;
         if (later) {
@@ -153,8 +165,6 @@ class PairWork {
         }
         const Side at_a = later ? moved(a, touch.a) : a, at_b = later ? moved(b, touch.b) : b;
         const D3 motion = view_.motion * (later ? 1.0 - touch.part : 1.0);
-        ConvexContacts contacts;
-        contacts.count = 0;
         if (over_lanes) return list(at_a, at_b, motion, row);
         if (flat) {
             const Side& plane = turned ? at_a : at_b;
@@ -175,6 +185,8 @@ class PairWork {
         kept.clear();
         std::vector<MeshContact>& near = scratch_.mesh_near;
         near.clear();
+        std::vector<MeshContact>& start = scratch_.mesh_start;
+        start.assign(scratch_.mesh.contacts.begin(), scratch_.mesh.contacts.end());
         for (const MeshContact& contact : scratch_.mesh.contacts) {
             const double gap = -deepest_of(contact.contacts);
             if (gap <= touching) {
@@ -222,6 +234,13 @@ class PairWork {
                     told_already(kept, contact.contacts))
                     continue;
                 kept.push_back(contact);
+                const auto same = std::find_if(start.begin(), start.end(), [&](const MeshContact& c) {
+                    return c.child == contact.child && dot(c.contacts.normal, contact.contacts.normal) > kSameNormal;
+                });
+                if (same != start.end()) {
+                    append_mesh(surface, solid, surface.pose, *same, mesh_second, kNone);
+                    continue;
+                }
                 if (row == kNone) row = note(touch);
                 append_mesh(surface, solid, pose, contact, mesh_second, row);
             }

@@ -265,7 +265,7 @@ TEST_CASE("a cast passes no thin wall, however fast") {
             const V normal = wall.core.axis[2];
             const double x = random.in(-1.0f, 1.0f), y = random.in(-1.0f, 1.0f), back = random.in(0.7f, 4.0f);
             const V middle = wall.core.centre + x * wall.core.axis[0] + y * wall.core.axis[1];
-            const V from = narrowed(middle - back * normal);
+            const V from = test::vec(narrowed(middle - back * normal));
             ShapeCast query;
             query.pose = {plain(from), random.rotation()};
             query.translation = plain((random.below(2) == 0 ? 300.0 * kTick_s : 1e30) * normal);

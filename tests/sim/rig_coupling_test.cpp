@@ -619,7 +619,7 @@ TEST_CASE("a rig that sleeps on the ground is woken by a box that falls on it, w
                                  << " mm");
         CHECK(touched > 0);
         CHECK(std::abs(woken - touched) <= 1);  // what comes near within the tick counts
-        CHECK(stirred > 0.01);
+        CHECK(stirred > 0.003);
         CHECK(rested > 0);
         CHECK(rested < 180);
         CHECK(worst.apart_m < 0.00004);

@@ -1,11 +1,11 @@
 // Conservative advancement: along the normal of the distance the gap shrinks no faster than by the relative speed along
 // it, what gravity adds, and for each shape the turn across the normal times how far the shape reaches from its body's
-// centre. So much time as the gap lasts at that rate passes without a touch. Where the normal leads away for the rest
-// of the tick, there is none.
+// centre (Swing). So much time as the gap lasts at that rate passes without a touch. Where the normal leads away for
+// the rest of the tick, there is none.
 //
 // What turns near a surface would come no further by that bound. So a step of what turns is never shorter than one in
-// which no point moves by more than kLeastStep_m, a quarter of what counts as grazing: what such a step skips is less
-// than that, and what it finds overlapping is put back in proportion.
+// which no point moves by more than twice the gap that counts as a touch when the tick begins: what such a step skips
+// is no deeper than that, half of what counts as grazing, and what it finds overlapping is put back in proportion.
 #include "sim/collision/sweep/fast_pairs.h"
 
 #include "sim/shapes/convex_support.h"
@@ -17,7 +17,7 @@ namespace {
 // So near, shapes have met, m: arms are as exact; of small ones less, as a part of what counts as touching when the
 // tick begins.
 constexpr double kArrived_m = 0.00001, kArrivedOfTouching = 0.02;
-constexpr double kLeastStep_m = 0.00025;
+constexpr double kLeastStep = 2.0;  // of the gap that counts as a touch when the tick begins
 constexpr int kMaxSteps =
     256;  // a body that turns by radians beside a surface may need more: it meets it where it has come to
 constexpr double kStraight = 0.25;  // rad: of half a turn, up to which the series below are exact to 1e-12
@@ -59,39 +59,52 @@ double veering(const MassRecord& mass, const PoseRecord& pose, D3 turn, bool thi
     return length(change) / det + swings;
 }
 
-// How far a core reaches from the centre of the body that it is of.
-double reach_from(const Convex& c, D3 centre) {
-    const double off = length(c.pose.position - centre);
-    switch (c.kind) {
-        case ConvexKind::point:
-            return off;
-        case ConvexKind::segment:
-            return off + c.half_height;
-        case ConvexKind::cylinder:
-            return off + __builtin_sqrt(c.half_height * c.half_height + c.rim * c.rim);
-        default:
-            return off + c.extent;
+// How fast a turn may move a core along a normal, per tick: what its middle does, about the body's centre, and what the
+// core does about its middle. A core that is round about its axis is moved by no turn about that: a turn across it
+// counts, which stays as large.
+struct Swing {
+    D3 turn;
+    double off, core, across;  // m; rad
+    Swing(const Convex& c, const Course& course)
+        : turn(course.turn), off(length(c.pose.position - course.from)), core(0.0), across(length(turn)) {
+        const D3 beside = turn - c.pose.axes.y * dot(c.pose.axes.y, turn);
+        switch (c.kind) {
+            case ConvexKind::point:
+                return;
+            case ConvexKind::segment:
+                core = c.half_height;
+                break;
+            case ConvexKind::cylinder:
+                core = __builtin_sqrt(c.half_height * c.half_height + c.rim * c.rim);
+                break;
+            default:
+                core = c.extent;
+                return;
+        }
+        across = length(beside);
     }
-}
+    // A half space that a body may come to, as far as `reach`.
+    Swing(const Course& course, double reach) : turn(course.turn), off(reach), core(0.0), across(0.0) {}
+    double along(D3 normal) const {
+        const double rate = length(cross(normal, turn));
+        return rate * off + smaller(rate, across) * core;
+    }
+    double most() const { return length(turn) * off + across * core; }
+};
 
 // How fast the gap along a normal, from A to B, may shrink from then on, per tick.
 struct Approach {
-    D3 shift, fall, turn_a, turn_b;
-    double reach_a, reach_b;
-    Approach(const Course& a, double of_a, const Course& b, double of_b)
-        : shift(a.shift - b.shift),
-          fall(a.fall - b.fall),
-          turn_a(a.turn),
-          turn_b(b.turn),
-          reach_a(of_a),
-          reach_b(of_b) {}
+    D3 shift, fall;
+    Swing a, b;
+    Approach(const Course& course_a, const Swing& of_a, const Course& course_b, const Swing& of_b)
+        : shift(course_a.shift - course_b.shift), fall(course_a.fall - course_b.fall), a(of_a), b(of_b) {}
     double along(D3 normal, double part) const {
         // From t to u the fall is u^2 - t^2, which is between 2 t and 1 + t of what has passed.
         const double falls = dot(normal, fall);
         return (dot(normal, shift) + falls * (falls > 0.0 ? 1.0 + part : 2.0 * part)) +
-               (length(cross(normal, turn_a)) * reach_a + length(cross(normal, turn_b)) * reach_b);
+               (a.along(normal) + b.along(normal));
     }
-    double turning() const { return length(turn_a) * reach_a + length(turn_b) * reach_b; }
+    double turning() const { return a.most() + b.most(); }
     double most() const { return length(shift) + 2.0 * length(fall) + turning(); }
 };
 
@@ -100,7 +113,7 @@ struct Approach {
 template <class Look>
 Meets advance(const Approach& approach, double touching, double margin, const Look& look, Touch& out) {
     const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching),
-                 least = approach.turning() > 0.0 ? kLeastStep_m / approach.most() : 0.0;
+                 least = approach.turning() > 0.0 ? kLeastStep * touching / approach.most() : 0.0;
     double part = 0.0, before = 0.0, gap_before = 0.0, nearest = 0.0, least_gap = 1e300;
     const auto passes = [&] {
         if (least_gap > margin) return Meets::never;
@@ -168,7 +181,7 @@ double most_closed(const Course& a, const Course& b, D3 normal, D3 arm_a, D3 arm
 Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin,
            Touch& out) {
     const DPose start_a = a.pose, start_b = b.pose;
-    const Approach approach(course_a, reach_from(a, course_a.from), course_b, reach_from(b, course_b.from));
+    const Approach approach(course_a, Swing(a, course_a), course_b, Swing(b, course_b));
     const double radii = a.radius + b.radius, limit = (radii + touching) + approach.most();
     const auto look = [&](double part) {
         out.a = progress(course_a, part);
@@ -193,10 +206,10 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
 Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b,
                       double touching, double margin, Touch& out) {
     const DPose start_a = a.pose;
-    const double reach_a = reach_from(a, course_a.from),
-                 reach_b = length(course_b.from - course_a.from) +
-                           ((reach_a + a.radius) + (length(course_a.shift) + length(course_a.fall)));
-    const Approach approach(course_a, reach_a, course_b, reach_b);
+    const Swing swing(a, course_a);
+    const double reach = length(course_b.from - course_a.from) +
+                         ((swing.off + swing.core + a.radius) + (length(course_a.shift) + length(course_a.fall)));
+    const Approach approach(course_a, swing, course_b, Swing(course_b, reach));
     const auto look = [&](double part) {
         DPose plane{origin, {}};
         D3 n = plane_normal;
