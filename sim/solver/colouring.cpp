@@ -70,9 +70,7 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     for (std::uint32_t i = 0; i < contacts.size(); ++i) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
-        ORRERY_ASSERT(c.a < c.b && c.b < colouring.bodies);
-        ORRERY_DEBUG_ASSERT(i == 0 || contacts[i - 1].a < c.a ||
-                            (contacts[i - 1].a == c.a && contacts[i - 1].b <= c.b));
+        ORRERY_ASSERT(c.a != c.b && c.a < colouring.bodies && c.b < colouring.bodies);
         touched[c.a] = touched[c.b] = 1;
         colouring.any_thin |= c.thin;
         if (c.points == 0) continue;

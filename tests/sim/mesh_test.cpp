@@ -258,7 +258,7 @@ TEST_CASE("malformed meshes, height fields and compounds are errors that name th
     CHECK(says(fault_of(bad), "shapes[0].indices", "multiple of 3"));
     bad = mesh;
     bad.indices[4] = 99;
-    CHECK(says(fault_of(bad), "shapes[0].indices", "at 4 the number 99"));
+    CHECK(says(fault_of(bad), "shapes[0].indices", "at index 4 the number 99"));
     bad.indices = {0, 0, 1, 2, 1, 2};
     CHECK(says(fault_of(bad), "shapes[0].indices", "no triangle with an area"));
     bad = mesh;

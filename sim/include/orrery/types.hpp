@@ -15,7 +15,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
-inline constexpr std::uint32_t kEngineVersion = 31;
+inline constexpr std::uint32_t kEngineVersion = 32;
 
 struct Vec3 {
     float x = 0.0f, y = 0.0f, z = 0.0f;
