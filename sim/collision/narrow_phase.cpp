@@ -116,7 +116,7 @@ void NarrowPhase::collide_chunk(const Input& input, std::uint32_t begin, std::ui
             for (std::uint32_t bits = left; bits != 0; bits &= bits - 1) {
                 const auto k = static_cast<std::uint32_t>(std::countr_zero(bits));
                 const float gap =
-                    touching_gap(shapes[in.first_shape[k]].inner_radius, shapes[in.second_shape[k]].inner_radius);
+                    ref::touching_gap(shapes[in.first_shape[k]].inner_radius, shapes[in.second_shape[k]].inner_radius);
                 if (touches(out, k, gap)) {
                     left &= ~(1u << k);
                 } else if (((may_meet >> k) & 1u) != 0) {

@@ -24,16 +24,11 @@ namespace orrery::sim {
 // Shapes that are nearer than this when the tick begins touch, m; of small ones less, as a part of the smaller inner
 // radius. Half of what counts as grazing (1 mm): a pair that passes at more is never as near.
 inline constexpr float kTouches_m = 0.0005f, kTouchesOfRadius = 0.05f;
-inline float touching_gap(float inner_radius_a, float inner_radius_b) {
-    // Planes and meshes have no inside, and the other shape says how small the pair is.
-    const float least = inner_radius_a <= 0.0f || (inner_radius_b > 0.0f && inner_radius_b < inner_radius_a)
-                            ? inner_radius_b
-                            : inner_radius_a;
-    const float of_radius = least * kTouchesOfRadius;
-    return of_radius < kTouches_m ? of_radius : kTouches_m;
-}
 
 namespace ref {
+
+// How near two shapes touch, m, by the radii of the spheres inside them.
+float touching_gap(float inner_radius_a, float inner_radius_b);
 
 // Where a body comes within the tick unless something meets it. All vectors are in one frame of the caller's choice.
 struct Course {

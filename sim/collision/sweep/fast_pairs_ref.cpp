@@ -145,6 +145,15 @@ Meets advance(const Approach& approach, double touching, double margin, const Lo
 
 }  // namespace
 
+float touching_gap(float inner_radius_a, float inner_radius_b) {
+    // Planes and meshes have no inside, and the other shape says how small the pair is.
+    const float least = inner_radius_a <= 0.0f || (inner_radius_b > 0.0f && inner_radius_b < inner_radius_a)
+                            ? inner_radius_b
+                            : inner_radius_a;
+    const float of_radius = least * kTouchesOfRadius;
+    return of_radius < kTouches_m ? of_radius : kTouches_m;
+}
+
 Course course_of(const GeneralInput& input, std::uint32_t body, D3 from, const DAxes& frame) {
     const Bodies& bodies = input.bodies;
     Course course;
