@@ -45,8 +45,9 @@ bool JointFields::place_is_clear() {
     if (!at) return false;
     const bool here = given<Vec3>(at) != nullptr;
     if (here ? anchors == 0 : anchors == 2 || (anchors == 0 && at->centre_of_b)) return true;
-    reader_.fail(where_, std::string(here ? "gives its place twice" : "does not say where it is") +
-                             "; give either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
+    reader_.fail(where_,
+                 std::string(here ? "has two places" : "has no place") +
+                     "; give the place once: either `at` (in the scene's frame), or `anchor_a` and `anchor_b` (local)");
     return false;
 }
 
@@ -127,8 +128,8 @@ bool JointFields::directions_in_scene() {
     if (scene_any ? scene_all && !local_any : local_all) return scene_any;
     const bool none = !scene_any && !local_any;
     reader_.fail(where_, std::string(none                     ? "has no axis; "
-                                     : scene_any && local_any ? "gives its axes twice; "
-                                                              : "lacks an axis; ") +
+                                     : scene_any && local_any ? "has its axes twice; "
+                                                              : "does not have all axes; ") +
                              ways());
     return scene_any;
 }
@@ -227,7 +228,7 @@ void JointFields::ordered(const char* low_name, float, const char* high_name, fl
     if (flag_ && low->field->optional && high->field->optional) {
         *flag_ = low->given && high->given;
         if (low->given != high->given)
-            reader_.fail(where_, "has one end of its limit; give both " + quoted(low->field->name) + " and " +
+            reader_.fail(where_, "has only one end of its limit; give both " + quoted(low->field->name) + " and " +
                                      quoted(high->field->name) + ", or neither");
         if (!*flag_) return;
     }
@@ -236,7 +237,7 @@ void JointFields::ordered(const char* low_name, float, const char* high_name, fl
         reader_.fail(where_ / low->field->name, "is " + spell_number(low->written) + ", above " +
                                                     quoted(high->field->name) + ", which is " +
                                                     spell_number(high->written) + (at_start ? " at the start" : "") +
-                                                    "; lower it, or raise the other");
+                                                    "; lower it, or raise the other one");
     }
 }
 

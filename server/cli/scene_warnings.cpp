@@ -193,7 +193,7 @@ class Warnings {
                                 });
             if (!steers) {
                 add(WarningKind::idle_slot, element("slots", i),
-                    "steers nothing: it has no template with actuators, and no actuator of the scene names it; add "
+                    "controls nothing: no actuator names it, and it has no template with actuators; add "
                     "\"actuators\" to its template, or "
                     "an actuator with this \"slot\"");
             }
@@ -494,7 +494,7 @@ class Warnings {
                 continue;
             if (!count(WarningKind::overlap)) continue;
             tell(WarningKind::overlap, is.path + (is.generated ? "" : ".position"),
-                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep in " + in.name +
+                 is.name + " starts about " + number(norm(*out) * 1000.0) + " mm deep inside " + in.name +
                      (in.name == in.path || in.name.ends_with(in.path) ? "" : " (" + in.path + ")") + "; move it by " +
                      spell(*out) + " m, or set \"category\" and \"mask\" so that the two do not collide");
         }

@@ -354,17 +354,19 @@ TEST_CASE("an error of a constraint names its field and the ways to give it") {
     };
     const std::string at = R"("at": [0, 0, 0], )";
     says(error_in<sim::Hinge>("hinge", at + R"("anchor_a": [0, 0, 0], "axis": [0, 1, 0])"),
-         "joints[0].hinge: gives its place twice; give either `at` (in the scene's frame), or `anchor_a` and "
-         "`anchor_b` (local)");
+         "joints[0].hinge: has two places; give the place once: either `at` (in the scene's frame), or "
+         "`anchor_a` and `anchor_b` (local)");
     says(error_in<sim::Weld>("weld", R"("anchor_a": [0, 0, 0])"),
-         "joints[0].weld: does not say where it is; give either `at`");
+         "joints[0].weld: has no place; give the place once: either `at`");
     says(error_in<sim::Hinge>("hinge", at + R"("axis": [0, 1, 0], "axis_a": [0, 1, 0])"),
-         "joints[0].hinge: gives its axes twice; give either `axis` (in the scene's frame), or `axis_a`, `axis_b`, "
+         "joints[0].hinge: has its axes twice; give the axes once: either `axis` (in the scene's frame), or `axis_a`, "
+         "`axis_b`, "
          "`normal_a` and `normal_b` (local)");
     says(error_in<sim::Hinge>("hinge", at + R"("axis_a": [0, 1, 0])"),
-         "joints[0].hinge: lacks an axis; give either `axis`");
+         "joints[0].hinge: does not have all axes; give the axes once: either `axis`");
     says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0])"),
-         "joints[0].wheel: lacks an axis; give either `up` and `axle` (in the scene's frame), or `suspension_a`, "
+         "joints[0].wheel: does not have all axes; give the axes once: either `up` and `axle` (in the scene's frame), "
+         "or `suspension_a`, "
          "`axle_a` and `axle_b` (local)");
     says(error_in<sim::Wheel>("wheel", R"("up": [0, 1, 0], "axle": [0, 1, 1])"),
          "joints[0].wheel.axle: is not perpendicular to `up`");
