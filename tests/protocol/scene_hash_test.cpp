@@ -137,8 +137,8 @@ TEST_CASE(
                 CHECK_MESSAGE(is == hash("{}"), json);
                 continue;
             }
-            const auto [first, added] = seen.emplace(is, json);
-            CHECK_MESSAGE(added, json << " has the hash of " << first->second);
+            const auto entry = seen.emplace(is, json);
+            CHECK_MESSAGE(entry.second, json << " has the hash of " << entry.first->second);
         }
     });
     CHECK(seen.size() > 2000);
