@@ -134,6 +134,7 @@ class HashWalk {
         write(&bytes, sizeof bytes);
     }
     void write(const void* bytes, std::size_t size) {
+        if (size == 0) return;  // an empty vector has no bytes to point at
         if (size > kBlockBytes - filled_) flush();
         if (size > kBlockBytes) {
             XXH3_64bits_update(state_, bytes, size);
