@@ -138,7 +138,6 @@ bool NarrowPhase::collide(const Bodies& bodies, std::span<const Shape> shapes, c
                           const BroadKernels& tree_kernels, const PolytopeKernels& polytope_kernels, Executor& executor,
                           TickArena& arena, bool more, const Forecast& forecast, ManifoldStore& manifolds) {
     manifolds.order.clear();
-    ORRERY_DEBUG_ASSERT(std::is_sorted(pairs.begin(), pairs.end()));
     if (pairs.empty()) {
         if (!more) general_.forget();
         return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "sim/base/assert.h"
 #include "sim/base/growth.h"
 #include "sim/base/parallel.h"
 #include "sim/base/stage_scope.h"
@@ -50,6 +51,7 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
         if (!core.collision.find_pairs(bodies, core.excluded, core.target, executor, core.arena, core.pairs))
             return false;
     }
+    ORRERY_DEBUG_ASSERT(std::is_sorted(core.pairs.begin(), core.pairs.end()));  // manifolds come in their order
     const StageScope stage(observer, Stage::narrow_phase);
     if (!core.collision.collide(bodies, core.shapes, core.pairs, margin_m, core.target, executor, core.arena,
                                 core.found, false, {core.def.gravity, core.def.substeps}))
