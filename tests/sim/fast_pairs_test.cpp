@@ -23,6 +23,8 @@ constexpr double kDt = 1.0 / 60.0;
 constexpr double kGrazing_m = 0.001;  // nearer passes may count as touches, shallower hits as none
 constexpr CollisionMode kModes[] = {CollisionMode::discrete, CollisionMode::passive, CollisionMode::continuous};
 const int kFlights = sampled(120);
+// Some pairs touch in one flight of twenty only, so that a sample of the flights may hold no touch of a pair.
+const bool kAllFlights = kFlights == 120;
 
 ShapeDef sphere_of(float radius) { return {"", ShapeType::sphere, radius, 0.0f, {}}; }
 ShapeDef capsule_of(float radius, float half_height) { return {"", ShapeType::capsule, radius, half_height, {}}; }
@@ -241,6 +243,7 @@ std::vector<Solid> all_solids() {
 TEST_CASE("fast bodies of any shape, at any speed and in any mode, meet what they touch and nothing else") {
     const std::vector<Solid> solids = all_solids();
     std::uint64_t stream = 1;
+    int hits = 0;
     for (const Solid& stands : solids) {
         for (const Solid& flies : solids) {
             CAPTURE(stands.name);
@@ -251,11 +254,13 @@ TEST_CASE("fast bodies of any shape, at any speed and in any mode, meet what the
                 follow(draw_pass(stands, flies, kModes[n % 3], n % 4 == 3, random), stands, flies, tally);
             CAPTURE(tally.worst);
             CHECK(tally.misses > kFlights / 4);
-            CHECK(tally.hits > 0);
+            CHECK((tally.hits > 0 || !kAllFlights));
             CHECK(tally.phantoms == 0);
             CHECK(tally.passed == 0);
+            hits += tally.hits;
         }
     }
+    CHECK(hits > 0);
 }
 
 TEST_CASE("fast bodies meet the triangles of a mesh that they touch and no others") {
@@ -270,7 +275,7 @@ TEST_CASE("fast bodies meet the triangles of a mesh that they touch and no other
             follow(draw_pass(mesh, flies, kModes[n % 3], false, random), mesh, flies, tally);
         CAPTURE(tally.worst);
         CHECK(tally.misses > kFlights / 4);
-        CHECK(tally.hits > 0);
+        CHECK((tally.hits > 0 || !kAllFlights));
         CHECK(tally.phantoms == 0);
         CHECK(tally.passed == 0);
     }
