@@ -14,7 +14,7 @@ namespace orrery::sim {
 enum class CommandKind : std::uint8_t {
     join,   // slot: a player takes it; its prefab is spawned at the slot's pose, with `spawned` events with `tag`
     leave,  // slot: the player gives it up; the bodies that were spawned for it are removed, with `despawned` events
-    // Director commands. They are applied in order of `sequence`, and ties in the order given.
+    // Director commands.
     spawn,     // prefab at pose (world); linear (m/s) and angular (rad/s) are added to the velocities of every body;
                // a `spawned` event with `tag` answers for each body, in the prefab's order
     despawn,   // body, together with its joints; a `despawned` event with `tag` answers
@@ -65,8 +65,9 @@ struct JointOrder {
     bool break_removes = true;
 };
 
-// The order of arrival has no effect. A step sorts into leaves, joins, director commands, controls. CommandKind says
-// which fields a command reads, and their units and frames.
+// A step sorts its commands: leaves and joins by slot, then director commands by `sequence`, then controls by slot.
+// Only commands that are equal in this order keep the order in which they are given. CommandKind says which fields a
+// command reads, and their units and frames.
 struct Command {
     CommandKind kind = CommandKind::control;
     bool at_point = false;       // impulse

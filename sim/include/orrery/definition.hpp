@@ -320,8 +320,8 @@ struct RigDef {
     std::string name;
     std::vector<std::uint32_t> bodies;  // dynamic bodies, at least one; indices into WorldDef::bodies
     RigSolver solver = RigSolver::automatic;
-    // 0 to kMaxRigCompliance. Of a rig that is solved exactly, at least 0.001 counts if it is joined to the world, fixed
-    // or kinematic bodies at two points or more, and at least kRigCompliance if it has more than 1,024 joints.
+    // 0 to kMaxRigCompliance. Of a rig that is solved exactly, at least 0.001 counts if it is joined to the world, to
+    // fixed or to kinematic bodies at two points or more, and at least kRigCompliance if it has more than 1,024 joints.
     float compliance = kRigCompliance;
     std::uint32_t iterations = kRigIterations;  // for jacobi and block_jacobi; see SolverSettings::rig_iterations
 };

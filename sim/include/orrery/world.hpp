@@ -103,8 +103,8 @@ struct RigFaults {
 // Counts: bodies and joints of the present state, all others of the last step. sim/README.md has a glossary.
 struct WorldStats {
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
-    // `candidate_pairs` counts the pairs of bodies whose tight bounds overlap, `touching_pairs` the manifolds that touch,
-    // `contact_points` the points of all manifolds.
+    // `candidate_pairs` counts the pairs of bodies whose tight bounds overlap, `touching_pairs` the manifolds that
+    // touch, `contact_points` the points of all manifolds.
     std::uint32_t candidate_pairs = 0, manifolds = 0, touching_pairs = 0, contact_points = 0;
     // `overflow_constraints` are those for which no colour was left. They are solved serially.
     std::uint32_t solved_constraints = 0, colours = 0, bundles = 0, overflow_constraints = 0;
