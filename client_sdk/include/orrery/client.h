@@ -52,12 +52,14 @@ extern "C" {
 #define ORRERY_NO_BODY UINT64_MAX   /* an orrery_body_id that names no body */
 #define ORRERY_NO_SHAPE 0xffffffffu /* the shape of a body that has none */
 
+/* A client. */
 typedef struct orrery_client orrery_client;
 
 /* Names a body as long as it exists on the server: index in the low 32 bits, generation in the high 32 bits. Indices
  * are used again; the generation tells one body from the next. */
 typedef uint64_t orrery_body_id;
 
+/* The result of a function. Above 0: nothing to report; below 0: an error, or an array that is too small. */
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
@@ -83,10 +85,11 @@ typedef struct orrery_allocator {
     void* user;
 } orrery_allocator;
 
+/* Levels of log lines. */
 enum { ORRERY_LOG_DEBUG = 0, ORRERY_LOG_INFO = 1, ORRERY_LOG_WARNING = 2, ORRERY_LOG_ERROR = 3 };
 
 /* Called by the client's functions, on the calling thread. `level` is ORRERY_LOG_*; `text` is valid during the call. A
- * null `write` means no log. */
+ * null `write` means no log. Here and in other hooks `user` is passed to every call. */
 typedef struct orrery_log {
     void (*write)(void* user, int32_t level, const char* text);
     void* user;
@@ -96,7 +99,7 @@ typedef struct orrery_log {
  * the port in host order. */
 typedef struct orrery_address {
     uint8_t family;
-    uint8_t reserved;
+    uint8_t reserved; /* 0 */
     uint16_t port;
     uint8_t bytes[16];
 } orrery_address;
@@ -158,6 +161,7 @@ ORRERY_API orrery_status orrery_client_poll(orrery_client* client, uint64_t now_
  * that are not given become 0. A number is sent as a multiple of 1/32767. The scene defines what a channel does. */
 ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count);
 
+/* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
@@ -198,6 +202,7 @@ enum {
     ORRERY_END_UNACKNOWLEDGED = 14   /* this client acknowledged nothing that the server sent, for 10 s */
 };
 
+/* A thing that happened to the connection or to a body. */
 typedef struct orrery_event {
     uint32_t struct_size;
     int32_t kind;        /* ORRERY_EVENT_* */
@@ -206,7 +211,7 @@ typedef struct orrery_event {
     uint64_t late_ns;    /* SLIPPED; otherwise 0 */
     const char* text;    /* DISCONNECTED: the reason in English; otherwise "" */
     int32_t end_reason;  /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
-    int32_t reserved;
+    int32_t reserved;    /* 0 */
 } orrery_event;
 
 /* Takes the next event. ORRERY_EMPTY: no event is waiting. ORRERY_INVALID_ARGUMENT: struct_size is not set; the event
@@ -215,6 +220,7 @@ ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_
 
 /* ------------------------------------------------------------------------------------------------------- world */
 
+/* The room of this client. */
 typedef struct orrery_session {
     uint32_t struct_size;
     float tick_rate_hz;    /* ticks in a second */
@@ -256,7 +262,9 @@ typedef struct orrery_shape {
  * orrery_client_get_session(). */
 ORRERY_API orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shape, orrery_shape* out);
 
+/* Types of bodies. */
 enum { ORRERY_BODY_FIXED = 0, ORRERY_BODY_KINEMATIC = 1, ORRERY_BODY_DYNAMIC = 2 };
+/* What can be known of a body, beside its motion. */
 typedef struct orrery_body {
     uint32_t struct_size;
     int32_t type;     /* ORRERY_BODY_*; FIXED is what scenes call static */

@@ -22,9 +22,11 @@
 
 namespace orrery::sim {
 
+// The geometry of a shape (ShapeDef says which fields each type reads).
 enum class ShapeType : std::uint8_t { sphere, box, capsule, plane, cylinder, hull, mesh, height_field, compound };
 std::string_view shape_type_name(ShapeType type);  // "sphere", "height_field"
 
+// A convex shape at a fixed pose in a compound.
 struct CompoundChild {
     // Index of an earlier shape: a sphere, box, capsule, cylinder or hull.
     std::uint32_t shape = kNone;
@@ -69,6 +71,7 @@ struct ShapeDef {
 // Definition::create for this shape.
 Result<Vec3> shape_centre(const ShapeDef& def, std::span<const ShapeDef> earlier = {});
 
+// The surface and density of bodies.
 struct MaterialDef {
     std::string name;
     float friction = 0.6f;          // coefficient, 0 to 1,000; two materials combine by the geometric mean
@@ -128,6 +131,7 @@ enum class CollisionMode : std::uint8_t {
 };
 inline constexpr std::size_t kCollisionModeCount = 3;
 
+// A body at the start, or in a prefab.
 struct BodyDef {
     std::string name;
     BodyType type = BodyType::dynamic;
@@ -157,6 +161,7 @@ struct BodyDef {
     CollisionMode collision_mode = CollisionMode::discrete;  // no effect on fixed bodies
 };
 
+// A constraint between two to four bodies, or between the world and one body.
 struct JointDef {
     std::string name;
     std::uint32_t body_a = kNone;                  // index into the same list of bodies; kNone: the world
@@ -211,7 +216,7 @@ inline bool has_target(const Constraint& constraint, ActuatorKind kind) {
         constraint);
 }
 
-inline constexpr float kMaxStepHeight_m = 10.0f;
+inline constexpr float kMaxStepHeight_m = 10.0f;  // largest ActuatorDef::step_height
 
 // The link from a player's control channels to a joint or body (see ActuatorKind).
 struct ActuatorDef {
@@ -220,7 +225,7 @@ struct ActuatorDef {
     std::uint32_t joint = kNone, body = kNone;  // the one that the kind needs; index into the same lists
     // The slot whose control vector counts. Ignored in a prefab, where it is the slot that spawned the prefab.
     std::uint32_t slot = 0;
-    std::array<float, kControlChannels> weights{};
+    std::array<float, kControlChannels> weights{};         // of each channel, in the unit of the value
     float offset = 0.0f, min = -kNoLimit, max = kNoLimit;  // in the unit of the value; min <= max
     Vec3 direction{0.0f, 0.0f, 1.0f};                      // unit
     bool direction_local = true;                           // true: in the body's frame; false: in the world's
@@ -326,6 +331,7 @@ struct RigDef {
     std::uint32_t iterations = kRigIterations;  // for jacobi and block_jacobi; see SolverSettings::rig_iterations
 };
 
+// All that a world is made of. Lists refer to each other by index.
 struct WorldDef {
     std::string name;
     float tick_rate_hz = 60.0f;        // ticks in a second, 1 to 10,000 (scene files: to 1,000)
@@ -355,8 +361,8 @@ class Definition {
     Definition(const Definition&) = delete;
     Definition& operator=(const Definition&) = delete;
 
-    const WorldDef& def() const;
-    std::uint64_t hash() const;  // XXH3-64 of all fields but the names
+    const WorldDef& def() const;  // as it was checked and normalised
+    std::uint64_t hash() const;   // XXH3-64 of all fields but the names
 
   private:
     friend struct Core;  // the world behind World

@@ -12,6 +12,7 @@
 
 namespace orrery::sim {
 
+// Beside each kind: the fields of Event that it has.
 enum class EventKind : std::uint8_t {
     contact_begin,     // a, b, their parts, point, normal, impulse: they touch, and did not in the tick before
     contact_end,       // a, b, their parts: they stopped touching, or one of them was removed
@@ -54,16 +55,16 @@ enum class EventCause : std::uint8_t {
 // EventKind says which fields an event has.
 struct Event {
     EventKind kind = EventKind::contact_begin;
-    EventCause cause = EventCause::none;
+    EventCause cause = EventCause::none;         // command_rejected, quarantined, speed_limited
     CommandKind command = CommandKind::control;  // the kind of the rejected command
-    std::uint16_t slot = 0;
-    BodyId a, b;
+    std::uint16_t slot = 0;                      // index into WorldDef::slots, or 0xffff: none
+    BodyId a, b;                                 // of contacts: `a` has the lower index
     // The parts of the bodies that touch; contacts begin, end and hit by pairs of parts. Of a compound: the child;
     // where faces of several children are one plane, the first pair. Of a mesh or height field: the lowest triangle of
     // the plane that is touched, with the highest bit set if it is an edge of that triangle. Otherwise 0.
     std::uint32_t child_a = 0, child_b = 0;
     JointId joint;
-    std::uint64_t tag = 0;
+    std::uint64_t tag = 0;  // Command::tag of the command that the event answers
     // contact_begin, contact_hit: the deepest contact point (m, world) at the start of the tick, and the unit normal
     // (world), which points from a to b.
     Vec3 point, normal;

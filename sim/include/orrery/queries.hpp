@@ -22,6 +22,7 @@ namespace orrery::sim {
 
 inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);  // World::tick(), whatever it is
 
+// How a query ended.
 enum class QueryStatus : std::uint8_t {
     miss,  // carried out; nothing was found
     hit,   // at least one hit
@@ -31,12 +32,14 @@ enum class QueryStatus : std::uint8_t {
     tick_not_kept,  // not within [oldest_tick(), tick()]
 };
 
+// Which hits a query returns.
 enum class HitMode : std::uint8_t {
     closest,  // one hit: the smallest distance, and the lowest body index of equal ones
     any,      // one hit, the first that the search meets: the cheapest; also a function of the state
     all,      // one hit for each body, in order of (distance, body index)
 };
 
+// Bits of QueryFilter::types.
 enum QueryTypes : std::uint8_t {
     kQueryFixed = 1,
     kQueryKinematic = 2,
@@ -45,6 +48,7 @@ enum QueryTypes : std::uint8_t {
     kQuerySensors = 8,  // also sensors, of the types given beside it
 };
 
+// Which bodies a query finds.
 struct QueryFilter {
     // As between two bodies: a body is found if its category shares a bit with this mask and this category with its
     // mask.
@@ -58,10 +62,12 @@ struct QueryFilter {
 struct QueryShape {
     std::uint32_t index = kNone;  // into WorldDef::shapes; kNone: the fields below
     ShapeType type = ShapeType::sphere;
-    float radius = 0.5f, half_height = 0.5f;
-    Vec3 half_extents{0.5f, 0.5f, 0.5f};
+    float radius = 0.5f, half_height = 0.5f;  // m
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};      // m
 };
 
+// `tick` of this and the other queries: the tick whose state is asked, from World::oldest_tick() on, or kPresentTick.
+//
 // A ray from origin to origin + translation. A ray of length 0 hits only bodies around the origin.
 struct RayCast {
     Vec3 origin, translation;  // world, m
@@ -111,6 +117,7 @@ struct ClosestPoint {
     std::uint64_t tick = kPresentTick;
 };
 
+// One body that a query found.
 struct QueryHit {
     BodyId body;
     std::uint32_t child =
@@ -127,6 +134,7 @@ struct QueryHit {
     Vec3 point, normal;
 };
 
+// The answer to one query of a batch.
 struct QueryAnswer {
     QueryStatus status = QueryStatus::miss;
     std::size_t first = 0, count = 0;  // range in QueryAnswers::hits

@@ -17,11 +17,13 @@ namespace orrery::sim {
 // Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
 inline constexpr std::uint32_t kEngineVersion = 32;
 
+// A vector, in the unit and frame that its use states.
 struct Vec3 {
     float x = 0.0f, y = 0.0f, z = 0.0f;
     friend bool operator==(const Vec3&, const Vec3&) = default;
 };
 
+// A rotation.
 struct Quat {
     float x = 0.0f, y = 0.0f, z = 0.0f, w = 1.0f;
     friend bool operator==(const Quat&, const Quat&) = default;
@@ -46,12 +48,12 @@ inline constexpr std::uint32_t kControlChannels = 8;    // numbers of a player's
 inline constexpr std::uint32_t kMaxSubsteps = 64;       // in a tick
 // Rounds of coupling in a substep: of rigs and the contacts and joints of their bodies.
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;
-inline constexpr float kMaxRigCompliance = 1.0f;
+inline constexpr float kMaxRigCompliance = 1.0f;  // of RigDef::compliance
 // Iterations of a rig that is not solved exactly, in each solve.
 inline constexpr std::uint32_t kMaxRigIterations = 256;
 // Time of rest before sleep. It is counted in 16 bits of ticks at up to 10,000 Hz.
 inline constexpr float kMaxSleepTime_s = 6.5f;
-inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
+inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;  // of one World::step()
 // Limit for two counts of a tick: pairs of bodies with overlapping bounds, and manifolds. A pair with a mesh or a
 // compound may have many manifolds. The pairs of crowded bodies grow with the square of their number. A touching pair
 // takes about 1 KB (manifold, stored contact, solver bundles), which is 4 GB at the limit.
@@ -97,6 +99,7 @@ struct BodyId {
     friend auto operator<=>(const BodyId&, const BodyId&) = default;
     bool valid() const { return index != 0xffff'ffffu; }  // false: names no body. World::alive() says whether it lives
 };
+// As BodyId.
 struct JointId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;

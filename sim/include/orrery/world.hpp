@@ -31,12 +31,13 @@ std::string_view subsystem_name(Subsystem subsystem);  // "clock", "identity", .
 // XXH3-64 hashes: a leaf for the canonical little-endian form of each subsystem, and a root of the leaves in order.
 struct HashTree {
     std::array<std::uint64_t, kSubsystemCount> leaves{};  // by Subsystem
-    std::uint64_t root = 0;
+    std::uint64_t root = 0;                               // of the whole state
     friend bool operator==(const HashTree&, const HashTree&) = default;
 };
 
 // ---------------------------------------------------------------- the world
 
+// How a step ended.
 enum class StepStatus : std::uint8_t {
     ok,                 // the tick was taken
     too_many_commands,  // more than kMaxCommandsPerTick: no command was applied and the tick did not advance
@@ -58,6 +59,7 @@ struct BodyMotion {
     Vec3 linear_velocity, angular_velocity;  // m/s, rad/s, world
 };
 
+// What can be read of a body.
 struct BodyState : BodyMotion {
     std::uint32_t shape = kNone;  // index into WorldDef::shapes
     std::uint32_t material = 0;   // index into WorldDef::materials
@@ -68,6 +70,7 @@ struct BodyState : BodyMotion {
     bool asleep = false;
 };
 
+// What can be read of a joint.
 struct JointState {
     JointId id;
     BodyId a, b;            // an invalid `a` is the world
@@ -134,6 +137,7 @@ class Checkpoint {
     std::unique_ptr<Impl> impl_;
 };
 
+// A world of rigid bodies. It changes only in step(), restore() and roll_back().
 class World {
   public:
     // Makes a world, at tick 0. One definition may serve many worlds, each with its own state. Errors: `definition` is
@@ -168,13 +172,14 @@ class World {
     void checkpoint(Checkpoint& out) const;
     Result<Ok> roll_back(const Checkpoint& to);
 
-    Target target() const;  // the one in use, never `automatic`
-    float dt_s() const;     // duration of a tick, s
-    const WorldDef& definition() const;
+    Target target() const;                                        // the one in use, never `automatic`
+    float dt_s() const;                                           // duration of a tick, s
+    const WorldDef& definition() const;                           // Definition::def() of the shared definition
     std::shared_ptr<const Definition> shared_definition() const;  // for another world of the same definition
     WorldStats stats() const;                                     // reads all bodies and joints
     RigFaults rig_faults() const;                                 // those of WorldStats, without reading all bodies
 
+    // Whether the body or joint of this id exists.
     bool alive(BodyId id) const;
     bool alive(JointId id) const;
     // The state of a living body. For another id, all fields have their defaults.
