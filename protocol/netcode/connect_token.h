@@ -77,13 +77,13 @@ bool open_private_token(std::span<const std::uint8_t, kPrivateTokenBytes> sealed
                         PrivateToken& out);
 
 struct TokenRequest {
-    std::uint64_t protocol_id = 0;
-    std::uint64_t client_id = 0;
-    AddressList servers;
-    std::uint64_t create_timestamp = 0;  // the present time in Unix seconds
-    std::uint32_t expires_in_seconds = 300;
-    std::int32_t timeout_seconds = 15;
-    UserData user_data{};
+    std::uint64_t protocol_id = 0;           // for `orrery serve`: kNetcodeProtocolId (protocol/session/handshake.h)
+    std::uint64_t client_id = 0;             // of the player; connected at most once at a time
+    AddressList servers;                     // at least one
+    std::uint64_t create_timestamp = 0;      // the present time in Unix seconds
+    std::uint32_t expires_in_seconds = 300;  // time in which a client may begin to connect, s
+    std::int32_t timeout_seconds = 15;       // silence after which a connection ends, s; zero and below: no timeout
+    UserData user_data{};                    // `orrery serve` does not read it
 };
 
 // Makes a token with random session keys and a random nonce. An error says what is wrong with the request.

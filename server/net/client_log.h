@@ -1,4 +1,5 @@
-// Lines about clients that come and go: a few in full, the rest counted, so that a crowd does not fill the log.
+// Log lines about clients that connect and leave: some in full, the rest counted, so that a crowd does not fill the
+// log.
 #pragma once
 
 #include <array>
@@ -18,10 +19,10 @@ class ClientLog {
   public:
     enum class What : std::uint8_t { connected, refused, disconnected };
 
-    // Whether this gets a line of its own. If not, it is counted.
+    // True: write a line for this client. False: it is counted for summary().
     bool admit(What what, protocol::TimeNs now);
 
-    // How many got no line in the window that has passed, if any did; `last`: without waiting for its end.
+    // A line with the counts of the last window, if it has ended and there are any. `last`: of the present window, too.
     std::optional<std::string> summary(protocol::TimeNs now, bool last = false);
 
   private:

@@ -13,8 +13,8 @@
 namespace orrery::server {
 
 struct NetworkStats {
-    std::uint64_t received_dropped = 0;  // the room did not take them in time
-    std::uint64_t send_dropped = 0;      // the network did not take them
+    std::uint64_t received_dropped = 0;  // datagrams that the room did not take in time
+    std::uint64_t send_dropped = 0;      // datagrams that the operating system did not take
     std::uint64_t oversized = 0;         // longer than any datagram of this protocol
 };
 

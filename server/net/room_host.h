@@ -17,8 +17,8 @@
 namespace orrery::server {
 
 struct HostSettings {
-    bool json = false;
-    double status_every_s = 1.0;
+    bool json = false;            // status lines are JSON objects
+    double status_every_s = 1.0;  // s between status lines; 0: only the last one
 };
 
 // Durations of the last ticks.

@@ -12,7 +12,7 @@
 namespace orrery::server {
 
 inline constexpr std::size_t kMaxQueuedDatagrams = 16'384;
-inline constexpr std::size_t kMaxQueuedBytes = 8u << 20;
+inline constexpr std::size_t kMaxQueuedBytes = 8u << 20;  // 8 MiB
 
 class DatagramQueue {
   public:
@@ -23,7 +23,7 @@ class DatagramQueue {
         protocol::TimeNs time = 0;
     };
 
-    // False: the queue is full. The datagram is dropped and counted, which users of UDP expect.
+    // False: the queue is full. The datagram is dropped and counted, as UDP may drop it.
     bool push(const protocol::Address& address, protocol::Bytes datagram, protocol::TimeNs time) {
         if (entries_.size() >= kMaxQueuedDatagrams || bytes_.size() + datagram.size() > kMaxQueuedBytes) {
             ++dropped_;

@@ -1,8 +1,8 @@
-// What a room leaves out when it falls behind its clock, in this order: snapshots of spectators, snapshots of players,
-// joins.
+// What a room leaves out when it falls behind its clock, in this order: snapshots for spectators, snapshots for
+// players, joins.
 //
-// A slip of the tick grid starts it. It ends kShedSeconds after the last slip. The longer the slips go on, the more the
-// room leaves out. A machine that was busy for a moment turns no player away.
+// The first slip of the tick grid starts an overload. It ends kShedSeconds after the last slip. The longer it lasts,
+// the more the room leaves out. A machine that was busy for a moment turns no player away.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,10 @@
 
 namespace orrery::server {
 
-inline constexpr double kShedSeconds = 1.0;  // time without slips that ends it
-// time of slips; spectators get fewer snapshots from the first slip on
+inline constexpr double kShedSeconds = 1.0;  // time without slips that ends an overload, s
+// Duration of an overload, s, after which players get fewer snapshots; spectators do from the first slip on.
 inline constexpr double kShedPlayersAfterSeconds = 1.0;
+// Duration of an overload, s, after which joins are refused.
 inline constexpr double kShedJoinsAfterSeconds = 5.0;
 inline constexpr std::uint64_t kShedSpectatorTicks = 4, kShedPlayerTicks = 2;  // one snapshot in so many ticks
 

@@ -1,10 +1,10 @@
 // The file of a recording: DIR/<scene>-<UTC yyyymmddThhmmssZ>-<room>.orr. Each run of a room makes a new file; an
 // existing file is never overwritten.
 //
-// Every append is handed to write(2) before it returns, so a room that is killed loses at most the tick that it was
+// Every append is given to write(2) before it returns, so a room that is killed loses at most the tick that it was
 // writing. The first error of the operating system (a full disk) ends the recording: the file is cut back to its last
-// whole record and every later call gives that error again; the room may go on without it. So does a file that somebody
-// has deleted, which the next keyframe notices: writes to it succeed, but nobody can open it any more.
+// whole record, and every later call returns that error again. The room may go on without a recording. A deleted file
+// ends the recording, too: the next keyframe notices it, because writes to a deleted file succeed.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ inline constexpr std::size_t kMaxFileNamePart = 64;   // bytes of a scene's or a
 struct RecorderSettings {
     std::string directory = "build/replays";  // created if it is missing
     std::string room = "main";
-    std::uint64_t start_unix_s = 0;  // 0: now
-    double keyframe_interval_s = kKeyframeInterval_s;
+    std::uint64_t start_unix_s = 0;                    // 0: now
+    double keyframe_interval_s = kKeyframeInterval_s;  // s
 };
 
-struct RecordedScene {  // the effective scene
+struct RecordedScene {  // the effective scene (see protocol/scene/scene.h)
     std::string name;
     std::span<const std::uint8_t> binary;
     std::uint64_t hash = 0;
@@ -39,6 +39,7 @@ struct RecordedScene {  // the effective scene
 
 class Recorder {
   public:
+    // Makes the file. Errors have the code io.
     static Result<std::unique_ptr<Recorder>> open(const RecorderSettings& settings, const RecordedScene& scene);
     // Without close() the file has no end record.
     ~Recorder();
@@ -52,8 +53,8 @@ class Recorder {
 
     // True once in every keyframe interval, after the tick whose World::save() is then due for append_keyframe().
     bool keyframe_due() const { return next_keyframe_ <= writer_.ticks(); }
-    // Looks whether the file still has a name. A state above 64 MiB is an error (limit_reached) that leaves the
-    // recording sound: it goes on without this keyframe.
+    // Checks that the file was not deleted. A state above 64 MiB is an error (limit_reached) that does not end the
+    // recording: it goes on without this keyframe.
     Result<Ok> append_keyframe(std::span<const std::uint8_t> state);
 
     // Writes the end record and waits until the file is on the disk.

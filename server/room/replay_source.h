@@ -1,4 +1,4 @@
-// A replay file on disk, as a source for protocol/replay. Its size is the size at the moment of opening.
+// A replay file on disk, as a source for protocol/replay. Its size (bytes) is the size at the moment of opening.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace orrery::server {
 
 class ReplaySource final : public protocol::replay::Source {
   public:
-    // Opens regular files only, because other files have no size.
+    // Opens regular files only, because other files have no size. Errors have the code io.
     static Result<std::unique_ptr<ReplaySource>> open(const std::string& path);
     ~ReplaySource() override;
     ReplaySource(const ReplaySource&) = delete;

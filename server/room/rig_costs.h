@@ -5,8 +5,8 @@
 
 namespace orrery::server {
 
-// The time that the rigs of a tick take on the host, and on a GPU including its copies, by measurements
-// (tests/bench/RESULTS.md). A wrong estimate costs time, but changes no bit.
+// The estimated time (ms) that the rigs of a tick take on the CPU, and on a GPU with all copies. The estimate is a fit
+// of measurements (tests/bench/RESULTS.md). A wrong one costs time, but changes no bit.
 struct RigCosts {
     double host_ms = 0.0, device_ms = 0.0;
 };

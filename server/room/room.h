@@ -1,8 +1,12 @@
 // A room: one world with its clients, its tick grid and its recorder. It has no socket, thread or clock. Datagrams and
 // the time are passed in, and datagrams leave through a sink. So a room with all its clients can run in one process on
-// a virtual clock.
+// a virtual clock. One thread at a time uses a room.
 //
-//   receive()  keeps a datagram for the next tick
+// Times (protocol::TimeNs) are nanoseconds of any monotonic clock, the same one in every call. A client index is the
+// number of a client's connection, from 0 to max_clients - 1. It is used again after the client has left. A client has
+// the slot with its client index, or none if the scene has fewer slots.
+//
+//   receive()  stores a datagram for the next tick
 //   advance()  datagrams -> netcode -> sessions; then for each due tick: commands -> step -> hash -> recorder ->
 //              changes; after the last due tick: key frames and snapshots -> netcode -> sink
 #pragma once
@@ -27,22 +31,24 @@
 namespace orrery::server {
 
 inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices that clients expect above those of the scene
-inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;
+inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;  // that a client is sent in a tick
 
 struct RoomConfig {
-    protocol::NetcodeServerConfig netcode;
-    sim::Target target = sim::Target::automatic;
-    sim::Executor* executor = nullptr;     // outlives the room
-    sim::RigDevice* rig_device = nullptr;  // outlives the room; see sim::WorldConfig
-    std::uint32_t history_ticks = 0;       // ticks that a director's queries may look back; see sim::WorldConfig
+    protocol::NetcodeServerConfig netcode;        // for clients of the SDK: protocol_id = protocol::kNetcodeProtocolId
+    sim::Target target = sim::Target::automatic;  // see sim::WorldConfig
+    sim::Executor* executor = nullptr;            // outlives the room; null: the calling thread does all work
+    sim::RigDevice* rig_device = nullptr;         // outlives the room; see sim::WorldConfig
+    std::uint32_t history_ticks = 0;              // ticks that a director's queries may look back; see sim::WorldConfig
 };
 
+// Counts are since the start of the room, those of clients that have left included.
 struct RoomStats {
-    std::uint64_t tick = 0;
-    std::uint32_t clients = 0, playing = 0;
-    std::uint64_t last_recorded_tick = 0;
-    bool recording_failed = false;  // the recording ended with last_recorded_tick
-    std::uint64_t slips = 0, slipped_ns = 0;
+    std::uint64_t tick = 0;                   // the last one
+    std::uint32_t clients = 0, playing = 0;   // connected; of these, those that have joined and get snapshots
+    std::uint64_t last_recorded_tick = 0;     // 0: none
+    bool recording_failed = false;            // the recording ended with last_recorded_tick
+    std::uint64_t slips = 0, slipped_ns = 0;  // slips of the tick grid, and their sum
+    // Controls that arrived in time, that arrived after their tick, and that were used again because none had arrived.
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
     std::uint64_t orders_dropped = 0;  // orders of the director that the room dropped
@@ -52,20 +58,22 @@ struct RoomStats {
     protocol::NetcodeCounters netcode;
 };
 
-// How a client left, and why where the server ended it: whichever way the connection then closed.
+// How the connection of a client ended. If the server ended it, `goodbye` or `refusal` has the reason, whatever `how`
+// is.
 struct Departure {
     protocol::DisconnectReason how = protocol::DisconnectReason::by_peer;
-    std::optional<protocol::GoodbyeReason> goodbye;  // that the server said
+    std::optional<protocol::GoodbyeReason> goodbye;  // that the server sent, if it did
     protocol::RefusalReason refusal = protocol::RefusalReason::none;
 };
 
-// Orders of a director that a tick did not take.
+// Numbers of the orders of a director that the room dropped in a tick.
 struct DroppedOrders {
     std::uint32_t not_a_directors = 0;  // see sim::is_director_order
     std::uint32_t too_many = 0;         // beyond kMaxOrdersPerTick
 };
 
-// Told what happens to clients and ticks; for logs and tests.
+// Is told what happens to clients and ticks, from inside Room::advance() and Room::stop(). `client` is a client index,
+// `client_id` the number in the client's token.
 class RoomObserver {
   public:
     virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
@@ -75,7 +83,9 @@ class RoomObserver {
     virtual void orders_dropped(std::uint64_t /*tick*/, const DroppedOrders& /*what*/) {}
     // After each step.
     virtual void stepped(const sim::World& /*world*/, std::uint64_t /*root_hash*/) {}
+    // `tick` and all later ticks come late_ns later.
     virtual void slipped(std::uint64_t /*tick*/, std::uint64_t /*late_ns*/) {}
+    // Once. The room goes on without a recording.
     virtual void recording_failed(const Error& /*error*/) {}
 
   protected:
@@ -87,32 +97,34 @@ class RoomObserver {
 // saw: queries look back RoomConfig::history_ticks.
 class Director {
   public:
-    // Before the step from world.tick() to the next. What it appends to `orders` applies in that order, if
-    // sim::is_director_order holds for its kind; `sequence` is the room's. What the last step answered stands in
-    // world.events().
+    // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The
+    // step applies them in that order. The room sets their `sequence`, and drops kinds for which sim::is_director_order
+    // is false. world.events() has the events of the last step.
     virtual void on_tick(const sim::World& world, std::vector<sim::Command>& orders) = 0;
 
   protected:
     ~Director() = default;
 };
 
-// A tick takes so many orders and still has room for its players; further ones, and commands that are not a director's
-// to give, are dropped and counted, and the observer is told.
+// Orders of a director in a tick: as many as leave room for the commands of all players. Further ones are dropped and
+// counted, and the observer is told.
 inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * sim::kMaxSlots;
 
 class Room {
   public:
-    // `random` and `sink` must outlive the room. Its time starts at `now`. Rooms of one scene share its definition.
+    // `random` and `sink` must outlive the room. Its time starts at `now`. Rooms of one scene share its definition. A
+    // null recorder: nothing is recorded. Errors are those of sim::World::create and protocol::NetcodeServer::create,
+    // and limit_reached if the scene has more shapes than kMaxShapes or a key frame above kMaxKeyFrameBytes.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::SharedScene& scene,
                                                 std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
-    // Makes a definition for this room alone.
+    // Makes a definition for this room alone. Errors are also those of sim::Definition::create.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::LoadedScene& scene,
                                                 std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
     ~Room();
 
-    void set_observer(RoomObserver* observer) { observer_ = observer; }
+    void set_observer(RoomObserver* observer) { observer_ = observer; }  // outlives the room; null: none
     // The observer gets the stages of each step, until another one is set, so that a host can measure them. Null: none.
     void set_stage_observer(sim::StageObserver* observer) { stage_observer_ = observer; }
     void set_director(Director* director) { director_ = director; }  // outlives the room; null: none
@@ -120,12 +132,14 @@ class Room {
     // Stores a datagram for the next tick. `arrival` is its time of arrival.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
 
-    // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number.
+    // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number. `unix_now_s` is the Unix time in seconds;
+    // the expiry of tokens is compared with it. A world that halts in a step is reported by halted().
     std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
+    // The time at which the next tick is due.
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
 
-    // Says goodbye to all clients and closes the recording. An error is the one that ended the recording, now or
-    // earlier. After it only stats() may be called.
+    // Sends a goodbye to all clients and closes the recording. The error, if any, is the one that ended the recording,
+    // here or earlier. Afterwards only stats() may be called.
     Result<Ok> stop(protocol::TimeNs now);
 
     // The error that halted the world, if any. The recording then holds all ticks before, and only stop() is left to

@@ -1,7 +1,8 @@
 // The start times of ticks: deadlines on an absolute grid, so that errors do not add up.
 //
-// A host that falls behind steps at most kMaxCatchUpTicks at once. The rest of its delay is given up: the grid slips.
-// Ticks stay contiguous and their length never changes.
+// A host that falls behind steps at most kMaxCatchUpTicks at once. If it is still late then, the grid *slips*: all
+// later ticks start later by the rest of the delay. Tick numbers stay contiguous, and the duration of a tick never
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ inline constexpr std::uint32_t kMaxCatchUpTicks = 4;
 
 class TickGrid {
   public:
-    // Tick 0 is the state at `now`; the step that reaches tick 1 begins one tick later.
+    // Tick 0 is the state at `now`; the step that reaches tick 1 begins one tick duration later.
     TickGrid(protocol::TimeNs now, double tick_rate_hz);
 
     protocol::TimeNs start_of(std::uint64_t tick) const;  // start of the step that reaches `tick`

@@ -4,11 +4,11 @@
 
 namespace orrery::sim {
 
-// Couples the rates of two bodies about an axis of A: w_b . axis = ratio (w_a . axis). The torque on B is bounded. It
-// holds rates only, so that a slip stays; a Gear holds angles.
+// Couples the angular velocities of two bodies about an axis of A: w_b . axis = ratio (w_a . axis). The torque is
+// bounded. It couples velocities only, so that an error of the angle stays; a Gear couples angles.
 struct AngularAxisGearMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A
-    float ratio = 1.0f;
+    float ratio = 1.0f;             // within kMaxRatio
     Motor motor;
 
     template <class Self, class Visitor>

@@ -8,7 +8,7 @@ namespace orrery::sim {
 // bounded.
 struct AngularAxisMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A (the world frame when A is the world)
-    float target_radps = 0.0f;
+    float target_radps = 0.0f;      // rad/s, within kMaxAngularSpeed_radps
     Motor motor;
 
     static constexpr auto kTarget = &AngularAxisMotor::target_radps;

@@ -4,7 +4,8 @@
 
 namespace orrery::sim {
 
-// Holds an axis of A along an axis of B: 2 degrees of freedom, the rotational part of a hinge.
+// Holds an axis of A parallel to an axis of B, in the same direction: 2 degrees of freedom, the rotational part of a
+// hinge.
 struct AngularHinge {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};  // unit, local
     Spring spring;

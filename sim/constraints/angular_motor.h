@@ -6,7 +6,7 @@ namespace orrery::sim {
 
 // Drives the angular velocity of B relative to A: 3 degrees of freedom. The torque is bounded.
 struct AngularMotor {
-    Vec3 target_radps;  // in the frame of A
+    Vec3 target_radps;  // rad/s, in the frame of A, each component within kMaxAngularSpeed_radps
     Motor motor;
 
     template <class Self, class Visitor>

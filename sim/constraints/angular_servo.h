@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives the orientation of B relative to A: 3 degrees of freedom. The torque is bounded.
+// Drives the orientation of B relative to A: 3 degrees of freedom. Speed and torque are bounded.
 struct AngularServo {
     Quat relative_orientation;  // B in the frame of A: orientation_b = orientation_a * relative_orientation
     Spring spring;

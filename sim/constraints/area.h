@@ -6,7 +6,7 @@ namespace orrery::sim {
 
 // Holds the area of the triangle between the centres of three bodies A, B and C, for cloth. It applies no torque.
 struct Area {
-    float target_m2 = 1.0f;
+    float target_m2 = 1.0f;  // m^2, at least 0
     Spring spring;
 
     static constexpr int kBodies = 3;

@@ -4,11 +4,11 @@
 
 namespace orrery::sim {
 
-// Drives the velocity of a point of B relative to the point of A at the same place: 3 degrees of freedom. The force is
-// bounded.
+// Drives the velocity of a point of B relative to the point of A that coincides with it: 3 degrees of freedom. The
+// force is bounded.
 struct BallSocketMotor {
     Vec3 anchor_b;    // m, local
-    Vec3 target_mps;  // in the frame of A
+    Vec3 target_mps;  // m/s, in the frame of A, each component within kMaxLinearSpeed_mps
     Motor motor;
 
     template <class Self, class Visitor>

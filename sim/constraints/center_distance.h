@@ -6,7 +6,7 @@ namespace orrery::sim {
 
 // Holds the distance between two centres of mass: a cheap edge for cloth. It applies no torque.
 struct CenterDistance {
-    float target_m = 1.0f;
+    float target_m = 1.0f;  // m, at least 0
     Spring spring;
 
     static constexpr auto kTarget = &CenterDistance::target_m;

@@ -6,7 +6,7 @@ namespace orrery::sim {
 
 // Keeps the distance between two centres of mass within [min, max]. It applies no torque.
 struct CenterDistanceLimit {
-    float min_m = 0.0f, max_m = 1.0f;
+    float min_m = 0.0f, max_m = 1.0f;  // m, 0 <= min <= max
     Spring spring;
 
     template <class Start>

@@ -6,8 +6,8 @@ namespace orrery::sim {
 
 // Keeps the distance between two anchors within [min, max]: a rope if min = 0, a rod if min = max.
 struct DistanceLimit {
-    Vec3 anchor_a, anchor_b;  // m, local
-    float min_m = 0.0f, max_m = 1.0f;
+    Vec3 anchor_a, anchor_b;           // m, local
+    float min_m = 0.0f, max_m = 1.0f;  // m, 0 <= min <= max
     Spring spring;
 
     template <class Start>

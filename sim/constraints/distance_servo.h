@@ -4,10 +4,11 @@
 
 namespace orrery::sim {
 
-// Drives the distance between two anchors to a target: a spring, or an actuator with a length.
+// Drives the distance between two anchors to a target: a spring, or an actuator with a length. Speed and force are
+// bounded.
 struct DistanceServo {
     Vec3 anchor_a, anchor_b;  // m, local
-    float target_m = 1.0f;
+    float target_m = 1.0f;    // m, at least 0
     Spring spring;
     Servo servo;
 

@@ -13,7 +13,7 @@
 //   number(name, float, low, high)
 //   speed(name, float, limit)     target of a motor, within the limit
 //   amount(name, float)           at least 0
-//   flag(bool)                    true if the range holds whose two ends follow (the pair of the next ordered())
+//   flag(bool)                    true: the limit is on whose two ends follow (the pair of the next ordered())
 //   spring, servo, motor          (name, settings)
 //
 // and then the relations between the fields:
@@ -26,7 +26,7 @@
 //   int kBodies         1 if A must be the world; 3 or 4 for constraints with bodies C and D; 2 if absent
 //   auto kTarget        a pointer to the field that a motor command or actuator sets
 //   auto kSteer, kBrake the same for a steering angle and a brake
-//   int kFirstState     the first index of Joint::impulse that holds a remembered state in place of an impulse
+//   int kFirstState     the first index of Joint::impulse that has a remembered state and not an impulse
 //
 // and, if a scene may leave out a number, so that the number comes from the poses at the start:
 //

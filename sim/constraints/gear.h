@@ -4,15 +4,17 @@
 
 namespace orrery::sim {
 
-// Couples the angles of two bodies, each about its own axis: ratio * angle_a = angle_b, counted from the start of the
-// joint. It holds positions, so that load, slip and time cause no drift. The axes must keep their directions in the
-// world, as on a frame that does not turn. On a frame that turns the axes, use an AngularAxisGearMotor.
+// Couples the angles of two bodies, each about its own axis: ratio * angle_a = angle_b, both counted from the moment at
+// which the joint is made. It couples angles and not only velocities, so that the angles do not drift apart, under load
+// or with time. The axes must keep their directions in the world, as in a frame that does not turn. If the frame turns
+// the axes, use an AngularAxisGearMotor.
 //
-// State beside the impulse in Joint::impulse: 1, 2: the angles of A and B. 3, 4: turns, ratio * those of A minus those
-// of B, as an exact sum of two floats. 5: the offset at the start. 6: the references, A + 8 B (turns-inl.h).
+// Internal state beside the impulse in Joint::impulse: 1, 2: the angles of A and B. 3, 4: turns, ratio * those of A
+// minus those of B, as an exact sum of two floats. 5: the offset at the start. 6: the references, A + 8 B
+// (turns-inl.h).
 struct Gear {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};  // unit, local
-    float ratio = 1.0f;                                       // negative if the bodies turn in opposite directions
+    float ratio = 1.0f;  // negative if they turn in opposite directions; within kMaxRatio
     Spring spring;
 
     static constexpr int kFirstState = 1;

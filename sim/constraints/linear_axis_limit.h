@@ -6,9 +6,9 @@ namespace orrery::sim {
 
 // Keeps the offset of a point of B from a point of A, along an axis of A, within [min, max].
 struct LinearAxisLimit {
-    Vec3 anchor_a, anchor_b;        // m, local
-    Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A
-    float min_m = 0.0f, max_m = 0.0f;
+    Vec3 anchor_a, anchor_b;           // m, local
+    Vec3 axis_a{0.0f, 1.0f, 0.0f};     // unit, in the frame of A
+    float min_m = 0.0f, max_m = 0.0f;  // m, min <= max, both within kMaxTravel_m
     Spring spring;
 
     template <class Self, class Visitor>

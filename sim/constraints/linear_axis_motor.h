@@ -4,11 +4,11 @@
 
 namespace orrery::sim {
 
-// Drives the rate of the offset of a point of B from a point of A, along an axis of A. The force is bounded.
+// Drives the rate of change of the offset of a point of B from a point of A, along an axis of A. The force is bounded.
 struct LinearAxisMotor {
     Vec3 anchor_a, anchor_b;        // m, local
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A
-    float target_mps = 0.0f;
+    float target_mps = 0.0f;        // m/s, within kMaxLinearSpeed_mps
     Motor motor;
 
     static constexpr auto kTarget = &LinearAxisMotor::target_mps;

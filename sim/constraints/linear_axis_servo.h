@@ -4,11 +4,11 @@
 
 namespace orrery::sim {
 
-// Drives the offset of a point of B from a point of A, along an axis of A.
+// Drives the offset of a point of B from a point of A, along an axis of A. Speed and force are bounded.
 struct LinearAxisServo {
     Vec3 anchor_a, anchor_b;        // m, local
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A
-    float target_m = 0.0f;
+    float target_m = 0.0f;          // m, within kMaxTravel_m
     Spring spring;
     Servo servo;
 

@@ -101,7 +101,7 @@ inline constexpr std::size_t kConstraintTypes = std::variant_size_v<Constraint>;
 inline constexpr const char* kConstraintNames[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
 #undef ORRERY_CONSTRAINT
 
-// The number of bodies of a constraint: 1 (B alone, A is the world) to 4.
+// The number of bodies of a constraint: 1 to 4. 1: B alone; A is the world.
 template <class T>
 constexpr int body_count() {
     if constexpr (requires { T::kBodies; })

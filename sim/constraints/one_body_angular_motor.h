@@ -7,7 +7,7 @@ namespace orrery::sim {
 // Drives one body's angular velocity in the world: 3 degrees of freedom. The torque is bounded. The body is B of the
 // joint; A is the world.
 struct OneBodyAngularMotor {
-    Vec3 target_radps;  // world
+    Vec3 target_radps;  // rad/s, world, each component within kMaxAngularSpeed_radps
     Motor motor;
 
     static constexpr int kBodies = 1;

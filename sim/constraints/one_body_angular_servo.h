@@ -4,10 +4,10 @@
 
 namespace orrery::sim {
 
-// Drives one body's orientation in the world: 3 degrees of freedom. The torque is bounded. The body is B of the joint;
-// A is the world.
+// Drives one body's orientation in the world: 3 degrees of freedom. Speed and torque are bounded. The body is B of the
+// joint; A is the world.
 struct OneBodyAngularServo {
-    Quat target_orientation;  // world
+    Quat target_orientation;  // unit; body to world
     Spring spring{5.0f, 1.0f};
     Servo servo;
 

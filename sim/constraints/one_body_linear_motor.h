@@ -8,7 +8,7 @@ namespace orrery::sim {
 // the joint; A is the world.
 struct OneBodyLinearMotor {
     Vec3 anchor_b;    // m, local
-    Vec3 target_mps;  // world
+    Vec3 target_mps;  // m/s, world, each component within kMaxLinearSpeed_mps
     Motor motor;
 
     static constexpr int kBodies = 1;

@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives a point of one body to a point of the world (a grab): 3 degrees of freedom. The force is bounded. The body is
-// B of the joint; A is the world.
+// Drives a point of one body to a point of the world (a grab): 3 degrees of freedom. Speed and force are bounded. The
+// body is B of the joint; A is the world.
 struct OneBodyLinearServo {
     Vec3 anchor_b;  // m, local
     Vec3 target;    // m, world

@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Drives a point of B onto a line of A: 2 degrees of freedom. The force is bounded.
+// Drives a point of B onto a line of A: 2 degrees of freedom. Speed and force are bounded.
 struct PointOnLineServo {
     Vec3 anchor_a, anchor_b;        // m, local; the line goes through anchor_a
     Vec3 axis_a{0.0f, 1.0f, 0.0f};  // unit, in the frame of A: along the line

@@ -5,12 +5,13 @@
 namespace orrery::sim {
 
 // A rope from a point of A over two wheels, at points of the world, to a point of B. It keeps length_a + ratio *
-// length_b within [min, max]. A ratio of 2 is a block and tackle on the side of B.
+// length_b within [min, max], where length_a is the distance from the anchor of A to wheel_a, and length_b that from
+// the anchor of B to wheel_b. A ratio of 2 is a block and tackle on the side of B.
 struct Pulley {
-    Vec3 anchor_a, anchor_b;  // m, local
-    Vec3 wheel_a, wheel_b;    // m, world
-    float ratio = 1.0f;
-    float min_m = 0.0f, max_m = 1.0f;
+    Vec3 anchor_a, anchor_b;           // m, local
+    Vec3 wheel_a, wheel_b;             // m, world
+    float ratio = 1.0f;                // kMinPulleyRatio to kMaxRatio
+    float min_m = 0.0f, max_m = 1.0f;  // m, 0 <= min <= max
     Spring spring;
 
     template <class Start>

@@ -5,15 +5,15 @@
 namespace orrery::sim {
 
 // Couples the angle of a pinion, body A, about its own axis with the travel of a rack, body B, along its own axis:
-// radius * angle = travel, counted from the start of the joint. The travel is that of B's centre relative to A's. It
-// holds positions, as a Gear does.
+// radius * angle = travel, counted from the moment at which the joint is made. The travel is that of B's centre of mass
+// relative to A's. It couples positions and not only velocities, as a Gear does.
 //
-// State beside the impulse in Joint::impulse: 1: the angle of A. 2: its turns. 3: the offset at the start. 4: the
-// reference (turns-inl.h).
+// Internal state beside the impulse in Joint::impulse: 1: the angle of A. 2: its turns. 3: the offset at the start. 4:
+// the reference (turns-inl.h).
 struct RackAndPinion {
     Vec3 axis_a{0.0f, 0.0f, 1.0f};  // unit, local: the axis of the pinion
     Vec3 axis_b{1.0f, 0.0f, 0.0f};  // unit, local: direction of the rack when the pinion turns by the right-hand rule
-    float radius_m = 0.1f;          // negative: the rack moves the other way
+    float radius_m = 0.1f;          // m, within kMaxRatio; negative: the rack moves the other way
     Spring spring;
 
     static constexpr int kFirstState = 1;

@@ -5,16 +5,17 @@
 
 namespace orrery::sim {
 
-inline constexpr float kNoLimit = std::numeric_limits<float>::max();
-// A body beyond it is quarantined: single precision is coarser than 0.5 mm there.
+inline constexpr float kNoLimit = std::numeric_limits<float>::max();  // as a largest force, speed or distance: none
+// A body beyond it, on any axis, is quarantined: single precision is coarser than 0.5 mm there.
 inline constexpr float kMaxCoordinate_m = 4096.0f;
+// The solver reduces larger speeds of dynamic bodies to these, in every substep.
 inline constexpr float kMaxLinearSpeed_mps = 1000.0f;
 inline constexpr float kMaxAngularSpeed_radps = 500.0f;
-// A body that ends a tick with kSpeedLimitReached of a largest speed is at that limit, until its speed is below
-// kSpeedLimitLeft of it.
+// A body that ends a tick with at least kSpeedLimitReached of a largest speed is at that limit, until its speed is
+// below kSpeedLimitLeft of it (the event speed_limited).
 inline constexpr float kSpeedLimitReached = 0.999f, kSpeedLimitLeft = 0.95f;
 inline constexpr float kAboutPi = 3.14159274f;  // the float nearest to pi, a little above it
-// Largest offset that a joint may name. kNeverBeyond_m stands for an end that is not there.
+// Largest offset that a joint may have. kNeverBeyond_m is the end of a range that has no end.
 inline constexpr float kMaxTravel_m = 4.0f * kMaxCoordinate_m, kNeverBeyond_m = 1.0e6f;
 inline constexpr float kMaxRatio = 1.0e4f, kMinPulleyRatio = 1.0e-4f;
 inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angles lie in (-pi, pi]
@@ -28,24 +29,24 @@ inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angl
 // SolverSettings::joint_recovery_speed for a rigid joint. For a spring with a frequency it means no limit, so that the
 // spring swings freely. Servos have their own max_speed.
 struct Spring {
-    float frequency_hz = 0.0f;
-    float damping_ratio = 1.0f;
-    float max_recovery_speed = 0.0f;
+    float frequency_hz = 0.0f;        // 0 to 100,000
+    float damping_ratio = 1.0f;       // 1 is critical damping; 0 to 10,000
+    float max_recovery_speed = 0.0f;  // at least 0
 };
 
-// Drives a position. The speed of approach is at most max_speed (m/s or rad/s), and at least base_speed until the
-// target is reached.
+// Drives a position. The speed of approach is at most max_speed, and at least base_speed until the target is reached.
+// All numbers are at least 0.
 struct Servo {
-    float max_speed = kNoLimit;
-    float base_speed = 0.0f;
+    float max_speed = kNoLimit;  // m/s, or rad/s for angular constraints
+    float base_speed = 0.0f;     // the same unit
     float max_force = kNoLimit;  // N, or N m for angular constraints
 };
 
-// Drives a velocity with at most max_force (N or N m). A damping (kg/s or kg m^2/s) of 0 means as stiff as max_force
-// allows.
+// Drives a velocity. The force is damping times the difference of velocities, and at most max_force. Both numbers are
+// at least 0.
 struct Motor {
-    float max_force = kNoLimit;
-    float damping = 0.0f;
+    float max_force = kNoLimit;  // N, or N m for angular constraints
+    float damping = 0.0f;        // kg/s, or kg m^2/s for angular constraints; 0: as stiff as max_force allows
 };
 
 }  // namespace orrery::sim

@@ -4,7 +4,7 @@
 
 namespace orrery::sim {
 
-// Keeps the angle between an axis of A and an axis of B within a cone.
+// Keeps the angle between an axis of A and an axis of B at max_angle_rad or less: a cone.
 struct SwingLimit {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};  // unit, local
     float max_angle_rad = 0.5f;                               // 0 to pi

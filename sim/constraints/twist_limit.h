@@ -4,9 +4,11 @@
 
 namespace orrery::sim {
 
-// Keeps the twist of B relative to A about an axis within [min, max]. The twist is the rest of the relative rotation
-// after the shortest rotation that brings the axes together. It is 0 if the normals then agree, grows by the right-hand
-// rule about axis_a, and lies in (-pi, pi]. With a BallSocket and a SwingLimit it makes a cone-twist joint.
+// Keeps the twist of B relative to A about an axis within [min, max]. The shortest rotation that turns axis_b onto
+// axis_a leaves a rotation about axis_a between the bodies: its angle is the twist. It is 0 if normal_b then points
+// along normal_a, grows by the right-hand rule about axis_a, and lies in (-pi, pi]. If the axes point in opposite
+// directions, the twist is not defined; limits, servos and motors of twist fade from 120 degrees between the axes on.
+// With a BallSocket and a SwingLimit it makes a cone-twist joint.
 struct TwistLimit {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
     Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis

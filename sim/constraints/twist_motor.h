@@ -8,7 +8,7 @@ namespace orrery::sim {
 struct TwistMotor {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
     Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis
-    float target_radps = 0.0f;
+    float target_radps = 0.0f;                                    // rad/s, within kMaxAngularSpeed_radps
     Motor motor;
 
     static constexpr auto kTarget = &TwistMotor::target_radps;

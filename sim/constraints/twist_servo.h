@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-// Drives the twist of B relative to A (see TwistLimit) to an angle. Beside a Hinge it is the spring or servo of the
-// hinge's angle.
+// Drives the twist of B relative to A (see TwistLimit) to an angle. Speed and torque are bounded. Beside a Hinge of the
+// same bodies and axes it is the spring or servo of the hinge's angle.
 struct TwistServo {
     Vec3 axis_a{0.0f, 1.0f, 0.0f}, axis_b{0.0f, 1.0f, 0.0f};      // unit, local
     Vec3 normal_a{1.0f, 0.0f, 0.0f}, normal_b{1.0f, 0.0f, 0.0f};  // unit, local, perpendicular to the axis

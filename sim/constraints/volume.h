@@ -7,7 +7,7 @@ namespace orrery::sim {
 // Holds the volume of the tetrahedron between the centres of four bodies A, B, C and D, for soft bodies. The volume is
 // positive if (B - A) x (C - A) points to the side of D. It applies no torque.
 struct Volume {
-    float target_m3 = 1.0f;
+    float target_m3 = 1.0f;  // m^3; negative if D lies on the other side
     Spring spring;
 
     static constexpr int kBodies = 4;

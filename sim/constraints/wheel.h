@@ -14,20 +14,21 @@ struct Wheel {
     // Unit, in the frame of A, perpendicular to suspension_a: the axle when steered straight.
     Vec3 axle_a{0.0f, 0.0f, 1.0f};
     Vec3 axle_b{0.0f, 0.0f, 1.0f};  // unit, in the frame of B
-    // Spring of what is held: the hub on its line and the axle perpendicular to it. The frequency holds for a hub at
-    // the wheel's centre. A hub at distance z along the axle lowers it by the square root of 1 + m z^2 / I, if the
-    // steering is firm.
+    // Spring of the rigid directions: the hub on the suspension axis, and the axle perpendicular to it. The frequency
+    // is exact for a hub at the wheel's centre of mass. If the hub is at a distance z (m) from it along the axle and
+    // the steering is stiff, the frequency is lower by a factor of the square root of 1 + m z^2 / I, with the mass m
+    // and the inertia I of the wheel.
     Spring spring;
-    float rest_m = 0.0f;  // position of the hub along the suspension axis, m
+    float rest_m = 0.0f;  // position of the hub along the suspension axis at which the suspension exerts no force, m
     Spring suspension{2.0f, 0.7f};
-    float max_suspension_n = kNoLimit;
-    float min_m = -0.2f, max_m = 0.2f;  // the stops
-    // Angle of the axle about the suspension axis, by the right-hand rule; -pi to pi.
+    float max_suspension_n = kNoLimit;  // largest force of the suspension, N, at least 0
+    float min_m = -0.2f, max_m = 0.2f;  // the stops: smallest and largest position of the hub, m, within kMaxTravel_m
+    // Target angle of the axle about the suspension axis, by the right-hand rule: rad, -pi to pi.
     float steer_rad = 0.0f;
     Servo steering{4.0f, 0.0f, kNoLimit};  // rad/s, N m
-    float target_radps = 0.0f;             // speed of the wheel about its axle, relative to the chassis
+    float target_radps = 0.0f;             // speed about the axle, relative to the chassis, rad/s
     Motor drive{0.0f, 0.0f};               // max_force is the torque of the drive, N m
-    float brake_nm = 0.0f;                 // the largest torque of the brake
+    float brake_nm = 0.0f;                 // largest torque of the brake, N m, at least 0
 
     static constexpr auto kTarget = &Wheel::target_radps;
     static constexpr auto kSteer = &Wheel::steer_rad;

@@ -1,7 +1,8 @@
 /* Orrery's client SDK: connect to a room, send controls, and read the motion of its bodies.
  *
  * The library has no thread, no clock and no global state. The caller passes the time (nanoseconds of any monotonic
- * clock, the same one in every call) and calls orrery_client_poll() often, best once in each frame.
+ * clock, the same one in every call, never smaller than before) and calls orrery_client_poll() often, best once in each
+ * frame.
  *
  *   orrery_client_config config;
  *   orrery_client_config_init(&config);
@@ -15,14 +16,17 @@
  *     orrery_client_sample(client, now, &samples);
  *   orrery_client_disconnect(client, now); orrery_client_destroy(client);
  *
+ * Errors: a function that returns orrery_status returns ORRERY_OK, ORRERY_INVALID_ARGUMENT, ORRERY_OUT_OF_MEMORY, or a
+ * status that its comment names.
  * Threads: one thread at a time may use a client. Different clients are independent.
  * Ownership: arguments stay the caller's and are not kept after the call, except the `user` pointers of hooks, which
  * must live as long as the client. Returned strings are valid until the next call with the same client.
  * Versions: structs begin with struct_size, which the caller sets to sizeof. So a program that was built with an older
- * header works with a newer library. Every function accepts null pointers.
+ * header works with a newer library. No function crashes on a null pointer.
  *
  * Units and frames: SI units. Axes are right-handed, y is up. Quaternions are x, y, z, w, of unit length, and turn the
- * body's frame into the world's. Velocities are those of the centre of mass, in world axes. */
+ * body's frame into the world's. The position of a body is that of its centre of mass. Velocities are those of the
+ * centre of mass, in world axes. A tick is one step of the server's world; the first is 1. */
 #ifndef ORRERY_CLIENT_H
 #define ORRERY_CLIENT_H
 
@@ -41,34 +45,39 @@ extern "C" {
 #define ORRERY_API
 #endif
 
-#define ORRERY_CLIENT_VERSION 1u
-#define ORRERY_TOKEN_BYTES 2048u
-#define ORRERY_CONTROL_CHANNELS 8u
-#define ORRERY_NO_SLOT 0xffffu
-#define ORRERY_NO_BODY UINT64_MAX
-#define ORRERY_NO_SHAPE 0xffffffffu
+#define ORRERY_CLIENT_VERSION 1u    /* of this header */
+#define ORRERY_TOKEN_BYTES 2048u    /* size of a connect token */
+#define ORRERY_CONTROL_CHANNELS 8u  /* channels of a player's control */
+#define ORRERY_NO_SLOT 0xffffu      /* a client or body without a slot */
+#define ORRERY_NO_BODY UINT64_MAX   /* an orrery_body_id that names no body */
+#define ORRERY_NO_SHAPE 0xffffffffu /* the shape of a body that has none */
 
+/* A client. */
 typedef struct orrery_client orrery_client;
 
-/* Names a body as long as it lives: index in the low 32 bits, generation in the high 32 bits. */
+/* Names a body as long as it exists on the server: index in the low 32 bits, generation in the high 32 bits. Indices
+ * are used again; the generation tells one body from the next. */
 typedef uint64_t orrery_body_id;
 
+/* The result of a function. Above 0: nothing to report; below 0: an error, or an array that is too small. */
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
-    ORRERY_EMPTY = 1, /* no event is waiting, or the body is not alive */
-    ORRERY_INVALID_ARGUMENT = -1,
-    ORRERY_INVALID_TOKEN = -2, /* not a connect token of this protocol */
-    ORRERY_WRONG_STATE = -3,   /* not connected, or connected already */
+    ORRERY_EMPTY = 1,             /* no event is waiting, or there is no such body or shape */
+    ORRERY_INVALID_ARGUMENT = -1, /* a null pointer, a size out of range, or struct_size is not set */
+    ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
+    ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
     ORRERY_OUT_OF_MEMORY = -4,
-    ORRERY_SOCKET_FAILED = -5,
-    ORRERY_TOO_SMALL = -6 /* the caller's arrays are too small for all; they were filled */
+    ORRERY_SOCKET_FAILED = -5, /* the operating system gave no UDP socket */
+    ORRERY_TOO_SMALL = -6      /* the caller's arrays are too small for all bodies; they were filled */
 };
+/* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
 
 /* ------------------------------------------------------------------------------------------------------- hooks */
 
-/* Memory for the handle itself. Buffers of the protocol come from the C++ heap. Set both functions or neither.
+/* Memory for the handle itself. Buffers of the protocol come from the C++ heap. Set both functions or neither. `size`
+ * and `alignment` are in bytes. `allocate` may return null; orrery_client_create() then returns ORRERY_OUT_OF_MEMORY.
  * `release` gets the size and alignment that `allocate` got. */
 typedef struct orrery_allocator {
     void* (*allocate)(void* user, size_t size, size_t alignment);
@@ -76,24 +85,28 @@ typedef struct orrery_allocator {
     void* user;
 } orrery_allocator;
 
+/* Levels of log lines. */
 enum { ORRERY_LOG_DEBUG = 0, ORRERY_LOG_INFO = 1, ORRERY_LOG_WARNING = 2, ORRERY_LOG_ERROR = 3 };
 
-/* Called by the client's functions, on the calling thread. */
+/* Called by the client's functions, on the calling thread. `level` is ORRERY_LOG_*; `text` is valid during the call. A
+ * null `write` means no log. Here and in other hooks `user` is passed to every call. */
 typedef struct orrery_log {
     void (*write)(void* user, int32_t level, const char* text);
     void* user;
 } orrery_log;
 
-/* family 1: IPv4, in the first four bytes; 2: IPv6. The bytes are in network order, the port in host order. */
+/* An IP address and a UDP port. family 1: IPv4, in the first four of `bytes`; 2: IPv6. The bytes are in network order,
+ * the port in host order. */
 typedef struct orrery_address {
     uint8_t family;
-    uint8_t reserved;
+    uint8_t reserved; /* 0 */
     uint16_t port;
     uint8_t bytes[16];
 } orrery_address;
 
-/* Replaces the client's own UDP socket. Set both functions or neither. `receive` never blocks. It copies the next
- * waiting datagram to `buffer` and returns its size, or returns 0 if none is waiting. */
+/* Replaces the client's own UDP socket. Set both functions or neither. Sizes are in bytes. `send` may drop the
+ * datagram, as UDP may. `receive` never blocks. It copies the next waiting datagram, of at most `capacity` bytes, to
+ * `buffer`, its sender to `from`, and returns its size, or returns 0 if none is waiting. */
 typedef struct orrery_transport {
     void (*send)(void* user, const orrery_address* to, const uint8_t* datagram, size_t size);
     size_t (*receive)(void* user, orrery_address* from, uint8_t* buffer, size_t capacity);
@@ -102,55 +115,72 @@ typedef struct orrery_transport {
 
 /* ------------------------------------------------------------------------------------------------------ client */
 
+/* Settings of a client. 0 and null mean the default in every field but struct_size. */
 typedef struct orrery_client_config {
     uint32_t struct_size;
-    uint32_t engine_version; /* 0: this client does not simulate; else it must equal the server's */
-    uint64_t scene_hash;     /* 0: any; else it must equal the server's */
+    uint32_t engine_version; /* 0: any. Otherwise a server of another version refuses this client */
+    uint64_t scene_hash;     /* 0: any. Otherwise a server with another scene refuses this client */
     orrery_allocator allocator;
     orrery_log log;
     orrery_transport transport;
-    uint32_t min_delay_ticks_x10; /* limits of the jitter buffer in tenths of a tick; 0: defaults, 15 and 150 */
+    /* Least and largest delay of the jitter buffer, in tenths of a tick. 0: 15 and 150. A largest delay below the least
+     * one counts as the least one. */
+    uint32_t min_delay_ticks_x10;
     uint32_t max_delay_ticks_x10;
 } orrery_client_config;
 
+/* Sets struct_size and the default of every field. */
 ORRERY_API void orrery_client_config_init(orrery_client_config* config);
-/* A null config means the defaults. After a failure *client is null. */
+/* Makes a client, which is not connected. A null config means the defaults. ORRERY_INVALID_ARGUMENT: `client` is null,
+ * or only one of two functions of a hook is set. ORRERY_OUT_OF_MEMORY. After a failure *client is null. */
 ORRERY_API orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client);
-/* Sends nothing. Disconnect first, so that the server knows at once. Null is allowed. */
+/* Frees a client. It sends nothing: call orrery_client_disconnect() first, so that the server knows at once. Null is
+ * allowed. */
 ORRERY_API void orrery_client_destroy(orrery_client* client);
 
-/* `token`: ORRERY_TOKEN_BYTES bytes from the backend or `orrery token`. It may be wiped after the call. */
+/* Begins to connect; orrery_client_poll() does the rest, and an event says how it ends. The state must be DISCONNECTED
+ * (else ORRERY_WRONG_STATE). `token`: ORRERY_TOKEN_BYTES bytes from the backend or `orrery token`; it may be wiped
+ * after the call. ORRERY_INVALID_TOKEN: it is not a token of this protocol, or `size` is wrong. A token that has
+ * expired is reported by an event (ORRERY_END_TOKEN). */
 ORRERY_API orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size,
                                                uint64_t now_ns);
-/* For development: asks a server that runs with --insecure for a token. `server`: for example "127.0.0.1:7770". */
+/* For development: asks a server that runs with --insecure for a token, then connects. `server`: IP address and port,
+ * for example "127.0.0.1:7770" (else ORRERY_INVALID_ARGUMENT). The state must be DISCONNECTED (else
+ * ORRERY_WRONG_STATE). */
 ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client* client, const char* server, uint64_t now_ns);
+/* Ends the connection and tells the server. The event ORRERY_EVENT_DISCONNECTED follows. ORRERY_WRONG_STATE: the state
+ * is DISCONNECTED. */
 ORRERY_API orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns);
 
-/* Receives, answers and sends. Call it at least ten times a second, best once in each frame. */
+/* Receives, answers and sends. Call it at least ten times a second, best once in each frame. It may be called in
+ * every state. ORRERY_SOCKET_FAILED: no UDP socket could be opened. */
 ORRERY_API orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns);
 
-/* Sets the player's control from now on: up to ORRERY_CONTROL_CHANNELS numbers in [-1, 1]. Numbers beyond are clamped,
- * NaN counts as 0, and channels that are not given become 0. The scene defines what a channel does. */
+/* Sets the player's control until the next call, in every state: `count` numbers in [-1, 1], at most
+ * ORRERY_CONTROL_CHANNELS (else ORRERY_INVALID_ARGUMENT). Numbers beyond are clamped, NaN counts as 0, and channels
+ * that are not given become 0. A number is sent as a multiple of 1/32767. The scene defines what a channel does. */
 ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count);
 
+/* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
     ORRERY_STATE_CONNECTING = 1, /* asking for a token, or netcode's handshake */
-    ORRERY_STATE_JOINING = 2,    /* connected, and waiting for scene, bodies and first states */
-    ORRERY_STATE_PLAYING = 3
+    ORRERY_STATE_JOINING = 2,    /* connected, and waiting for shapes, bodies and first states (the key frame) */
+    ORRERY_STATE_PLAYING = 3     /* bodies can be sampled. Spectators are in this state, too */
 };
+/* The present state; DISCONNECTED for a null client. */
 ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client* client);
 
 /* ------------------------------------------------------------------------------------------------------ events */
 
 enum {
-    ORRERY_EVENT_CONNECTED = 1,    /* playing: bodies, shapes and states are there, of `tick` (the key frame);
-                                    * snapshots follow */
-    ORRERY_EVENT_DISCONNECTED = 2, /* text and end_reason: why */
-    ORRERY_EVENT_BODY_ADDED = 3,
-    ORRERY_EVENT_BODY_REMOVED = 4,
-    ORRERY_EVENT_SLIPPED = 5 /* the server fell behind: from now on ticks come late_ns later */
+    ORRERY_EVENT_CONNECTED = 1,    /* the state is PLAYING: shapes, bodies and their states at `tick` (the key frame)
+                                    * are there; snapshots follow */
+    ORRERY_EVENT_DISCONNECTED = 2, /* the connection ended, or never came about: text and end_reason say why */
+    ORRERY_EVENT_BODY_ADDED = 3,   /* `body` exists from `tick` on. Those of the key frame come before CONNECTED */
+    ORRERY_EVENT_BODY_REMOVED = 4, /* `body` does not exist from `tick` on */
+    ORRERY_EVENT_SLIPPED = 5       /* the server fell behind: `tick` and all later ones come late_ns later */
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
@@ -159,7 +189,7 @@ enum {
     ORRERY_END_BY_CLIENT = 1,  /* orrery_client_disconnect() */
     ORRERY_END_NO_ANSWER = 2,  /* no server answered */
     ORRERY_END_TOKEN = 3,      /* the connect token has expired, or cannot be read */
-    ORRERY_END_DENIED = 4,     /* every place of the server is taken */
+    ORRERY_END_DENIED = 4,     /* the server has its largest number of clients (--max-clients) */
     ORRERY_END_TIMED_OUT = 5,  /* the server fell silent */
     ORRERY_END_REFUSED = 6,    /* client and server do not fit, or the server takes no new clients for now */
     ORRERY_END_UNREADABLE = 7, /* the server sent what this client cannot read */
@@ -172,33 +202,39 @@ enum {
     ORRERY_END_UNACKNOWLEDGED = 14   /* this client acknowledged nothing that the server sent, for 10 s */
 };
 
+/* A thing that happened to the connection or to a body. */
 typedef struct orrery_event {
     uint32_t struct_size;
-    int32_t kind;
-    uint64_t tick;
-    orrery_body_id body;
-    uint64_t late_ns;
-    const char* text;
-    int32_t end_reason; /* ORRERY_EVENT_DISCONNECTED: ORRERY_END_* */
-    int32_t reserved;
+    int32_t kind;        /* ORRERY_EVENT_* */
+    uint64_t tick;       /* of the server; DISCONNECTED: that of the newest snapshot, or 0 */
+    orrery_body_id body; /* BODY_ADDED, BODY_REMOVED; otherwise ORRERY_NO_BODY */
+    uint64_t late_ns;    /* SLIPPED; otherwise 0 */
+    const char* text;    /* DISCONNECTED: the reason in English; otherwise "" */
+    int32_t end_reason;  /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
+    int32_t reserved;    /* 0 */
 } orrery_event;
 
-/* ORRERY_EMPTY if no event is waiting. ORRERY_INVALID_ARGUMENT if struct_size is not set; no event is lost then. */
+/* Takes the next event. ORRERY_EMPTY: no event is waiting. ORRERY_INVALID_ARGUMENT: struct_size is not set; the event
+ * stays. At most 65,536 events wait; further ones about bodies are dropped, and the bodies themselves stay right. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
 
+/* The room of this client. */
 typedef struct orrery_session {
     uint32_t struct_size;
-    float tick_rate_hz;
-    uint64_t scene_hash;
-    uint64_t client_index;
-    uint32_t slot; /* the player's slot, or ORRERY_NO_SLOT for a spectator */
+    float tick_rate_hz;    /* ticks in a second */
+    uint64_t scene_hash;   /* of the server's scene */
+    uint64_t client_index; /* number of this client among those of the server, from 0; used again after it has left */
+    uint32_t slot;         /* the player's slot, or ORRERY_NO_SLOT for a spectator */
     uint32_t engine_version;
     uint32_t shape_count;
-    uint32_t body_count; /* living bodies */
+    uint32_t body_count; /* bodies that exist */
     const char* scene_name;
 } orrery_session;
+/* What the server says of its room. ORRERY_WRONG_STATE: its answer has not arrived (at the latest it arrives in
+ * JOINING). This function and those below also answer after a connection has ended, until the next
+ * orrery_client_connect(). */
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session);
 
 enum {
@@ -212,64 +248,79 @@ enum {
     ORRERY_SHAPE_HEIGHT_FIELD = 7,
     ORRERY_SHAPE_COMPOUND = 8
 };
+/* A shape to draw, in the frame of its body. The server does not send the points of hulls, the triangles of meshes and
+ * height fields, or the children of compounds: a client that draws these takes them from the scene file. */
 typedef struct orrery_shape {
     uint32_t struct_size;
-    int32_t type;
-    float radius;          /* sphere, capsule, cylinder */
-    float half_height;     /* along local y: of a cylinder, or of a capsule's cylindrical part */
-    float half_extents[3]; /* box; of a hull, mesh, height field or compound: the box around it in
-                            * the body's frame. A plane is the half space below local y = 0 */
+    int32_t type;          /* ORRERY_SHAPE_* */
+    float radius;          /* m; sphere, capsule, cylinder */
+    float half_height;     /* m, along local y: of a cylinder, or of a capsule's cylindrical part */
+    float half_extents[3]; /* m; of a box. Of a hull, mesh, height field or compound: a box about the body's origin that
+                            * contains it. A plane is the half space below local y = 0 */
 } orrery_shape;
+/* `shape`: 0 to shape_count - 1 of the session. ORRERY_EMPTY: there is no such shape. ORRERY_WRONG_STATE: as for
+ * orrery_client_get_session(). */
 ORRERY_API orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shape, orrery_shape* out);
 
+/* Types of bodies. */
 enum { ORRERY_BODY_FIXED = 0, ORRERY_BODY_KINEMATIC = 1, ORRERY_BODY_DYNAMIC = 2 };
+/* What can be known of a body, beside its motion. */
 typedef struct orrery_body {
     uint32_t struct_size;
-    int32_t type;
-    uint32_t shape;   /* ORRERY_NO_SHAPE: none */
-    uint32_t slot;    /* slot of the player who owns the body, or ORRERY_NO_SLOT */
-    const char* name; /* "" if the body has none */
+    int32_t type;     /* ORRERY_BODY_*; FIXED is what scenes call static */
+    uint32_t shape;   /* for orrery_client_get_shape(); ORRERY_NO_SHAPE: none */
+    uint32_t slot;    /* slot of the player for whom the body was spawned, or ORRERY_NO_SLOT */
+    const char* name; /* in the scene; "" for a body without a name, and for every spawned body */
 } orrery_body;
+/* ORRERY_EMPTY: there is no such body. */
 ORRERY_API orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out);
 
-/* The first body that was spawned for this player (a vehicle's chassis), or ORRERY_NO_BODY. */
+/* The body with the lowest index among those that were spawned for this player: normally the first body of the slot's
+ * template (a vehicle's chassis). ORRERY_NO_BODY: there is none. */
 ORRERY_API orrery_body_id orrery_client_own_body(const orrery_client* client);
 
-/* Arrays of the caller, each with room for `capacity` bodies. Null arrays are not filled. */
+/* Arrays of the caller, each with room for `capacity` bodies. Null arrays are not filled. Entry i of each array belongs
+ * to the body ids[i]. */
 typedef struct orrery_samples {
     uint32_t struct_size;
-    uint32_t capacity;
-    uint32_t count;     /* out: bodies that were filled in */
-    uint32_t available; /* out: living bodies */
-    double tick;        /* out: the time that the states belong to, in server ticks */
-    orrery_body_id* ids;
-    float* positions;          /* 3 for each body: m */
-    float* orientations;       /* 4 for each body */
-    float* linear_velocities;  /* 3 for each body: m/s */
-    float* angular_velocities; /* 3 for each body: rad/s */
+    uint32_t capacity;         /* in: bodies that fit into each array */
+    uint32_t count;            /* out: bodies that were filled in */
+    uint32_t available;        /* out: bodies with a known state */
+    double tick;               /* out: the time that the states belong to, in ticks of the server, with a fraction */
+    orrery_body_id* ids;       /* 1 for each body */
+    float* positions;          /* 3 for each body: x, y, z of the centre of mass, m, world */
+    float* orientations;       /* 4 for each body: x, y, z, w, body to world */
+    float* linear_velocities;  /* 3 for each body: m/s, world */
+    float* angular_velocities; /* 3 for each body: rad/s, world */
 } orrery_samples;
 
-/* Reads every living body in order of index, at the time that the jitter buffer shows at `now_ns`. ORRERY_TOO_SMALL:
- * `capacity` bodies were filled in, and there are `available`. */
+/* Reads all bodies, static ones included, in order of index, at the time that the jitter buffer shows at `now_ns`:
+ * between two snapshots by interpolation, after the newest one for a short time by its linear velocity. A body whose
+ * first state has not arrived yet is left out. The network rounds positions by at most 1 mm on each axis, orientations
+ * by 1.3 mrad. ORRERY_TOO_SMALL: `capacity` bodies were filled in, and there are `available`. ORRERY_WRONG_STATE: the
+ * key frame has not arrived. */
 ORRERY_API orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples);
 
+/* Numbers of the present connection, or of the last one; bytes and datagrams are those since the client was created. 0
+ * where nothing is known yet. */
 typedef struct orrery_client_stats {
     uint32_t struct_size;
-    uint32_t late_inputs; /* controls that reached the server after their tick */
-    double rtt_s;
-    double rtt_variation_s;
-    double snapshot_loss;     /* 0 to 1, since the start */
-    double delay_ticks;       /* distance of the jitter buffer behind the newest snapshot */
-    double input_slack_ticks; /* time by which controls reach the server early */
+    uint32_t late_inputs;     /* controls that reached the server after their tick */
+    double rtt_s;             /* round-trip time, smoothed, s */
+    double rtt_variation_s;   /* its variation, smoothed, s */
+    double snapshot_loss;     /* share of snapshots that did not arrive, 0 to 1, since the start of the session */
+    double delay_ticks;       /* delay that the jitter buffer aims at behind the newest snapshot, ticks */
+    double input_slack_ticks; /* time by which controls reach the server early, ticks */
     uint64_t snapshots_received;
     uint64_t snapshots_lost;
-    uint64_t snapshots_undecodable;
-    uint64_t bytes_sent; /* datagrams, without UDP and IP headers */
+    uint64_t snapshots_undecodable; /* arrived, but could not be read */
+    uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
     uint64_t newest_tick; /* of the newest snapshot; before the first, of the key frame */
 } orrery_client_stats;
+/* Answers in every state. */
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// The C++ interface of the client SDK: orrery/client.h with ownership and arrays that grow. Header only. The rules of
-// orrery/client.h hold.
+// The C++ interface of the client SDK: orrery/client.h with ownership and arrays that grow. Header only. Units, frames,
+// threads and errors are those of the functions of orrery/client.h with the same names.
 #pragma once
 
 #include <array>
@@ -16,25 +16,27 @@
 
 namespace orrery::client {
 
+// An orrery_event that owns its text.
 struct Event {
     std::int32_t kind = 0;  // ORRERY_EVENT_*
     std::uint64_t tick = 0;
     orrery_body_id body = ORRERY_NO_BODY;
     std::uint64_t late_ns = 0;
     std::string text;
-    std::int32_t end_reason = ORRERY_END_NONE;
+    std::int32_t end_reason = ORRERY_END_NONE;  // ORRERY_END_*
 };
 
-// Every living body at one time. Entry i of each array belongs to body ids[i].
+// All bodies at one time. Entry i of each array belongs to body ids[i].
 struct Samples {
-    double tick = 0.0;
+    double tick = 0.0;  // the time, in ticks of the server
     std::vector<orrery_body_id> ids;
-    std::vector<std::array<float, 3>> positions;
-    std::vector<std::array<float, 4>> orientations;
-    std::vector<std::array<float, 3>> linear_velocities;
-    std::vector<std::array<float, 3>> angular_velocities;
+    std::vector<std::array<float, 3>> positions;           // m, world
+    std::vector<std::array<float, 4>> orientations;        // x, y, z, w; body to world
+    std::vector<std::array<float, 3>> linear_velocities;   // m/s, world
+    std::vector<std::array<float, 3>> angular_velocities;  // rad/s, world
 };
 
+// Owns an orrery_client. A Client that was moved from may only be destroyed or assigned to.
 class Client {
   public:
     // Empty if `config` is invalid or there is no memory.
@@ -57,6 +59,7 @@ class Client {
     }
     orrery_client_state state() const { return orrery_client_get_state(handle_.get()); }
 
+    // False: no event is waiting.
     bool next_event(Event& out) {
         orrery_event event{};
         event.struct_size = sizeof event;
@@ -65,6 +68,7 @@ class Client {
         return true;
     }
 
+    // Empty where the function of orrery/client.h returns another status than ORRERY_OK.
     std::optional<orrery_session> session() const { return get<orrery_session>(orrery_client_get_session); }
     orrery_client_stats stats() const {
         return get<orrery_client_stats>(orrery_client_get_stats).value_or(orrery_client_stats{});
@@ -83,7 +87,7 @@ class Client {
     }
     orrery_body_id own_body() const { return orrery_client_own_body(handle_.get()); }
 
-    // False before the first states have arrived. The arrays keep their memory between calls.
+    // False, and empty arrays, before the first states have arrived. The arrays keep their memory between calls.
     bool sample(std::uint64_t now_ns, Samples& out) {
         orrery_samples samples{};
         samples.struct_size = sizeof samples;
@@ -105,7 +109,7 @@ class Client {
         return status == ORRERY_OK;
     }
 
-    orrery_client* handle() const { return handle_.get(); }
+    orrery_client* handle() const { return handle_.get(); }  // for orrery/client.h; stays owned
 
   private:
     struct Destroy {

@@ -20,23 +20,26 @@ namespace orrery::sim {
 //
 // Bodies are solid: a query that begins inside a body hits it there. Bodies without a shape are never found.
 
-inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);
+inline constexpr std::uint64_t kPresentTick = ~std::uint64_t(0);  // World::tick(), whatever it is
 
+// How a query ended.
 enum class QueryStatus : std::uint8_t {
-    miss,
-    hit,
+    miss,  // carried out; nothing was found
+    hit,   // at least one hit
     // The query was not carried out. A number is not finite, a position is beyond kMaxQueryCoordinate_m, an orientation
     // is not of unit length, a maximum distance is negative, or a shape is unbounded, out of its range or missing.
     invalid_query,
     tick_not_kept,  // not within [oldest_tick(), tick()]
 };
 
+// Which hits a query returns.
 enum class HitMode : std::uint8_t {
     closest,  // one hit: the smallest distance, and the lowest body index of equal ones
     any,      // one hit, the first that the search meets: the cheapest; also a function of the state
     all,      // one hit for each body, in order of (distance, body index)
 };
 
+// Bits of QueryFilter::types.
 enum QueryTypes : std::uint8_t {
     kQueryFixed = 1,
     kQueryKinematic = 2,
@@ -45,12 +48,13 @@ enum QueryTypes : std::uint8_t {
     kQuerySensors = 8,  // also sensors, of the types given beside it
 };
 
+// Which bodies a query finds.
 struct QueryFilter {
     // As between two bodies: a body is found if its category shares a bit with this mask and this category with its
     // mask.
     std::uint32_t category = 0xffff'ffffu, mask = 0xffff'ffffu;
     std::uint8_t types = kQueryAllTypes;  // QueryTypes bits
-    BodyId ignore;                        // never found
+    BodyId ignore;                        // this body is never found
 };
 
 // The shape that a query moves or places: a shape of the definition, or a sphere, box, capsule or cylinder of its own,
@@ -58,10 +62,12 @@ struct QueryFilter {
 struct QueryShape {
     std::uint32_t index = kNone;  // into WorldDef::shapes; kNone: the fields below
     ShapeType type = ShapeType::sphere;
-    float radius = 0.5f, half_height = 0.5f;
-    Vec3 half_extents{0.5f, 0.5f, 0.5f};
+    float radius = 0.5f, half_height = 0.5f;  // m
+    Vec3 half_extents{0.5f, 0.5f, 0.5f};      // m
 };
 
+// `tick` of this and the other queries: the tick whose state is asked, from World::oldest_tick() on, or kPresentTick.
+//
 // A ray from origin to origin + translation. A ray of length 0 hits only bodies around the origin.
 struct RayCast {
     Vec3 origin, translation;  // world, m
@@ -85,7 +91,7 @@ struct RayCast {
 // of the way, of which at most 64 m count; it is at most a quarter of the inner radius.
 struct ShapeCast {
     QueryShape shape;
-    Pose pose;
+    Pose pose;         // of the shape's frame at the start, world
     Vec3 translation;  // world, m
     QueryFilter filter;
     HitMode mode = HitMode::closest;
@@ -96,7 +102,7 @@ struct ShapeCast {
 // lowest index.
 struct Overlap {
     QueryShape shape;
-    Pose pose;
+    Pose pose;  // of the shape's frame, world
     QueryFilter filter;
     HitMode mode = HitMode::all;
     std::uint64_t tick = kPresentTick;
@@ -111,21 +117,24 @@ struct ClosestPoint {
     std::uint64_t tick = kPresentTick;
 };
 
+// One body that a query found.
 struct QueryHit {
     BodyId body;
-    std::uint32_t child = 0;  // the part of a shape of many; else 0
+    std::uint32_t child =
+        0;  // index of the compound's child, or of the triangle of a mesh or height field; otherwise 0
     // The point was inside, or the cast began inside: a ray strictly, a shape deeper than flush (see ShapeCast). A cast
     // that begins on a surface and goes in hits it at distance 0 without `inside`.
     bool inside = false;
-    bool despawned = false;  // true: the body lived at the asked tick and lives no more
+    bool despawned = false;  // true: the body existed at the asked tick and has been removed since
     // Of a cast: the distance travelled (m), and the same as a fraction of the translation; 0 if the cast began inside.
     // Of a closest point: the distance to the surface, negative inside.
     float distance = 0.0f, fraction = 0.0f;
-    // In the world: the point of the body's surface, and the normal that points out of the body. Of a cast that began
-    // inside: its start, and a zero normal. Of an overlap: zero.
+    // The point of the body's surface (m, world), and the unit normal there (world), which points out of the body. Of a
+    // cast that began inside: its start, and a zero normal. Of an overlap: both zero.
     Vec3 point, normal;
 };
 
+// The answer to one query of a batch.
 struct QueryAnswer {
     QueryStatus status = QueryStatus::miss;
     std::size_t first = 0, count = 0;  // range in QueryAnswers::hits

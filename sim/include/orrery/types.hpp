@@ -1,7 +1,7 @@
 // Plain values that all other headers use: vectors, poses, ids, SIMD targets, and the limits of a world.
 //
 // SI units. Axes are right-handed, y is up. Quaternions are x, y, z, w, of unit length, and turn the body's frame into
-// the world's. Angles are radians. Written numbers are little endian.
+// the world's. Angles are radians. Saved states and hashes are made of little-endian numbers.
 #pragma once
 
 #include <compare>
@@ -17,11 +17,13 @@ namespace orrery::sim {
 // Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
 inline constexpr std::uint32_t kEngineVersion = 32;
 
+// A vector, in the unit and frame that its use states.
 struct Vec3 {
     float x = 0.0f, y = 0.0f, z = 0.0f;
     friend bool operator==(const Vec3&, const Vec3&) = default;
 };
 
+// A rotation.
 struct Quat {
     float x = 0.0f, y = 0.0f, z = 0.0f, w = 1.0f;
     friend bool operator==(const Quat&, const Quat&) = default;
@@ -34,24 +36,24 @@ struct Pose {
     friend bool operator==(const Pose&, const Pose&) = default;
 };
 
-inline constexpr std::uint32_t kNone = 0xffff'ffffu;
+inline constexpr std::uint32_t kNone = 0xffff'ffffu;  // an index that names nothing
 
 // ---------------------------------------------------------------- limits
 
 // Memory is the real bound; 32-bit indices have room to spare.
-inline constexpr std::uint32_t kMaxBodies = 4'000'000;
-inline constexpr std::uint32_t kMaxJoints = 8'000'000;
-inline constexpr std::uint32_t kMaxSlots = 256;       // players of one world
-inline constexpr std::uint32_t kControlChannels = 8;  // numbers of a player's control vector, each in [-1, 1]
-inline constexpr std::uint32_t kMaxSubsteps = 64;
+inline constexpr std::uint32_t kMaxBodies = 4'000'000;  // of a world at one time; the world itself counts as one
+inline constexpr std::uint32_t kMaxJoints = 8'000'000;  // of a world at one time
+inline constexpr std::uint32_t kMaxSlots = 256;         // players of one world
+inline constexpr std::uint32_t kControlChannels = 8;    // numbers of a player's control vector, each in [-1, 1]
+inline constexpr std::uint32_t kMaxSubsteps = 64;       // in a tick
 // Rounds of coupling in a substep: of rigs and the contacts and joints of their bodies.
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;
-inline constexpr float kMaxRigCompliance = 1.0f;
+inline constexpr float kMaxRigCompliance = 1.0f;  // of RigDef::compliance
 // Iterations of a rig that is not solved exactly, in each solve.
 inline constexpr std::uint32_t kMaxRigIterations = 256;
 // Time of rest before sleep. It is counted in 16 bits of ticks at up to 10,000 Hz.
 inline constexpr float kMaxSleepTime_s = 6.5f;
-inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;
+inline constexpr std::uint32_t kMaxCommandsPerTick = 65'536;  // of one World::step()
 // Limit for two counts of a tick: pairs of bodies with overlapping bounds, and manifolds. A pair with a mesh or a
 // compound may have many manifolds. The pairs of crowded bodies grow with the square of their number. A touching pair
 // takes about 1 KB (manifold, stored contact, solver bundles), which is 4 GB at the limit.
@@ -66,7 +68,7 @@ inline constexpr std::uint32_t kMaxMeshTriangles = 4'000'000;
 inline constexpr std::uint32_t kMaxCompoundChildren = 65'536;
 // Ticks that queries can look back: 17 s at 60 Hz, more than any player lags behind.
 inline constexpr std::uint32_t kMaxHistoryTicks = 1024;
-// Bytes for each tick and each body that moves, in blocks of sixteen bodies.
+// Bytes of history for each tick and each kinematic or dynamic body with a shape, in blocks of sixteen bodies.
 inline constexpr std::uint32_t kHistoryBytesPerBody = 80;
 // Largest coordinate of a query's position or start. No body is beyond it.
 inline constexpr float kMaxQueryCoordinate_m = 65'536.0f;
@@ -77,11 +79,11 @@ inline constexpr float kMaxCastLength_m = 131'072.0f;
 // ---------------------------------------------------------------- SIMD targets
 
 // The SIMD instruction set that a world runs on. `scalar` compiles the same functions over plain float, as the
-// reference.
+// reference. `avx3` is AVX-512. `automatic` is the best one of the machine.
 enum class Target : std::uint8_t { automatic, scalar, ssse3, sse4, avx2, avx3, neon, wasm };
 
 std::span<const Target> available_targets();  // those of this machine and this build, narrowest first
-Target best_target();
+Target best_target();                         // the widest of them
 // "scalar", "ssse3", "sse4", "avx2", "avx3", "neon", "wasm".
 std::string_view target_name(Target target);
 // Accepts "auto", too. An unavailable target is an error that lists the available ones.
@@ -95,8 +97,9 @@ struct BodyId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;
     friend auto operator<=>(const BodyId&, const BodyId&) = default;
-    bool valid() const { return index != 0xffff'ffffu; }
+    bool valid() const { return index != 0xffff'ffffu; }  // false: names no body. World::alive() says whether it lives
 };
+// As BodyId.
 struct JointId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;
