@@ -20,6 +20,7 @@
 #include "protocol/session/server_session.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "server/room/datagram_queue.h"
+#include "server/room/director.h"
 #include "server/room/overload.h"
 #include "server/room/recorder.h"
 #include "server/room/tick_grid.h"
@@ -81,24 +82,6 @@ class RoomObserver {
   protected:
     ~RoomObserver() = default;
 };
-
-// Code of a host that links this library and gives orders to the world, beside the commands of players. Orders are
-// recorded as all commands are, so that a replay is verified without the director. A director may query what a player
-// saw: queries look back RoomConfig::history_ticks.
-class Director {
-  public:
-    // Before the step from world.tick() to the next. What it appends to `orders` applies in that order, if
-    // sim::is_director_order holds for its kind; `sequence` is the room's. What the last step answered stands in
-    // world.events().
-    virtual void on_tick(const sim::World& world, std::vector<sim::Command>& orders) = 0;
-
-  protected:
-    ~Director() = default;
-};
-
-// A tick takes so many orders and still has room for its players; further ones, and commands that are not a director's
-// to give, are dropped and counted, and the observer is told.
-inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * sim::kMaxSlots;
 
 class Room {
   public:
