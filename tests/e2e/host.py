@@ -42,12 +42,12 @@ def ticks_of(programs, replay):
 
 
 def a_match_on_the_virtual_clock_takes_no_time_and_verifies(programs, folder):
-    with Host(programs, folder, 120, "virtual") as host:
+    with Host(programs, folder, 60, "virtual") as host:
         out, log = host.end()
         check("udp=" not in out and "connect: " not in out, out)
         check("stopping (the rain is over)" in log, log)
     ticks = ticks_of(programs, host.replay)
-    check(ticks == 120 * 60 + 1, f"{ticks} ticks, and the director stopped the room in the one after {120 * 60}")
+    check(ticks == 60 * 60 + 1, f"{ticks} ticks, and the director stopped the room in the one after {60 * 60}")
 
 
 def players_of_a_game_that_ends_are_told(programs, folder):
