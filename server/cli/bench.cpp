@@ -7,10 +7,11 @@
 #include <optional>
 #include <thread>
 
+#include "protocol/scene/scene.h"
 #include "server/cli/bench_scenes.h"
 #include "server/cli/command_line.h"
-#include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
+#include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -264,8 +265,8 @@ int bench_command(const std::vector<std::string>& arguments) {
     if (scenes.empty())
         return complain("no benchmark scene is called \"" + unknown + "\" or begins with it (see orrery bench --list)",
                         kExitUsage);
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, exit);
-    if (!rigs) return exit;
+    const Result<RigBackend> rigs = pick_rig_backend(options.jacobi);
+    if (!rigs) return complain(rigs.error(), kExitMachine);
     return run_scenes(scenes, options, *target, *rigs);
 }
 

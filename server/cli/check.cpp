@@ -8,6 +8,7 @@
 
 #include "protocol/scene/json_schema.h"
 #include "server/base/json_line.h"
+#include "server/base/scene_file.h"
 #include "server/cli/command_line.h"
 #include "server/cli/scene_warnings.h"
 

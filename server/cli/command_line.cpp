@@ -5,10 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iostream>
-#include <memory>
 
 namespace orrery::server {
 
@@ -45,6 +43,14 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
     return CLI::Validator(check, "in [" + std::to_string(min) + " - " + std::to_string(max) + "]");
 }
 
+void add_jacobi_option(CLI::App& app, std::string& name) {
+    app.add_option("--jacobi", name,
+                   "device that solves large rigs: auto (a CUDA device if there is one and it pays off), cpu or cuda "
+                   "(no bit depends on it)")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+}
+
 int complain(std::string_view message, int code) {
     std::fprintf(stderr, "orrery: %.*s\n", static_cast<int>(message.size()), message.data());
     return code;
@@ -61,41 +67,6 @@ std::optional<sim::Target> parse_target(const std::string& name, int& exit) {
     exit = complain(target.error(),
                     std::find(std::begin(known), std::end(known), name) != std::end(known) ? kExitMachine : kExitUsage);
     return std::nullopt;
-}
-
-Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t max_bytes, const char* limit) {
-    const auto io = [&](const char* what) {
-        return Error{ErrorCode::io, path, std::string(what) + ": " + std::strerror(errno)};
-    };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-    if (!file) return io("cannot be opened");
-    std::vector<std::uint8_t> bytes;
-    std::uint8_t block[1 << 16];
-    for (std::size_t got; (got = std::fread(block, 1, sizeof block, file.get())) > 0;) {
-        bytes.insert(bytes.end(), block, block + got);
-        if (bytes.size() > max_bytes) {
-            return Error{ErrorCode::limit_reached, path,
-                         "is longer than the limit of " + std::to_string(max_bytes) + " bytes (" + limit + ")"};
-        }
-    }
-    if (std::ferror(file.get())) return io("cannot be read");
-    return bytes;
-}
-
-Result<protocol::LoadedScene> load_scene_file(const std::string& path, const protocol::SceneOverrides& overrides,
-                                              const protocol::SceneCaps& caps) {
-    const Result<std::vector<std::uint8_t>> bytes = read_file(path, caps.max_bytes, "max_bytes");
-    if (!bytes) return bytes.error();
-    return protocol::load_scene(*bytes, path, overrides, caps);
-}
-
-Result<protocol::SharedScene> share_scene_file(protocol::LoadedScene scene, const std::string& path) {
-    Result<protocol::SharedScene> shared = protocol::share_scene(std::move(scene));
-    if (shared) return shared;
-    Error error = shared.error();
-    error.place = path + ": " + error.place;
-    const Result<std::vector<std::uint8_t>> bytes = read_file(path, protocol::kMaxSceneBytes, "kMaxSceneBytes");
-    return bytes ? protocol::with_scene_line(std::move(error), *bytes, path) : error;
 }
 
 std::string cpu_name() {

@@ -11,12 +11,13 @@
 #include "protocol/scene/bounds.h"
 #include "protocol/scene/command_script.h"
 #include "server/base/json_line.h"
+#include "server/base/left_out.h"
+#include "server/base/scene_file.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
-#include "server/cli/left_out.h"
-#include "server/cli/rig_backend.h"
 #include "server/cli/simulate.h"
 #include "server/room/recorder.h"
+#include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -207,9 +208,8 @@ class TickWriter {
 };
 
 int run_scene(const RunOptions& options, sim::Target target, const protocol::SharedScene& scene) {
-    int exit = kExitGood;
-    const std::optional<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.definition->def(), exit);
-    if (!rigs) return exit;
+    const Result<RigBackend> rigs = pick_rig_backend(options.jacobi, scene.definition->def());
+    if (!rigs) return complain(rigs.error(), kExitMachine);
     Result<std::unique_ptr<sim::World>> world =
         sim::World::create(scene.definition, {.target = target, .rig_device = rigs->device.get()});
     if (!world) return complain(options.scene + ": " + world.error().to_string(), exit_code_of(world.error()));

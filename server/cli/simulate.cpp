@@ -12,7 +12,6 @@
 
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
-#include "server/cli/rig_backend.h"
 #include "server/room/rejections.h"
 #include "server/room/rig_faults.h"
 #include "server/room/thread_pool.h"

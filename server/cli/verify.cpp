@@ -9,8 +9,8 @@
 
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
-#include "server/cli/rig_backend.h"
 #include "server/room/replay_source.h"
+#include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -142,8 +142,8 @@ int verify_command(const std::vector<std::string>& arguments) {
     const std::optional<sim::Target> found = parse_target(target, exit);
     if (!found) return exit;
     settings.target = *found;
-    const std::optional<RigBackend> backend = pick_rig_backend(jacobi, exit);
-    if (!backend) return exit;
+    const Result<RigBackend> backend = pick_rig_backend(jacobi);
+    if (!backend) return complain(backend.error(), kExitMachine);
     settings.rig_device = backend->device.get();
 
     int worst = kExitGood;

@@ -75,6 +75,12 @@ struct NetworkThread::State {
     bool stop = false;
     NetworkStats stats;
 
+    void end_waits() {
+        const std::lock_guard lock(mutex);
+        stop = true;
+        stop_changed.notify_all();
+    }
+
     void receive_when_ready() {
         socket.async_wait(udp::socket::wait_read, [this](const asio::error_code& error) {
             if (error) return;  // closed
@@ -131,8 +137,9 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
     if (!error) state->local = state->socket.local_endpoint(error);
     if (!error) state->socket.non_blocking(true, error);
     if (error) {
-        return Error{ErrorCode::io, "udp " + address.to_string(),
-                     error.message() + "; choose another --port (0 takes a free one) or another --bind"};
+        return Error{
+            ErrorCode::io, "udp " + address.to_string(),
+            error.message() + "; choose another port (--port; 0 takes a free one) or another address (--bind)"};
     }
     asio::error_code ignored;
     state->socket.set_option(asio::socket_base::receive_buffer_size(kSocketBufferBytes), ignored);
@@ -144,9 +151,7 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
         if (failed) return;
         asio::error_code none;
         raw->signals.clear(none);  // a second signal ends the process at once
-        const std::lock_guard lock(raw->mutex);
-        raw->stop = true;
-        raw->stop_changed.notify_all();
+        raw->end_waits();
     });
     state->receive_when_ready();
     state->thread = std::thread([raw] { raw->io.run(); });
@@ -196,6 +201,8 @@ bool NetworkThread::wait_until(TimeNs deadline) {
     state_->stop_changed.wait_until(lock, until, [this] { return state_->stop; });
     return !state_->stop;
 }
+
+void NetworkThread::end_waits() { state_->end_waits(); }
 
 NetworkStats NetworkThread::stats() const {
     const std::lock_guard lock(state_->mutex);

@@ -31,8 +31,11 @@ class NetworkThread {
     // Sends the datagrams of a tick. `batch` is empty afterwards.
     void send(DatagramQueue& batch);
 
-    // Waits until `deadline` (of the clock of now()). False: SIGINT or SIGTERM has come, now or before.
+    // Waits until `deadline` (of the clock of now()). False: SIGINT or SIGTERM has come or end_waits() was called, now
+    // or before.
     bool wait_until(protocol::TimeNs deadline);
+    // Ends this wait and all later ones. Any thread may call it.
+    void end_waits();
 
     NetworkStats stats() const;
 

@@ -24,9 +24,24 @@ std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr
 
 }  // namespace
 
-RoomHost::RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
-                   const HostSettings& settings)
-    : room_(room), network_(network), outbox_(outbox), token_file_(std::move(token_file)), settings_(settings) {
+void StopRequest::set(std::string reason) {
+    const std::lock_guard lock(mutex_);
+    if (!reason_) reason_ = std::move(reason);
+}
+
+std::optional<std::string> StopRequest::reason() const {
+    const std::lock_guard lock(mutex_);
+    return reason_;
+}
+
+RoomHost::RoomHost(Room& room, NetworkThread* network, Outbox& outbox, const StopRequest& stop,
+                   std::optional<TokenFile> token_file, const HostSettings& settings)
+    : room_(room),
+      network_(network),
+      outbox_(outbox),
+      stop_(stop),
+      token_file_(std::move(token_file)),
+      settings_(settings) {
     room_.set_observer(this);
     room_.set_stage_observer(this);
 }
@@ -39,7 +54,7 @@ RoomHost::~RoomHost() {
 Result<Ok> RoomHost::run() {
     last_status_ = NetworkThread::now();
     const auto status_every = static_cast<TimeNs>(settings_.status_every_s * static_cast<double>(kNsPerSecond));
-    while (network_.wait_until(room_.next_deadline())) {
+    while (wait()) {
         tick();
         if (room_.halted()) {
             spdlog::error("the world has halted: {}", room_.halted()->to_string());
@@ -54,22 +69,33 @@ Result<Ok> RoomHost::run() {
         if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
         if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
     }
-    spdlog::info("stopping: {} clients get a goodbye", room_.stats().clients);
-    const Result<Ok> closed = room_.stop(NetworkThread::now());
-    network_.send(outbox_.queue());
+    const std::optional<std::string> reason = stop_.reason();
+    spdlog::info("stopping{}: {} clients get a goodbye", reason ? " (" + *reason + ")" : "", room_.stats().clients);
+    const Result<Ok> closed = room_.stop(network_ ? NetworkThread::now() : room_.next_deadline());
+    if (network_) network_->send(outbox_.queue());
     log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
     return closed;
 }
 
+bool RoomHost::wait() {
+    if (stop_.reason()) return false;
+    if (settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick) return false;
+    return !network_ || network_->wait_until(room_.next_deadline());
+}
+
 void RoomHost::tick() {
-    network_.take_received(arrived_);
+    if (network_) network_->take_received(arrived_);
     for (const DatagramQueue::Entry& entry : arrived_.entries()) {
         room_.receive(entry.address, arrived_.bytes_of(entry), entry.time);
     }
     const TimeNs start = NetworkThread::now();
-    const std::uint32_t ticks = room_.advance(start, unix_now_s());
-    network_.send(outbox_.queue());
+    const std::uint64_t tick = room_.world().tick();
+    // One tick at a time: always on the virtual clock, and before a tick limit, which a room that catches up could
+    // miss.
+    const bool single = !network_ || (settings_.stop_at_tick != 0 && settings_.stop_at_tick - tick < kMaxCatchUpTicks);
+    const std::uint32_t ticks = room_.advance(single ? room_.next_deadline() : start, unix_now_s());
+    if (network_) network_->send(outbox_.queue());
     const TimeNs all = NetworkThread::now() - start;
     for (std::uint32_t i = 0; i < ticks; ++i) tick_times_.note(all / ticks), rig_times_.note(rigs_ns_ / ticks);
     rigs_ns_ = 0;
@@ -90,7 +116,8 @@ void RoomHost::log_rigs() {
 }
 
 void RoomHost::log_ignored(TimeNs now) {
-    const std::optional<std::string> line = ignored_.line(room_.stats().netcode, network_.stats(), now);
+    const std::optional<std::string> line =
+        ignored_.line(room_.stats().netcode, network_ ? network_->stats() : NetworkStats{}, now);
     if (line) spdlog::info(*line);
 }
 
@@ -113,6 +140,7 @@ double Durations::percentile_ms(double fraction) const {
 // Announces the last tick that is recorded: written after that tick's bytes have reached the file. Nobody need read it:
 // a line that would have to wait is dropped.
 void RoomHost::print_status(TimeNs now) {
+    if (!settings_.print) return;
     const RoomStats stats = room_.stats();
     const double seconds = std::max(1e-3, static_cast<double>(now - last_status_) * 1e-9);
     Status status;
@@ -126,6 +154,7 @@ void RoomHost::print_status(TimeNs now) {
     status.sent_bytes_per_s = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
     status.received_bytes_per_s =
         static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
+    status.records = settings_.records;
     status.recording_failed = stats.recording_failed;
     status.recorded_tick = stats.last_recorded_tick;
     status.late_inputs = stats.inputs_late;

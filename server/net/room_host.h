@@ -1,9 +1,9 @@
-// Runs a room on the wall clock, on the caller's thread. The room's datagrams go through the network thread. The host
-// prints the status line, logs events, and ends cleanly on SIGINT and SIGTERM.
+// Runs a room on the caller's thread: on the wall clock, with its datagrams through the network thread, or on a virtual
+// clock without a network. The host prints the status line and logs events.
 #pragma once
 
 #include <array>
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,8 +17,22 @@
 namespace orrery::server {
 
 struct HostSettings {
-    bool json = false;            // status lines are JSON objects
-    double status_every_s = 1.0;  // s between status lines; 0: only the last one
+    bool json = false;               // status lines are JSON objects
+    double status_every_s = 1.0;     // s between status lines; 0: only the last one
+    bool print = true;               // the status lines
+    bool records = true;             // the room has a recorder
+    std::uint64_t stop_at_tick = 0;  // 0: no such tick
+};
+
+// The wish that a room ends. Any thread may use it.
+class StopRequest {
+  public:
+    void set(std::string reason);  // the first reason stays
+    std::optional<std::string> reason() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::optional<std::string> reason_;
 };
 
 // Durations of the last ticks.
@@ -34,13 +48,15 @@ class Durations {
 
 class RoomHost final : private RoomObserver, private sim::StageObserver {
   public:
-    RoomHost(Room& room, NetworkThread& network, Outbox& outbox, std::optional<TokenFile> token_file,
-             const HostSettings& settings);
+    // Null `network`: the virtual clock, each tick as soon as the one before it is done.
+    RoomHost(Room& room, NetworkThread* network, Outbox& outbox, const StopRequest& stop,
+             std::optional<TokenFile> token_file, const HostSettings& settings);
     RoomHost(const RoomHost&) = delete;
     RoomHost& operator=(const RoomHost&) = delete;
     ~RoomHost();
 
-    // Runs until a signal comes or the world halts. An error means that the recording is not complete.
+    // Runs until a signal ends the waits of `network`, the stop request or the tick limit holds, or the world halts. An
+    // error means that the recording is not complete.
     Result<Ok> run();
 
   private:
@@ -53,6 +69,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     void begin(sim::Stage stage) override;
     void end(sim::Stage stage) override;
 
+    bool wait();
     void tick();
     void renew_token();
     void log_rigs();
@@ -62,8 +79,9 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     void print_status(protocol::TimeNs now);
 
     Room& room_;
-    NetworkThread& network_;
+    NetworkThread* network_;
     Outbox& outbox_;
+    const StopRequest& stop_;
     std::optional<TokenFile> token_file_;
     HostSettings settings_;
     DatagramQueue arrived_;

@@ -11,7 +11,10 @@ namespace orrery::server {
 
 namespace {
 
-const char* recording(const Status& status) { return status.recording_failed ? "failed" : "on"; }
+const char* recording(const Status& status) {
+    if (status.recording_failed) return "failed";
+    return status.records ? "on" : "off";
+}
 
 double sent_per_client(const Status& status) {
     return status.sent_bytes_per_s / static_cast<double>(std::max<std::uint32_t>(status.clients, 1));

@@ -15,6 +15,7 @@ struct Status {
     double budget_ms = 0.0;                       // the time that a tick may take
     std::uint64_t late_ticks = 0;                 // since the start: so late that the grid of ticks slipped
     double sent_bytes_per_s = 0.0, received_bytes_per_s = 0.0;  // of all clients, without UDP and IP headers
+    bool records = true;
     bool recording_failed = false;
     std::uint64_t recorded_tick = 0;  // the last tick whose bytes are in the file
     std::uint64_t late_inputs = 0;    // controls that arrived after their tick

@@ -24,6 +24,7 @@
 #include "protocol/session/server_session.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "server/room/datagram_queue.h"
+#include "server/room/director.h"
 #include "server/room/overload.h"
 #include "server/room/recorder.h"
 #include "server/room/tick_grid.h"
@@ -91,24 +92,6 @@ class RoomObserver {
   protected:
     ~RoomObserver() = default;
 };
-
-// Code of a host that links this library and gives orders to the world, beside the commands of players. Orders are
-// recorded as all commands are, so that a replay is verified without the director. A director may query what a player
-// saw: queries look back RoomConfig::history_ticks.
-class Director {
-  public:
-    // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The
-    // step applies them in that order. The room sets their `sequence`, and drops kinds for which sim::is_director_order
-    // is false. world.events() has the events of the last step.
-    virtual void on_tick(const sim::World& world, std::vector<sim::Command>& orders) = 0;
-
-  protected:
-    ~Director() = default;
-};
-
-// Orders of a director in a tick: as many as leave room for the commands of all players. Further ones are dropped and
-// counted, and the observer is told.
-inline constexpr std::size_t kMaxOrdersPerTick = sim::kMaxCommandsPerTick - 3 * sim::kMaxSlots;
 
 class Room {
   public:

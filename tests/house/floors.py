@@ -34,10 +34,12 @@ FLOORS = [
     ["client_sdk/examples/"],
     ["server/base/"],
     ["server/room/"],
+    ["server/include/orrery/"],
     ["server/net/"],
     ["server/cli/"],
+    ["server/examples/"],
 ]
-INCLUDES = {"orrery/client": "client_sdk/include/", "orrery/": "sim/include/"}  # of public headers, by their beginnings
+INCLUDES = {"orrery/client": "client_sdk/include/", "orrery/server": "server/include/", "orrery/": "sim/include/"}  # of public headers, by their beginnings
 ENDINGS = {".h", ".hpp", ".cpp", ".c", ".cu", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

@@ -1,4 +1,4 @@
-#include "server/cli/left_out.h"
+#include "server/base/left_out.h"
 
 namespace orrery::server {
 

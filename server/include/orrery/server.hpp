@@ -1,0 +1,139 @@
+// A game's server: a room of a scene with its network, clock, recording and threads, and the game's logic as a
+// Director. `orrery serve` is this class without a director.
+//
+//   int main() {
+//       orrery::server::GameServerConfig config;
+//       config.scene = "arena.json";
+//       return orrery::server::serve(config, [](const orrery::server::RoomInfo& room) {
+//           return std::make_unique<MyGame>(room);  // derived from orrery::server::Director
+//       });
+//   }
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/netcode/address.h"
+#include "protocol/scene/scene.h"
+#include "server/room/director.h"
+#include "sim/base/result.h"
+
+namespace orrery::server {
+
+inline constexpr double kMaxStatusEvery_s = 3600.0;
+
+enum class GameClock : std::uint8_t {
+    wall,  // ticks at the scene's rate; clients connect by UDP; SIGINT and SIGTERM end the server
+    // Each tick begins when the one before it is done. There is no network: no port is opened, no client can connect,
+    // and the fields of GameServerConfig about the network and its key have no effect. Signals keep their actions.
+    virtual_time,
+};
+
+struct GameServerConfig {
+    // The scene: a file, JSON or binary, or else a scene that the program has loaded, which other servers may share.
+    std::string scene;
+    std::optional<protocol::SharedScene> shared_scene;
+    std::optional<float> tick_rate_hz;  // instead of that of the scene file, Hz, 1 to protocol::kMaxTickRate_hz
+    std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;  // largest number of bodies of the scene file
+
+    std::string room = "main";  // the room's name, a part of the name of its recording
+
+    std::string bind = "127.0.0.1";  // IP address to listen on; 0.0.0.0 or :: for all
+    std::uint16_t port = 7770;       // UDP; 0: any free port
+    // Further ADDR:PORT at which clients reach this server (behind a NAT). Their tokens may name them.
+    std::vector<std::string> public_addresses;
+    std::uint32_t max_clients = 64;  // at a time, 1 to protocol::kMaxNetcodeClients
+
+    // Who may connect. With a key file: whoever has a token of that key. The file has 64 hex digits and the mode 0600.
+    // Without: RECORD/connect.token is written, a token for one client at a time.
+    std::string key_file;
+    bool insecure = false;         // also gives a token to every client on loopback that asks; excludes key_file
+    bool insecure_public = false;  // with `insecure`: to every client, on any address
+
+    std::uint32_t threads = 1;                    // inside a tick, 1 to kMaxThreads; no bit depends on it
+    sim::Target target = sim::Target::automatic;  // SIMD; no bit depends on it
+    std::string jacobi = "auto";                  // solves large rigs: auto, cpu or cuda; no bit depends on it
+    std::uint32_t history_ticks = 0;              // that a director's queries may look back; see sim::WorldConfig
+    std::string record = "replays";               // folder for recordings and connect.token; empty: none of them
+    GameClock clock = GameClock::wall;
+    std::uint64_t stop_at_tick = 0;  // the server ends after this tick; 0: no such tick
+
+    bool print = true;            // lines to stdout: the address, a command that connects, the status
+    double status_every_s = 1.0;  // seconds between status lines, to kMaxStatusEvery_s; 0: only the last one
+    bool json = false;            // one JSON object for each line instead of text
+};
+
+// Whether the values are in their ranges and fit each other. An error has the code invalid_argument and names the field
+// and its mend. Files and the machine are not looked at.
+Result<Ok> check(const GameServerConfig& config);
+
+class GameServer;
+
+// What a director is made for. All but the strings lives as long as the director.
+struct RoomInfo {
+    std::string room;   // its name
+    std::string scene;  // its scene's name
+    std::uint64_t scene_hash = 0;
+    const sim::WorldDef& definition;
+    GameServer& server;  // for request_stop
+};
+
+// Makes the director of a room; called once for each room, before its first tick. Null: the room has none.
+using DirectorFactory = std::function<std::unique_ptr<Director>(const RoomInfo&)>;
+
+enum class StopCause : std::uint8_t { signal, requested, tick_limit };
+
+struct GameServerEnd {
+    StopCause cause = StopCause::signal;
+    std::string reason;      // of request_stop
+    std::uint64_t tick = 0;  // the last one
+};
+
+class GameServer {
+  public:
+    // Loads the scene, binds the port and opens the recording. Errors name place and mend. Their codes:
+    // invalid_argument (see check); not_found: the scene or key file cannot be read; io: the port, the recording or the
+    // token file is not available; unsupported_target: this machine lacks the SIMD target or the GPU; all others: the
+    // scene is not valid. An empty `make_director`: no director.
+    static Result<std::unique_ptr<GameServer>> create(const GameServerConfig& config,
+                                                      const DirectorFactory& make_director = {});
+    ~GameServer();
+    GameServer(const GameServer&) = delete;
+    GameServer& operator=(const GameServer&) = delete;
+
+    // Steps the room on the calling thread until the server ends: by request_stop, stop_at_tick, a signal, or a fault
+    // of the world. Clients get a goodbye, and the recording is closed. To be called once. An error of the code io:
+    // the recording is not complete, but the server ran to its end; others: the world has halted. An exception of the
+    // director leaves run(), and the recording then ends without its end record.
+    Result<GameServerEnd> run();
+
+    // Ends the server after the tick in progress. On the wall clock, a room that is late may step up to 3 more. Any
+    // thread and the director may call it, before run(), too. The first reason stays; it is logged.
+    void request_stop(std::string reason);
+
+    std::optional<protocol::Address> address() const;  // of the socket, with its port; none on the virtual clock
+    const std::string& replay() const;                 // path of the recording; empty: none
+
+    // The exit code of `orrery serve` for an error of create() or run(): 2 the input is not valid, 3 the machine.
+    static int exit_code(const Error& error);
+
+  private:
+    struct State;
+    explicit GameServer(std::unique_ptr<State> state);
+    Result<Ok> start(const DirectorFactory& make_director);
+
+    std::unique_ptr<State> state_;
+};
+
+// The whole of a server program: check, create and run. An error is printed on stderr. Returns the exit code of `orrery
+// serve`: 0 for an end as wished, 64 for an error of check(), else GameServer::exit_code. It changes the process: core
+// files are forbidden (they would hold the key), SIGPIPE and SIGXFSZ are ignored, and the log (spdlog) goes to stderr
+// without waiting for its reader.
+int serve(const GameServerConfig& config, const DirectorFactory& make_director = {});
+
+}  // namespace orrery::server

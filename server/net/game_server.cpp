@@ -1,0 +1,349 @@
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include "orrery/server.hpp"
+#include "protocol/session/handshake.h"
+#include "server/base/exit_code.h"
+#include "server/base/json_line.h"
+#include "server/base/left_out.h"
+#include "server/base/scene_file.h"
+#include "server/net/key_file.h"
+#include "server/net/line_output.h"
+#include "server/net/room_host.h"
+#include "server/room/rig_backend.h"
+#include "server/room/thread_pool.h"
+#include "sim/rigs/rigs.h"
+
+namespace orrery::server {
+
+using protocol::Address;
+
+namespace {
+
+Error config_error(std::string field, std::string message) {
+    return Error{ErrorCode::invalid_argument, std::move(field), std::move(message)};
+}
+
+// An error of the same words with another code.
+Error coded(ErrorCode code, Error error) {
+    error.code = code;
+    return error;
+}
+
+// What the system does not let be read is, as an input, not there.
+Error input_error(Error error) {
+    if (error.code == ErrorCode::io) error.code = ErrorCode::not_found;
+    return error;
+}
+
+Result<Address> bind_address(const GameServerConfig& config) {
+    const bool ipv6 = config.bind.find(':') != std::string::npos;
+    Result<Address> address =
+        Address::parse((ipv6 ? "[" + config.bind + "]" : config.bind) + ":" + std::to_string(config.port));
+    if (!address) return config_error("bind (--bind)", address.error().to_string());
+    return address;
+}
+
+Result<std::vector<Address>> named_addresses(const GameServerConfig& config) {
+    std::vector<Address> addresses;
+    for (std::size_t i = 0; i < config.public_addresses.size(); ++i) {
+        const std::string place = "public_addresses[" + std::to_string(i) + "] (--public)";
+        const Result<Address> address = Address::parse(config.public_addresses[i]);
+        if (!address) return config_error(place, address.error().to_string());
+        if (address->port == 0)
+            return config_error(place, config.public_addresses[i] + ": name the port that clients send to, not 0");
+        addresses.push_back(*address);
+    }
+    return addresses;
+}
+
+Result<Ok> check_access(const GameServerConfig& config, const Address& bind) {
+    if (config.insecure_public && !config.insecure)
+        return config_error("insecure_public (--insecure-public)", "also needs insecure (--insecure)");
+    if (config.insecure && !config.key_file.empty())
+        return config_error("insecure (--insecure)", "excludes key_file (--key-file): set one of them");
+    if (!bind.is_loopback() && config.key_file.empty() && !config.insecure_public) {
+        return config_error(
+            "bind " + config.bind,
+            config.insecure
+                ? "insecure on an address that other machines reach also needs insecure_public (--insecure-public)"
+                : "an address that other machines reach needs key_file (--key-file; see orrery token)");
+    }
+    if (config.record.empty() && config.key_file.empty() && !config.insecure)
+        return config_error("record (--record)",
+                            "without this folder no token is written: name it, or set key_file or insecure");
+    return Ok{};
+}
+
+Result<Ok> check_network(const GameServerConfig& config) {
+    const Result<Address> bind = bind_address(config);
+    if (!bind) return bind.error();
+    const Result<std::vector<Address>> named = named_addresses(config);
+    if (!named) return named.error();
+    if (config.max_clients < 1 || config.max_clients > protocol::kMaxNetcodeClients)
+        return config_error("max_clients (--max-clients)", std::to_string(config.max_clients) + " is not from 1 to " +
+                                                               std::to_string(protocol::kMaxNetcodeClients));
+    return check_access(config, *bind);
+}
+
+protocol::NetcodeServerConfig netcode_config(const GameServerConfig& config, const protocol::Key& key,
+                                             const Address& local) {
+    protocol::NetcodeServerConfig netcode;
+    netcode.protocol_id = protocol::kNetcodeProtocolId;
+    netcode.private_key = key;
+    netcode.max_clients = config.max_clients;
+    if (config.clock == GameClock::virtual_time) {
+        netcode.public_addresses = {Address::ipv4(127, 0, 0, 1, 1)};  // nobody gets a token
+        return netcode;
+    }
+    netcode.public_addresses = reachable_addresses(local);
+    // The user's own addresses come before guesses where a token's list is full.
+    const Result<std::vector<Address>> named = named_addresses(config);
+    for (const Address& address : *named)
+        netcode.public_addresses.insert(netcode.public_addresses.begin() + 1, address);
+    if (netcode.public_addresses.size() > protocol::kMaxServersPerToken)
+        netcode.public_addresses.resize(protocol::kMaxServersPerToken);
+    netcode.insecure = config.insecure;
+    netcode.insecure_public = config.insecure_public;
+    return netcode;
+}
+
+std::string connect_command(const GameServerConfig& config, const Address& local, const std::string& token_path) {
+    if (config.insecure) return "orrery_drive --server " + reachable_addresses(local)[0].to_string();
+    if (!token_path.empty()) return "orrery_drive --token " + token_path;
+    return "orrery token --key-file " + config.key_file + " --server " + reachable_addresses(local)[0].to_string() +
+           " --client-id 1 --out connect.token && orrery_drive --token connect.token";
+}
+
+// The first lines: where it listens, and how to get in.
+void announce(const GameServerConfig& config, const protocol::SharedScene& scene, const Address* local,
+              const std::string& replay, const std::string& token_path) {
+    const double tick_hz = scene.definition->def().tick_rate_hz;
+    if (config.json) {
+        JsonLine line;
+        if (local) line.text("udp", local->to_string());
+        line.text("scene", scene.name).number("tick_hz", std::optional(tick_hz)).text("replay", replay);
+        std::printf("%s\n", line.str().c_str());
+    } else {
+        const std::string where = local ? "listening udp=" + local->to_string() : "running clock=virtual";
+        std::printf("%s scene=%s tick_hz=%g replay=%s\n", where.c_str(), scene.name.c_str(), tick_hz, replay.c_str());
+    }
+    if (local) {
+        const std::string connect = connect_command(config, *local, token_path);
+        if (config.json)
+            std::printf("%s\n", JsonLine().text("connect", connect).str().c_str());
+        else
+            std::printf("connect: %s\n", connect.c_str());
+    }
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+Result<Ok> check(const GameServerConfig& config) {
+    if (config.scene.empty() == !config.shared_scene.has_value())
+        return config_error("scene", "name a file or give shared_scene: one of them");
+    if (config.shared_scene && !config.shared_scene->definition)
+        return config_error("shared_scene", "has no definition: make it by protocol::share_scene");
+    if (config.tick_rate_hz) {
+        const float rate = *config.tick_rate_hz;
+        if (config.shared_scene)
+            return config_error("tick_rate_hz", "is for a scene file: load shared_scene with that rate");
+        if (!(rate >= 1.0f && rate <= protocol::kMaxTickRate_hz))
+            return config_error("tick_rate_hz (--tick-rate)", "is not from 1 to 1000 Hz (kMaxTickRate_hz)");
+    }
+    if (config.threads < 1 || config.threads > kMaxThreads)
+        return config_error("threads (--threads)", std::to_string(config.threads) + " is not from 1 to " +
+                                                       std::to_string(kMaxThreads) + " (kMaxThreads)");
+    if (config.jacobi != "auto" && config.jacobi != "cpu" && config.jacobi != "cuda")
+        return config_error("jacobi (--jacobi)", "\"" + config.jacobi + "\" is not auto, cpu or cuda");
+    if (!(config.status_every_s >= 0.0 && config.status_every_s <= kMaxStatusEvery_s))
+        return config_error("status_every_s (--status-every-s)", "is not from 0 to 3600 s (kMaxStatusEvery_s)");
+    return config.clock == GameClock::wall ? check_network(config) : Ok{};
+}
+
+// In the order in which they are made; destroyed in the opposite one.
+struct GameServer::State {
+    GameServerConfig config;
+    StopRequest stop;
+    protocol::SystemRandom random;
+    Outbox outbox;
+    RigBackend rigs;
+    std::optional<ThreadPool> pool;
+    std::unique_ptr<NetworkThread> network;  // null: the virtual clock
+    std::unique_ptr<Director> director;
+    std::unique_ptr<Room> room;
+    std::optional<TokenFile> token_file;
+    std::string replay;
+    bool ran = false;
+
+    Result<protocol::Key> make_key() {
+        if (config.clock == GameClock::virtual_time || config.key_file.empty()) return random.next_key();
+        return read_key_file(config.key_file);
+    }
+
+    Result<protocol::SharedScene> load() const {
+        if (config.shared_scene) return *config.shared_scene;
+        protocol::SceneOverrides overrides;
+        overrides.tick_rate_hz = config.tick_rate_hz;
+        protocol::SceneCaps caps;
+        caps.max_bodies = config.max_bodies;
+        Result<protocol::LoadedScene> loaded = load_scene_file(config.scene, overrides, caps);
+        if (!loaded) return loaded.error();
+        return share_scene_file(std::move(loaded).value(), config.scene);
+    }
+
+    Result<std::unique_ptr<Recorder>> open_recorder(const protocol::SharedScene& scene) {
+        if (config.record.empty()) return std::unique_ptr<Recorder>();
+        RecorderSettings settings;
+        settings.directory = config.record;
+        settings.room = config.room;
+        Result<std::unique_ptr<Recorder>> recorder = Recorder::open(
+            settings, {scene.name, scene.binary, scene.scene_hash, scene.definition->def().tick_rate_hz});
+        if (recorder) replay = (*recorder)->path();
+        return recorder;
+    }
+
+    // A start that fails leaves no recording without a tick behind.
+    Error fail(Error error) {
+        std::error_code ignored;
+        if (!replay.empty()) std::filesystem::remove(replay, ignored);
+        return error;
+    }
+};
+
+GameServer::GameServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GameServer::~GameServer() = default;
+
+Result<std::unique_ptr<GameServer>> GameServer::create(const GameServerConfig& config,
+                                                       const DirectorFactory& make_director) {
+    const Result<Ok> good = check(config);
+    if (!good) return good.error();
+    auto state = std::make_unique<State>();
+    state->config = config;
+    std::unique_ptr<GameServer> server(new GameServer(std::move(state)));
+    const Result<Ok> started = server->start(make_director);
+    if (!started) return started.error();
+    return server;
+}
+
+Result<Ok> GameServer::start(const DirectorFactory& make_director) {
+    State& s = *state_;
+    const Result<protocol::Key> key = s.make_key();
+    if (!key) return input_error(key.error());
+    const Result<protocol::SharedScene> scene = s.load();
+    if (!scene) return input_error(scene.error());
+    s.config.shared_scene.reset();  // the world has what it needs of it
+    const sim::WorldDef& def = scene->definition->def();
+    for (const std::string& text : left_out_texts(*scene->definition)) spdlog::warn(text);
+
+    Result<RigBackend> rigs =
+        pick_rig_backend(s.config.jacobi, def, [](const std::string& text) { spdlog::warn(text); });
+    if (!rigs) return rigs.error();
+    s.rigs = std::move(rigs).value();
+
+    Address local;
+    if (s.config.clock == GameClock::wall) {
+        Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(s.config));
+        if (!network) return coded(ErrorCode::io, network.error());
+        s.network = std::move(network).value();
+        local = s.network->local_address();
+    }
+    if (make_director) s.director = make_director({s.config.room, scene->name, scene->scene_hash, def, *this});
+    if (!s.network && !s.director && s.config.stop_at_tick == 0)
+        return config_error("stop_at_tick", "a room on the virtual clock without a director never ends: set this tick");
+
+    Result<std::unique_ptr<Recorder>> recorder = s.open_recorder(*scene);
+    if (!recorder) return coded(ErrorCode::io, recorder.error());
+    if (s.config.threads > 1) s.pool.emplace(s.config.threads);
+    RoomConfig config;
+    config.netcode = netcode_config(s.config, *key, local);
+    config.target = s.config.target;
+    config.executor = s.pool ? &*s.pool : nullptr;
+    config.rig_device = s.rigs.device.get();
+    config.history_ticks = s.config.history_ticks;
+    const Address token_address = config.netcode.public_addresses[0];
+    Result<std::unique_ptr<Room>> room = Room::create(config, *scene, std::move(recorder).value(), s.random, s.outbox,
+                                                      s.network ? NetworkThread::now() : 0);
+    if (!room) return s.fail(room.error());
+    s.room = std::move(room).value();
+    s.room->set_director(s.director.get());
+
+    if (s.network && s.config.key_file.empty() && !s.config.record.empty()) {
+        s.token_file.emplace((std::filesystem::path(s.config.record) / "connect.token").string(), *key, token_address);
+        const Result<Ok> written = s.token_file->renew(static_cast<std::uint64_t>(std::time(nullptr)));
+        if (!written) return s.fail(coded(ErrorCode::io, written.error()));
+    }
+    if (s.config.print)
+        announce(s.config, *scene, s.network ? &local : nullptr, s.replay,
+                 s.token_file ? s.token_file->path() : std::string());
+    if (sim::may_have_rigs(def)) spdlog::info("large rigs: {}", s.rigs.text);
+    return Ok{};
+}
+
+Result<GameServerEnd> GameServer::run() {
+    State& s = *state_;
+    if (s.ran) return config_error("GameServer::run", "has been called before: make another server");
+    s.ran = true;
+    HostSettings settings;
+    settings.json = s.config.json;
+    settings.status_every_s = s.config.status_every_s;
+    settings.print = s.config.print;
+    settings.records = !s.replay.empty();
+    settings.stop_at_tick = s.config.stop_at_tick;
+    RoomHost host(*s.room, s.network.get(), s.outbox, s.stop, std::move(s.token_file), settings);
+    const Result<Ok> closed = host.run();
+    if (!closed) return coded(ErrorCode::io, closed.error());
+    if (s.room->halted()) return *s.room->halted();
+    GameServerEnd end;
+    end.tick = s.room->stats().tick;
+    if (const std::optional<std::string> reason = s.stop.reason()) {
+        end.cause = StopCause::requested;
+        end.reason = *reason;
+    } else if (s.config.stop_at_tick != 0 && end.tick >= s.config.stop_at_tick) {
+        end.cause = StopCause::tick_limit;
+    }
+    return end;
+}
+
+void GameServer::request_stop(std::string reason) {
+    state_->stop.set(std::move(reason));
+    if (state_->network) state_->network->end_waits();
+}
+
+std::optional<Address> GameServer::address() const {
+    if (!state_->network) return std::nullopt;
+    return state_->network->local_address();
+}
+
+const std::string& GameServer::replay() const { return state_->replay; }
+
+int GameServer::exit_code(const Error& error) {
+    return error.code == ErrorCode::io || error.code == ErrorCode::unsupported_target ? kExitMachine : kExitInput;
+}
+
+int serve(const GameServerConfig& config, const DirectorFactory& make_director) {
+    const auto complain = [](const Error& error, int code) {
+        std::fprintf(stderr, "orrery: %s\n", error.to_string().c_str());
+        return code;
+    };
+    if (const Result<Ok> good = check(config); !good) return complain(good.error(), kExitUsage);
+    forbid_core_files();
+    std::signal(SIGPIPE, SIG_IGN);  // a reader of stdout may leave; the room goes on
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file size is met like a full disk
+    log_without_waiting();
+    const Result<std::unique_ptr<GameServer>> server = GameServer::create(config, make_director);
+    if (!server) return complain(server.error(), GameServer::exit_code(server.error()));
+    const Result<GameServerEnd> end = (*server)->run();
+    if (end) return kExitGood;
+    write_if_ready(STDERR_FILENO, "orrery: " + end.error().to_string() + "\n");
+    return GameServer::exit_code(end.error());
+}
+
+}  // namespace orrery::server
