@@ -50,6 +50,7 @@ class NetcodeClient {
 
     ClientState state() const;
     bool ended() const { return state() <= ClientState::disconnected; }
+    DenyReason deny_reason() const;      // once denied
     Address server() const;              // the server that is being tried, or that is connected
     std::uint32_t client_index() const;  // once connected
     std::uint32_t max_clients() const;

@@ -32,8 +32,7 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
     // Challenge sequence numbers start at zero each time: only a fresh key makes their nonces fresh.
     challenge_key = random.next_key();
     binding_key = random.next_key();
-    next_unbound_sequence = kUnboundSequence | draw_first_sequence(random);
-    opens_left = config.token_opens_per_tick;
+    unbound_count = random.next_u64();
     slots.resize(config.max_clients);
     by_address.reserve(config.max_clients);
     used_tokens.resize(std::max(kMinUsedTokens, kUsedTokensPerClient * config.max_clients));

@@ -1,5 +1,5 @@
-// How a client gets a slot: request, challenge, response. The order of the checks is the standard's; whatever fails is
-// ignored without an answer, except that a full server says so.
+// How a client gets a slot: request, challenge, response. The order of the checks is the standard's. What cannot be
+// opened is ignored without an answer. A token that opens and is not good is denied with a reason.
 #include <algorithm>
 
 #include "protocol/netcode/insecure_token.h"
@@ -10,7 +10,9 @@ namespace orrery::protocol {
 void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, TimeNs now) {
     ConnectionRequest request;
     Ignored reason{};
-    if (!read_request(datagram, config.protocol_id, unix_now_s, request, reason)) return ignore(reason);
+    const bool good = read_request(datagram, config.protocol_id, unix_now_s, request, reason);
+    const bool expired = !good && reason == Ignored::request_expired;
+    if (!good && !expired) return ignore(reason);
     if (!limiter.admit(from, now, reason)) return ignore(reason);
     if (opens_left == 0) return ignore(Ignored::open_budget);
     --opens_left;
@@ -18,15 +20,25 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
     PrivateToken token;
     if (!open_private_token(request.private_part, config.protocol_id, request.expire_timestamp, request.nonce,
                             config.private_key, token)) {
-        return ignore(Ignored::request_does_not_open);
+        return ignore(expired ? Ignored::request_expired : Ignored::request_does_not_open);
     }
+    answer_request(from, request, token, expired, now);
+    wipe(token.client_to_server);
+    wipe(token.server_to_client);
+}
+
+void NetcodeServer::State::answer_request(const Address& from, const ConnectionRequest& request,
+                                          const PrivateToken& token, bool expired, TimeNs now) {
+    const auto deny = [&](DenyReason reason) { send_denied(from, token.server_to_client, reason); };
+    if (expired) return deny(DenyReason::expired);
     const bool ours = std::any_of(config.public_addresses.begin(), config.public_addresses.end(),
                                   [&](const Address& address) { return token.servers.contains(address); });
-    if (!ours) return ignore(Ignored::request_other_server);
+    if (!ours) return deny(DenyReason::other_server);
+    // A request that arrives late, of the client that is connected: a denial would end it.
     if (by_address.contains(from)) return ignore(Ignored::request_address_connected);
-    if (id_connected(token.client_id)) return ignore(Ignored::request_id_connected);
-    if (!claim_token(request.tag(), from)) return ignore(Ignored::request_tag_used);
-    if (full()) return send_denied(from, token.server_to_client);
+    if (id_connected(token.client_id)) return deny(DenyReason::already_connected);
+    if (!claim_token(request.tag(), from)) return deny(DenyReason::token_used);
+    if (full()) return deny(DenyReason::server_full);
 
     if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {
         // The same client may ask anew by another token: the newest one's keys are those that it uses.
@@ -38,8 +50,6 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
     } else {
         ignore(Ignored::request_address_pending);
     }
-    wipe(token.client_to_server);
-    wipe(token.server_to_client);
 }
 
 void NetcodeServer::State::receive_response(PendingClient& entry, const ChallengeBody& body, TimeNs now) {
@@ -52,7 +62,7 @@ void NetcodeServer::State::receive_response(PendingClient& entry, const Challeng
     // Whoever answers must have received the challenge: one that went to another address is no proof of this one.
     if (challenge.binding != bind_address(entry.address, binding_key)) return ignore(Ignored::response_other_address);
     if (id_connected(challenge.client_id)) return ignore(Ignored::response_id_connected);
-    if (full()) return send_denied(entry.address, entry.send_key);
+    if (full()) return send_denied(entry.address, entry.send_key, DenyReason::server_full);
     connect_client(entry, challenge, now);
 }
 
@@ -110,10 +120,11 @@ bool NetcodeServer::State::id_connected(std::uint64_t client_id) const {
 
 // ---------------------------------------------------------------- answers
 
-void NetcodeServer::State::send_denied(const Address& to, const Key& key) {
-    const std::size_t size =
-        seal_packet(PacketType::denied, next_unbound_sequence++, {}, config.protocol_id, key, send_scratch);
+void NetcodeServer::State::send_denied(const Address& to, const Key& key, DenyReason reason) {
+    const std::uint64_t sequence = unbound_sequence(unbound_count += kUnboundStep, reason);
+    const std::size_t size = seal_packet(PacketType::denied, sequence, {}, config.protocol_id, key, send_scratch);
     ++counters.requests_denied;
+    ++counters.denied[static_cast<std::size_t>(reason)];
     transmit(to, Bytes(send_scratch).first(size));
 }
 
@@ -124,8 +135,9 @@ void NetcodeServer::State::send_challenge(const Address& to, const PrivateToken&
                          challenge_key, body.token);
     std::array<std::uint8_t, kChallengeBodyBytes> bytes;
     write_challenge_body(body, bytes);
-    const std::size_t size = seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id,
-                                         token.server_to_client, send_scratch);
+    const std::uint64_t sequence = unbound_sequence(unbound_count += kUnboundStep, DenyReason::unspecified);
+    const std::size_t size =
+        seal_packet(PacketType::challenge, sequence, bytes, config.protocol_id, token.server_to_client, send_scratch);
     static_assert(1 + 8 + kChallengeBodyBytes + kMacBytes < kRequestBytes);
     ++counters.requests_challenged;
     transmit(to, Bytes(send_scratch).first(size));

@@ -198,6 +198,7 @@ TEST_CASE("a full server denies, and a client goes on to the next server of its 
     denied.client.connect(test_token(net.random, 2), net.now).ok();
     net.run(0.1);
     CHECK(denied.client.state() == ClientState::denied);
+    CHECK(denied.client.deny_reason() == DenyReason::server_full);
     CHECK(one.server->counters().requests_denied == 1);
 
     TestClient& moving = net.add_client(client_address(3));
