@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "protocol/netcode/address.h"
@@ -37,6 +39,10 @@ struct NetcodeServerConfig {
     std::uint32_t max_events = 8192;  // unread; payloads above it are dropped and counted
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;
+
+    // Asked with each good token before it is challenged, and again when its request is repeated. A reason denies it.
+    // Null: every good token is challenged.
+    std::function<std::optional<DenyReason>(std::uint64_t client_id, const UserData& user_data)> admit;
 
     // Give a token to every client that asks: on loopback, and with the second flag on every address.
     bool insecure = false, insecure_public = false;

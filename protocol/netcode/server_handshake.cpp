@@ -38,6 +38,9 @@ void NetcodeServer::State::answer_request(const Address& from, const ConnectionR
     if (by_address.contains(from)) return ignore(Ignored::request_address_connected);
     if (id_connected(token.client_id)) return deny(DenyReason::already_connected);
     if (!claim_token(request.tag(), from)) return deny(DenyReason::token_used);
+    if (config.admit) {
+        if (const auto reason = config.admit(token.client_id, token.user_data)) return deny(*reason);
+    }
     if (full()) return deny(DenyReason::server_full);
 
     if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {

@@ -31,6 +31,8 @@ std::string_view mend(DenyReason reason) {
     switch (reason) {
         case DenyReason::other_server:
             return "the token has no address of this server: see --public";
+        case DenyReason::bad_token_role:
+            return "the user data of the token is of a later version: see protocol/session/token_role.h";
         case DenyReason::expired:
             return "if its maker says that it has not: compare the clocks of both machines";
         default:

@@ -6,6 +6,7 @@
 
 #include "orrery/client.h"
 #include "orrery/client.hpp"
+#include "protocol/session/token_role.h"
 #include "tests/support/sim_room.h"
 
 using namespace orrery;
@@ -214,6 +215,16 @@ TEST_CASE("a game learns by number and in words why its connection ended") {
         sim.run(0.5);
         CHECK(other.end_reason == client::EndReason::already_connected);
         CHECK(player.events().empty());
+    }
+    SUBCASE("its token has a role of the future") {
+        protocol::UserData user_data = protocol::write_token_identity(protocol::TokenRole::player, {}).value();
+        ++user_data[8];  // the version
+        SimClient& other = sim.add_client();
+        other.connection.disconnect(sim.now());
+        REQUIRE(other.connection.connect(sim.mint(79, 300, user_data), sim.now()));
+        sim.run(0.5);
+        CHECK(other.end_reason == client::EndReason::token);
+        CHECK(other.disconnect_reason.find("a role that the server does not know") != std::string::npos);
     }
     SUBCASE("a program built against an older header gets what it knows of") {
         CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
