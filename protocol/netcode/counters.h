@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "protocol/netcode/deny_reason.h"
+#include "protocol/netcode/reasons.h"
 
 namespace orrery::protocol {
 

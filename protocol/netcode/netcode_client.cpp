@@ -91,6 +91,7 @@ struct NetcodeClient::State {
     // Runs on from server to server: they all share the token's key.
     std::uint64_t next_sequence = 0;
     DenyReason deny_reason = DenyReason::unspecified;
+    DisconnectReason disconnect_reason = DisconnectReason::by_server;
     ChallengeBody challenge;
     ReplayProtection replay;
     TimeNs connect_start = 0, last_send = 0, last_receive = 0;
@@ -130,6 +131,7 @@ void NetcodeClient::State::on_packet(const OpenedPacket& packet, TimeNs now) {
             return;
         case PacketType::disconnect:
             if (state != ClientState::connected) break;
+            disconnect_reason = disconnect_reason_of(packet.sequence);
             return end(ClientState::disconnected);
         default:
             break;
@@ -240,6 +242,7 @@ bool NetcodeClient::next_payload(Bytes& out) {
 
 ClientState NetcodeClient::state() const { return state_->state; }
 DenyReason NetcodeClient::deny_reason() const { return state_->deny_reason; }
+DisconnectReason NetcodeClient::disconnect_reason() const { return state_->disconnect_reason; }
 Address NetcodeClient::server() const { return state_->token.servers.items[state_->server_index]; }
 std::uint32_t NetcodeClient::client_index() const { return state_->client_index; }
 std::uint32_t NetcodeClient::max_clients() const { return state_->max_clients; }

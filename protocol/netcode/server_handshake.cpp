@@ -34,14 +34,19 @@ void NetcodeServer::State::answer_request(const Address& from, const ConnectionR
     const bool ours = std::any_of(config.public_addresses.begin(), config.public_addresses.end(),
                                   [&](const Address& address) { return token.servers.contains(address); });
     if (!ours) return deny(DenyReason::other_server);
-    // A request that arrives late, of the client that is connected: a denial would end it.
-    if (by_address.contains(from)) return ignore(Ignored::request_address_connected);
-    if (id_connected(token.client_id)) return deny(DenyReason::already_connected);
+    const Slot* const holder = find_id(token.client_id);
+    const bool newer = holder && request.expire_timestamp > holder->expire_timestamp;
+    const auto at_address = by_address.find(from);
+    // Where it is a request of the connected client that arrives late, a denial would end that client.
+    if (at_address != by_address.end() && !(newer && &slots[at_address->second] == holder))
+        return ignore(Ignored::request_address_connected);
+    if (void_tokens.contains(token.client_id, request.expire_timestamp)) return deny(DenyReason::kicked);
+    if (holder && !newer) return deny(DenyReason::already_connected);
     if (!claim_token(request.tag(), from)) return deny(DenyReason::token_used);
     if (config.admit) {
         if (const auto reason = config.admit(token.client_id, token.user_data)) return deny(*reason);
     }
-    if (full()) return deny(DenyReason::server_full);
+    if (!holder && full()) return deny(DenyReason::server_full);
 
     if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {
         // The same client may ask anew by another token: the newest one's keys are those that it uses.
@@ -49,6 +54,7 @@ void NetcodeServer::State::answer_request(const Address& from, const ConnectionR
         entry->receive_key = token.client_to_server;
         entry->timeout_seconds = token.timeout_seconds;
         entry->expire_timestamp = request.expire_timestamp;
+        entry->user_data = token.user_data;
         send_challenge(from, token);
     } else {
         ignore(Ignored::request_address_pending);
@@ -64,24 +70,30 @@ void NetcodeServer::State::receive_response(PendingClient& entry, const Challeng
     if (challenge.client_id != entry.client_id) return ignore(Ignored::response_client_id);
     // Whoever answers must have received the challenge: one that went to another address is no proof of this one.
     if (challenge.binding != bind_address(entry.address, binding_key)) return ignore(Ignored::response_other_address);
-    if (id_connected(challenge.client_id)) return ignore(Ignored::response_id_connected);
-    if (full()) return send_denied(entry.address, entry.send_key, DenyReason::server_full);
-    connect_client(entry, challenge, now);
+    if (void_tokens.contains(entry.client_id, entry.expire_timestamp))
+        return send_denied(entry.address, entry.send_key, DenyReason::kicked);
+    Slot* const holder = find_id(entry.client_id);
+    if (holder && entry.expire_timestamp <= holder->expire_timestamp) return ignore(Ignored::response_id_connected);
+    if (!holder && full()) return send_denied(entry.address, entry.send_key, DenyReason::server_full);
+    connect_client(entry, holder, now);
 }
 
-void NetcodeServer::State::connect_client(const PendingClient& entry, const ChallengeToken& challenge, TimeNs now) {
-    const auto free = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.connected; });
-    const auto index = static_cast<std::uint32_t>(free - slots.begin());
+void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* replaced, TimeNs now) {
+    // A host that does not read its events gets no new clients; the response comes again.
+    if (!events.fits(entry.user_data.size())) return ignore(Ignored::event_queue_full);
+    const auto free = [](const Slot& slot) { return !slot.connected; };
+    Slot& slot = replaced ? *replaced : *std::find_if(slots.begin(), slots.end(), free);
+    const auto index = static_cast<std::uint32_t>(&slot - slots.data());
+    if (replaced) end_client(index, DisconnectReason::replaced, now);
 
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::connected;
     event.client_index = index;
     event.client_id = entry.client_id;
     event.address = entry.address;
-    // A host that does not read its events gets no new clients; the response comes again.
-    if (!events.push(event, challenge.user_data)) return ignore(Ignored::event_queue_full);
+    event.expire_timestamp = entry.expire_timestamp;
+    events.push_always(event, entry.user_data);
 
-    Slot& slot = *free;
     slot = Slot{};
     slot.connected = true;
     slot.client_id = entry.client_id;
@@ -89,6 +101,7 @@ void NetcodeServer::State::connect_client(const PendingClient& entry, const Chal
     slot.send_key = entry.send_key;
     slot.receive_key = entry.receive_key;
     slot.timeout_seconds = entry.timeout_seconds;
+    slot.expire_timestamp = entry.expire_timestamp;
     slot.next_sequence = draw_first_sequence(random);
     slot.last_receive = now;
     slot.bucket = {config.rate.per_client.burst, now};
@@ -116,9 +129,10 @@ PendingClient* NetcodeServer::State::find_pending(const Address& address) {
     return entry && entry->expire_timestamp > unix_now_s ? entry : nullptr;
 }
 
-bool NetcodeServer::State::id_connected(std::uint64_t client_id) const {
-    return std::any_of(slots.begin(), slots.end(),
-                       [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+NetcodeServer::State::Slot* NetcodeServer::State::find_id(std::uint64_t client_id) {
+    const auto found = std::find_if(slots.begin(), slots.end(),
+                                    [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+    return found == slots.end() ? nullptr : &*found;
 }
 
 // ---------------------------------------------------------------- answers

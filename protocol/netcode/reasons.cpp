@@ -1,4 +1,4 @@
-#include "protocol/netcode/deny_reason.h"
+#include "protocol/netcode/reasons.h"
 
 namespace orrery::protocol {
 
@@ -54,6 +54,13 @@ DenyReason deny_reason_of(std::uint64_t sequence) {
     const std::uint64_t byte = sequence & 0xffu;
     const bool stated = (sequence & kUnboundSequence) == kUnboundSequence && byte < kDenyReasons;
     return stated ? static_cast<DenyReason>(byte) : DenyReason::unspecified;
+}
+
+DisconnectReason disconnect_reason_of(std::uint64_t sequence) {
+    for (const auto reason : {DisconnectReason::server_stopped, DisconnectReason::replaced, DisconnectReason::kicked}) {
+        if ((sequence & 0xffu) == static_cast<std::uint64_t>(reason)) return reason;
+    }
+    return DisconnectReason::by_server;
 }
 
 }  // namespace orrery::protocol
