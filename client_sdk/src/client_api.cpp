@@ -18,7 +18,7 @@ static_assert(ORRERY_TOKEN_BYTES == protocol::kConnectTokenBytes);
 static_assert(ORRERY_CONTROL_CHANNELS == sim::kControlChannels);
 static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNone);
 
-static_assert(static_cast<int>(EndReason::unacknowledged) == ORRERY_END_UNACKNOWLEDGED);
+static_assert(static_cast<int>(EndReason::already_connected) == ORRERY_END_ALREADY_CONNECTED);
 
 namespace {
 
@@ -245,6 +245,8 @@ orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
     return guarded([&]() -> orrery_status {
         if (!client) return ORRERY_INVALID_ARGUMENT;
         client->connection.poll(now_ns);
+        const std::string warning = client->connection.take_warning();
+        if (!warning.empty()) client->log(ORRERY_LOG_WARNING, warning);
         return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
     });
 }

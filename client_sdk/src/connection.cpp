@@ -1,5 +1,7 @@
 #include "client_sdk/src/connection.h"
 
+#include <algorithm>
+
 #include "protocol/session/handshake.h"
 
 namespace orrery::client {
@@ -41,9 +43,27 @@ EndReason reason_of(const ClientSession& session) {
     return EndReason::none;
 }
 
+EndReason reason_of(DenyReason denied) {
+    switch (denied) {
+        case DenyReason::already_connected:
+            return EndReason::already_connected;
+        case DenyReason::kicked:
+            return EndReason::kicked;
+        case DenyReason::refused_by_game:
+            return EndReason::refused_by_game;
+        case DenyReason::token_used:
+        case DenyReason::expired:
+        case DenyReason::bad_token_role:
+        case DenyReason::other_server:
+            return EndReason::token;
+        default:
+            return EndReason::denied;
+    }
+}
+
 // Of a connection that netcode ended.
-EndReason reason_of(ClientState state) {
-    switch (state) {
+EndReason reason_of(const NetcodeClient& netcode) {
+    switch (netcode.state()) {
         case ClientState::token_expired:
         case ClientState::invalid_token:
             return EndReason::token;
@@ -53,11 +73,21 @@ EndReason reason_of(ClientState state) {
         case ClientState::request_timed_out:
             return EndReason::no_answer;
         case ClientState::denied:
-            return EndReason::denied;
+            return reason_of(netcode.deny_reason());
         default:
             return EndReason::by_server;
     }
 }
+
+std::string no_answer_from(const Address& server) { return "no answer from " + server.to_string(); }
+
+constexpr const char* kCausesOfSilence =
+    ". Possible causes: no server runs at this address; a firewall drops UDP; the server has another key than the "
+    "maker of the token; the server expects another protocol id";
+constexpr const char* kCausesOfNoToken =
+    ". Possible causes: no server runs at this address; a firewall drops UDP; the server was started without "
+    "--insecure, or without --insecure-public and this client is on another machine; the server expects another "
+    "protocol id";
 
 }  // namespace
 
@@ -70,6 +100,7 @@ Result<> Connection::connect(Bytes token, TimeNs now) {
     if (!started) return started;
     session_.reset();
     active_ = true;
+    asked_since_ = now;
     return started;
 }
 
@@ -85,6 +116,7 @@ Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
     session_.reset();
     asking_ = true;
     active_ = true;
+    asked_since_ = now;
     return Ok{};
 }
 
@@ -108,15 +140,18 @@ void Connection::poll(TimeNs now) {
     receive(now);
     if (asking_) {
         asker_.update(now);
+        warn_of_silence(now);
         if (asker_.state() == TokenAsker::State::timed_out)
-            return end(EndReason::no_answer, "no server answered; was it started with --insecure?", now);
+            return end(EndReason::no_answer, no_answer_from(asked_) + kCausesOfNoToken, now);
         if (asker_.state() != TokenAsker::State::received) return;
         asking_ = false;
+        asked_since_ = now;
         const Result<> started = use_answer(now);
         if (!started) return end(EndReason::token, started.error().to_string(), now);
     }
     if (!active_) return;
     netcode_.update(now);
+    warn_of_silence(now);
     if (netcode_.state() == ClientState::connected && !session_) start_session(now);
     if (session_) {
         Bytes payload;
@@ -125,8 +160,24 @@ void Connection::poll(TimeNs now) {
         flush(now);
         take_session_events(now);
     }
-    if (active_ && netcode_.ended())
-        end(reason_of(netcode_.state()), std::string(client_state_name(netcode_.state())), now);
+    if (active_ && netcode_.ended()) end_by_netcode(now);
+}
+
+void Connection::warn_of_silence(TimeNs now) {
+    if (!asking_ && netcode_.state() != ClientState::sending_request) asked_since_.reset();
+    if (!asked_since_ || now - std::min(now, *asked_since_) < kNoAnswerWarning) return;
+    asked_since_.reset();
+    warning_ =
+        asking_ ? no_answer_from(asked_) + kCausesOfNoToken : no_answer_from(netcode_.server()) + kCausesOfSilence;
+}
+
+void Connection::end_by_netcode(TimeNs now) {
+    std::string text(client_state_name(netcode_.state()));
+    if (netcode_.state() == ClientState::request_timed_out)
+        text += ": " + no_answer_from(netcode_.server()) + kCausesOfSilence;
+    if (netcode_.state() == ClientState::denied && netcode_.deny_reason() != DenyReason::unspecified)
+        text.append("; the server says: ").append(deny_reason_text(netcode_.deny_reason()));
+    end(reason_of(netcode_), std::move(text), now);
 }
 
 // The server knows itself by many addresses, of which this client reaches the one that answered: that one comes first.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "client_sdk/src/playout.h"
 #include "client_sdk/src/transport.h"
@@ -16,6 +17,7 @@
 namespace orrery::client {
 
 inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
+inline constexpr protocol::TimeNs kNoAnswerWarning = 3 * protocol::kNsPerSecond;
 inline constexpr std::size_t kMaxWaitingEvents =
     65'536;  // further body events are dropped; the bodies themselves stay right
 
@@ -36,6 +38,11 @@ enum class EndReason : std::uint8_t {
     handshake,
     world_too_large,
     unacknowledged,
+    kicked,
+    replaced,
+    refused_by_game,
+    message_limits,
+    already_connected,
 };
 
 struct ConnectionEvent {
@@ -65,6 +72,8 @@ class Connection {
 
     State state() const;
     bool next_event(ConnectionEvent& out);
+    // For the log: what has gone wrong without an end of the connection. Empty: nothing since the last call.
+    std::string take_warning() { return std::exchange(warning_, {}); }
     double shown_tick(protocol::TimeNs now) { return playout_.advance(now); }
     double delay_ticks() const { return playout_.delay_ticks(); }
     // Null until connected; stays after the end, so that what was seen last can still be shown.
@@ -78,6 +87,8 @@ class Connection {
     void flush(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
     void push_body_event(const ConnectionEvent& event);
+    void warn_of_silence(protocol::TimeNs now);
+    void end_by_netcode(protocol::TimeNs now);
     void end(EndReason reason, std::string text, protocol::TimeNs now);
 
     Transport& transport_;
@@ -87,6 +98,8 @@ class Connection {
     protocol::Address asked_;
     bool asking_ = false;
     bool active_ = false;
+    std::optional<protocol::TimeNs> asked_since_;  // nothing has answered since then, and no warning was given
+    std::string warning_;
     std::unique_ptr<protocol::ClientSession> session_;
     Playout playout_;
     protocol::WireControl control_{};

@@ -18,9 +18,14 @@ class ByteQueue {
     std::size_t bytes() const { return data_.size() - data_head_; }
     bool empty() const { return size() == 0; }
 
+    // False for every size: the queue is full.
+    bool fits(std::size_t size_in) const {
+        return size() < max_records_ && bytes() <= max_bytes_ && size_in <= max_bytes_ - bytes();
+    }
+
     // False: the queue is full and nothing was added.
     bool push(const M& header, Bytes bytes_in) {
-        if (size() >= max_records_ || bytes_in.size() > max_bytes_ - bytes()) return false;
+        if (!fits(bytes_in.size())) return false;
         push_always(header, bytes_in);
         return true;
     }

@@ -44,14 +44,8 @@ std::string_view ignored_name(Ignored reason) {
             return "request_expired";
         case Ignored::request_does_not_open:
             return "request_does_not_open";
-        case Ignored::request_other_server:
-            return "request_other_server";
         case Ignored::request_address_connected:
             return "request_address_connected";
-        case Ignored::request_id_connected:
-            return "request_id_connected";
-        case Ignored::request_tag_used:
-            return "request_tag_used";
         case Ignored::request_address_pending:
             return "request_address_pending";
         case Ignored::response_challenge:

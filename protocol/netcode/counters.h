@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "protocol/netcode/reasons.h"
+
 namespace orrery::protocol {
 
 enum class Ignored : std::uint8_t {
@@ -31,10 +33,7 @@ enum class Ignored : std::uint8_t {
     request_protocol,
     request_expired,
     request_does_not_open,
-    request_other_server,
     request_address_connected,
-    request_id_connected,
-    request_tag_used,
     request_address_pending,
     // A challenge response.
     response_challenge,
@@ -59,8 +58,10 @@ struct NetcodeCounters {
     std::uint64_t requests_challenged = 0, requests_denied = 0, connections = 0, disconnections = 0, timeouts = 0;
     std::uint64_t tokens_opened = 0, tokens_minted = 0;
     std::array<std::uint64_t, static_cast<std::size_t>(Ignored::kCount)> ignored{};
+    std::array<std::uint64_t, kDenyReasons> denied{};  // requests_denied, by reason
 
     std::uint64_t operator[](Ignored reason) const { return ignored[static_cast<std::size_t>(reason)]; }
+    std::uint64_t operator[](DenyReason reason) const { return denied[static_cast<std::size_t>(reason)]; }
     void count(Ignored reason) { ++ignored[static_cast<std::size_t>(reason)]; }
     std::uint64_t ignored_total() const;
 };

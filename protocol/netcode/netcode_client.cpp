@@ -90,6 +90,8 @@ struct NetcodeClient::State {
     std::uint32_t client_index = 0, max_clients = 0;
     // Runs on from server to server: they all share the token's key.
     std::uint64_t next_sequence = 0;
+    DenyReason deny_reason = DenyReason::unspecified;
+    DisconnectReason disconnect_reason = DisconnectReason::by_server;
     ChallengeBody challenge;
     ReplayProtection replay;
     TimeNs connect_start = 0, last_send = 0, last_receive = 0;
@@ -102,6 +104,7 @@ void NetcodeClient::State::on_packet(const OpenedPacket& packet, TimeNs now) {
     switch (packet.type) {
         case PacketType::denied:
             if (!connecting()) break;
+            deny_reason = deny_reason_of(packet.sequence);
             return give_up_server(ClientState::denied, now);
         case PacketType::challenge:
             if (state != ClientState::sending_request) break;
@@ -128,6 +131,7 @@ void NetcodeClient::State::on_packet(const OpenedPacket& packet, TimeNs now) {
             return;
         case PacketType::disconnect:
             if (state != ClientState::connected) break;
+            disconnect_reason = disconnect_reason_of(packet.sequence);
             return end(ClientState::disconnected);
         default:
             break;
@@ -237,6 +241,8 @@ bool NetcodeClient::next_payload(Bytes& out) {
 }
 
 ClientState NetcodeClient::state() const { return state_->state; }
+DenyReason NetcodeClient::deny_reason() const { return state_->deny_reason; }
+DisconnectReason NetcodeClient::disconnect_reason() const { return state_->disconnect_reason; }
 Address NetcodeClient::server() const { return state_->token.servers.items[state_->server_index]; }
 std::uint32_t NetcodeClient::client_index() const { return state_->client_index; }
 std::uint32_t NetcodeClient::max_clients() const { return state_->max_clients; }

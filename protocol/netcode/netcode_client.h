@@ -50,8 +50,10 @@ class NetcodeClient {
 
     ClientState state() const;
     bool ended() const { return state() <= ClientState::disconnected; }
-    Address server() const;              // the server that is being tried, or that is connected
-    std::uint32_t client_index() const;  // once connected
+    DenyReason deny_reason() const;              // once denied
+    DisconnectReason disconnect_reason() const;  // once the server has ended it; see disconnect_sequence()
+    Address server() const;                      // the server that is being tried, or that is connected
+    std::uint32_t client_index() const;          // once connected
     std::uint32_t max_clients() const;
     const NetcodeCounters& counters() const;
 

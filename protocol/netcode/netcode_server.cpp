@@ -32,8 +32,7 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
     // Challenge sequence numbers start at zero each time: only a fresh key makes their nonces fresh.
     challenge_key = random.next_key();
     binding_key = random.next_key();
-    next_unbound_sequence = kUnboundSequence | draw_first_sequence(random);
-    opens_left = config.token_opens_per_tick;
+    unbound_count = random.next_u64();
     slots.resize(config.max_clients);
     by_address.reserve(config.max_clients);
     used_tokens.resize(std::max(kMinUsedTokens, kUsedTokensPerClient * config.max_clients));
@@ -111,8 +110,11 @@ bool NetcodeServer::send_payload(std::uint32_t client_index, Bytes payload, Time
 
 void NetcodeServer::State::end_client(std::uint32_t index, DisconnectReason reason, TimeNs now) {
     Slot& slot = slots[index];
-    if (reason == DisconnectReason::by_server || reason == DisconnectReason::server_stopped) {
-        for (int i = 0; i < kDisconnectRepeats; ++i) send_to_client(index, PacketType::disconnect, {}, now);
+    if (reason != DisconnectReason::by_peer && reason != DisconnectReason::timed_out) {
+        for (int i = 0; i < kDisconnectRepeats; ++i) {
+            slot.next_sequence = disconnect_sequence(slot.next_sequence, reason);
+            send_to_client(index, PacketType::disconnect, {}, now);
+        }
     }
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::disconnected;
@@ -120,7 +122,7 @@ void NetcodeServer::State::end_client(std::uint32_t index, DisconnectReason reas
     event.client_id = slot.client_id;
     event.address = slot.address;
     event.reason = reason;
-    // At most one a connection, and no connection is made while the queue is full: bounded by the slots.
+    // At most one a connection, and no connection is made while the queue is full: bounded.
     events.push_always(event, {});
     by_address.erase(slot.address);
     wipe(slot.send_key);
@@ -130,8 +132,12 @@ void NetcodeServer::State::end_client(std::uint32_t index, DisconnectReason reas
     if (reason == DisconnectReason::timed_out) ++counters.timeouts;
 }
 
-void NetcodeServer::disconnect(std::uint32_t client_index, TimeNs now) {
-    if (is_connected(client_index)) state_->end_client(client_index, DisconnectReason::by_server, now);
+void NetcodeServer::disconnect(std::uint32_t client_index, TimeNs now, DisconnectReason reason) {
+    if (is_connected(client_index)) state_->end_client(client_index, reason, now);
+}
+
+void NetcodeServer::kick_id(std::uint64_t client_id, std::uint64_t until_unix_s) {
+    state_->void_tokens.add(client_id, until_unix_s);
 }
 
 void NetcodeServer::stop(TimeNs now) {
@@ -171,7 +177,10 @@ void NetcodeServer::receive(const Address& from, Bytes datagram, TimeNs now) {
     const auto client = s.by_address.find(from);
     if (client != s.by_address.end()) {
         if (!s.slots[client->second].bucket.take(s.config.rate.per_client, now)) return s.ignore(Ignored::rate_client);
-        if (!request && !question) return s.receive_from_client(client->second, datagram, now);
+        // A newer token of the same client, whose challenge went to its present address: the key is the pending one's.
+        const bool response = (datagram[0] & 0x0f) == static_cast<std::uint8_t>(PacketType::response);
+        const bool renews = response && s.find_pending(from);
+        if (!request && !question && !renews) return s.receive_from_client(client->second, datagram, now);
     }
     if (request) return s.receive_request(from, datagram, now);
     if (question) return s.receive_token_question(from, datagram, now);

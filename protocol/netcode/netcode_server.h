@@ -3,12 +3,16 @@
 //
 // A request costs one token opening, bounded by rate limits before it and by a budget a tick; a client slot is taken
 // only when a challenge response has come back from the address that the challenge went to. Every answer is smaller
-// than its question. Fresh challenge keys and first sequence numbers are drawn at each start, so that no nonce repeats
-// when tokens outlive a server.
+// than its question. A client id has one slot: a token that expires later than that of its connection takes the slot
+// over when its challenge is answered; the events `disconnected` (replaced) and `connected` follow, of one index. Fresh
+// challenge keys and first sequence numbers are drawn at each start, so that no nonce repeats when tokens outlive a
+// server.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "protocol/netcode/address.h"
@@ -18,6 +22,7 @@
 #include "protocol/netcode/datagram_sink.h"
 #include "protocol/netcode/pending_table.h"
 #include "protocol/netcode/rate_limit.h"
+#include "protocol/netcode/void_tokens.h"
 #include "sim/base/result.h"
 
 namespace orrery::protocol {
@@ -38,13 +43,15 @@ struct NetcodeServerConfig {
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;
 
+    // Asked with each good token before it is challenged, and again when its request is repeated. A reason denies it.
+    // Null: every good token is challenged.
+    std::function<std::optional<DenyReason>(std::uint64_t client_id, const UserData& user_data)> admit;
+
     // Give a token to every client that asks: on loopback, and with the second flag on every address.
     bool insecure = false, insecure_public = false;
     std::uint32_t insecure_expires_s = 30;
     std::int32_t insecure_timeout_s = 10;
 };
-
-enum class DisconnectReason : std::uint8_t { by_peer, timed_out, by_server, server_stopped };
 
 struct NetcodeServerEvent {
     enum class Kind : std::uint8_t { connected, disconnected, payload };
@@ -52,6 +59,7 @@ struct NetcodeServerEvent {
     std::uint32_t client_index = 0;
     std::uint64_t client_id = 0;
     Address address;
+    std::uint64_t expire_timestamp = 0;                   // connected: of the token, in Unix seconds
     DisconnectReason reason = DisconnectReason::by_peer;  // disconnected
     Bytes bytes;  // payload: 1 to kMaxPayloadBytes; connected: the token's user data. Valid until the next call that
                   // is not const
@@ -77,7 +85,12 @@ class NetcodeServer {
 
     // `payload` has 1 to kMaxPayloadBytes bytes. False: there is no such client, or the size is wrong.
     bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
-    void disconnect(std::uint32_t client_index, TimeNs now);  // an event by_server follows
+    // An event with the reason follows. The client is told it: by_server or kicked.
+    void disconnect(std::uint32_t client_index, TimeNs now, DisconnectReason reason = DisconnectReason::by_server);
+    // Tokens of this client id that expire at or before `until_unix_s` are denied from now on. A connection that one of
+    // them has made stays: end it with disconnect(). At most kMaxVoidIds ids are remembered; one more drops the id
+    // whose tokens are void for the shortest time.
+    void kick_id(std::uint64_t client_id, std::uint64_t until_unix_s);
     void stop(TimeNs now);  // disconnects all clients; from then on requests are ignored
 
     bool next_event(NetcodeServerEvent& out);

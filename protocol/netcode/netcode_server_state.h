@@ -20,6 +20,7 @@ struct NetcodeServer::State {
         Address address;
         Key send_key{}, receive_key{};
         std::int32_t timeout_seconds = 0;
+        std::uint64_t expire_timestamp = 0;  // of its token
         std::uint64_t next_sequence = 0;
         ReplayProtection replay;
         TimeNs last_send = 0, last_receive = 0;
@@ -57,14 +58,16 @@ struct NetcodeServer::State {
 
     // server_handshake.cpp
     void receive_request(const Address& from, Bytes datagram, TimeNs now);
+    void answer_request(const Address& from, const ConnectionRequest& request, const PrivateToken& token, bool expired,
+                        TimeNs now);
     void receive_response(PendingClient& pending, const ChallengeBody& body, TimeNs now);
     void receive_token_question(const Address& from, Bytes datagram, TimeNs now);
     bool claim_token(const TokenTag& tag, const Address& from);
-    void send_denied(const Address& to, const Key& key);
+    void send_denied(const Address& to, const Key& key, DenyReason reason);
     void send_challenge(const Address& to, const PrivateToken& token);
-    void connect_client(const PendingClient& pending, const ChallengeToken& challenge, TimeNs now);
+    void connect_client(const PendingClient& pending, Slot* replaced, TimeNs now);
     PendingClient* find_pending(const Address& address);
-    bool id_connected(std::uint64_t client_id) const;
+    Slot* find_id(std::uint64_t client_id);  // of a connected client; null: none
     bool full() const { return by_address.size() >= slots.size(); }
 
     NetcodeServerConfig config;
@@ -73,14 +76,15 @@ struct NetcodeServer::State {
     AddressList servers;
     Key challenge_key{}, binding_key{};
     std::uint64_t next_challenge = 0;
-    std::uint64_t next_unbound_sequence = 0;
+    std::uint64_t unbound_count = 0;        // see unbound_sequence()
     std::uint64_t unix_now_s = UINT64_MAX;  // until the first update every token has expired
     bool running = true;
-    std::uint32_t opens_left = 0;
+    std::uint32_t opens_left = 0;  // in this tick; none before the first update
 
     std::vector<Slot> slots;
     std::unordered_map<Address, std::uint32_t, AddressHash> by_address;  // looked up, never iterated
     PendingTable pending;
+    VoidTokens void_tokens;
     std::vector<UsedToken> used_tokens;  // a ring: the oldest makes room
     std::unordered_map<TokenTag, std::uint32_t, TagHash> used_by_tag;
     std::size_t next_used_token = 0;

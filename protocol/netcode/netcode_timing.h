@@ -10,10 +10,8 @@ inline constexpr int kDisconnectRepeats = 10;               // a disconnect is n
 
 // A token may be used twice (by a client that reconnects, or after a server restart). Then the same keys are used for a
 // second run of sequence numbers. Each run starts at a random multiple of 2^24, so that no nonce repeats. This costs
-// three bytes in each packet. Bit 63 distinguishes challenges and denials, which belong to no slot, from the packets of
-// a slot.
+// three bytes in each packet. Challenges and denials belong to no slot: their numbers are kUnboundSequence and above.
 inline std::uint64_t draw_first_sequence(RandomSource& random) { return (random.next_u64() >> 40) << 24; }
-inline constexpr std::uint64_t kUnboundSequence = std::uint64_t{1} << 63;
 
 inline bool timed_out(TimeNs now, TimeNs last_receive, std::int32_t timeout_seconds) {
     return timeout_seconds > 0 && now >= last_receive &&

@@ -56,10 +56,9 @@ bool read_request(Bytes datagram, std::uint64_t protocol_id, std::uint64_t unix_
     if (out.protocol_id != protocol_id) return false;
     reason = Ignored::request_expired;
     out.expire_timestamp = in.u64();
-    if (out.expire_timestamp <= unix_now_s) return false;
     in.array(out.nonce);
     in.array(out.private_part);
-    return in.ok();
+    return out.expire_timestamp > unix_now_s;
 }
 
 bool open_packet(Bytes datagram, TypeMask allowed, std::uint64_t protocol_id, const Key& key, ReplayProtection* replay,

@@ -37,7 +37,8 @@ struct ConnectionRequest {
 };
 
 void write_request(const ConnectionRequest& request, std::span<std::uint8_t, kRequestBytes> out);
-// Checks length, version, protocol id and expiry, in this order. If it returns false, `reason` is set.
+// Checks length, version, protocol id and expiry, in this order. If it returns false, `reason` is set. `out` is filled
+// if the request has only expired.
 bool read_request(Bytes datagram, std::uint64_t protocol_id, std::uint64_t unix_now_s, ConnectionRequest& out,
                   Ignored& reason);
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "protocol/netcode/address.h"
+#include "protocol/netcode/connect_token.h"
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/rate_limit.h"
 
@@ -38,6 +39,7 @@ struct PendingClient {
     Key send_key{}, receive_key{};
     std::int32_t timeout_seconds = 0;
     std::uint64_t expire_timestamp = 0;
+    UserData user_data{};  // of the token whose keys these are: the challenge may be that of an earlier one
     TokenBucket responses{kPendingResponses.burst, 0};
 };
 

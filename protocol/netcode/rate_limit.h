@@ -1,6 +1,6 @@
 // Token buckets per address and per prefix, in tables of fixed size: the gate of a request from someone who is not
-// connected, before any cryptography. What fails the checks that cost nothing (length, version, protocol id, expiry)
-// takes nothing from a bucket: noise from an address uses up nothing of what its players may ask.
+// connected, before any cryptography. What fails the checks that cost nothing (length, version, protocol id) takes
+// nothing from a bucket: noise from an address uses up nothing of what its players may ask.
 #pragma once
 
 #include <array>

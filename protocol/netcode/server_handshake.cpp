@@ -1,5 +1,5 @@
-// How a client gets a slot: request, challenge, response. The order of the checks is the standard's; whatever fails is
-// ignored without an answer, except that a full server says so.
+// How a client gets a slot: request, challenge, response. The order of the checks is the standard's. What cannot be
+// opened is ignored without an answer. A token that opens and is not good is denied with a reason.
 #include <algorithm>
 
 #include "protocol/netcode/insecure_token.h"
@@ -10,7 +10,9 @@ namespace orrery::protocol {
 void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, TimeNs now) {
     ConnectionRequest request;
     Ignored reason{};
-    if (!read_request(datagram, config.protocol_id, unix_now_s, request, reason)) return ignore(reason);
+    const bool good = read_request(datagram, config.protocol_id, unix_now_s, request, reason);
+    const bool expired = !good && reason == Ignored::request_expired;
+    if (!good && !expired) return ignore(reason);
     if (!limiter.admit(from, now, reason)) return ignore(reason);
     if (opens_left == 0) return ignore(Ignored::open_budget);
     --opens_left;
@@ -18,15 +20,33 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
     PrivateToken token;
     if (!open_private_token(request.private_part, config.protocol_id, request.expire_timestamp, request.nonce,
                             config.private_key, token)) {
-        return ignore(Ignored::request_does_not_open);
+        return ignore(expired ? Ignored::request_expired : Ignored::request_does_not_open);
     }
+    answer_request(from, request, token, expired, now);
+    wipe(token.client_to_server);
+    wipe(token.server_to_client);
+}
+
+void NetcodeServer::State::answer_request(const Address& from, const ConnectionRequest& request,
+                                          const PrivateToken& token, bool expired, TimeNs now) {
+    const auto deny = [&](DenyReason reason) { send_denied(from, token.server_to_client, reason); };
+    if (expired) return deny(DenyReason::expired);
     const bool ours = std::any_of(config.public_addresses.begin(), config.public_addresses.end(),
                                   [&](const Address& address) { return token.servers.contains(address); });
-    if (!ours) return ignore(Ignored::request_other_server);
-    if (by_address.contains(from)) return ignore(Ignored::request_address_connected);
-    if (id_connected(token.client_id)) return ignore(Ignored::request_id_connected);
-    if (!claim_token(request.tag(), from)) return ignore(Ignored::request_tag_used);
-    if (full()) return send_denied(from, token.server_to_client);
+    if (!ours) return deny(DenyReason::other_server);
+    const Slot* const holder = find_id(token.client_id);
+    const bool newer = holder && request.expire_timestamp > holder->expire_timestamp;
+    const auto at_address = by_address.find(from);
+    // Where it is a request of the connected client that arrives late, a denial would end that client.
+    if (at_address != by_address.end() && !(newer && &slots[at_address->second] == holder))
+        return ignore(Ignored::request_address_connected);
+    if (void_tokens.contains(token.client_id, request.expire_timestamp)) return deny(DenyReason::kicked);
+    if (holder && !newer) return deny(DenyReason::already_connected);
+    if (!claim_token(request.tag(), from)) return deny(DenyReason::token_used);
+    if (config.admit) {
+        if (const auto reason = config.admit(token.client_id, token.user_data)) return deny(*reason);
+    }
+    if (!holder && full()) return deny(DenyReason::server_full);
 
     if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {
         // The same client may ask anew by another token: the newest one's keys are those that it uses.
@@ -34,12 +54,11 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
         entry->receive_key = token.client_to_server;
         entry->timeout_seconds = token.timeout_seconds;
         entry->expire_timestamp = request.expire_timestamp;
+        entry->user_data = token.user_data;
         send_challenge(from, token);
     } else {
         ignore(Ignored::request_address_pending);
     }
-    wipe(token.client_to_server);
-    wipe(token.server_to_client);
 }
 
 void NetcodeServer::State::receive_response(PendingClient& entry, const ChallengeBody& body, TimeNs now) {
@@ -51,24 +70,30 @@ void NetcodeServer::State::receive_response(PendingClient& entry, const Challeng
     if (challenge.client_id != entry.client_id) return ignore(Ignored::response_client_id);
     // Whoever answers must have received the challenge: one that went to another address is no proof of this one.
     if (challenge.binding != bind_address(entry.address, binding_key)) return ignore(Ignored::response_other_address);
-    if (id_connected(challenge.client_id)) return ignore(Ignored::response_id_connected);
-    if (full()) return send_denied(entry.address, entry.send_key);
-    connect_client(entry, challenge, now);
+    if (void_tokens.contains(entry.client_id, entry.expire_timestamp))
+        return send_denied(entry.address, entry.send_key, DenyReason::kicked);
+    Slot* const holder = find_id(entry.client_id);
+    if (holder && entry.expire_timestamp <= holder->expire_timestamp) return ignore(Ignored::response_id_connected);
+    if (!holder && full()) return send_denied(entry.address, entry.send_key, DenyReason::server_full);
+    connect_client(entry, holder, now);
 }
 
-void NetcodeServer::State::connect_client(const PendingClient& entry, const ChallengeToken& challenge, TimeNs now) {
-    const auto free = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.connected; });
-    const auto index = static_cast<std::uint32_t>(free - slots.begin());
+void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* replaced, TimeNs now) {
+    // A host that does not read its events gets no new clients; the response comes again.
+    if (!events.fits(entry.user_data.size())) return ignore(Ignored::event_queue_full);
+    const auto free = [](const Slot& slot) { return !slot.connected; };
+    Slot& slot = replaced ? *replaced : *std::find_if(slots.begin(), slots.end(), free);
+    const auto index = static_cast<std::uint32_t>(&slot - slots.data());
+    if (replaced) end_client(index, DisconnectReason::replaced, now);
 
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::connected;
     event.client_index = index;
     event.client_id = entry.client_id;
     event.address = entry.address;
-    // A host that does not read its events gets no new clients; the response comes again.
-    if (!events.push(event, challenge.user_data)) return ignore(Ignored::event_queue_full);
+    event.expire_timestamp = entry.expire_timestamp;
+    events.push_always(event, entry.user_data);
 
-    Slot& slot = *free;
     slot = Slot{};
     slot.connected = true;
     slot.client_id = entry.client_id;
@@ -76,6 +101,7 @@ void NetcodeServer::State::connect_client(const PendingClient& entry, const Chal
     slot.send_key = entry.send_key;
     slot.receive_key = entry.receive_key;
     slot.timeout_seconds = entry.timeout_seconds;
+    slot.expire_timestamp = entry.expire_timestamp;
     slot.next_sequence = draw_first_sequence(random);
     slot.last_receive = now;
     slot.bucket = {config.rate.per_client.burst, now};
@@ -103,17 +129,19 @@ PendingClient* NetcodeServer::State::find_pending(const Address& address) {
     return entry && entry->expire_timestamp > unix_now_s ? entry : nullptr;
 }
 
-bool NetcodeServer::State::id_connected(std::uint64_t client_id) const {
-    return std::any_of(slots.begin(), slots.end(),
-                       [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+NetcodeServer::State::Slot* NetcodeServer::State::find_id(std::uint64_t client_id) {
+    const auto found = std::find_if(slots.begin(), slots.end(),
+                                    [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+    return found == slots.end() ? nullptr : &*found;
 }
 
 // ---------------------------------------------------------------- answers
 
-void NetcodeServer::State::send_denied(const Address& to, const Key& key) {
-    const std::size_t size =
-        seal_packet(PacketType::denied, next_unbound_sequence++, {}, config.protocol_id, key, send_scratch);
+void NetcodeServer::State::send_denied(const Address& to, const Key& key, DenyReason reason) {
+    const std::uint64_t sequence = unbound_sequence(unbound_count += kUnboundStep, reason);
+    const std::size_t size = seal_packet(PacketType::denied, sequence, {}, config.protocol_id, key, send_scratch);
     ++counters.requests_denied;
+    ++counters.denied[static_cast<std::size_t>(reason)];
     transmit(to, Bytes(send_scratch).first(size));
 }
 
@@ -124,8 +152,9 @@ void NetcodeServer::State::send_challenge(const Address& to, const PrivateToken&
                          challenge_key, body.token);
     std::array<std::uint8_t, kChallengeBodyBytes> bytes;
     write_challenge_body(body, bytes);
-    const std::size_t size = seal_packet(PacketType::challenge, next_unbound_sequence++, bytes, config.protocol_id,
-                                         token.server_to_client, send_scratch);
+    const std::uint64_t sequence = unbound_sequence(unbound_count += kUnboundStep, DenyReason::unspecified);
+    const std::size_t size =
+        seal_packet(PacketType::challenge, sequence, bytes, config.protocol_id, token.server_to_client, send_scratch);
     static_assert(1 + 8 + kChallengeBodyBytes + kMacBytes < kRequestBytes);
     ++counters.requests_challenged;
     transmit(to, Bytes(send_scratch).first(size));

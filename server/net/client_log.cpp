@@ -20,6 +20,10 @@ const char* text_of(DisconnectReason how) {
             return "the server ended it";
         case DisconnectReason::server_stopped:
             return "the server stops";
+        case DisconnectReason::replaced:
+            return "a newer connection of the same player took its place";
+        case DisconnectReason::kicked:
+            return "the server ended it: it was kicked";
     }
     return "unknown";
 }

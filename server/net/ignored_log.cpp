@@ -6,6 +6,7 @@
 
 namespace orrery::server {
 
+using protocol::DenyReason;
 using protocol::Ignored;
 
 namespace {
@@ -13,8 +14,6 @@ namespace {
 // What whoever runs the server can do about it; empty: nothing, or it is plain.
 std::string_view mend(Ignored reason) {
     switch (reason) {
-        case Ignored::request_other_server:
-            return "the token has no address of this server: see --public";
         case Ignored::request_does_not_open:
             return "the token was made with another key, or was changed";
         case Ignored::request_protocol:
@@ -23,6 +22,19 @@ std::string_view mend(Ignored reason) {
             return "a client asked for a token: see --insecure";
         case Ignored::mint_not_loopback:
             return "a client elsewhere asked for a token: see --insecure-public";
+        default:
+            return {};
+    }
+}
+
+std::string_view mend(DenyReason reason) {
+    switch (reason) {
+        case DenyReason::other_server:
+            return "the token has no address of this server: see --public";
+        case DenyReason::bad_token_role:
+            return "the user data of the token is of a later version: see protocol/session/token_role.h";
+        case DenyReason::expired:
+            return "if its maker says that it has not: compare the clocks of both machines";
         default:
             return {};
     }
@@ -49,7 +61,11 @@ std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& net
         if (reason == Ignored::unknown_address) count -= std::min(count, goodbyes);
         append(text, ignored_name(reason), count, mend(reason));
     }
-    append(text, "denied", netcode.requests_denied - netcode_.requests_denied, "the server is full");
+    for (std::size_t i = 0; i < netcode.denied.size(); ++i) {
+        const auto reason = static_cast<DenyReason>(i);
+        append(text, "denied: " + std::string(deny_reason_name(reason)), netcode[reason] - netcode_[reason],
+               mend(reason));
+    }
     append(text, "oversized", network.oversized - network_.oversized, {});
     append(text, "received_dropped", network.received_dropped - network_.received_dropped,
            "they came faster than the ticks");

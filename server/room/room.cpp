@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "protocol/session/handshake.h"
+#include "protocol/session/token_role.h"
 #include "server/room/rejections.h"
 
 namespace orrery::server {
@@ -23,6 +24,19 @@ struct Room::Client {
            TimeNs now)
         : session(room, codec, slot, now), index(event.client_index), id(event.client_id) {}
 };
+
+namespace {
+
+// A token whose role this server does not know is denied, whatever the host says.
+NetcodeServerConfig with_role_check(NetcodeServerConfig config) {
+    config.admit = [of_the_host = std::move(config.admit)](std::uint64_t client_id, const UserData& user_data) {
+        if (!read_token_identity(user_data)) return std::optional(DenyReason::bad_token_role);
+        return of_the_host ? of_the_host(client_id, user_data) : std::nullopt;
+    };
+    return config;
+}
+
+}  // namespace
 
 Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, TimeNs now)
     : world_(std::move(world)),
@@ -53,7 +67,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
                          " shapes (kMaxShapes): use a shape for several bodies"};
     }
     std::unique_ptr<Room> room(new Room(std::move(world).value(), std::move(recorder), now));
-    auto netcode = NetcodeServer::create(config.netcode, random, sink);
+    auto netcode = NetcodeServer::create(with_role_check(config.netcode), random, sink);
     if (!netcode) return netcode.error();
     room->netcode_ = std::move(netcode).value();
     room->executor_ = config.executor;

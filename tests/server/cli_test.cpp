@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/netcode/connect_token.h"
 #include "protocol/session/key_frame.h"
+#include "protocol/session/token_role.h"
 #include "server/base/json_line.h"
 #include "server/cli/bench.h"
 #include "server/cli/bench_scenes.h"
@@ -271,6 +273,40 @@ TEST_CASE("exit codes: usage, input and machine") {
          {"--key-file", folder / "none", "--server", "127.0.0.1:7770", "--client-id", "18446744073709551615"},
          2,
          "none"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--role", "king"},
+         64,
+         "--role"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", "abc"},
+         64,
+         "even number of hex digits"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", "0g"},
+         64,
+         "even number of hex digits"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", "-1"},
+         64,
+         "--user-data"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", "@" + folder / "none"},
+         2,
+         "none"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", std::string(514, '0')},
+         64,
+         "has 257 bytes"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data", std::string(494, '0'),
+          "--role", "player"},
+         64,
+         "has 247 bytes; there is room for 246 beside the role"},
+        {server::token_command,
+         {"--key-file", "none", "--server", "127.0.0.1:7770", "--client-id", "1", "--user-data",
+          "4f525259524f4c450900"},
+         64,
+         "see --role"},
         {server::run_command,
          {scene_path("yard"), "--ticks", "8", "--commands",
           write_file(folder, "late.json", R"({"commands": [{"tick": 12, "kind": "join", "slot": "player_1"},
@@ -293,6 +329,47 @@ TEST_CASE("exit codes: usage, input and machine") {
         CHECK_MESSAGE(printed.code == one.code, shown);
         CHECK_MESSAGE(has(printed.err, one.says), shown);
         if (one.code == 0) CHECK_MESSAGE(has(printed.out, "Exit codes"), shown);
+    }
+}
+
+TEST_CASE("a minted token has the role and the game's bytes that the options say") {
+    using namespace orrery::protocol;
+    const test::TempFolder folder;
+    write_file(folder, "key", std::string(64, '7'));
+    std::filesystem::permissions(folder / "key", std::filesystem::perms::owner_read);
+    test::write_file(folder / "data", {1, 2, 254});
+    Key key;
+    key.fill(0x77);
+    struct Case {
+        std::vector<std::string> options;
+        TokenRole role;
+        std::vector<std::uint8_t> begins;
+        std::size_t game_bytes;
+    };
+    const Case cases[] = {
+        {{}, TokenRole::player, {0, 0}, 256},
+        {{"--user-data", "00fFa1"}, TokenRole::player, {0x00, 0xff, 0xa1, 0}, 256},
+        {{"--role", "player", "--user-data", "ff"}, TokenRole::player, {0xff, 0}, 246},
+        {{"--role", "spectator", "--user-data", "@" + folder / "data"}, TokenRole::spectator, {1, 2, 254, 0}, 246},
+        {{"--user-data", std::string(492, 'e'), "--role", "director"}, TokenRole::director, {0xee}, 246},
+    };
+    for (const Case& one : cases) {
+        std::vector<std::string> arguments = {
+            "--key-file", folder / "key", "--server", "127.0.0.1:7770", "--client-id", "5", "--out", folder / "token"};
+        arguments.insert(arguments.end(), one.options.begin(), one.options.end());
+        const Printed printed = call(server::token_command, arguments);
+        REQUIRE_MESSAGE(printed.code == 0, printed.err);
+        const auto token = read_connect_token(test::read_file(folder / "token"));
+        REQUIRE(token);
+        PrivateToken secret;
+        REQUIRE(open_private_token(token->private_part, token->protocol_id, token->expire_timestamp, token->nonce, key,
+                                   secret));
+        CHECK(secret.client_id == 5);
+        const auto identity = read_token_identity(secret.user_data);
+        REQUIRE(identity);
+        CHECK(identity->role == one.role);
+        REQUIRE(identity->game_data.size() == one.game_bytes);
+        CHECK(std::equal(one.begins.begin(), one.begins.end(), identity->game_data.begin()));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "orrery/client.h"
 #include "orrery/client.hpp"
+#include "protocol/session/token_role.h"
 #include "tests/support/sim_room.h"
 
 using namespace orrery;
@@ -184,7 +185,7 @@ TEST_CASE("a game learns by number and in words why its connection ended") {
     SUBCASE("the server has no place") {
         SimClient& other = sim.add_client();
         sim.run(0.5);
-        CHECK(other.disconnect_reason == "denied");
+        CHECK(other.disconnect_reason == "denied; the server says: every place of the server is taken");
         CHECK(other.end_reason == client::EndReason::denied);
     }
     SUBCASE("the server stops, and the first two datagrams that say so are lost") {
@@ -206,6 +207,24 @@ TEST_CASE("a game learns by number and in words why its connection ended") {
         player.run(20.0);
         player.events();
         CHECK(player.end_reason == ORRERY_END_TIMED_OUT);
+    }
+    SUBCASE("another address shows a token of the same player that expires no later") {
+        SimClient& other = sim.add_client();
+        other.connection.disconnect(sim.now());
+        REQUIRE(other.connection.connect(sim.mint(78, 200), sim.now()));
+        sim.run(0.5);
+        CHECK(other.end_reason == client::EndReason::already_connected);
+        CHECK(player.events().empty());
+    }
+    SUBCASE("its token has a role of the future") {
+        protocol::UserData user_data = protocol::write_token_identity(protocol::TokenRole::player, {}).value();
+        ++user_data[8];  // the version
+        SimClient& other = sim.add_client();
+        other.connection.disconnect(sim.now());
+        REQUIRE(other.connection.connect(sim.mint(79, 300, user_data), sim.now()));
+        sim.run(0.5);
+        CHECK(other.end_reason == client::EndReason::token);
+        CHECK(other.disconnect_reason.find("a role that the server does not know") != std::string::npos);
     }
     SUBCASE("a program built against an older header gets what it knows of") {
         CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
@@ -396,4 +415,44 @@ TEST_CASE("the C++ face gives the same through growing arrays") {
     CHECK(client->body(client->own_body()).has_value());
     client::Event event;
     REQUIRE(client->next_event(event));
+}
+
+TEST_CASE("a client that nobody answers warns after 3 s of what the cause may be, and says it at its end") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    sim.network.set_default_link({.up = false});
+    std::string cause;
+    SUBCASE("with a token") {
+        const auto token = sim.mint(82);
+        REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+        cause = "another key";
+    }
+    SUBCASE("that asks for one") {
+        const std::string server = sim.server_address().to_string();
+        REQUIRE(orrery_client_connect_insecure(player.client, server.c_str(), sim.now()) == ORRERY_OK);
+        cause = "--insecure";
+    }
+    player.run(2.9);
+    CHECK(player.log.empty());
+    player.run(0.2);
+    REQUIRE(player.log.size() == 1);
+    player.run(16.0);
+    player.events();
+    CHECK(player.end_reason == ORRERY_END_NO_ANSWER);
+    for (const std::string& text : {player.log[0], player.reason}) {
+        CHECK(text.find("no answer from 10.0.0.1:7770. Possible causes: ") != std::string::npos);
+        CHECK(text.find(cause) != std::string::npos);
+        CHECK(text.find("protocol id") != std::string::npos);
+    }
+    CHECK(player.log.size() == 2);  // the warning, and the end
+}
+
+TEST_CASE("a client that is answered warns of nothing") {
+    SimRoom sim(load_test_scene("yard"), {.link = {.delay = 200 * protocol::kNsPerMs}});
+    Player player(sim);
+    const auto token = sim.mint(83);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(8.0);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    CHECK(player.log.empty());
 }

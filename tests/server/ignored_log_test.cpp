@@ -17,13 +17,13 @@ TEST_CASE("what was ignored is logged with reasons, once, and at most every few 
     CHECK_FALSE(log.line(netcode, network, now));
     CHECK(log.due(now));  // nothing was said
 
-    for (int i = 0; i < 100; ++i) netcode.count(Ignored::request_other_server);
+    for (int i = 0; i < 100; ++i) netcode.count(Ignored::request_does_not_open);
     netcode.count(Ignored::too_short);
     network.oversized = 2;
     const auto line = log.line(netcode, network, now);
     REQUIRE(line);
-    CHECK(line->find("request_other_server 100 (") != std::string::npos);
-    CHECK(line->find("--public") != std::string::npos);
+    CHECK(line->find("request_does_not_open 100 (") != std::string::npos);
+    CHECK(line->find("another key") != std::string::npos);
     CHECK(line->find("too_short 1,") != std::string::npos);
     CHECK(line->find("oversized 2") != std::string::npos);
     CHECK(line->find("replayed") == std::string::npos);
@@ -32,12 +32,13 @@ TEST_CASE("what was ignored is logged with reasons, once, and at most every few 
     now += server::kIgnoredLogEvery;
     CHECK(log.due(now));
     CHECK_FALSE(log.line(netcode, network, now));
-    netcode.count(Ignored::request_other_server);
-    ++netcode.requests_denied;
+    netcode.count(Ignored::request_does_not_open);
+    netcode.denied[static_cast<std::size_t>(protocol::DenyReason::other_server)] = 3;
     const auto next = log.line(netcode, network, now);
     REQUIRE(next);
-    CHECK(next->find("request_other_server 1 (") != std::string::npos);
-    CHECK(next->find("denied 1 (") != std::string::npos);
+    CHECK(next->find("request_does_not_open 1 (") != std::string::npos);
+    CHECK(next->find("denied: other_server 3 (") != std::string::npos);
+    CHECK(next->find("--public") != std::string::npos);
     CHECK(next->find("too_short") == std::string::npos);
 }
 

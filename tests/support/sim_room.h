@@ -187,12 +187,15 @@ class SimRoom {
         return *clients.back();
     }
     void connect(SimClient& client, std::uint64_t id) { REQUIRE(client.connection.connect(mint(id), now_)); }
-    protocol::PublicTokenBytes mint(std::uint64_t client_id) {
+    protocol::PublicTokenBytes mint(std::uint64_t client_id, std::uint32_t expires_s = 300,
+                                    const protocol::UserData& user_data = {}) {
         protocol::TokenRequest request;
         request.protocol_id = protocol::kNetcodeProtocolId;
         request.client_id = client_id;
         request.servers.add(server_address_);
         request.create_timestamp = unix_now();
+        request.expires_in_seconds = expires_s;
+        request.user_data = user_data;
         auto token = protocol::mint_connect_token(request, key_, random_);
         REQUIRE(token);
         return token.value();

@@ -188,18 +188,25 @@ enum {
     ORRERY_END_NONE = 0,       /* not the event of an end */
     ORRERY_END_BY_CLIENT = 1,  /* orrery_client_disconnect() */
     ORRERY_END_NO_ANSWER = 2,  /* no server answered */
-    ORRERY_END_TOKEN = 3,      /* the connect token has expired, or cannot be read */
+    ORRERY_END_TOKEN = 3,      /* the connect token has expired, was used from another address, or is not for this
+                                * server: ask for a new one */
     ORRERY_END_DENIED = 4,     /* the server has its largest number of clients (--max-clients) */
     ORRERY_END_TIMED_OUT = 5,  /* the server fell silent */
     ORRERY_END_REFUSED = 6,    /* client and server do not fit, or the server takes no new clients for now */
     ORRERY_END_UNREADABLE = 7, /* the server sent what this client cannot read */
     ORRERY_END_BY_SERVER = 8,  /* the server ended it, and its reason did not arrive */
     ORRERY_END_SERVER_STOPPED = 9,
-    ORRERY_END_PROTOCOL_ERROR = 10,  /* the server could not read what this client sent */
-    ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough */
-    ORRERY_END_HANDSHAKE = 12,       /* this client did not finish the handshake in time */
-    ORRERY_END_WORLD_TOO_LARGE = 13, /* the world has more bodies than a joining client can be told */
-    ORRERY_END_UNACKNOWLEDGED = 14   /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_PROTOCOL_ERROR = 10,   /* the server could not read what this client sent */
+    ORRERY_END_TOO_SLOW = 11,         /* this client did not take what the server sent fast enough */
+    ORRERY_END_HANDSHAKE = 12,        /* this client did not finish the handshake in time */
+    ORRERY_END_WORLD_TOO_LARGE = 13,  /* the world has more bodies than a joining client can be told */
+    ORRERY_END_UNACKNOWLEDGED = 14,   /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_KICKED = 15,           /* the server removed this player, who may not come back yet */
+    ORRERY_END_REPLACED = 16,         /* another connection of this player, with a newer token, took its place */
+    ORRERY_END_REFUSED_BY_GAME = 17,  /* the game on the server does not take this player */
+    ORRERY_END_MESSAGE_LIMITS = 18,   /* this client sent more messages than it may */
+    ORRERY_END_ALREADY_CONNECTED = 19 /* another connection of this player is there, with a token that expires not
+                                       * earlier */
 };
 
 /* A thing that happened to the connection or to a body. */

@@ -198,6 +198,7 @@ TEST_CASE("a full server denies, and a client goes on to the next server of its 
     denied.client.connect(test_token(net.random, 2), net.now).ok();
     net.run(0.1);
     CHECK(denied.client.state() == ClientState::denied);
+    CHECK(denied.client.deny_reason() == DenyReason::server_full);
     CHECK(one.server->counters().requests_denied == 1);
 
     TestClient& moving = net.add_client(client_address(3));
@@ -209,6 +210,25 @@ TEST_CASE("a full server denies, and a client goes on to the next server of its 
     CHECK(moving.client.state() == ClientState::connected);
     CHECK(moving.client.server() == server_address(2));
     CHECK(two.server->connected_clients() == 1);
+}
+
+TEST_CASE("whom the host does not admit is denied with its reason, and others get in") {
+    NetFixture net;
+    NetcodeServerConfig config = test_server_config();
+    config.admit = [](std::uint64_t client_id, const UserData& user_data) {
+        CHECK(user_data[10] == static_cast<std::uint8_t>(client_id + 10));  // see test_token()
+        return client_id == 13 ? std::optional(DenyReason::refused_by_game) : std::nullopt;
+    };
+    TestServer& server = net.add_server(config);
+    TestClient& refused = net.add_client(client_address(1));
+    TestClient& welcome = net.add_client(client_address(2));
+    refused.client.connect(test_token(net.random, 13), net.now).ok();
+    welcome.client.connect(test_token(net.random, 14), net.now).ok();
+    net.run(0.2);
+    CHECK(refused.client.state() == ClientState::denied);
+    CHECK(refused.client.deny_reason() == DenyReason::refused_by_game);
+    CHECK(welcome.client.state() == ClientState::connected);
+    CHECK(server.server->connected_clients() == 1);
 }
 
 TEST_CASE("a slot that becomes taken between challenge and response is denied at the response") {

@@ -1,8 +1,12 @@
-// The checks on a connection request, in the standard's order: each is reached only when those before it pass, and
-// whatever fails is ignored without an answer.
+// The checks on a connection request, in the standard's order: each is reached only when those before it pass. What
+// cannot be opened is ignored without an answer; a token that opens and is not good is denied with a reason.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "protocol/netcode/packet.h"
+#include "protocol/netcode/wire.h"
 #include "tests/protocol/netcode/net_fixture.h"
 
 using namespace orrery::testing;
@@ -43,6 +47,17 @@ struct Checks {
         CHECK((answers == 1) == (found == Ignored::kCount));
         return found;
     }
+    // The reason with which this request is denied; none: it was not denied.
+    std::optional<DenyReason> denied(const Request& request, const Address& from = client_address(50)) {
+        const NetcodeCounters before = server.server->counters();
+        reason(request, from);
+        const NetcodeCounters& after = server.server->counters();
+        if (after.requests_denied == before.requests_denied) return std::nullopt;
+        for (std::size_t i = 0; i < kDenyReasons; ++i) {
+            if (after.denied[i] != before.denied[i]) return static_cast<DenyReason>(i);
+        }
+        return std::nullopt;
+    }
 };
 
 }  // namespace
@@ -53,7 +68,7 @@ TEST_CASE("each check of a request ignores it, in the standard's order") {
 
     // From the last check back to the first: each spoiled field is noticed although all later ones are spoiled, too.
     Request bad = request_of(test_token(checks.net.random, 2, 5, {server_address(77)}));
-    CHECK(checks.reason(bad) == Ignored::request_other_server);
+    CHECK(checks.denied(bad) == DenyReason::other_server);
     bad[kPrivateAt + 100] ^= 1;
     CHECK(checks.reason(bad) == Ignored::request_does_not_open);
     for (std::size_t i = 0; i < 8; ++i) bad[kExpireAt + i] = 0;
@@ -66,7 +81,7 @@ TEST_CASE("each check of a request ignores it, in the standard's order") {
     CHECK(checks.reason(bad) == Ignored::request_length);
     bad.resize(kRequestBytes - 1);
     CHECK(checks.reason(bad) == Ignored::request_length);
-    CHECK(checks.server.server->counters().tokens_opened == 2);
+    CHECK(checks.server.server->counters().tokens_opened == 3);
 
     CHECK(checks.reason(good) == Ignored::kCount);
     CHECK(checks.server.server->counters().requests_challenged == 1);
@@ -78,7 +93,7 @@ TEST_CASE("a token expires at its second, by the time passed in") {
     checks.server.server->update(checks.net.now, kTestUnixTime + 9);
     CHECK(checks.reason(request) == Ignored::kCount);
     checks.server.server->update(checks.net.now, kTestUnixTime + 10);
-    CHECK(checks.reason(request) == Ignored::request_expired);
+    CHECK(checks.denied(request) == DenyReason::expired);
 }
 
 TEST_CASE("who is connected, by address or by id, is not challenged again") {
@@ -91,9 +106,9 @@ TEST_CASE("who is connected, by address or by id, is not challenged again") {
     const Request same_address = request_of(test_token(checks.net.random, 2));
     CHECK(checks.reason(same_address, client_address(1)) == Ignored::request_address_connected);
     const Request same_id = request_of(test_token(checks.net.random, 1));
-    CHECK(checks.reason(same_id, client_address(2)) == Ignored::request_id_connected);
+    CHECK(checks.denied(same_id, client_address(2)) == DenyReason::already_connected);
     // The id is looked at before the tag.
-    CHECK(checks.reason(request_of(token), client_address(2)) == Ignored::request_id_connected);
+    CHECK(checks.denied(request_of(token), client_address(2)) == DenyReason::already_connected);
 }
 
 TEST_CASE("a token is good for the address that used it first, also before the slot is taken and when full") {
@@ -101,18 +116,17 @@ TEST_CASE("a token is good for the address that used it first, also before the s
     const Request request = request_of(test_token(checks.net.random, 1));
     CHECK(checks.reason(request, client_address(1)) == Ignored::kCount);
     CHECK(checks.reason(request, client_address(1)) == Ignored::kCount);
-    CHECK(checks.reason(request, client_address(2)) == Ignored::request_tag_used);
+    CHECK(checks.denied(request, client_address(2)) == DenyReason::token_used);
     Address other_port = client_address(1);
     ++other_port.port;
-    CHECK(checks.reason(request, other_port) == Ignored::request_tag_used);
+    CHECK(checks.denied(request, other_port) == DenyReason::token_used);
 
     TestClient& client = checks.net.add_client(client_address(3));
     client.client.connect(test_token(checks.net.random, 3), checks.net.now).ok();
     checks.net.run(0.1);
     REQUIRE(checks.server.server->connected_clients() == 1);
-    CHECK(checks.reason(request, client_address(2)) == Ignored::request_tag_used);
-    CHECK(checks.reason(request, client_address(1)) == Ignored::kCount);
-    CHECK(checks.server.server->counters().requests_denied == 1);
+    CHECK(checks.denied(request, client_address(2)) == DenyReason::token_used);
+    CHECK(checks.denied(request, client_address(1)) == DenyReason::server_full);
 }
 
 TEST_CASE("token openings are bounded in a tick, and the budget comes back with the next") {
@@ -271,4 +285,48 @@ TEST_CASE("a response with another client's challenge does not connect") {
     checks.server.server->receive(client_address(2), Bytes(response).first(size), checks.net.now);
     CHECK(checks.server.server->counters()[Ignored::response_client_id] == 1);
     CHECK(checks.server.server->connected_clients() == 0);
+}
+
+TEST_CASE("before its first update a server knows no time, and answers nobody") {
+    SeededRandom random(9);
+    SimNetwork network(1);
+    auto server = NetcodeServer::create(test_server_config(), random, network.attach(server_address()));
+    REQUIRE(server.ok());
+    server.value()->receive(client_address(1), request_of(test_token(random, 1)), 0);
+    CHECK(server.value()->counters().datagrams_sent == 0);
+}
+
+TEST_CASE("a denial says why by a sequence number that only this server's denials have") {
+    for (std::size_t i = 0; i < kDenyReasons; ++i) {
+        const auto reason = static_cast<DenyReason>(i);
+        CAPTURE(deny_reason_name(reason));
+        for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{12345} << 8, UINT64_MAX}) {
+            CHECK(deny_reason_of(unbound_sequence(count, reason)) == reason);
+            // Another denial with the same reason has another number, whatever the last one's was.
+            CHECK(unbound_sequence(count, reason) != unbound_sequence(count + kUnboundStep, reason));
+        }
+        // The reference counts from 2^63 on, and other servers from zero.
+        CHECK(deny_reason_of(i) == DenyReason::unspecified);
+        CHECK(deny_reason_of((std::uint64_t{1} << 63) + i) == DenyReason::unspecified);
+    }
+    CHECK(deny_reason_of(kUnboundSequence | 200) == DenyReason::unspecified);
+}
+
+TEST_CASE("no two packets of a server's challenges and denials have one number") {
+    Checks checks(1);
+    std::vector<std::uint64_t> sequences;
+    checks.net.network.set_tap([&](const SimDatagram& datagram) {
+        if (datagram.from == server_address()) sequences.push_back(load_le(datagram.bytes.data() + 1, 8));
+    });
+    for (int i = 0; i < 30; ++i) {
+        checks.net.now += kNsPerSecond / 10;
+        checks.server.server->update(checks.net.now, kTestUnixTime);
+        const Request request = request_of(test_token(checks.net.random, 1));
+        checks.server.server->receive(client_address(1), request, checks.net.now);
+        checks.server.server->receive(client_address(2), request, checks.net.now);
+    }
+    CHECK(checks.server.server->counters().requests_challenged == 30);
+    CHECK(checks.server.server->counters()[DenyReason::token_used] == 30);
+    std::sort(sequences.begin(), sequences.end());
+    CHECK(std::adjacent_find(sequences.begin(), sequences.end()) == sequences.end());
 }
