@@ -2,18 +2,72 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/netcode/crypto.h"
+#include "protocol/session/token_role.h"
 
 namespace orrery::server {
 
-// Code of a host that links this library and gives orders to the world, beside the commands of players. Orders are
-// recorded as all commands are, so that a replay is verified without the director. A director may query what a player
-// saw: queries look back RoomConfig::history_ticks. All calls come from the thread that steps the room.
+class Room;
+
+// A client that has connected, and may get a seat.
+struct JoinRequest {
+    std::uint64_t client_id = 0;  // of its token
+    protocol::TokenRole role = protocol::TokenRole::player;
+    protocol::Bytes user_data;                // the game's own bytes of its token; valid during the call
+    std::optional<std::uint16_t> held_slot;   // the seat that is held for this client id
+    std::optional<std::uint16_t> free_slot;   // the lowest slot that is free, those that a director drives last
+};
+
+struct JoinAnswer {
+    enum class Kind : std::uint8_t { seat, spectator, refuse };
+    Kind kind = Kind::seat;
+    std::optional<std::uint16_t> slot;  // seat; empty: the held one, else the lowest free one
+    std::string reason;                 // refuse: for the player, UTF-8; at most protocol::kMaxGoodbyeTextBytes are told
+
+    // A seat that is not free makes the client a spectator.
+    static JoinAnswer seat(std::optional<std::uint16_t> slot = {}) { return {Kind::seat, slot, {}}; }
+    static JoinAnswer spectator() { return {Kind::spectator, {}, {}}; }
+    static JoinAnswer refuse(std::string reason) { return {Kind::refuse, {}, std::move(reason)}; }
+};
+
+enum class LeaveReason : std::uint8_t {
+    left,      // the client disconnected
+    lost,      // the client fell silent, and did not come back while its seat was held
+    kicked,    // by Room::kick
+    ended,     // the room ended the connection: the client broke a rule of the protocol
+    stopped,   // the room stops
+};
+
+// Code of a host that links this library: the rules of a game. It decides who may play, and gives orders to the world,
+// beside the commands of players. Orders are recorded as all commands are, so that a replay is verified without the
+// director. A director may query what a player saw: queries look back RoomConfig::history_ticks.
+//
+// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls of a
+// tick come in this order: on_join_request, on_message, left, joined, on_tick.
 class Director {
   public:
     virtual ~Director() = default;
+
+    // Once, before all other calls. `room` lives as long as the director is used.
+    virtual void on_start(Room& /*room*/) {}
+
+    // A client with a good token has connected. The default: players get a seat, or watch if none is free; spectators
+    // and directors watch.
+    virtual JoinAnswer on_join_request(const JoinRequest& request);
+
+    // The client has the seat: its player is in the world with the next tick. Also when a client comes back to the seat
+    // that was held for it; `returned` is true then, and the player's bodies are those of before.
+    virtual void joined(std::uint16_t /*slot*/, std::uint64_t /*client_id*/, bool /*returned*/) {}
+    // The seat is held for a client that was lost, with all controls zero: joined or left follows.
+    virtual void lost(std::uint16_t /*slot*/, std::uint64_t /*client_id*/) {}
+    // The seat is free: its player leaves the world with the next tick.
+    virtual void left(std::uint16_t /*slot*/, LeaveReason /*reason*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The
     // step applies them in that order. The room sets their `sequence`, and drops kinds for which sim::is_director_order

@@ -15,9 +15,10 @@ struct Room::Client {
     ServerSession session;
     std::uint32_t index = 0;
     std::uint64_t id = 0;
-    bool joined = false;  // its player is in the world, from the next tick on
+    TokenRole role = TokenRole::player;
+    bool returned = false;   // to a seat that was held
+    bool announced = false;  // to the director, as joined
     bool refusal_counted = false;
-    WireControl held{};  // what the world holds for its slot
     std::uint64_t last_snapshot_tick = 0;
 
     Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
@@ -42,7 +43,9 @@ Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder
     : world_(std::move(world)),
       recorder_(std::move(recorder)),
       grid_(now, world_->definition().tick_rate_hz),
-      overload_(world_->definition().tick_rate_hz) {}
+      overload_(world_->definition().tick_rate_hz),
+      now_(now),
+      seats_(world_->definition().slots.size()) {}
 
 Room::~Room() = default;
 
@@ -71,6 +74,8 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     if (!netcode) return netcode.error();
     room->netcode_ = std::move(netcode).value();
     room->executor_ = config.executor;
+    room->hold_seat_ticks_ = config.hold_seat_ticks;
+    room->token_lifetime_s_ = config.token_lifetime_s;
     room->clients_.resize(room->netcode_->max_clients());
     room->describe(scene);
     room->quantised_.update(*room->world_);
@@ -105,11 +110,18 @@ void Room::describe(const SharedScene& scene) {
     }
 }
 
+void Room::set_director(Director* director) {
+    director_ = director;
+    if (director_) director_->on_start(*this);
+}
+
 void Room::receive(const Address& from, Bytes datagram, TimeNs arrival) { inbox_.push(from, datagram, arrival); }
 
 std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
     const TickGrid::Due due = grid_.due(world_->tick(), now);
     if (due.ticks == 0) return 0;
+    now_ = now;
+    unix_now_s_ = unix_now_s;
     drain_inbox(now, unix_now_s);
     process_sessions(now);
     if (due.slipped_ns > 0) {
@@ -159,28 +171,132 @@ void Room::handle_events(TimeNs now) {
 }
 
 void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
-    // A client's place is its seat; those beyond the scene's seats watch.
-    const bool seated = event.client_index < world_->definition().slots.size();
-    const std::uint16_t slot = seated ? static_cast<std::uint16_t>(event.client_index) : kNoSlot;
-    clients_[event.client_index] = std::make_unique<Client>(description_, codec_, slot, event, now);
+    UserData user_data{};
+    std::copy_n(event.bytes.begin(), std::min(event.bytes.size(), user_data.size()), user_data.begin());
+    const TokenIdentity identity = read_token_identity(user_data).value_or(TokenIdentity{});
+    const JoinAnswer answer = ask_to_join(event.client_id, identity);
+    const std::optional<std::uint16_t> held = seats_.held_by(event.client_id);
+    const std::optional<std::uint16_t> slot = take_seat(answer, event.client_id);
+    if (held && slot != held) free_seat(*held, LeaveReason::left);
+    auto& client = clients_[event.client_index];
+    client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), event, now);
+    client->role = identity.role;
+    client->returned = held && slot == held;
     if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
+    if (answer.kind == JoinAnswer::Kind::refuse) client->session.close(GoodbyeReason::refused_by_game, now);
+}
+
+// A slot that a director drives is taken from it only if no other is free.
+std::optional<std::uint16_t> Room::free_slot() const {
+    const auto idle = [&](std::uint16_t slot) { return seats_[slot].leaving || !world_->slot_taken(slot); };
+    const std::optional<std::uint16_t> slot = seats_.lowest_free(idle);
+    return slot ? slot : seats_.lowest_free([](std::uint16_t) { return true; });
+}
+
+JoinAnswer Room::ask_to_join(std::uint64_t client_id, const TokenIdentity& identity) const {
+    JoinRequest request;
+    request.client_id = client_id;
+    request.role = identity.role;
+    request.user_data = identity.game_data;
+    request.held_slot = seats_.held_by(client_id);
+    request.free_slot = free_slot();
+    if (director_) return director_->on_join_request(request);
+    return identity.role == TokenRole::player ? JoinAnswer::seat() : JoinAnswer::spectator();
+}
+
+std::optional<std::uint16_t> Room::take_seat(const JoinAnswer& answer, std::uint64_t client_id) {
+    if (answer.kind != JoinAnswer::Kind::seat) return std::nullopt;
+    const std::optional<std::uint16_t> held = seats_.held_by(client_id);
+    std::optional<std::uint16_t> slot = answer.slot ? answer.slot : held ? held : free_slot();
+    if (!slot || *slot >= seats_.size()) return std::nullopt;
+    if (slot != held && seats_[*slot].state != Seat::State::free) return std::nullopt;
+    seats_.take(*slot, client_id);
+    return slot;
 }
 
 void Room::drop(const NetcodeServerEvent& event) {
     const std::unique_ptr<Client> client = std::move(clients_[event.client_index]);
     if (!client) return;
-    if (client->joined)
-        leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), client->session.slot()),
-                        client->session.slot());
-    const InputCounters& inputs = client->session.inputs().counters();
+    const ServerSession& session = client->session;
+    const Departure how{event.reason, session.goodbye(), session.refusal().reason};
+    give_seat_up(*client, how);
+    const InputCounters& inputs = session.inputs().counters();
     stats_.inputs_applied += inputs.applied;
     stats_.inputs_late += inputs.late;
     stats_.inputs_repeated += inputs.repeated;
-    stats_.malformed_messages += client->session.malformed_messages();
-    if (observer_) {
-        const ServerSession& session = client->session;
-        observer_->disconnected(client->index, client->id, {event.reason, session.goodbye(), session.refusal().reason});
+    stats_.malformed_messages += session.malformed_messages();
+    if (observer_) observer_->disconnected(client->index, client->id, how);
+}
+
+namespace {
+
+// Whether the client fell silent, or could not keep up, and may come back.
+bool was_lost(const Departure& how) {
+    if (!how.goodbye) return how.how == DisconnectReason::timed_out;
+    return *how.goodbye == GoodbyeReason::unacknowledged || *how.goodbye == GoodbyeReason::too_slow;
+}
+
+LeaveReason leave_reason(const Departure& how) {
+    if (was_lost(how)) return LeaveReason::lost;
+    if (how.how == DisconnectReason::server_stopped || how.goodbye == GoodbyeReason::server_stopped)
+        return LeaveReason::stopped;
+    return how.goodbye || how.how == DisconnectReason::by_server ? LeaveReason::ended : LeaveReason::left;
+}
+
+}  // namespace
+
+void Room::give_seat_up(Client& client, const Departure& how) {
+    const std::uint16_t slot = client.session.slot();
+    if (slot == kNoSlot || seats_[slot].client_id != client.id || seats_[slot].state != Seat::State::taken) return;
+    // The connection that replaces this one comes next, and takes the seat.
+    const bool replaced = how.how == DisconnectReason::replaced;
+    const std::uint64_t hold = replaced ? std::max<std::uint64_t>(1, hold_seat_ticks_) : hold_seat_ticks_;
+    if (!seats_[slot].in_world || !(replaced || (was_lost(how) && hold > 0)))
+        return free_seat(slot, leave_reason(how));
+    seats_.hold(slot, world_->tick() + hold);
+    if (director_ && !replaced) director_->lost(slot, client.id);
+}
+
+void Room::free_seat(std::uint16_t slot, LeaveReason reason) {
+    const bool played = seats_[slot].in_world;
+    seats_.free(slot);
+    if (director_ && played) director_->left(slot, reason);
+}
+
+void Room::end_holds(std::uint64_t tick) {
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        if (seats_[slot].state == Seat::State::held && seats_[slot].held_until_tick < tick)
+            free_seat(slot, LeaveReason::lost);
     }
+}
+
+std::vector<Room::Member> Room::members() const {
+    std::vector<Member> members;
+    for (const auto& client : clients_) {
+        if (!client || client->session.state() == ServerSession::State::closing) continue;
+        Member& member = members.emplace_back();
+        member.client_id = client->id;
+        member.role = client->role;
+        if (client->session.slot() != kNoSlot) member.slot = client->session.slot();
+    }
+    return members;
+}
+
+bool Room::kick(std::uint64_t client_id, std::string_view reason) {
+    netcode_->kick_id(client_id, unix_now_s_ + token_lifetime_s_);
+    bool found = false;
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        const Seat& seat = seats_[slot];
+        if (seat.state == Seat::State::free || seat.client_id != client_id) continue;
+        free_seat(slot, LeaveReason::kicked);
+        found = true;
+    }
+    for (auto& client : clients_) {
+        if (!client || client->id != client_id) continue;
+        client->session.close(GoodbyeReason::kicked, now_);
+        found = true;
+    }
+    return found;
 }
 
 void Room::process_sessions(TimeNs now) {
@@ -197,37 +313,55 @@ void Room::process_sessions(TimeNs now) {
     }
 }
 
-// In the canonical order: leaves, joins, the director's orders, one control a slot in slot order. Controls that do not
-// differ from what the world holds already are left out.
+// In the canonical order: leaves, joins, the director's orders, one control a slot in slot order.
 void Room::gather_commands(std::uint64_t tick) {
     commands_.clear();
-    for (const std::uint16_t slot : leaving_) {
+    end_holds(tick);
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        if (!seats_[slot].leaving) continue;
+        seats_[slot].leaving = false;
+        seats_[slot].control = {};
         sim::Command leave;
         leave.kind = sim::CommandKind::leave;
         leave.slot = slot;
         commands_.push_back(leave);
     }
-    leaving_.clear();
-    for (auto& client : clients_) {
-        if (!client || client->joined || !client->session.welcome() || client->session.slot() == kNoSlot) continue;
-        sim::Command join;
-        join.kind = sim::CommandKind::join;
-        join.slot = client->session.slot();
-        commands_.push_back(join);
-        client->joined = true;
-    }
+    gather_joins();
     gather_orders();
+    gather_controls(tick);
+}
+
+void Room::gather_joins() {
     for (auto& client : clients_) {
-        if (!client || !client->joined) continue;
+        if (!client || client->announced || !client->session.welcome() || client->session.slot() == kNoSlot) continue;
+        const std::uint16_t slot = client->session.slot();
+        if (!seats_[slot].in_world) {
+            sim::Command join;
+            join.kind = sim::CommandKind::join;
+            join.slot = slot;
+            commands_.push_back(join);
+            seats_[slot].in_world = true;
+        }
+        client->announced = true;
+        if (director_) director_->joined(slot, client->id, client->returned);
+    }
+}
+
+// Controls that do not differ from what the world holds already are left out.
+void Room::gather_controls(std::uint64_t tick) {
+    std::vector<WireControl> wanted(seats_.size());
+    for (auto& client : clients_) {
         // Who is being sent away steers no longer.
-        const bool plays = client->session.state() == ServerSession::State::playing;
-        const WireControl wanted = plays ? client->session.inputs().take(tick) : WireControl{};
-        if (wanted == client->held) continue;
-        client->held = wanted;
+        if (client && client->announced && client->session.state() == ServerSession::State::playing)
+            wanted[client->session.slot()] = client->session.inputs().take(tick);
+    }
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        if (!seats_[slot].in_world || wanted[slot] == seats_[slot].control) continue;
+        seats_[slot].control = wanted[slot];
         sim::Command control;
         control.kind = sim::CommandKind::control;
-        control.slot = client->session.slot();
-        control.channels = from_wire(wanted);
+        control.slot = slot;
+        control.channels = from_wire(wanted[slot]);
         commands_.push_back(control);
     }
 }
@@ -306,7 +440,7 @@ void Room::update_clients(TimeNs now) {
         if (!client) continue;
         ServerSession& session = client->session;
         const bool watches = session.slot() == kNoSlot;
-        if (session.needs_key_frame() && (client->joined || watches)) {
+        if (session.needs_key_frame() && (client->announced || watches)) {
             if (!key_frame) key_frame.emplace(quantised_, description_.shapes, description_.names, codec_);
             session.send_key_frame(*key_frame, quantised_, now);
         }

@@ -27,6 +27,7 @@
 #include "server/room/director.h"
 #include "server/room/overload.h"
 #include "server/room/recorder.h"
+#include "server/room/seats.h"
 #include "server/room/tick_grid.h"
 
 namespace orrery::server {
@@ -39,6 +40,11 @@ struct RoomConfig {
     sim::Target target = sim::Target::automatic;  // see sim::WorldConfig
     sim::Executor* executor = nullptr;            // outlives the room; null: the calling thread does all work
     sim::RigDevice* rig_device = nullptr;         // outlives the room; see sim::WorldConfig
+    // Ticks for which the seat of a client that fell silent is held for it; 0: no hold. A client that disconnects gives
+    // its seat up.
+    std::uint64_t hold_seat_ticks = 0;
+    // Longest time for which the backend's tokens are valid, s: so long a kick keeps a client id out.
+    std::uint32_t token_lifetime_s = 300;
     std::uint32_t history_ticks = 0;              // ticks that a director's queries may look back; see sim::WorldConfig
 };
 
@@ -71,6 +77,7 @@ struct Departure {
 struct DroppedOrders {
     std::uint32_t not_a_directors = 0;  // see sim::is_director_order
     std::uint32_t too_many = 0;         // beyond kMaxOrdersPerTick
+    std::uint32_t of_taken_seats = 0;   // occupy, of a slot that a client has or is promised
 };
 
 // Is told what happens to clients and ticks, from inside Room::advance() and Room::stop(). `client` is a client index,
@@ -110,7 +117,7 @@ class Room {
     void set_observer(RoomObserver* observer) { observer_ = observer; }  // outlives the room; null: none
     // The observer gets the stages of each step, until another one is set, so that a host can measure them. Null: none.
     void set_stage_observer(sim::StageObserver* observer) { stage_observer_ = observer; }
-    void set_director(Director* director) { director_ = director; }  // outlives the room; null: none
+    void set_director(Director* director);  // outlives the room; null: none
 
     // Stores a datagram for the next tick. `arrival` is its time of arrival.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
@@ -141,7 +148,15 @@ class Room {
     void drain_inbox(protocol::TimeNs now, std::uint64_t unix_now_s);
     void handle_events(protocol::TimeNs now);
     void connect(const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
+    std::optional<std::uint16_t> free_slot() const;
+    JoinAnswer ask_to_join(std::uint64_t client_id, const protocol::TokenIdentity& identity) const;
+    std::optional<std::uint16_t> take_seat(const JoinAnswer& answer, std::uint64_t client_id);
     void drop(const protocol::NetcodeServerEvent& event);
+    void give_seat_up(Client& client, const Departure& how);
+    void free_seat(std::uint16_t slot, LeaveReason reason);
+    void end_holds(std::uint64_t tick);
+    void gather_joins();
+    void gather_controls(std::uint64_t tick);
     void process_sessions(protocol::TimeNs now);
     void gather_commands(std::uint64_t tick);
     void gather_orders();
@@ -162,12 +177,16 @@ class Room {
     sim::StageObserver* stage_observer_ = nullptr;
     TickGrid grid_;
     Overload overload_;
+    protocol::TimeNs now_ = 0;      // of the last advance()
+    std::uint64_t unix_now_s_ = 0;  // likewise
+    std::uint64_t hold_seat_ticks_ = 0;
+    std::uint32_t token_lifetime_s_ = 0;
     DatagramQueue inbox_;
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
     std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: no client
-    std::vector<std::uint16_t> leaving_;            // slots whose player has left, ascending
+    Seats seats_;
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;
