@@ -31,10 +31,10 @@ using orrery::drive::Terminal;
 using orrery::drive::View;
 
 constexpr double kMinDistance_m = 5.0;
-constexpr double kConnectTimeout_s = 15.0;
-constexpr double kJoinTimeout_s = 120.0;   // a large scene's bodies take a while to arrive
-constexpr double kOwnBodyTimeout_s = 5.0;  // of a seat that gets a vehicle: it is spawned when the player joins
-constexpr double kKeyHold_s = 0.25;        // terminals report key presses, not releases: a press holds this long
+constexpr double kConnectTimeout_s = 20.0;  // a token's own timeout of 15 s ends with the causes that there may be
+constexpr double kJoinTimeout_s = 120.0;    // a large scene's bodies take a while to arrive
+constexpr double kOwnBodyTimeout_s = 5.0;   // of a seat that gets a vehicle: it is spawned when the player joins
+constexpr double kKeyHold_s = 0.25;         // terminals report key presses, not releases: a press holds this long
 constexpr auto kFrame = std::chrono::milliseconds(8);
 
 struct Options {
@@ -154,7 +154,7 @@ class Drive {
         while (!Terminal::stop_requested() && lost_.empty() && !leave_) {
             const bool joining = client_.state() == ORRERY_STATE_JOINING;
             if (!playing() && !joining && seconds_since(begun) > kConnectTimeout_s)
-                lost_ = "no answer in 15 s from " + whom();
+                lost_ = "no answer in 20 s from " + whom();
             if (joining && seconds_since(begun) > kJoinTimeout_s) lost_ = "the scene did not arrive in 120 s";
             if (options_.automatic && watching())
                 lost_ =
@@ -168,7 +168,6 @@ class Drive {
                     "out --auto";
             if ((track_.known || (playing() && !options_.automatic)) && driving_since == 0) driving_since = now_ns();
             if (driving_since != 0 && options_.seconds > 0.0 && seconds_since(driving_since) >= options_.seconds) break;
-            heard_ = heard_ || playing() || joining;
             if (terminal) steer(terminal->keys());
             const float forward[] = {1.0f, 0.0f};
             if (options_.automatic) client_.set_control(forward);
@@ -190,8 +189,6 @@ class Drive {
         while (client_.next_event(event)) {
             if (event.kind != ORRERY_EVENT_DISCONNECTED) continue;
             lost_ = "disconnected from " + whom() + ": " + event.text;
-            if (!heard_ && options_.server.empty())
-                lost_ += "; check that the server runs and made the token. Its log has the reason for a refusal";
         }
     }
 
@@ -293,7 +290,7 @@ class Drive {
     Samples samples_;
     Track track_;
     std::string lost_;
-    bool leave_ = false, heard_ = false;
+    bool leave_ = false;
     float throttle_ = 0.0f, steering_ = 0.0f;
     std::uint64_t throttle_until_ = 0, steering_until_ = 0, third_until_ = 0, last_drawn_ = 0;
 };

@@ -1,4 +1,5 @@
 // The C face: checks arguments, sizes structs, and hands on.
+#include <cstddef>
 #include <cstring>
 #include <new>
 
@@ -17,6 +18,13 @@ using protocol::TimeNs;
 static_assert(ORRERY_TOKEN_BYTES == protocol::kConnectTokenBytes);
 static_assert(ORRERY_CONTROL_CHANNELS == sim::kControlChannels);
 static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNone);
+
+// orrery_client_config_init() writes this struct as a whole into programs of any age, and orrery_client_sample() takes
+// no smaller one: these do not grow.
+static_assert(sizeof(orrery_client_config) ==
+              offsetof(orrery_client_config, max_delay_ticks_x10) + sizeof(orrery_client_config::max_delay_ticks_x10));
+static_assert(sizeof(orrery_samples) ==
+              offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities));
 
 static_assert(static_cast<int>(EndReason::already_connected) == ORRERY_END_ALREADY_CONNECTED);
 
@@ -241,6 +249,23 @@ orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns) {
     });
 }
 
+orrery_status orrery_client_set_reconnect(orrery_client* client, uint32_t seconds) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    client->connection.set_reconnect(seconds * protocol::kNsPerSecond);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_renew(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns) {
+    return guarded([&]() -> orrery_status {
+        if (!client || !token) return ORRERY_INVALID_ARGUMENT;
+        if (!client->connection.needs_token()) return ORRERY_WRONG_STATE;
+        const Result<> started = client->connection.renew({token, size}, now_ns);
+        if (started) return ORRERY_OK;
+        client->log(ORRERY_LOG_ERROR, started.error().to_string());
+        return ORRERY_INVALID_TOKEN;
+    });
+}
+
 orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
     return guarded([&]() -> orrery_status {
         if (!client) return ORRERY_INVALID_ARGUMENT;
@@ -288,6 +313,8 @@ orrery_status orrery_client_next_event(orrery_client* client, orrery_event* even
         out.text = client->event_text.c_str();
         out.end_reason = static_cast<std::int32_t>(next.end_reason);
         if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
+        if (out.kind == ORRERY_EVENT_TOKEN_NEEDED)
+            client->log(ORRERY_LOG_INFO, "a new token is needed: " + client->event_text);
         return give(out, event);
     });
 }

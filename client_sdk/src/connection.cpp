@@ -79,6 +79,33 @@ EndReason reason_of(const NetcodeClient& netcode) {
     }
 }
 
+// Of a connection that a server of this protocol ended.
+EndReason reason_of(DisconnectReason reason) {
+    switch (reason) {
+        case DisconnectReason::server_stopped:
+            return EndReason::server_stopped;
+        case DisconnectReason::replaced:
+            return EndReason::replaced;
+        case DisconnectReason::kicked:
+            return EndReason::kicked;
+        default:
+            return EndReason::by_server;
+    }
+}
+
+const char* text_of(EndReason reason) {
+    switch (reason) {
+        case EndReason::server_stopped:
+            return "the server stopped";
+        case EndReason::replaced:
+            return "another connection of this player took its place";
+        case EndReason::kicked:
+            return "the server removed this player";
+        default:
+            return "the server ended the connection without a reason";
+    }
+}
+
 std::string no_answer_from(const Address& server) { return "no answer from " + server.to_string(); }
 
 constexpr const char* kCausesOfSilence =
@@ -97,10 +124,7 @@ Connection::Connection(Transport& transport, RandomSource& random, const ClientH
 
 Result<> Connection::connect(Bytes token, TimeNs now) {
     Result<> started = netcode_.connect(token, now);
-    if (!started) return started;
-    session_.reset();
-    active_ = true;
-    asked_since_ = now;
+    if (started) begin(now, false);
     return started;
 }
 
@@ -112,12 +136,32 @@ Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
                      "the address has no port; give the port of the server"};
     }
     asked_ = *address;
-    asker_.start(asked_, kNetcodeProtocolId, now);
-    session_.reset();
-    asking_ = true;
-    active_ = true;
-    asked_since_ = now;
+    begin(now, true);
+    ask(now);
     return Ok{};
+}
+
+void Connection::begin(TimeNs now, bool insecure) {
+    session_.reset();
+    session_lost_ = false;
+    lost_since_.reset();
+    active_ = true;
+    insecure_ = insecure;
+    asked_since_ = now;
+}
+
+void Connection::ask(TimeNs now) {
+    asker_.start(asked_, kNetcodeProtocolId, now);
+    asking_ = true;
+    asked_since_ = now;
+}
+
+Result<> Connection::renew(Bytes token, TimeNs now) {
+    Result<> started = netcode_.connect(token, now);
+    if (!started) return started;
+    token_needed_ = false;
+    asked_since_ = now;
+    return started;
 }
 
 void Connection::disconnect(TimeNs now) {
@@ -127,7 +171,7 @@ void Connection::disconnect(TimeNs now) {
 
 Connection::State Connection::state() const {
     if (!active_) return State::disconnected;
-    if (!session_) return State::connecting;
+    if (!session_ || session_lost_) return State::connecting;
     return session_->state() == ClientSession::State::playing ? State::playing : State::joining;
 }
 
@@ -138,11 +182,16 @@ void Connection::set_control(const WireControl& control) {
 
 void Connection::poll(TimeNs now) {
     receive(now);
+    if (session_lost_ && now - std::min(now, *lost_since_) >= reconnect_within_)
+        return end(EndReason::timed_out, "timed out, and not reconnected in time", now);
+    if (token_needed_) return;
     if (asking_) {
         asker_.update(now);
         warn_of_silence(now);
-        if (asker_.state() == TokenAsker::State::timed_out)
+        if (asker_.state() == TokenAsker::State::timed_out) {
+            if (session_lost_) return ask(now);
             return end(EndReason::no_answer, no_answer_from(asked_) + kCausesOfNoToken, now);
+        }
         if (asker_.state() != TokenAsker::State::received) return;
         asking_ = false;
         asked_since_ = now;
@@ -152,8 +201,8 @@ void Connection::poll(TimeNs now) {
     if (!active_) return;
     netcode_.update(now);
     warn_of_silence(now);
-    if (netcode_.state() == ClientState::connected && !session_) start_session(now);
-    if (session_) {
+    if (netcode_.state() == ClientState::connected && (!session_ || session_lost_)) start_session(now);
+    if (session_ && !session_lost_) {
         Bytes payload;
         while (netcode_.next_payload(payload)) session_->receive_packet(payload, now);
         session_->update(now);
@@ -172,12 +221,41 @@ void Connection::warn_of_silence(TimeNs now) {
 }
 
 void Connection::end_by_netcode(TimeNs now) {
+    if (netcode_.state() == ClientState::disconnected) {
+        const bool greeted = session_ && session_->state() != ClientSession::State::awaiting_hello;
+        const EndReason reason = greeted ? reason_of(netcode_.disconnect_reason()) : EndReason::by_server;
+        return end(reason, text_of(reason), now);
+    }
     std::string text(client_state_name(netcode_.state()));
     if (netcode_.state() == ClientState::request_timed_out)
         text += ": " + no_answer_from(netcode_.server()) + kCausesOfSilence;
     if (netcode_.state() == ClientState::denied && netcode_.deny_reason() != DenyReason::unspecified)
         text.append("; the server says: ").append(deny_reason_text(netcode_.deny_reason()));
+    if (lost()) return lose(std::move(text), now);
     end(reason_of(netcode_), std::move(text), now);
+}
+
+// Whether the end that netcode came to may be mended: the server fell silent, and a connection has been there.
+bool Connection::lost() const {
+    if (reconnect_within_ == 0 || !session_) return false;
+    switch (netcode_.state()) {
+        case ClientState::timed_out:
+            return true;
+        case ClientState::request_timed_out:
+        case ClientState::response_timed_out:
+        case ClientState::token_expired:
+            return session_lost_;
+        default:
+            return false;
+    }
+}
+
+void Connection::lose(std::string why, TimeNs now) {
+    if (!lost_since_) lost_since_ = now;
+    session_lost_ = true;
+    if (insecure_) return ask(now);
+    token_needed_ = true;
+    events_.push_back({ConnectionEvent::Kind::token_needed, session_->newest_tick(), {}, 0, std::move(why), {}});
 }
 
 // The server knows itself by many addresses, of which this client reaches the one that answered: that one comes first.
@@ -210,6 +288,14 @@ void Connection::receive(TimeNs now) {
 }
 
 void Connection::start_session(TimeNs now) {
+    if (session_) {  // its bodies are shown until now; those of the new key frame follow
+        const std::uint64_t tick = session_->newest_tick();
+        for (const MirrorBody& body : session_->bodies()) {
+            if (body.alive)
+                push_body_event({ConnectionEvent::Kind::body_removed, tick, body.description.id, 0, {}, {}});
+        }
+    }
+    session_lost_ = false;
     session_ = std::make_unique<ClientSession>(hello_, now);
     session_->set_control(control_);
     session_->set_observer(observer_);
@@ -232,6 +318,7 @@ void Connection::take_session_events(TimeNs now) {
         switch (event.kind) {
             case From::joined:
                 playout_.start(event.tick, session_->hello().tick_rate_hz, now);
+                lost_since_.reset();
                 events_.push_back({To::connected, event.tick, {}, 0, {}, {}});
                 break;
             case From::body_added:
@@ -260,6 +347,7 @@ void Connection::end(EndReason reason, std::string text, TimeNs now) {
     if (!active_) return;
     active_ = false;
     asking_ = false;
+    token_needed_ = false;
     if (!netcode_.ended()) netcode_.disconnect(now);
     const std::uint64_t tick = session_ ? session_->newest_tick() : 0;
     events_.push_back({ConnectionEvent::Kind::disconnected, tick, {}, 0, std::move(text), reason});

@@ -46,7 +46,7 @@ enum class EndReason : std::uint8_t {
 };
 
 struct ConnectionEvent {
-    enum class Kind : std::uint8_t { connected, disconnected, body_added, body_removed, slipped };
+    enum class Kind : std::uint8_t { connected, disconnected, body_added, body_removed, slipped, token_needed };
     Kind kind = Kind::connected;
     std::uint64_t tick = 0;
     sim::BodyId body;
@@ -70,13 +70,20 @@ class Connection {
     void set_control(const protocol::WireControl& control);
     void set_observer(protocol::SnapshotObserver* observer) { observer_ = observer; }
 
+    // A connection whose server falls silent is lost. Within this time from then on it may be made anew: by a token
+    // that renew() gives after each event token_needed, or that the client asks for itself after connect_insecure(). 0:
+    // a loss is an end. Whatever the server says is an end, too.
+    void set_reconnect(protocol::TimeNs within) { reconnect_within_ = within; }
+    bool needs_token() const { return active_ && token_needed_; }
+    Result<> renew(protocol::Bytes token, protocol::TimeNs now);  // if needs_token()
+
     State state() const;
     bool next_event(ConnectionEvent& out);
     // For the log: what has gone wrong without an end of the connection. Empty: nothing since the last call.
     std::string take_warning() { return std::exchange(warning_, {}); }
     double shown_tick(protocol::TimeNs now) { return playout_.advance(now); }
     double delay_ticks() const { return playout_.delay_ticks(); }
-    // Null until connected; stays after the end, so that what was seen last can still be shown.
+    // Null until connected; stays after a loss and after the end, so that what was seen last can still be shown.
     const protocol::ClientSession* session() const { return session_.get(); }
     const protocol::NetcodeClient& netcode() const { return netcode_; }
 
@@ -87,6 +94,10 @@ class Connection {
     void flush(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
     void push_body_event(const ConnectionEvent& event);
+    void begin(protocol::TimeNs now, bool insecure);
+    void ask(protocol::TimeNs now);
+    bool lost() const;
+    void lose(std::string why, protocol::TimeNs now);
     void warn_of_silence(protocol::TimeNs now);
     void end_by_netcode(protocol::TimeNs now);
     void end(EndReason reason, std::string text, protocol::TimeNs now);
@@ -96,11 +107,16 @@ class Connection {
     protocol::NetcodeClient netcode_;
     protocol::TokenAsker asker_;
     protocol::Address asked_;
+    bool insecure_ = false;  // the server gives the tokens
     bool asking_ = false;
     bool active_ = false;
+    protocol::TimeNs reconnect_within_ = 0;
+    std::optional<protocol::TimeNs> lost_since_;  // until the world is there again
+    bool token_needed_ = false;
     std::optional<protocol::TimeNs> asked_since_;  // nothing has answered since then, and no warning was given
     std::string warning_;
     std::unique_ptr<protocol::ClientSession> session_;
+    bool session_lost_ = false;  // `session_` is that of the lost connection
     Playout playout_;
     protocol::WireControl control_{};
     protocol::SnapshotObserver* observer_ = nullptr;

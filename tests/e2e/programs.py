@@ -27,6 +27,7 @@ class Programs:
         self.orrery = os.path.join(binary_dir, "bin", "orrery")
         self.drive = os.path.join(binary_dir, "bin", "orrery_drive")
         self.drive_c = os.path.join(binary_dir, "bin", "drive_headless")
+        self.client_31 = os.path.join(binary_dir, "bin", "client_31")
         self.yard = os.path.join(source_dir, "deploy", "scenes", "yard.json")
 
     def run(self, *command, timeout_s=60):

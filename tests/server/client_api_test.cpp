@@ -51,13 +51,14 @@ void hook_release(void* user, void* block, size_t size, size_t) {
 void hook_log(void* user, int32_t, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); }
 
 struct Player {
-    explicit Player(SimRoom& room)
+    explicit Player(SimRoom& room, std::uint32_t reconnect_s = 0)
         : sim(room), endpoint(room.network.attach(protocol::Address::ipv4(10, 0, 50, 1, 5000))) {
         orrery_client_config_init(&config);
         config.transport = {hook_send, hook_receive, &endpoint};
         config.allocator = {hook_allocate, hook_release, &memory};
         config.log = {hook_log, &log};
         REQUIRE(orrery_client_create(&config, &client) == ORRERY_OK);
+        CHECK(orrery_client_set_reconnect(client, reconnect_s) == ORRERY_OK);
     }
     ~Player() { orrery_client_destroy(client); }
 
@@ -455,4 +456,226 @@ TEST_CASE("a client that is answered warns of nothing") {
     player.run(8.0);
     CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
     CHECK(player.log.empty());
+}
+
+namespace {
+
+struct Seen {
+    int connected = 0, disconnected = 0, added = 0, removed = 0, tokens_needed = 0;
+    std::string why;  // of the last token that was needed
+
+    explicit Seen(Player& player) {
+        orrery_event event{};
+        event.struct_size = sizeof event;
+        while (orrery_client_next_event(player.client, &event) == ORRERY_OK) {
+            connected += event.kind == ORRERY_EVENT_CONNECTED;
+            disconnected += event.kind == ORRERY_EVENT_DISCONNECTED;
+            added += event.kind == ORRERY_EVENT_BODY_ADDED;
+            removed += event.kind == ORRERY_EVENT_BODY_REMOVED;
+            tokens_needed += event.kind == ORRERY_EVENT_TOKEN_NEEDED;
+            if (event.kind == ORRERY_EVENT_TOKEN_NEEDED) why = event.text;
+            if (event.kind == ORRERY_EVENT_DISCONNECTED)
+                player.reason = event.text, player.end_reason = event.end_reason;
+        }
+    }
+};
+
+constexpr std::uint64_t kPlayer = 90;
+
+void join(Player& player, std::int32_t timeout_s = 15) {
+    const auto token = player.sim.mint(kPlayer, 300, {}, timeout_s);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), player.sim.now()) == ORRERY_OK);
+    player.run(2.0);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+}
+
+orrery_status renew(Player& player) {
+    const auto token = player.sim.mint(kPlayer);
+    return orrery_client_renew(player.client, token.data(), token.size(), player.sim.now());
+}
+
+std::uint32_t sampled(Player& player) {
+    orrery_samples samples{};
+    samples.struct_size = sizeof samples;
+    orrery_client_sample(player.client, player.sim.now(), &samples);
+    return samples.available;
+}
+
+}  // namespace
+
+TEST_CASE("a lost connection is made anew by a new token, and the world comes as at a join") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim, 60);
+    bool server_notices = false;
+    SUBCASE("that the server has lost, too") { server_notices = true; }
+    SUBCASE("that the server still has") {}
+    const std::int32_t timeout_s = server_notices ? 15 : 5;
+    join(player, timeout_s);
+    const Seen before(player);
+    CHECK(renew(player) == ORRERY_WRONG_STATE);
+    if (server_notices) sim.network.set_default_link({.up = false});
+    sim.network.set_link(sim.server_address(), player.endpoint.address(), {.up = false});
+    player.run(timeout_s + 0.5);
+    CHECK(sim.room->stats().clients == (server_notices ? 0 : 1));
+    const Seen loss(player);
+    CHECK(loss.tokens_needed == 1);
+    CHECK(loss.why == "timed out");
+    CHECK(loss.disconnected + loss.removed + loss.added + loss.connected == 0);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_CONNECTING);
+    CHECK(sampled(player) == static_cast<std::uint32_t>(before.added));
+
+    const std::vector<std::uint8_t> nonsense(ORRERY_TOKEN_BYTES, 7);
+    CHECK(orrery_client_renew(player.client, nonsense.data(), nonsense.size(), sim.now()) == ORRERY_INVALID_TOKEN);
+    player.run(0.5);
+    CHECK(Seen(player).tokens_needed == 0);
+    sim.network.set_default_link({});
+    sim.network.set_link(sim.server_address(), player.endpoint.address(), {});
+    REQUIRE(renew(player) == ORRERY_OK);
+    CHECK(renew(player) == ORRERY_WRONG_STATE);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_CONNECTING);
+    player.run(2.0);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    const Seen again(player);
+    CHECK(again.connected == 1);
+    CHECK(again.disconnected == 0);
+    CHECK(again.tokens_needed == 0);
+    CHECK(again.removed == before.added);
+    CHECK(again.added == before.added);  // its own vehicle among them
+    CHECK(sampled(player) == static_cast<std::uint32_t>(before.added));
+    CHECK(orrery_client_own_body(player.client) != ORRERY_NO_BODY);
+    CHECK(sim.room->stats().clients == 1);
+    CHECK(sim.truth.disconnections == 1);
+    CHECK(sim.room->world().slot_taken(0));
+
+    // It steers, and a second loss is one as the first was.
+    const float forward[] = {1.0f};
+    CHECK(orrery_client_set_control(player.client, forward, 1) == ORRERY_OK);
+    player.run(1.0);
+    CHECK(sim.room->world().controls(0)[0] == 1.0f);
+    sim.network.set_default_link({.up = false});
+    sim.network.set_link(sim.server_address(), player.endpoint.address(), {.up = false});
+    player.run(16.0);
+    CHECK(Seen(player).tokens_needed == 1);
+    CHECK(orrery_client_disconnect(player.client, sim.now()) == ORRERY_OK);
+    CHECK(Seen(player).disconnected == 1);
+    CHECK(player.end_reason == ORRERY_END_BY_CLIENT);
+    CHECK(renew(player) == ORRERY_WRONG_STATE);
+}
+
+TEST_CASE("a loss is an end if that is not asked for, or if the time for a new connection is over") {
+    SimRoom sim(load_test_scene("yard"), {});
+    std::uint32_t reconnect_s = 0;
+    int tokens_needed = 0;
+    double until_end_s = 16.0;
+    bool renews = false;
+    SUBCASE("not asked for") {}
+    SUBCASE("no token comes") { reconnect_s = 20, tokens_needed = 1, until_end_s = 36.0; }
+    SUBCASE("no token helps") { reconnect_s = 40, tokens_needed = 3, until_end_s = 56.0, renews = true; }
+    Player player(sim, reconnect_s);
+    join(player);
+    Seen ignored(player);
+    sim.network.set_default_link({.up = false});
+    int needed = 0;
+    const protocol::TimeNs start = sim.now();
+    while (player.end_reason == ORRERY_END_NONE && sim.now() < start + 100 * protocol::kNsPerSecond) {
+        player.run(0.1);
+        const Seen seen(player);
+        needed += seen.tokens_needed;
+        if (needed > 1) CHECK(seen.why.find(seen.tokens_needed ? "no answer from" : "") != std::string::npos);
+        if (renews && seen.tokens_needed > 0) CHECK(renew(player) == ORRERY_OK);
+    }
+    CHECK(needed == tokens_needed);
+    CHECK(player.end_reason == ORRERY_END_TIMED_OUT);
+    CHECK(static_cast<double>(sim.now() - start) * 1e-9 > until_end_s - 2.0);
+    CHECK(static_cast<double>(sim.now() - start) * 1e-9 < until_end_s);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_DISCONNECTED);
+}
+
+TEST_CASE("what the server says ends a connection for good") {
+    SimRoom sim(load_test_scene("yard"), {.max_clients = 1});
+    Player player(sim, 60);
+    SUBCASE("a goodbye") {
+        join(player);
+        REQUIRE(sim.room->stop(sim.now()));
+        sim.server_running = false;
+        player.run(0.2);
+        CHECK(Seen(player).tokens_needed == 0);
+        CHECK(player.end_reason == ORRERY_END_SERVER_STOPPED);
+    }
+    SUBCASE("the goodbye of a server whose payloads are lost") {
+        join(player);
+        sim.network.set_tap([&](const SimDatagram& datagram) {
+            if (datagram.from == sim.server_address())
+                sim.network.set_link(datagram.from, datagram.to, {.up = (datagram.bytes[0] & 0x0f) != 5});
+        });
+        REQUIRE(sim.room->stop(sim.now()));
+        sim.server_running = false;
+        player.run(0.2);
+        sim.network.set_tap({});
+        CHECK(Seen(player).tokens_needed == 0);
+        CHECK(player.end_reason == ORRERY_END_SERVER_STOPPED);
+        CHECK(player.reason == "the server stopped");
+    }
+    SUBCASE("a newer connection of the player") {
+        join(player);
+        SimClient& newer = sim.add_client();
+        newer.connection.disconnect(sim.now());
+        sim.connect(newer, kPlayer);
+        player.run(2.0);
+        CHECK(Seen(player).tokens_needed == 0);
+        CHECK(player.end_reason == ORRERY_END_REPLACED);
+        CHECK(player.reason == "another connection of this player took its place");
+        // The room goes on with the newer one, at the same seat.
+        CHECK(newer.playing());
+        CHECK(newer.connection.session()->hello().slot == 0);
+        CHECK(sim.room->world().slot_taken(0));
+        CHECK(sim.truth.last_departure.how == protocol::DisconnectReason::replaced);
+        CHECK(sim.room->stats().clients == 1);
+    }
+    SUBCASE("a denial after a loss") {
+        join(player);
+        sim.network.set_default_link({.up = false});
+        player.run(16.0);
+        CHECK(Seen(player).tokens_needed == 1);
+        sim.network.set_default_link({});
+        SimClient& other = sim.add_client();
+        sim.run(1.0);
+        REQUIRE(other.playing());
+        REQUIRE(renew(player) == ORRERY_OK);
+        player.run(1.0);
+        CHECK(Seen(player).tokens_needed == 0);
+        CHECK(player.end_reason == ORRERY_END_DENIED);
+    }
+    SUBCASE("silence before there was a connection is no loss") {
+        sim.network.set_default_link({.up = false});
+        const auto token = sim.mint(kPlayer);
+        REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+        player.run(16.0);
+        CHECK(Seen(player).tokens_needed == 0);
+        CHECK(player.end_reason == ORRERY_END_NO_ANSWER);
+    }
+}
+
+TEST_CASE("a client that asked the server for its token comes back by itself") {
+    SimRoomOptions options;
+    options.insecure_public = true;
+    SimRoom sim(load_test_scene("yard"), std::move(options));
+    Player player(sim, 60);
+    REQUIRE(orrery_client_connect_insecure(player.client, sim.server_address().to_string().c_str(), sim.now()) ==
+            ORRERY_OK);
+    player.run(2.0);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    const Seen before(player);
+    sim.network.set_default_link({.up = false});
+    player.run(18.5);  // the timeout of such a token, and longer than the client asks at once
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_CONNECTING);
+    CHECK(sim.room->stats().clients == 0);
+    sim.network.set_default_link({});
+    player.run(2.0);
+    CHECK(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    const Seen after(player);
+    CHECK(after.connected == 1);
+    CHECK(after.disconnected + after.tokens_needed == 0);
+    CHECK(after.removed == before.added);
+    CHECK(sim.room->stats().clients == 1);
 }

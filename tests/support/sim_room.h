@@ -188,7 +188,7 @@ class SimRoom {
     }
     void connect(SimClient& client, std::uint64_t id) { REQUIRE(client.connection.connect(mint(id), now_)); }
     protocol::PublicTokenBytes mint(std::uint64_t client_id, std::uint32_t expires_s = 300,
-                                    const protocol::UserData& user_data = {}) {
+                                    const protocol::UserData& user_data = {}, std::int32_t timeout_s = 15) {
         protocol::TokenRequest request;
         request.protocol_id = protocol::kNetcodeProtocolId;
         request.client_id = client_id;
@@ -196,6 +196,7 @@ class SimRoom {
         request.create_timestamp = unix_now();
         request.expires_in_seconds = expires_s;
         request.user_data = user_data;
+        request.timeout_seconds = timeout_s;
         auto token = protocol::mint_connect_token(request, key_, random_);
         REQUIRE(token);
         return token.value();

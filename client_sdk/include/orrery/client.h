@@ -151,6 +151,13 @@ ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client* client, c
 /* Ends the connection and tells the server. The event ORRERY_EVENT_DISCONNECTED follows. ORRERY_WRONG_STATE: the state
  * is DISCONNECTED. */
 ORRERY_API orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns);
+/* From the loss of a connection on (the server fell silent), it may be made anew within so many seconds: see
+ * ORRERY_EVENT_TOKEN_NEEDED. 0, the default: a loss is an end. */
+ORRERY_API orrery_status orrery_client_set_reconnect(orrery_client* client, uint32_t seconds);
+/* The answer to ORRERY_EVENT_TOKEN_NEEDED: a new token of the same client id. It must expire later than the last one,
+ * because the server may not have noticed the loss. ORRERY_WRONG_STATE: no token is needed. ORRERY_INVALID_TOKEN: not a
+ * token; the client goes on waiting for one. */
+ORRERY_API orrery_status orrery_client_renew(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns);
 
 /* Receives, answers and sends. Call it at least ten times a second, best once in each frame. It may be called in
  * every state. ORRERY_SOCKET_FAILED: no UDP socket could be opened. */
@@ -165,7 +172,8 @@ ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const 
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
-    ORRERY_STATE_CONNECTING = 1, /* asking for a token, or netcode's handshake */
+    ORRERY_STATE_CONNECTING = 1, /* asking or waiting for a token, or netcode's handshake; after a loss, too: the bodies
+                                  * can still be sampled then, as they were seen last */
     ORRERY_STATE_JOINING = 2,    /* connected, and waiting for shapes, bodies and first states (the key frame) */
     ORRERY_STATE_PLAYING = 3     /* bodies can be sampled. Spectators are in this state, too */
 };
@@ -180,7 +188,13 @@ enum {
     ORRERY_EVENT_DISCONNECTED = 2, /* the connection ended, or never came about: text and end_reason say why */
     ORRERY_EVENT_BODY_ADDED = 3,   /* `body` exists from `tick` on. Those of the key frame come before CONNECTED */
     ORRERY_EVENT_BODY_REMOVED = 4, /* `body` does not exist from `tick` on */
-    ORRERY_EVENT_SLIPPED = 5       /* the server fell behind: `tick` and all later ones come late_ns later */
+    ORRERY_EVENT_SLIPPED = 5,      /* the server fell behind: `tick` and all later ones come late_ns later */
+    /* The connection was lost (text: why), and orrery_client_set_reconnect() has asked for this. The state is
+     * CONNECTING until orrery_client_renew() has made the connection anew: then come BODY_REMOVED for the bodies that
+     * were there, and the events of a join. The event comes again if a new token did not help either, and DISCONNECTED
+     * when the time is over. After orrery_client_connect_insecure() the client asks for its tokens by itself, without
+     * this event. What the server says (a goodbye, a denial, a refusal, a kick) is an end at once. */
+    ORRERY_EVENT_TOKEN_NEEDED = 6
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */

@@ -53,6 +53,10 @@ class Client {
         return orrery_client_connect_insecure(handle_.get(), server.c_str(), now_ns);
     }
     orrery_status disconnect(std::uint64_t now_ns) { return orrery_client_disconnect(handle_.get(), now_ns); }
+    orrery_status set_reconnect(std::uint32_t seconds) { return orrery_client_set_reconnect(handle_.get(), seconds); }
+    orrery_status renew(std::span<const std::uint8_t> token, std::uint64_t now_ns) {
+        return orrery_client_renew(handle_.get(), token.data(), token.size(), now_ns);
+    }
     orrery_status poll(std::uint64_t now_ns) { return orrery_client_poll(handle_.get(), now_ns); }
     orrery_status set_control(std::span<const float> channels) {
         return orrery_client_set_control(handle_.get(), channels.data(), channels.size());
