@@ -84,7 +84,7 @@ struct ChannelConfig {
 ChannelConfig server_channel_config();
 ChannelConfig client_channel_config();
 
-enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed };
+enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed, rate_limited };
 
 // The reason why a channel has failed: the peer or this side broke a limit. The connection must be ended.
 enum class ChannelError : std::uint8_t {

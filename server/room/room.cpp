@@ -59,8 +59,16 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     room->executor_ = config.executor;
     room->clients_.resize(room->netcode_->max_clients());
     room->describe(scene);
+    room->event_rule_ = config.events;
+    if (config.serve_scene) room->description_.serve_scene(scene.binary);
+    if (!fits(room->description_.vocabulary)) {
+        return Error{ErrorCode::limit_reached, scene.name + ": templates",
+                     "the names of the scene's templates, their bodies and its materials are more than clients accept "
+                     "(kMaxVocabularyBytes): use fewer or shorter names"};
+    }
     room->quantised_.update(*room->world_);
-    const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_);
+    const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_,
+                         room->description_.vocabulary);
     if (first.size_bytes() > kMaxKeyFrameBytes) {
         return Error{ErrorCode::limit_reached, scene.name + ": bodies",
                      "the key frame of the " + std::to_string(room->quantised_.living()) + " bodies takes " +
@@ -83,6 +91,12 @@ void Room::describe(const SharedScene& scene) {
     description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
     for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
         description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
+    for (const sim::PrefabDef& prefab : def.prefabs) {
+        TemplateNames& names = description_.vocabulary.templates.emplace_back();
+        names.name = prefab.name;
+        for (const sim::BodyDef& body : prefab.bodies) names.members.push_back(body.name);
+    }
+    for (const sim::MaterialDef& material : def.materials) description_.vocabulary.materials.push_back(material.name);
     // A new world's bodies are those of the definition, in its order.
     std::vector<sim::BodyState> bodies;
     world_->read_bodies(bodies);
@@ -163,6 +177,7 @@ void Room::drop(const NetcodeServerEvent& event) {
     stats_.inputs_late += inputs.late;
     stats_.inputs_repeated += inputs.repeated;
     stats_.malformed_messages += client->session.malformed_messages();
+    stats_.world_events_dropped += client->session.world_events_dropped();
     if (observer_) {
         const ServerSession& session = client->session;
         observer_->disconnected(client->index, client->id, {event.reason, session.goodbye(), session.refusal().reason});
@@ -180,6 +195,27 @@ void Room::process_sessions(TimeNs now) {
             ++stats_.refused_clients;
             if (observer_) observer_->refused(client->index, client->session.refusal());
         }
+        hand_on_messages(*client);
+    }
+}
+
+void Room::hand_on_messages(Client& client) {
+    ServerSession::Received message;
+    while (client.session.next_message(message)) {
+        if (observer_) observer_->message(client.index, client.id, message);
+    }
+}
+
+SendStatus Room::send_message(std::uint32_t client, std::uint16_t type, Bytes bytes, bool reliable) {
+    if (client >= clients_.size() || !clients_[client]) return SendStatus::failed;
+    return clients_[client]->session.send_message(type, bytes, reliable);
+}
+
+void Room::tell_events() {
+    told_events_.clear();
+    choose_world_events(world_->events(), event_rule_, told_events_);
+    for (auto& client : clients_) {
+        if (client) client->session.send_world_events(world_->tick(), told_events_);
     }
 }
 
@@ -253,6 +289,7 @@ void Room::step(std::uint64_t slipped_ns) {
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
     }
+    if (watched()) tell_events();
     if (observer_) observer_->stepped(*world_, hash.root);
 }
 
@@ -291,9 +328,11 @@ void Room::update_clients(TimeNs now) {
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
+        session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
         if (session.needs_key_frame() && (client->joined || watches)) {
-            if (!key_frame) key_frame.emplace(quantised_, description_.shapes, description_.names, codec_);
+            if (!key_frame)
+                key_frame.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
             session.send_key_frame(*key_frame, quantised_, now);
         }
         const std::uint64_t every =
@@ -343,6 +382,7 @@ RoomStats Room::stats() const {
         stats.inputs_late += inputs.late;
         stats.inputs_repeated += inputs.repeated;
         stats.malformed_messages += client->session.malformed_messages();
+        stats.world_events_dropped += client->session.world_events_dropped();
     }
     return stats;
 }

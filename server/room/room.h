@@ -17,7 +17,9 @@
 #include "orrery/sim.hpp"
 #include "protocol/netcode/netcode_server.h"
 #include "protocol/scene/scene.h"
+#include "protocol/session/board.h"
 #include "protocol/session/server_session.h"
+#include "protocol/session/world_events.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "server/room/datagram_queue.h"
 #include "server/room/overload.h"
@@ -35,6 +37,8 @@ struct RoomConfig {
     sim::Executor* executor = nullptr;     // outlives the room
     sim::RigDevice* rig_device = nullptr;  // outlives the room; see sim::WorldConfig
     std::uint32_t history_ticks = 0;       // ticks that a director's queries may look back; see sim::WorldConfig
+    protocol::EventRule events;            // which events of the world clients are told
+    bool serve_scene = false;              // clients may have the scene's binary form
 };
 
 struct RoomStats {
@@ -45,7 +49,8 @@ struct RoomStats {
     std::uint64_t slips = 0, slipped_ns = 0;
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
-    std::uint64_t orders_dropped = 0;  // orders of the director that the room dropped
+    std::uint64_t world_events_dropped = 0;  // that clients were not told; see ServerSession::send_world_events
+    std::uint64_t orders_dropped = 0;        // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
@@ -71,6 +76,9 @@ class RoomObserver {
     virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
     virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
     virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const Departure& /*how*/) {}
+    // A message of a client's program; `bytes` are valid during the call. It may send messages and change the board.
+    virtual void message(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
+                         const protocol::ServerSession::Received& /*what*/) {}
     // At most once a tick, before its step.
     virtual void orders_dropped(std::uint64_t /*tick*/, const DroppedOrders& /*what*/) {}
     // After each step.
@@ -120,6 +128,11 @@ class Room {
     // Stores a datagram for the next tick. `arrival` is its time of arrival.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
 
+    // For one client, by the index that the observer was told; see ServerSession::send_message. `failed`: no such
+    // client.
+    protocol::SendStatus send_message(std::uint32_t client, std::uint16_t type, protocol::Bytes bytes, bool reliable);
+    protocol::Board& board() { return board_; }  // clients see its changes after the next tick
+
     // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number.
     std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
@@ -146,6 +159,8 @@ class Room {
     void connect(const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
     void drop(const protocol::NetcodeServerEvent& event);
     void process_sessions(protocol::TimeNs now);
+    void hand_on_messages(Client& client);
+    void tell_events();
     void gather_commands(std::uint64_t tick);
     void gather_orders();
     void step(std::uint64_t slipped_ns);
@@ -169,8 +184,11 @@ class Room {
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
-    std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: no client
-    std::vector<std::uint16_t> leaving_;            // slots whose player has left, ascending
+    protocol::Board board_;
+    protocol::EventRule event_rule_;
+    std::vector<protocol::WorldEvent> told_events_;  // of the last step
+    std::vector<std::unique_ptr<Client>> clients_;   // by netcode client index; null: no client
+    std::vector<std::uint16_t> leaving_;             // slots whose player has left, ascending
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;

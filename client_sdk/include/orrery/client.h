@@ -47,6 +47,12 @@ extern "C" {
 #define ORRERY_NO_SLOT 0xffffu
 #define ORRERY_NO_BODY UINT64_MAX
 #define ORRERY_NO_SHAPE 0xffffffffu
+#define ORRERY_NO_TEMPLATE 0xffffffffu
+#define ORRERY_NO_JOINT UINT64_MAX
+#define ORRERY_MAX_MESSAGE_BYTES 60000u
+#define ORRERY_MAX_UNRELIABLE_BYTES 1000u
+#define ORRERY_MESSAGES_PER_SECOND 60u /* of a client to its server; a burst of one second */
+#define ORRERY_MESSAGE_BYTES_PER_SECOND 65536u
 
 typedef struct orrery_client orrery_client;
 
@@ -56,13 +62,16 @@ typedef uint64_t orrery_body_id;
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
-    ORRERY_EMPTY = 1, /* no event is waiting, or the body is not alive */
+    ORRERY_EMPTY = 1, /* there is none: no event is waiting, the body is not alive, the board has no such key */
     ORRERY_INVALID_ARGUMENT = -1,
     ORRERY_INVALID_TOKEN = -2, /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,   /* not connected, or connected already */
     ORRERY_OUT_OF_MEMORY = -4,
     ORRERY_SOCKET_FAILED = -5,
-    ORRERY_TOO_SMALL = -6 /* the caller's arrays are too small for all; they were filled */
+    ORRERY_TOO_SMALL = -6,    /* the caller's arrays are too small for all; they were filled */
+    ORRERY_TOO_LARGE = -7,    /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
+    ORRERY_RATE_LIMITED = -8, /* more messages, or bytes of messages, than a client may send in a second */
+    ORRERY_QUEUE_FULL = -9    /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
 };
 ORRERY_API const char* orrery_status_name(orrery_status status);
 
@@ -133,6 +142,13 @@ ORRERY_API orrery_status orrery_client_poll(orrery_client* client, uint64_t now_
  * NaN counts as 0, and channels that are not given become 0. The scene defines what a channel does. */
 ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count);
 
+/* Sends `size` bytes to the room's program, which gives `type` and the bytes their meaning. Reliable messages arrive
+ * once and in order; others are sent once and may be lost. Both leave with the next orrery_client_poll(), whose time
+ * counts for the limits. ORRERY_WRONG_STATE: not connected, or the server's hello has not come yet.
+ * ORRERY_TOO_LARGE, ORRERY_RATE_LIMITED and ORRERY_QUEUE_FULL: nothing was sent. */
+ORRERY_API orrery_status orrery_client_send(orrery_client* client, uint16_t type, const uint8_t* bytes, size_t size,
+                                            int32_t reliable);
+
 typedef int32_t orrery_client_state;
 enum {
     ORRERY_STATE_DISCONNECTED = 0,
@@ -150,7 +166,25 @@ enum {
     ORRERY_EVENT_DISCONNECTED = 2, /* text and end_reason: why */
     ORRERY_EVENT_BODY_ADDED = 3,
     ORRERY_EVENT_BODY_REMOVED = 4,
-    ORRERY_EVENT_SLIPPED = 5 /* the server fell behind: from now on ticks come late_ns later */
+    ORRERY_EVENT_SLIPPED = 5, /* the server fell behind: from now on ticks come late_ns later */
+    ORRERY_EVENT_MESSAGE = 7, /* of the room's program: message_type, bytes, size, reliable. It may come while the
+                               * client is joining */
+    ORRERY_EVENT_BOARD = 8,   /* text: the key; bytes and size: the value that it got; removed: the key is gone */
+    ORRERY_EVENT_WORLD = 9,   /* world_kind says what happened in the step to `tick`, which may be later than the tick
+                               * that is shown now */
+    ORRERY_EVENT_SCENE = 10   /* the scene that was asked for has come; bytes and size: its binary form */
+};
+
+/* What happened in the world. The room decides which events it tells. At most 64 come for a tick; then hits of the
+ * least impulse are left out. */
+enum {
+    ORRERY_WORLD_HIT = 1,          /* body, other: what touched; point, normal, impulse (N s) */
+    ORRERY_WORLD_SENSOR_BEGIN = 2, /* body: the sensor; other: what entered it */
+    ORRERY_WORLD_SENSOR_END = 3,
+    ORRERY_WORLD_JOINT_BROKEN = 4, /* joint; impulse: the force (N) */
+    ORRERY_WORLD_JOINT_CREATED = 5,
+    ORRERY_WORLD_SPAWNED = 6,
+    ORRERY_WORLD_DESPAWNED = 7
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
@@ -169,7 +203,12 @@ enum {
     ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough */
     ORRERY_END_HANDSHAKE = 12,       /* this client did not finish the handshake in time */
     ORRERY_END_WORLD_TOO_LARGE = 13, /* the world has more bodies than a joining client can be told */
-    ORRERY_END_UNACKNOWLEDGED = 14   /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_UNACKNOWLEDGED = 14,  /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_KICKED = 15,
+    ORRERY_END_REPLACED = 16, /* by a newer connection of the same client id */
+    ORRERY_END_REFUSED_BY_GAME = 17,
+    ORRERY_END_MESSAGE_LIMITS = 18 /* this client sent more messages than it may, or its program left more than 4 MiB
+                                    * of messages unread */
 };
 
 typedef struct orrery_event {
@@ -181,9 +220,23 @@ typedef struct orrery_event {
     const char* text;
     int32_t end_reason; /* ORRERY_EVENT_DISCONNECTED: ORRERY_END_* */
     int32_t reserved;
+    /* ORRERY_EVENT_MESSAGE, _BOARD, _SCENE: valid until the next call of orrery_client_next_event() */
+    const uint8_t* bytes;
+    size_t size;
+    uint32_t message_type; /* ORRERY_EVENT_MESSAGE: 0 to 65535 */
+    int32_t reliable;      /* ORRERY_EVENT_MESSAGE: 1 or 0 */
+    int32_t removed;       /* ORRERY_EVENT_BOARD: 1 or 0 */
+    int32_t world_kind;    /* ORRERY_EVENT_WORLD: ORRERY_WORLD_* */
+    orrery_body_id other;
+    uint64_t joint;  /* index in the low 32 bits, generation in the high 32 bits, or ORRERY_NO_JOINT */
+    float point[3];  /* m, world */
+    float normal[3]; /* unit, from body to other */
+    float impulse;
+    uint32_t reserved_2;
 } orrery_event;
 
-/* ORRERY_EMPTY if no event is waiting. ORRERY_INVALID_ARGUMENT if struct_size is not set; no event is lost then. */
+/* Take all events after each poll: a program that leaves more than 4 MiB of messages unread is disconnected.
+ * ORRERY_EMPTY if no event is waiting. ORRERY_INVALID_ARGUMENT if struct_size is not set; no event is lost then. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
@@ -198,8 +251,28 @@ typedef struct orrery_session {
     uint32_t shape_count;
     uint32_t body_count; /* living bodies */
     const char* scene_name;
+    uint32_t role;             /* ORRERY_ROLE_* */
+    uint32_t scene_bytes;      /* size of the scene's binary form; 0: the server does not give it away */
+    uint64_t scene_bytes_hash; /* its XXH3-64: who has the scene from before need not ask for it */
 } orrery_session;
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session);
+enum { ORRERY_ROLE_PLAYER = 0, ORRERY_ROLE_SPECTATOR = 1, ORRERY_ROLE_DIRECTOR = 2 };
+
+/* Asks for the scene's binary form, from the server's hello on. It comes beside the game, and ORRERY_EVENT_SCENE tells
+ * when it is complete and agrees with scene_bytes_hash. ORRERY_EMPTY: the server does not give it away.
+ * ORRERY_WRONG_STATE: not connected, or asked for before. */
+ORRERY_API orrery_status orrery_client_request_scene(orrery_client* client);
+/* The scene, after ORRERY_EVENT_SCENE; ORRERY_EMPTY before. Valid until the next connect or destroy. */
+ORRERY_API orrery_status orrery_client_scene(const orrery_client* client, const uint8_t** bytes, size_t* size);
+
+/* The board: values by name that the room's program sets for all, as they are now; of the last connection after its
+ * end. Pointers are valid until the next orrery_client_poll(). Null pointers for results are allowed. */
+ORRERY_API orrery_status orrery_client_board_get(const orrery_client* client, const char* key, const uint8_t** bytes,
+                                                 size_t* size);
+ORRERY_API uint32_t orrery_client_board_count(const orrery_client* client);
+/* By `index` in the order of the keys, below orrery_client_board_count(). */
+ORRERY_API orrery_status orrery_client_board_at(const orrery_client* client, uint32_t index, const char** key,
+                                                const uint8_t** bytes, size_t* size);
 
 enum {
     ORRERY_SHAPE_SPHERE = 0,
@@ -229,6 +302,14 @@ typedef struct orrery_body {
     uint32_t shape;   /* ORRERY_NO_SHAPE: none */
     uint32_t slot;    /* slot of the player who owns the body, or ORRERY_NO_SLOT */
     const char* name; /* "" if the body has none */
+    /* The template that the body was spawned from, and which of its bodies it is: numbers in the scene's order and
+     * names; ORRERY_NO_TEMPLATE and "" if there is none. */
+    uint32_t template_index;
+    uint32_t member_index;
+    const char* template_name;
+    const char* member_name;
+    const char* material_name;
+    uint64_t user_data; /* the number that the scene or the room's program gave the body */
 } orrery_body;
 ORRERY_API orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out);
 
@@ -268,7 +349,8 @@ typedef struct orrery_client_stats {
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t newest_tick; /* of the newest snapshot; before the first, of the key frame */
+    uint64_t newest_tick;          /* of the newest snapshot; before the first, of the key frame */
+    uint64_t world_events_dropped; /* world events that the server left out */
 } orrery_client_stats;
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);
 

@@ -1,5 +1,5 @@
-// The second reliable stream of a channel: its messages arrive whole, once and in order, and do not wait behind what the
-// first stream carries.
+// The second reliable stream of a channel: its messages arrive whole, once and in order, and do not wait behind what
+// the first stream carries.
 #include <doctest/doctest.h>
 
 #include <vector>
