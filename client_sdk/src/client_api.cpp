@@ -27,6 +27,15 @@ static_assert(sizeof(orrery_samples) ==
               offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities));
 
 static_assert(static_cast<int>(EndReason::already_connected) == ORRERY_END_ALREADY_CONNECTED);
+static_assert(static_cast<int>(ConnectionEvent::Kind::slipped) == ORRERY_EVENT_SLIPPED &&
+              static_cast<int>(ConnectionEvent::Kind::scene) == ORRERY_EVENT_SCENE);
+static_assert(static_cast<int>(protocol::WorldEventKind::despawned) == ORRERY_WORLD_DESPAWNED);
+static_assert(static_cast<int>(protocol::TokenRole::director) == ORRERY_ROLE_DIRECTOR);
+static_assert(ORRERY_MAX_MESSAGE_BYTES == protocol::kMaxGameMessageBytes &&
+              ORRERY_MAX_UNRELIABLE_BYTES == protocol::kMaxUnreliableGameBytes &&
+              ORRERY_MESSAGES_PER_SECOND == protocol::kGameMessagesPerSecond &&
+              ORRERY_MESSAGE_BYTES_PER_SECOND == protocol::kGameBytesPerSecond);
+static_assert(ORRERY_NO_TEMPLATE == sim::kNone);
 
 namespace {
 
@@ -72,7 +81,32 @@ orrery_status give(Struct& mine, Struct* out) {
 sim::BodyId body_of(orrery_body_id id) {
     return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
 }
-orrery_body_id id_of(sim::BodyId id) { return (static_cast<orrery_body_id>(id.generation) << 32) | id.index; }
+template <class Id>
+std::uint64_t id_of(Id id) {
+    static_assert(ORRERY_NO_BODY == UINT64_MAX && ORRERY_NO_JOINT == UINT64_MAX);
+    return id.valid() ? (static_cast<std::uint64_t>(id.generation) << 32) | id.index : UINT64_MAX;
+}
+
+orrery_status status_of(protocol::SendStatus status) {
+    switch (status) {
+        case protocol::SendStatus::ok:
+            return ORRERY_OK;
+        case protocol::SendStatus::too_large:
+            return ORRERY_TOO_LARGE;
+        case protocol::SendStatus::queue_full:
+            return ORRERY_QUEUE_FULL;
+        case protocol::SendStatus::rate_limited:
+            return ORRERY_RATE_LIMITED;
+        case protocol::SendStatus::failed:
+            break;
+    }
+    return ORRERY_WRONG_STATE;
+}
+
+void give_bytes(protocol::Bytes value, const uint8_t** bytes, size_t* size) {
+    if (bytes) *bytes = value.data();
+    if (size) *size = value.size();
+}
 
 PlayoutLimits limits_of(const orrery_client_config& config) {
     PlayoutLimits limits;
@@ -123,6 +157,7 @@ struct orrery_client {
     UdpTransport* socket = nullptr;  // `transport` if it is ours
     Connection connection;
     std::string event_text;
+    std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
 
     orrery_client(const orrery_client_config& c, std::unique_ptr<Transport> t, UdpTransport* own)
         : config(c), transport(std::move(t)), socket(own), connection(*transport, random, hello_of(c), limits_of(c)) {}
@@ -161,6 +196,12 @@ const char* orrery_status_name(orrery_status status) {
             return "no socket could be opened";
         case ORRERY_TOO_SMALL:
             return "the arrays are too small";
+        case ORRERY_TOO_LARGE:
+            return "the message is too large";
+        case ORRERY_RATE_LIMITED:
+            return "too many messages in a second";
+        case ORRERY_QUEUE_FULL:
+            return "too many messages are on their way";
         default:
             return "unknown status";
     }
@@ -284,6 +325,14 @@ orrery_status orrery_client_set_control(orrery_client* client, const float* chan
     return ORRERY_OK;
 }
 
+orrery_status orrery_client_send(orrery_client* client, uint16_t type, const uint8_t* bytes, size_t size,
+                                 int32_t reliable) {
+    return guarded([&]() -> orrery_status {
+        if (!client || (!bytes && size > 0)) return ORRERY_INVALID_ARGUMENT;
+        return status_of(client->connection.send_message(type, {bytes, size}, reliable != 0));
+    });
+}
+
 orrery_client_state orrery_client_get_state(const orrery_client* client) {
     if (!client) return ORRERY_STATE_DISCONNECTED;
     switch (client->connection.state()) {
@@ -299,6 +348,33 @@ orrery_client_state orrery_client_get_state(const orrery_client* client) {
     return ORRERY_STATE_DISCONNECTED;
 }
 
+namespace {
+
+void describe_event(const orrery_client& client, orrery_event& out) {
+    const protocol::EventDetail& detail = *client.event_detail;
+    switch (out.kind) {
+        case ORRERY_EVENT_MESSAGE:
+            give_bytes(detail.bytes, &out.bytes, &out.size);
+            out.message_type = detail.type;
+            out.reliable = detail.reliable ? 1 : 0;
+            break;
+        case ORRERY_EVENT_BOARD:
+            out.text = detail.board.key.c_str();
+            give_bytes(detail.board.value, &out.bytes, &out.size);
+            out.removed = detail.removed ? 1 : 0;
+            break;
+        default:
+            out.world_kind = static_cast<std::int32_t>(detail.world.kind);
+            out.other = id_of(detail.world.b);
+            out.joint = id_of(detail.world.joint);
+            write3(out.point, 0, detail.world.point);
+            write3(out.normal, 0, detail.world.normal);
+            out.impulse = detail.world.impulse;
+    }
+}
+
+}  // namespace
+
 orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event) {
     return guarded([&]() -> orrery_status {
         if (!client || !takes(event)) return ORRERY_INVALID_ARGUMENT;  // before the event is taken from the queue
@@ -306,11 +382,17 @@ orrery_status orrery_client_next_event(orrery_client* client, orrery_event* even
         if (!client->connection.next_event(next)) return ORRERY_EMPTY;
         client->event_text = std::move(next.text);
         orrery_event out{};
-        out.kind = static_cast<std::int32_t>(next.kind) + ORRERY_EVENT_CONNECTED;
+        out.kind = static_cast<std::int32_t>(next.kind);
         out.tick = next.tick;
-        out.body = next.body.valid() ? id_of(next.body) : ORRERY_NO_BODY;
+        out.body = id_of(next.body);
+        out.other = ORRERY_NO_BODY;
+        out.joint = ORRERY_NO_JOINT;
+        client->event_detail = std::move(next.detail);
+        if (client->event_detail) describe_event(*client, out);
+        const ClientSession* session = client->connection.session();
+        if (out.kind == ORRERY_EVENT_SCENE && session) give_bytes(session->scene(), &out.bytes, &out.size);
         out.late_ns = next.late_ns;
-        out.text = client->event_text.c_str();
+        if (!out.text) out.text = client->event_text.c_str();
         out.end_reason = static_cast<std::int32_t>(next.end_reason);
         if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
         if (out.kind == ORRERY_EVENT_TOKEN_NEEDED)
@@ -332,7 +414,56 @@ orrery_status orrery_client_get_session(const orrery_client* client, orrery_sess
     out.shape_count = static_cast<std::uint32_t>(s->shapes().size());
     for (const protocol::MirrorBody& body : s->bodies()) out.body_count += body.alive ? 1 : 0;
     out.scene_name = s->hello().scene_name.c_str();
+    out.role = static_cast<std::uint32_t>(s->hello().role);
+    out.scene_bytes = s->hello().scene_bytes;
+    out.scene_bytes_hash = s->hello().scene_bytes_hash;
     return give(out, session);
+}
+
+orrery_status orrery_client_request_scene(orrery_client* client) {
+    return guarded([&]() -> orrery_status {
+        if (!client) return ORRERY_INVALID_ARGUMENT;
+        const ClientSession* session = client->playing();
+        if (session && session->hello().scene_bytes == 0) return ORRERY_EMPTY;
+        return client->connection.request_scene() ? ORRERY_OK : ORRERY_WRONG_STATE;
+    });
+}
+
+orrery_status orrery_client_scene(const orrery_client* client, const uint8_t** bytes, size_t* size) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    const ClientSession* session = client->playing();
+    const protocol::Bytes scene = session ? session->scene() : protocol::Bytes();
+    give_bytes(scene, bytes, size);
+    return scene.empty() ? ORRERY_EMPTY : ORRERY_OK;
+}
+
+orrery_status orrery_client_board_get(const orrery_client* client, const char* key, const uint8_t** bytes,
+                                      size_t* size) {
+    give_bytes({}, bytes, size);
+    if (!client || !key) return ORRERY_INVALID_ARGUMENT;
+    const ClientSession* session = client->playing();
+    if (!session) return ORRERY_EMPTY;
+    const auto at = session->board().find(std::string_view(key));
+    if (at == session->board().end()) return ORRERY_EMPTY;
+    give_bytes(at->second, bytes, size);
+    return ORRERY_OK;
+}
+
+uint32_t orrery_client_board_count(const orrery_client* client) {
+    const ClientSession* session = client ? client->playing() : nullptr;
+    return session ? static_cast<std::uint32_t>(session->board().size()) : 0;
+}
+
+orrery_status orrery_client_board_at(const orrery_client* client, uint32_t index, const char** key,
+                                     const uint8_t** bytes, size_t* size) {
+    if (key) *key = nullptr;
+    give_bytes({}, bytes, size);
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (index >= orrery_client_board_count(client)) return ORRERY_EMPTY;
+    const auto at = std::next(client->playing()->board().begin(), index);
+    if (key) *key = at->first.c_str();
+    give_bytes(at->second, bytes, size);
+    return ORRERY_OK;
 }
 
 orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shape, orrery_shape* out) {
@@ -359,6 +490,18 @@ orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id
     mine.slot = body->description.slot;
     const std::string_view name = client->playing()->body_name(body->description.id);
     mine.name = name.empty() ? "" : name.data();  // views a string, which ends in a zero
+    const protocol::Vocabulary& words = client->playing()->vocabulary();
+    const protocol::BodyDescription& d = body->description;
+    mine.template_index = d.prefab;
+    mine.member_index = d.member;
+    mine.template_name = mine.member_name = mine.material_name = "";
+    if (d.prefab < words.templates.size()) {
+        const protocol::TemplateNames& made_from = words.templates[d.prefab];
+        mine.template_name = made_from.name.c_str();
+        if (d.member < made_from.members.size()) mine.member_name = made_from.members[d.member].c_str();
+    }
+    if (d.material < words.materials.size()) mine.material_name = words.materials[d.material].c_str();
+    mine.user_data = d.user_data;
     return give(mine, out);
 }
 
@@ -419,6 +562,7 @@ orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client
         out.snapshots_lost = s.snapshots_lost;
         out.snapshots_undecodable = s.snapshots_undecodable;
         out.newest_tick = s.newest_tick;
+        out.world_events_dropped = s.world_events_dropped;
     }
     return give(out, stats);
 }

@@ -24,6 +24,14 @@ EndReason reason_of(GoodbyeReason goodbye) {
             return EndReason::world_too_large;
         case GoodbyeReason::unacknowledged:
             return EndReason::unacknowledged;
+        case GoodbyeReason::kicked:
+            return EndReason::kicked;
+        case GoodbyeReason::replaced:
+            return EndReason::replaced;
+        case GoodbyeReason::refused_by_game:
+            return EndReason::refused_by_game;
+        case GoodbyeReason::message_limits:
+            return EndReason::message_limits;
     }
     return EndReason::by_server;
 }
@@ -59,6 +67,12 @@ EndReason reason_of(DenyReason denied) {
         default:
             return EndReason::denied;
     }
+}
+
+std::size_t unread_bytes_of(const ConnectionEvent& event) {
+    using Kind = ConnectionEvent::Kind;
+    if (event.kind != Kind::message && event.kind != Kind::board) return 0;
+    return kEventBytes + event.detail->bytes.size() + event.detail->board.value.size();
 }
 
 // Of a connection that netcode ended.
@@ -322,13 +336,25 @@ void Connection::take_session_events(TimeNs now) {
                 events_.push_back({To::connected, event.tick, {}, 0, {}, {}});
                 break;
             case From::body_added:
-                push_body_event({To::body_added, event.tick, event.body, 0, {}, {}});
+                push_droppable({To::body_added, event.tick, event.body, 0, {}, {}});
                 break;
             case From::body_removed:
-                push_body_event({To::body_removed, event.tick, event.body, 0, {}, {}});
+                push_droppable({To::body_removed, event.tick, event.body, 0, {}, {}});
                 break;
             case From::slipped:
                 events_.push_back({To::slipped, event.tick, {}, event.late_ns, {}, {}});
+                break;
+            case From::message:
+                push_counted({To::message, event.tick, {}, 0, {}, {}, std::move(event.detail)}, now);
+                break;
+            case From::board:
+                push_counted({To::board, event.tick, {}, 0, {}, {}, std::move(event.detail)}, now);
+                break;
+            case From::world:
+                push_droppable({To::world, event.tick, event.body, 0, {}, {}, std::move(event.detail)});
+                break;
+            case From::scene:
+                events_.push_back({To::scene, event.tick, {}, 0, {}, {}});
                 break;
             case From::ended:
                 end(reason_of(*session_), session_->end_reason(), now);
@@ -339,8 +365,20 @@ void Connection::take_session_events(TimeNs now) {
     while (session_->next_arrival(arrival)) playout_.arrived(arrival.tick, arrival.at);
 }
 
-void Connection::push_body_event(const ConnectionEvent& event) {
-    if (events_.size() < kMaxWaitingEvents) events_.push_back(event);
+void Connection::push_droppable(ConnectionEvent event) {
+    if (events_.size() < kMaxWaitingEvents) events_.push_back(std::move(event));
+}
+
+void Connection::push_counted(ConnectionEvent event, TimeNs now) {
+    if (!active_) return;
+    unread_bytes_ += unread_bytes_of(event);
+    events_.push_back(std::move(event));
+    if (unread_bytes_ > kMaxUnreadBytes)
+        end(EndReason::message_limits, "this program left more than 4 MiB of messages unread", now);
+}
+
+SendStatus Connection::send_message(std::uint16_t type, Bytes bytes, bool reliable) {
+    return active_ && session_ ? session_->send_message(type, bytes, reliable) : SendStatus::failed;
 }
 
 void Connection::end(EndReason reason, std::string text, TimeNs now) {
@@ -357,6 +395,7 @@ bool Connection::next_event(ConnectionEvent& out) {
     if (events_.empty()) return false;
     out = std::move(events_.front());
     events_.pop_front();
+    unread_bytes_ -= unread_bytes_of(out);
     return true;
 }
 

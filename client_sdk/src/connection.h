@@ -19,7 +19,11 @@ namespace orrery::client {
 inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
 inline constexpr protocol::TimeNs kNoAnswerWarning = 3 * protocol::kNsPerSecond;
 inline constexpr std::size_t kMaxWaitingEvents =
-    65'536;  // further body events are dropped; the bodies themselves stay right
+    65'536;  // further events of bodies and world are dropped; the bodies themselves stay right
+// Of messages and of the board, with kEventBytes for each. A program that leaves more than that unread is disconnected:
+// messages cannot be dropped, and memory is bounded.
+inline constexpr std::size_t kMaxUnreadBytes = 4u << 20;
+inline constexpr std::size_t kEventBytes = 256;
 
 // The numbers of ORRERY_END_*.
 enum class EndReason : std::uint8_t {
@@ -46,13 +50,26 @@ enum class EndReason : std::uint8_t {
 };
 
 struct ConnectionEvent {
-    enum class Kind : std::uint8_t { connected, disconnected, body_added, body_removed, slipped, token_needed };
+    // The numbers of ORRERY_EVENT_*.
+    enum class Kind : std::uint8_t {
+        connected = 1,
+        disconnected,
+        body_added,
+        body_removed,
+        slipped,
+        token_needed,
+        message,
+        board,
+        world,
+        scene
+    };
     Kind kind = Kind::connected;
     std::uint64_t tick = 0;
     sim::BodyId body;
     std::uint64_t late_ns = 0;
     std::string text;
-    EndReason end_reason = EndReason::none;  // disconnected
+    EndReason end_reason = EndReason::none;                 // disconnected
+    std::unique_ptr<const protocol::EventDetail> detail{};  // message, board, world
 };
 
 class Connection {
@@ -68,6 +85,9 @@ class Connection {
     void disconnect(protocol::TimeNs now);
     void poll(protocol::TimeNs now);
     void set_control(const protocol::WireControl& control);
+    // See ClientSession; `failed` and false without a session.
+    protocol::SendStatus send_message(std::uint16_t type, protocol::Bytes bytes, bool reliable);
+    bool request_scene() { return active_ && session_ && session_->request_scene(); }
     void set_observer(protocol::SnapshotObserver* observer) { observer_ = observer; }
 
     // A connection whose server falls silent is lost. Within this time from then on it may be made anew: by a token
@@ -93,7 +113,8 @@ class Connection {
     void start_session(protocol::TimeNs now);
     void flush(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
-    void push_body_event(const ConnectionEvent& event);
+    void push_droppable(ConnectionEvent event);
+    void push_counted(ConnectionEvent event, protocol::TimeNs now);
     void begin(protocol::TimeNs now, bool insecure);
     void ask(protocol::TimeNs now);
     bool lost() const;
@@ -121,6 +142,7 @@ class Connection {
     protocol::WireControl control_{};
     protocol::SnapshotObserver* observer_ = nullptr;
     std::deque<ConnectionEvent> events_;
+    std::size_t unread_bytes_ = 0;
 };
 
 }  // namespace orrery::client

@@ -16,12 +16,14 @@ namespace orrery::protocol {
 inline constexpr std::size_t kMaxAckVectorBytes = 32;  // 256 packets, the receiver's window
 inline constexpr std::uint8_t kFlagAckBytes = 0x3f, kFlagHasAck = 0x40, kFlagWantsAck = 0x80;
 inline constexpr std::size_t kMaxChannelHeader = 1 + 2 + 2 + 1 + kMaxAckVectorBytes;
-inline constexpr std::uint8_t kChunkUnreliable = 1, kChunkStream = 2;
+inline constexpr std::uint8_t kChunkUnreliable = 1, kChunkStream = 2, kChunkGameStream = 3;
 static_assert(kMaxChannelHeader + 1 + 2 + kMaxUnreliableBytes <= kMaxPayloadBytes);
 
 struct Channel::State {
     static constexpr std::size_t kSentRing = 1024;  // packets that are remembered; at most this many are in flight
     static constexpr std::size_t kMaxRanges = 8;    // stream ranges in one packet
+    static constexpr std::size_t kSession = static_cast<std::size_t>(StreamId::session);
+    static constexpr std::size_t kGame = static_cast<std::size_t>(StreamId::game);
 
     struct NoHeader {};
 
@@ -29,13 +31,14 @@ struct Channel::State {
         enum class Fate : std::uint8_t { none, in_flight, acknowledged, lost };
         Fate fate = Fate::none;
         bool wants_ack = false;
-        std::uint8_t tags = 0, ranges = 0;
+        std::uint8_t tags = 0, ranges = 0, game_ranges = 0;  // ranges of the game stream come first
         std::uint64_t sequence = 0;
         TimeNs sent = 0;
         bool has_ack = false;
         std::uint64_t acked_up_to = 0;  // the newest sequence that this packet acknowledged
         std::array<std::uint64_t, kMaxUnreliablePerPacket> tag{};
         std::array<Interval, kMaxRanges> range{};
+        std::size_t stream_of(std::size_t i) const { return i < game_ranges ? kGame : kSession; }
     };
 
     explicit State(const ChannelConfig& configuration);
@@ -50,7 +53,7 @@ struct Channel::State {
     void save_up_allowance(TimeNs now);
     std::uint8_t write_acks(WireWriter& to, SentPacket& packet, TimeNs now) const;  // the flags that announce them
     void write_unreliable(WireWriter& to, SentPacket& packet);
-    void write_stream(WireWriter& to, SentPacket& packet);
+    void write_stream(WireWriter& to, SentPacket& packet, std::size_t stream);
     void find_losses(TimeNs now);
     void lose(SentPacket& packet);
     TimeNs loss_delay() const;
@@ -90,7 +93,7 @@ struct Channel::State {
     TimeNs ack_awaited_since = 0;
     TimeNs last_packet_at = 0;
     std::array<SentPacket, kSentRing> sent{};
-    StreamSender stream_out;
+    std::array<StreamSender, kStreams> streams_out;
     ByteQueue<std::uint64_t> unreliable_out;
     ByteQueue<Delivery> deliveries;
     ByteQueue<std::uint64_t> acknowledged_packets;
@@ -109,7 +112,7 @@ struct Channel::State {
     std::uint64_t ack_floor = 0;  // the peer knows of our acknowledgements up to here
     std::size_t acks_owed = 0;
     TimeNs acks_owed_since = 0;
-    StreamReceiver stream_in;
+    std::array<StreamReceiver, kStreams> streams_in;
     ByteQueue<NoHeader> unreliable_in;
 };
 

@@ -31,6 +31,7 @@ ChannelConfig client_channel_config() {
     ChannelConfig config;
     std::swap(config.send, config.receive);
     config.send_queue_bytes = 1u << 20;
+    config.game = {kClientToServerGameStream, kServerToClientGameStream, 256u << 10, 2u << 20};
     config.guard = false;
     return config;
 }
@@ -47,19 +48,34 @@ std::string_view channel_error_name(ChannelError error) {
             return "message too large";
         case ChannelError::receive_queue_full:
             return "receive queue full";
+        case ChannelError::game_queue_full:
+            return "queue of the game stream full";
     }
     return "unknown";
 }
 
+namespace {
+
+StreamSender sender_of(const StreamLimits& limits, std::size_t queue_bytes) {
+    return {std::min(limits.window_bytes, kMaxStreamWindowBytes), queue_bytes};
+}
+StreamReceiver receiver_of(const StreamLimits& limits, std::size_t queue_bytes) {
+    return {
+        {std::min(limits.max_message_bytes, kMaxReliableBytes), std::min(limits.window_bytes, kMaxStreamWindowBytes)},
+        queue_bytes};
+}
+
+}  // namespace
+
 Channel::State::State(const ChannelConfig& configuration)
     : config(configuration),
-      stream_out(std::min(config.send.window_bytes, kMaxStreamWindowBytes), config.send_queue_bytes),
+      streams_out{sender_of(config.send, config.send_queue_bytes),
+                  sender_of(config.game.send, config.game.send_queue_bytes)},
       unreliable_out(kMaxUnreliableQueued, config.unreliable_queue_bytes),
       deliveries(kMaxUnreadDeliveries, 0),
       acknowledged_packets(kSentRing, 0),
-      stream_in({std::min(config.receive.max_message_bytes, kMaxReliableBytes),
-                 std::min(config.receive.window_bytes, kMaxStreamWindowBytes)},
-                config.receive_queue_bytes),
+      streams_in{receiver_of(config.receive, config.receive_queue_bytes),
+                 receiver_of(config.game.receive, config.game.receive_queue_bytes)},
       unreliable_in(kMaxUnreliableQueued, config.unreliable_queue_bytes) {}
 
 Channel::Channel(const ChannelConfig& config) : state_(std::make_unique<State>(config)) {}
@@ -67,11 +83,12 @@ Channel::~Channel() = default;
 Channel::Channel(Channel&&) noexcept = default;
 Channel& Channel::operator=(Channel&&) noexcept = default;
 
-SendStatus Channel::send_reliable(Bytes message) {
+SendStatus Channel::send_reliable(Bytes message, StreamId stream) {
     State& s = *state_;
+    const StreamLimits& limits = stream == StreamId::game ? s.config.game.send : s.config.send;
     if (s.error != ChannelError::none) return SendStatus::failed;
-    if (message.size() > std::min(s.config.send.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
-    return s.stream_out.append(message) ? SendStatus::ok : SendStatus::queue_full;
+    if (message.size() > std::min(limits.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
+    return s.streams_out[static_cast<std::size_t>(stream)].append(message) ? SendStatus::ok : SendStatus::queue_full;
 }
 
 SendStatus Channel::send_unreliable(Bytes message, std::uint64_t tag) {
@@ -119,7 +136,7 @@ void Channel::State::lose(SentPacket& packet) {
     if (!packet.wants_ack) return;  // nobody was bound to acknowledge it
     ++stats.packets_lost;
     stats.loss += (1.0 - stats.loss) * kLossWeight;
-    for (std::size_t i = 0; i < packet.ranges; ++i) stream_out.lost(packet.range[i]);
+    for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].lost(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], false}, {});
 }
 
@@ -193,9 +210,10 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     save_up_allowance(now);
     const bool probing = quiet(now);
     if (probing) drop_unreliable();
-    // Should the ring's oldest packet still be in flight, the stream waits, and other packets end it.
-    const bool stream_may_go = !probing && allowance_bytes > 0.0 && stream_out.has_data_to_send() &&
-                               sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    // Should the ring's oldest packet still be in flight, the streams wait, and other packets end it.
+    const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
+    const bool stream_may_go =
+        !probing && allowance_bytes > 0.0 && any_data && sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
     if (probing ? now < last_packet_at + kProbeInterval
                 : unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) {
         return 0;
@@ -206,7 +224,11 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     to.u16(static_cast<std::uint16_t>(next_sequence));
     const std::uint8_t flags = write_acks(to, packet, now);
     write_unreliable(to, packet);
-    if (stream_may_go) write_stream(to, packet);
+    if (stream_may_go) {
+        write_stream(to, packet, kGame);
+        packet.game_ranges = packet.ranges;
+        write_stream(to, packet, kSession);
+    }
     packet.wants_ack = probing || packet.tags > 0 || packet.ranges > 0;
     return end_packet(to, packet, flags, out);
 }
@@ -258,14 +280,15 @@ void Channel::State::write_unreliable(WireWriter& to, SentPacket& packet) {
     }
 }
 
-void Channel::State::write_stream(WireWriter& to, SentPacket& packet) {
+void Channel::State::write_stream(WireWriter& to, SentPacket& packet, std::size_t stream) {
+    StreamSender& stream_out = streams_out[stream];
     while (packet.ranges < kMaxRanges && stream_out.has_data_to_send()) {
         bool resent = false;
         Interval range = stream_out.next_range(kMaxPayloadBytes, resent);
         const std::size_t head = 1 + varint_size(range.begin) + 2;  // a size up to 1200 takes two bytes at most
         if (to.remaining() < head + std::min<std::uint64_t>(kMinRange, range.size())) break;
         range.end = std::min<std::uint64_t>(range.end, range.begin + (to.remaining() - head));
-        to.u8(kChunkStream);
+        to.u8(stream == kGame ? kChunkGameStream : kChunkStream);
         to.varint(range.begin);
         to.varint(range.size());
         to.bytes(stream_out.data(range));
@@ -300,7 +323,13 @@ TimeNs Channel::unacknowledged_for(TimeNs now) const {
 void Channel::set_bandwidth(double bytes_per_s) { state_->config.bandwidth_bytes_per_s = std::max(0.0, bytes_per_s); }
 ChannelError Channel::error() const { return state_->error; }
 const ChannelStats& Channel::stats() const { return state_->stats; }
-std::size_t Channel::unacknowledged_bytes() const { return state_->stream_out.unacknowledged_bytes(); }
+std::size_t Channel::unacknowledged_bytes(StreamId stream) const {
+    return state_->streams_out[static_cast<std::size_t>(stream)].unacknowledged_bytes();
+}
+std::size_t Channel::waiting_messages(StreamId stream) const {
+    return state_->streams_in[static_cast<std::size_t>(stream)].complete();
+}
+std::size_t Channel::waiting_unreliable_bytes() const { return state_->unreliable_out.bytes(); }
 std::uint64_t Channel::next_packet_sequence() const { return state_->next_sequence; }
 
 }  // namespace orrery::protocol

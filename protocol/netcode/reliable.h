@@ -1,10 +1,13 @@
-// Messages in netcode payloads: a reliable ordered stream of messages, and unreliable messages, multiplexed into
+// Messages in netcode payloads: two reliable ordered streams of messages, and unreliable messages, multiplexed into
 // packets of at most kMaxPayloadBytes. Without I/O. Each side of a connection has one Channel.
 //
-// Reliable messages are framed into one byte stream. Packets carry ranges of it, as many in flight as the window
+// Reliable messages are framed into a byte stream. Packets carry ranges of it, as many in flight as the window
 // allows. A range whose packet is lost is sent again. So a message of several MiB needs no fragment table, the
 // receiver's memory grows only with received bytes, and packets are full. Every packet acknowledges the last received
 // ones by a vector of bits.
+//
+// Each stream has its own window and queue, and a packet takes ranges of the game stream first. So a message of the
+// game stream does not wait behind a key frame. Between the streams no order holds.
 //
 // An unreliable message is sent once, in one packet. Its sender's tag comes back as a Delivery when that packet is
 // acknowledged or given up. Snapshot baselines advance by it.
@@ -20,7 +23,8 @@
 //   with acks: u16 newest sequence received, u8 its age in ms (255: that or more),
 //              vector: bit i of byte j = received (newest - 1 - 8 j - i)
 //   then chunks to the end:  0x01 varint size, bytes                        an unreliable message
-//                            0x02 varint stream offset, varint size, bytes  a range of the reliable stream
+//                            0x02 varint stream offset, varint size, bytes  a range of the session stream
+//                            0x03 varint stream offset, varint size, bytes  a range of the game stream
 // Stream: each message is varint size, bytes.
 #pragma once
 
@@ -51,7 +55,19 @@ struct StreamLimits {
 };
 inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
 inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
+inline constexpr StreamLimits kServerToClientGameStream{160u << 10, 256u << 10};  // a whole board
+inline constexpr StreamLimits kClientToServerGameStream{60u << 10, 64u << 10};
 
+enum class StreamId : std::uint8_t { session, game };
+inline constexpr std::size_t kStreams = 2;
+
+struct StreamConfig {
+    StreamLimits send, receive;
+    std::size_t send_queue_bytes = 0;     // accepted and not yet acknowledged
+    std::size_t receive_queue_bytes = 0;  // received and not yet popped, of complete and incomplete messages
+};
+
+// `send`, `receive` and the queues of reliable bytes are those of the session stream.
 struct ChannelConfig {
     StreamLimits send = kServerToClientStream;
     StreamLimits receive = kClientToServerStream;
@@ -59,14 +75,16 @@ struct ChannelConfig {
     // Reliable bytes that are not yet popped, of complete and incomplete messages. Never less than one message and a
     // window.
     std::size_t receive_queue_bytes = 256u << 10;
+    // To the client: 1 MiB of messages, and a whole board beside them. To the server: 256 KiB and a window.
+    StreamConfig game{kServerToClientGameStream, kClientToServerGameStream, 1216u << 10, 320u << 10};
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
-    double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable stream may use up, packets' heads included
+    double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable streams may use up, packets' heads included
     bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
 };
 ChannelConfig server_channel_config();
 ChannelConfig client_channel_config();
 
-enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed };
+enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed, rate_limited };
 
 // The reason why a channel has failed: the peer or this side broke a limit. The connection must be ended.
 enum class ChannelError : std::uint8_t {
@@ -74,7 +92,8 @@ enum class ChannelError : std::uint8_t {
     malformed_packet,    // chunks do not parse
     window_exceeded,     // a range beyond the window
     message_too_large,   // a message announces more than max_message_bytes
-    receive_queue_full,  // the messages were not popped
+    receive_queue_full,  // the messages of the session stream were not popped
+    game_queue_full,     // those of the game stream were not popped
 };
 std::string_view channel_error_name(ChannelError error);
 
@@ -100,12 +119,12 @@ class Channel {
     Channel& operator=(Channel&&) noexcept;
 
     // Empty messages are allowed. A message is refused or accepted as a whole.
-    SendStatus send_reliable(Bytes message);
+    SendStatus send_reliable(Bytes message, StreamId stream = StreamId::session);
     // At most kMaxUnreliableBytes; goes into one of the next packets.
     SendStatus send_unreliable(Bytes message, std::uint64_t tag = 0);
 
     // Writes the next packet and returns its size; 0 if there is nothing to send now. Call it in each tick until it
-    // returns 0. Unreliable messages are sent at once, the stream as bandwidth and window allow, and acknowledgements
+    // returns 0. Unreliable messages are sent at once, the streams as bandwidth and windows allow, and acknowledgements
     // alone when they are due.
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
@@ -117,11 +136,12 @@ class Channel {
     bool read_packet(Bytes packet, TimeNs now);
 
     // Messages received; the bytes are valid until the next call that is not const.
-    bool pop_reliable(Bytes& out);
+    bool pop_reliable(Bytes& out, StreamId stream = StreamId::session);
     bool pop_unreliable(Bytes& out);
     bool next_delivery(Delivery& out);
+    std::size_t waiting_messages(StreamId stream) const;  // complete, and not popped
 
-    // Only probes go out: unreliable messages are dropped, the stream waits.
+    // Only probes go out: unreliable messages are dropped, the streams wait.
     bool quiet(TimeNs now) const;
     // For how long the peer has owed an acknowledgement; 0: it owes none.
     TimeNs unacknowledged_for(TimeNs now) const;
@@ -129,8 +149,10 @@ class Channel {
     void set_bandwidth(double bytes_per_s);
     ChannelError error() const;
     const ChannelStats& stats() const;
-    std::size_t unacknowledged_bytes() const;    // of the reliable stream, waiting or in flight
-    std::uint64_t next_packet_sequence() const;  // of the packet that write_packet makes next
+    // Of a reliable stream, waiting or in flight.
+    std::size_t unacknowledged_bytes(StreamId stream = StreamId::session) const;
+    std::size_t waiting_unreliable_bytes() const;  // to be sent
+    std::uint64_t next_packet_sequence() const;    // of the packet that write_packet makes next
     // Sequences of this side's packets that were acknowledged, for callers that track packets; the oldest 1024 that are
     // unread.
     bool next_acknowledged_packet(std::uint64_t& sequence);

@@ -50,7 +50,8 @@ ChannelError Channel::State::check_chunks(Bytes chunks, bool& no_room) const {
             const std::uint64_t size = in.varint();
             if (size > kMaxUnreliableBytes) return ChannelError::malformed_packet;
             in.bytes(static_cast<std::size_t>(size));
-        } else if (kind == kChunkStream) {
+        } else if (kind == kChunkStream || kind == kChunkGameStream) {
+            const StreamReceiver& stream_in = streams_in[kind == kChunkGameStream ? kGame : kSession];
             const std::uint64_t offset = in.varint();
             const std::uint64_t size = in.varint();
             // The bytes must be here before anything is computed from a size that the peer wrote.
@@ -74,7 +75,7 @@ void Channel::State::acknowledge(SentPacket& packet) {
     if (!packet.wants_ack) return;
     ++stats.packets_acknowledged;
     if (!was_lost) stats.loss -= stats.loss * kLossWeight;
-    for (std::size_t i = 0; i < packet.ranges; ++i) stream_out.acknowledged(packet.range[i]);
+    for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].acknowledged(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], true}, {});
     acknowledged_packets.push(packet.sequence, {});
 }
@@ -115,12 +116,16 @@ ChannelError Channel::State::apply_chunks(Bytes chunks) {
     WireReader in(chunks);
     ChannelError wrong = ChannelError::none;
     while (in.remaining() > 0 && wrong == ChannelError::none) {
-        if (in.u8() == kChunkUnreliable) {
+        const std::uint8_t kind = in.u8();
+        if (kind == kChunkUnreliable) {
             const Bytes message = in.bytes(static_cast<std::size_t>(in.varint()));
             if (!unreliable_in.push({}, message)) ++stats.unreliable_dropped_receiving;
         } else {
             const std::uint64_t offset = in.varint();
-            wrong = stream_in.receive(offset, in.bytes(static_cast<std::size_t>(in.varint())));
+            const bool game = kind == kChunkGameStream;
+            wrong =
+                streams_in[game ? kGame : kSession].receive(offset, in.bytes(static_cast<std::size_t>(in.varint())));
+            if (game && wrong == ChannelError::receive_queue_full) wrong = ChannelError::game_queue_full;
         }
     }
     return wrong;
@@ -160,7 +165,9 @@ bool Channel::read_packet(Bytes packet, TimeNs now) {
     return broken == ChannelError::none || s.fail(broken);
 }
 
-bool Channel::pop_reliable(Bytes& out) { return state_->stream_in.pop(out); }
+bool Channel::pop_reliable(Bytes& out, StreamId stream) {
+    return state_->streams_in[static_cast<std::size_t>(stream)].pop(out);
+}
 
 bool Channel::pop_unreliable(Bytes& out) {
     State::NoHeader header;

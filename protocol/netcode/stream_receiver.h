@@ -22,6 +22,7 @@ class StreamReceiver {
     ChannelError receive(std::uint64_t offset, Bytes bytes);
 
     bool pop(Bytes& out);  // valid until the next receive
+    std::size_t complete() const { return complete_; }
 
   private:
     void keep_out_of_order(std::uint64_t offset, Bytes bytes);

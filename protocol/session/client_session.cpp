@@ -9,7 +9,7 @@
 namespace orrery::protocol {
 namespace {
 
-constexpr std::size_t kMaxUnreadEvents = 65'536;  // beyond it body events are dropped: the mirror itself stays right
+constexpr std::size_t kMaxUnreadEvents = 65'536;  // beyond it events of bodies and world are dropped
 constexpr std::size_t kMaxUnreadArrivals = 256;
 constexpr std::size_t kCompleteTicksKept = kHistoryWindow;
 constexpr std::uint32_t kMaxMessagesPerUpdate = 4096;
@@ -28,6 +28,14 @@ const char* describe(GoodbyeReason reason) {
             return "the server's world has more bodies than a joining client can be told";
         case GoodbyeReason::unacknowledged:
             return "this client acknowledged nothing that the server sent";
+        case GoodbyeReason::kicked:
+            return "the server kicked this client";
+        case GoodbyeReason::replaced:
+            return "this client has connected anew";
+        case GoodbyeReason::refused_by_game:
+            return "the game refused this client";
+        case GoodbyeReason::message_limits:
+            return "this client sent more game messages than it may";
     }
     return "the server ended the connection";
 }
@@ -46,10 +54,17 @@ void ClientSession::receive_packet(Bytes payload, TimeNs now) {
 }
 
 void ClientSession::update(TimeNs now) {
+    updated_at_ = now;
     Bytes message;
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_reliable(message);
          ++i) {
         handle_reliable(message, now);
+    }
+    // Before the hello they wait: the streams of the channel keep no order between them.
+    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && (state_ == State::key_frame || state_ == State::playing) &&
+                              channel_.pop_reliable(message, StreamId::game);
+         ++i) {
+        handle_game(message);
     }
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_unreliable(message);
          ++i) {
@@ -83,12 +98,15 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
         if (read) {
             key_frame_begun_ = true;
             shapes_ = std::move(key_frame_.shapes);
+            vocabulary_ = std::move(key_frame_.vocabulary);
             if (key_frame_.body_count == 0) finish_key_frame();
         }
     } else if (read && type == MessageType::key_frame_bodies && state_ == State::key_frame && key_frame_begun_) {
         read = handle_key_frame_part(message);
     } else if (read && type == MessageType::bodies_changed && state_ == State::playing) {
         read = handle_changes(message);
+    } else if (read && type == MessageType::scene_part && scene_requested_ && !scene_whole_) {
+        read = handle_scene_part(message);
     } else if (read && type == MessageType::slip && state_ != State::awaiting_hello) {
         Slip slip;
         read = reader_.read(message, slip);
@@ -109,15 +127,128 @@ bool ClientSession::handle_last_word(Bytes message, MessageType type) {
     }
     if (type != MessageType::goodbye || !reader_.read(message, goodbye)) return false;
     goodbye_ = goodbye.reason;
-    end(SessionEnd::said_goodbye, describe(goodbye.reason));
+    end(SessionEnd::said_goodbye,
+        goodbye.text.empty() ? describe(goodbye.reason) : describe(goodbye.reason) + (": " + goodbye.text));
     return true;
 }
 
 // A last word comes beside the stream, too, which may be blocked.
 void ClientSession::handle_unreliable(Bytes message, TimeNs now) {
     MessageType type{};
-    if (MessageReader::type_of(message, type) && handle_last_word(message, type)) return;
+    if (MessageReader::type_of(message, type)) {
+        if (handle_last_word(message, type)) return;
+        if (type == MessageType::game_message) {
+            // A message that overtook the hello, or a damaged one, is lost as others are.
+            if (state_ != State::awaiting_hello && reader_.read(message, game_message_)) handle_game_message(false);
+            return;
+        }
+    }
     handle_snapshot(message, now);
+}
+
+// Of the game stream.
+void ClientSession::handle_game(Bytes message) {
+    MessageType type{};
+    bool read = MessageReader::type_of(message, type);
+    BoardState board;
+    BoardChange change;
+    WorldEvents events;
+    if (read && type == MessageType::game_message && reader_.read(message, game_message_)) {
+        handle_game_message(true);
+    } else if (read && type == MessageType::board_state && reader_.read(message, board)) {
+        read = handle_board(std::move(board));
+    } else if (read && type == MessageType::board_change && reader_.read(message, change)) {
+        read = handle_board(std::move(change.entry), change.removed, change.tick);
+    } else if (read && type == MessageType::world_events && reader_.read(message, events)) {
+        handle_world_events(events);
+    } else {
+        read = false;
+    }
+    if (!read) end(SessionEnd::unreadable, "the server sent a message that this client cannot read");
+}
+
+void ClientSession::handle_game_message(bool reliable) {
+    auto detail = std::make_unique<EventDetail>();
+    detail->type = game_message_.type;
+    detail->reliable = reliable;
+    detail->bytes = std::move(game_message_.bytes);
+    push_event({SessionEvent::Kind::message, {}, stats_.newest_tick, 0, std::move(detail)});
+}
+
+bool ClientSession::handle_board(BoardEntry entry, bool removed, std::uint64_t tick) {
+    auto at = board_.find(entry.key);
+    if (at != board_.end()) board_bytes_ -= entry.key.size() + at->second.size();
+    if (removed) {
+        if (at != board_.end()) board_.erase(at);
+    } else {
+        if (at == board_.end()) at = board_.emplace(entry.key, std::vector<std::uint8_t>()).first;
+        at->second = entry.value;
+        board_bytes_ += entry.key.size() + entry.value.size();
+    }
+    // Changes come with each key's last value, so that the board may hold old values beside a whole board of new ones.
+    if (board_.size() > 2 * kMaxBoardKeys || board_bytes_ > 2 * kMaxBoardBytes) return false;
+    auto detail = std::make_unique<EventDetail>();
+    detail->board = std::move(entry);
+    detail->removed = removed;
+    push_event({SessionEvent::Kind::board, {}, tick, 0, std::move(detail)});
+    return true;
+}
+
+bool ClientSession::handle_board(BoardState whole) {
+    std::vector<std::string> gone;
+    for (const auto& [key, value] : board_) {
+        const bool stays = std::any_of(whole.entries.begin(), whole.entries.end(),
+                                       [&name = key](const BoardEntry& entry) { return entry.key == name; });
+        if (!stays) gone.push_back(key);
+    }
+    for (std::string& key : gone) handle_board({std::move(key), {}}, true, whole.tick);
+    for (BoardEntry& entry : whole.entries) {
+        const auto known = board_.find(entry.key);
+        if (known != board_.end() && known->second == entry.value) continue;
+        if (!handle_board(std::move(entry), false, whole.tick)) return false;
+    }
+    return true;
+}
+
+void ClientSession::handle_world_events(const WorldEvents& told) {
+    stats_.world_events_dropped += told.dropped;
+    for (const WorldEvent& event : told.events) {
+        auto detail = std::make_unique<EventDetail>();
+        detail->world = event;
+        push_event({SessionEvent::Kind::world, event.a, told.tick, 0, std::move(detail)});
+    }
+}
+
+SendStatus ClientSession::send_message(std::uint16_t type, Bytes bytes, bool reliable) {
+    if (state_ != State::key_frame && state_ != State::playing) return SendStatus::failed;
+    if (bytes.size() > (reliable ? kMaxGameMessageBytes : kMaxUnreliableGameBytes)) return SendStatus::too_large;
+    game_message_.type = type;
+    game_message_.bytes.assign(bytes.begin(), bytes.end());
+    const Bytes message = writer_.write(game_message_);
+    const std::size_t waiting =
+        reliable ? channel_.unacknowledged_bytes(StreamId::game) : channel_.waiting_unreliable_bytes();
+    const std::size_t most = reliable ? kMaxClientGameQueueBytes : kMaxUnreliableGameWaitingBytes;
+    if (waiting + message.size() + kGameFrameBytes > most) return SendStatus::queue_full;
+    if (!pace_.take(bytes.size(), updated_at_)) return SendStatus::rate_limited;
+    return reliable ? channel_.send_reliable(message, StreamId::game) : channel_.send_unreliable(message);
+}
+
+bool ClientSession::request_scene() {
+    if ((state_ != State::key_frame && state_ != State::playing) || hello_.scene_bytes == 0 || scene_requested_)
+        return false;
+    scene_requested_ = channel_.send_reliable(writer_.write(SceneRequest{})) == SendStatus::ok;
+    return scene_requested_;
+}
+
+bool ClientSession::handle_scene_part(Bytes message) {
+    ScenePart part;
+    if (!reader_.read(message, part) || part.total != hello_.scene_bytes || part.offset != scene_.size()) return false;
+    scene_.insert(scene_.end(), part.bytes.begin(), part.bytes.end());
+    if (scene_.size() < part.total) return true;
+    if (hash_of_scene_bytes(scene_) != hello_.scene_bytes_hash) return false;
+    scene_whole_ = true;
+    push_event({SessionEvent::Kind::scene, {}, stats_.newest_tick, 0});
+    return true;
 }
 
 void ClientSession::handle_slip(const Slip& slip) {
@@ -262,7 +393,7 @@ void ClientSession::send_inputs(TimeNs now) {
 
 bool ClientSession::next_event(SessionEvent& out) {
     if (events_.empty()) return false;
-    out = events_.front();
+    out = std::move(events_.front());
     events_.pop_front();
     return true;
 }
@@ -274,9 +405,10 @@ bool ClientSession::next_arrival(Arrival& out) {
     return true;
 }
 
-void ClientSession::push_event(const SessionEvent& event) {
+void ClientSession::push_event(SessionEvent event) {
     const bool of_body = event.kind == SessionEvent::Kind::body_added || event.kind == SessionEvent::Kind::body_removed;
-    if (!of_body || events_.size() < kMaxUnreadEvents) events_.push_back(event);
+    const bool may_go = of_body || event.kind == SessionEvent::Kind::world;
+    if (!may_go || events_.size() < kMaxUnreadEvents) events_.push_back(std::move(event));
 }
 
 void ClientSession::end(SessionEnd kind, std::string reason) {

@@ -1,14 +1,18 @@
 // The client's side of a room, between its Channel and the game: the handshake, a mirror of the server's bodies, the
-// history of their states, and controls.
+// history of their states, controls, messages of the game, and a copy of the board.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "protocol/netcode/reliable.h"
+#include "protocol/session/board.h"
+#include "protocol/session/game_limits.h"
 #include "protocol/session/input_clock.h"
 #include "protocol/session/messages.h"
 #include "protocol/snapshot/delta_codec.h"
@@ -31,12 +35,22 @@ enum class SessionEnd : std::uint8_t {
     unreadable,    // the server sent what this client cannot read
 };
 
+struct EventDetail {
+    std::uint16_t type = 0;  // message
+    bool reliable = true;
+    BoardEntry board;  // board
+    bool removed = false;
+    std::vector<std::uint8_t> bytes;  // message
+    WorldEvent world;                 // world
+};
+
 struct SessionEvent {
-    enum class Kind : std::uint8_t { joined, body_added, body_removed, slipped, ended };
+    enum class Kind : std::uint8_t { joined, body_added, body_removed, slipped, ended, message, board, world, scene };
     Kind kind = Kind::joined;
     sim::BodyId body;
     std::uint64_t tick = 0;
-    std::uint64_t late_ns = 0;  // slipped
+    std::uint64_t late_ns = 0;                    // slipped
+    std::unique_ptr<const EventDetail> detail{};  // message, board, world
 };
 
 // Gets each snapshot after it was decoded, for tests that compare clients with the server.
@@ -54,6 +68,7 @@ struct SessionStats {
     std::uint32_t late_inputs = 0;
     double input_slack_ticks = 0.0;
     double input_steer = 0.0;
+    std::uint64_t world_events_dropped = 0;  // by the server
 };
 
 class ClientSession {
@@ -69,13 +84,24 @@ class ClientSession {
         return channel_.write_packet(now, out);
     }
 
+    // Bytes for the room's program, from the server's hello on: `failed` before, and after the end. Limits are those of
+    // game_limits.h, by the time of the last update().
+    SendStatus send_message(std::uint16_t type, Bytes bytes, bool reliable);
+    // Asks for the binary form of the scene, which comes as one event. False: the server does not give it away, or it
+    // was asked for before.
+    bool request_scene();
+    Bytes scene() const { return scene_whole_ ? Bytes(scene_) : Bytes(); }  // once its event has come
+    using BoardValues = std::map<std::string, std::vector<std::uint8_t>, std::less<>>;
+    const BoardValues& board() const { return board_; }
+    const Vocabulary& vocabulary() const { return vocabulary_; }
+
     void set_control(const WireControl& control) { control_ = control; }
     void set_observer(SnapshotObserver* observer) { observer_ = observer; }
 
     State state() const { return state_; }
     const std::string& end_reason() const { return end_reason_; }  // once ended
     SessionEnd end_kind() const { return end_kind_; }
-    GoodbyeReason goodbye() const { return goodbye_; }   // if it ended so
+    GoodbyeReason goodbye() const { return goodbye_; }   // if it ended so; the end's reason holds the game's text
     const ServerHello& hello() const { return hello_; }  // from key_frame on
     const std::vector<sim::ShapeDef>& shapes() const { return shapes_; }
     std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
@@ -98,6 +124,12 @@ class ClientSession {
 
   private:
     void handle_reliable(Bytes message, TimeNs now);
+    void handle_game(Bytes message);
+    bool handle_board(BoardEntry entry, bool removed, std::uint64_t tick);
+    bool handle_board(BoardState whole);
+    void handle_world_events(const WorldEvents& told);
+    void handle_game_message(bool reliable);
+    bool handle_scene_part(Bytes message);
     void handle_slip(const Slip& slip);
     bool handle_key_frame_part(Bytes message);
     bool handle_changes(Bytes message);
@@ -108,7 +140,7 @@ class ClientSession {
     void send_inputs(TimeNs now);
     void add_body(const BodyDescription& description, std::uint64_t tick);
     void remove_body(sim::BodyId id, std::uint64_t tick);
-    void push_event(const SessionEvent& event);
+    void push_event(SessionEvent event);
     void end(SessionEnd kind, std::string reason);
 
     DeltaCodec codec_;
@@ -121,6 +153,14 @@ class ClientSession {
     MessageReader reader_;
     ServerHello hello_;
     std::vector<sim::ShapeDef> shapes_;
+    Vocabulary vocabulary_;
+    BoardValues board_;
+    std::size_t board_bytes_ = 0;  // keys and values
+    GamePace pace_{1.0, kGameBurst_s};
+    TimeNs updated_at_ = 0;
+    GameMessage game_message_;
+    std::vector<std::uint8_t> scene_;
+    bool scene_requested_ = false, scene_whole_ = false;
     std::vector<MirrorBody> bodies_;
     std::vector<BodyName> names_;  // ascending by index
     KeyFrameBegin key_frame_;

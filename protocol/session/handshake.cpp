@@ -1,5 +1,7 @@
 #include "protocol/session/handshake.h"
 
+#include <xxhash.h>
+
 #include <cstdio>
 
 #ifndef ORRERY_MESSAGE_SCHEMA_HASH
@@ -9,6 +11,8 @@
 namespace orrery::protocol {
 
 std::uint64_t message_schema_hash() { return ORRERY_MESSAGE_SCHEMA_HASH; }
+
+std::uint64_t hash_of_scene_bytes(Bytes binary) { return XXH3_64bits(binary.data(), binary.size()); }
 
 ClientHello default_client_hello() { return {kProtocolVersion, message_schema_hash(), 0, 0}; }
 

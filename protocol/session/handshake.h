@@ -8,11 +8,14 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;  // raised when bytes of the same schema change their meaning
+inline constexpr std::uint32_t kProtocolVersion = 2;  // raised when bytes of the same schema change their meaning
 // "ORRERY", 1: the protocol id in connect tokens
 inline constexpr std::uint64_t kNetcodeProtocolId = 0x4f52'5245'5259'0001u;
 
 std::uint64_t message_schema_hash();
+
+// XXH3-64, of the binary form of a scene as it lies.
+std::uint64_t hash_of_scene_bytes(Bytes binary);
 
 // The hello of a client that was built from this source, does not simulate and accepts any scene.
 ClientHello default_client_hello();

@@ -13,7 +13,14 @@ struct NoBaselines final : BaselineSource {
 }  // namespace
 
 BodyDescription describe(const QuantisedWorld::Body& body) {
-    return {{body.state.index, body.state.generation}, body.shape, body.slot, body.type};
+    return {{body.state.index, body.state.generation},
+            body.shape,
+            body.slot,
+            body.type,
+            body.material,
+            body.prefab,
+            body.member,
+            body.user_data};
 }
 
 std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const std::map<sim::BodyId, std::string>& names,
@@ -40,13 +47,15 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
 }
 
 KeyFrame::KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
-                   const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec)
+                   const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec,
+                   const Vocabulary& vocabulary)
     : tick_(world.tick()) {
     MessageWriter writer;
     KeyFrameBegin begin;
     begin.tick = world.tick();
     begin.body_count = world.living();
     begin.shapes = shapes;
+    begin.vocabulary = vocabulary;
     add(writer.write(begin));
     for (const KeyFrameBodies& part : make_key_frame(world, names, codec)) add(writer.write(part));
 }

@@ -27,7 +27,8 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
 class KeyFrame {
   public:
     KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
-             const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec);
+             const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec,
+             const Vocabulary& vocabulary = {});
 
     std::uint64_t tick() const { return tick_; }
     std::size_t size_bytes() const { return bytes_.size(); }

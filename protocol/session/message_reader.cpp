@@ -21,17 +21,33 @@ Limits limits_of(MessageType type) {
         case MessageType::key_frame_ready:
         case MessageType::refusal:
         case MessageType::slip:
-        case MessageType::goodbye:
+        case MessageType::scene_request:
             return {128, 1};
+        case MessageType::goodbye:
+            return {128 + kMaxGoodbyeTextBytes, 1};
+        case MessageType::scene_part:
+            return {128 + kScenePartBytes, 1};
+        case MessageType::game_message:
+            return {128 + kMaxGameMessageBytes, 1};
+        case MessageType::board_state:
+            return {256 + kMaxBoardBytes + kMaxBoardKeys * 64, 1 + kMaxBoardKeys};
+        case MessageType::board_change:
+            return {128 + kMaxBoardBytes, 1};
+        case MessageType::world_events:
+            return {128 + kMaxWorldEvents * sizeof(wire::WorldEvent), 1};
         case MessageType::server_hello:
             return {1024, 1};
         case MessageType::key_frame_begin:
-            return {64 + kMaxShapes * sizeof(wire::Shape), 1};
+            return {256 + kMaxShapes * sizeof(wire::Shape) + kMaxVocabularyBytes + kMaxWireTemplates * 64,
+                    1 + kMaxWireTemplates};
         case MessageType::key_frame_bodies:
-            return {1024 + kMaxBodiesPerKeyFramePart * (sizeof(wire::BodyDescription) + kMaxWireNameBytes + 96),
+            return {1024 + kMaxBodiesPerKeyFramePart *
+                               (sizeof(wire::BodyDescription) + sizeof(wire::BodyIdentity) + kMaxWireNameBytes + 96),
                     1 + kMaxBodiesPerKeyFramePart};
         case MessageType::bodies_changed:
-            return {256 + kMaxBodiesPerChange * (sizeof(wire::BodyDescription) + sizeof(wire::BodyReference)), 1};
+            return {256 + kMaxBodiesPerChange * (sizeof(wire::BodyDescription) + sizeof(wire::BodyIdentity) +
+                                                 sizeof(wire::BodyReference)),
+                    1};
         case MessageType::input:
             return {128 + kMaxControlsPerInput * sizeof(wire::Control), 1};
         case MessageType::snapshot:
@@ -48,6 +64,7 @@ std::size_t size_of(const Vector* vector) {
 bool tick_in_range(std::uint64_t tick) { return tick < kMaxTick; }
 
 bool read_descriptions(const flatbuffers::Vector<const wire::BodyDescription*>* from,
+                       const flatbuffers::Vector<const wire::BodyIdentity*>* identities,
                        std::vector<BodyDescription>& out) {
     out.clear();
     for (std::size_t i = 0; i < size_of(from); ++i) {
@@ -55,16 +72,84 @@ bool read_descriptions(const flatbuffers::Vector<const wire::BodyDescription*>* 
         if (d.index() >= kMaxSnapshotBodyIndex || d.type() > static_cast<std::uint8_t>(sim::BodyType::dynamic))
             return false;
         if (d.shape() >= kMaxShapes && d.shape() != sim::kNone) return false;
-        out.push_back({{d.index(), d.generation()}, d.shape(), d.slot(), static_cast<sim::BodyType>(d.type())});
+        out.push_back(
+            {{d.index(), d.generation()}, d.shape(), d.slot(), static_cast<sim::BodyType>(d.type()), d.material()});
+    }
+    for (flatbuffers::uoffset_t i = 0; i < size_of(identities); ++i) {
+        const wire::BodyIdentity& identity = *identities->Get(i);
+        if (identity.at() >= out.size() || (i > 0 && identity.at() <= identities->Get(i - 1)->at())) return false;
+        BodyDescription& d = out[identity.at()];
+        d.prefab = identity.prefab();
+        d.member = identity.member();
+        d.user_data = identity.user_data();
     }
     return true;
 }
+
+bool read_name(const flatbuffers::String* from, std::string& out) {
+    if (!from || from->size() > kMaxWireNameBytes) return false;
+    out = from->str();
+    return true;
+}
+
+bool read_names(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* from, std::size_t most,
+                std::vector<std::string>& out) {
+    if (size_of(from) > most) return false;
+    out.resize(size_of(from));
+    for (flatbuffers::uoffset_t i = 0; i < size_of(from); ++i) {
+        if (!read_name(from->Get(i), out[i])) return false;
+    }
+    return true;
+}
+
+bool read_vocabulary(const wire::KeyFrameBegin& from, Vocabulary& out) {
+    if (size_of(from.templates()) > kMaxWireTemplates) return false;
+    out.templates.resize(size_of(from.templates()));
+    for (flatbuffers::uoffset_t i = 0; i < size_of(from.templates()); ++i) {
+        const wire::TemplateNames& names = *from.templates()->Get(i);
+        if (!read_name(names.name(), out.templates[i].name)) return false;
+        if (!read_names(names.members(), kMaxWireMembers, out.templates[i].members)) return false;
+    }
+    return read_names(from.materials(), kMaxWireMaterials, out.materials) && fits(out);
+}
+
+void read_bytes(const flatbuffers::Vector<std::uint8_t>* from, std::vector<std::uint8_t>& out) {
+    out.clear();
+    if (from) out.assign(from->begin(), from->end());
+}
+
+bool read_entry(const flatbuffers::String* key, const flatbuffers::Vector<std::uint8_t>* value, BoardEntry& out) {
+    if (!key || !Board::is_key(key->string_view()) || size_of(value) > kMaxBoardBytes) return false;
+    out.key = key->str();
+    read_bytes(value, out.value);
+    return true;
+}
+
+bool body_in_range(const sim::BodyId& id) { return id.index < kMaxSnapshotBodyIndex || !id.valid(); }
 
 bool length_in_range(float value) {
     return std::isfinite(value) && value >= 0.0f && value <= 2.0f * sim::kMaxCoordinate_m;
 }
 
 }  // namespace
+
+bool fits(const Vocabulary& vocabulary) {
+    std::size_t members = 0, bytes = 0;
+    const auto count = [&](const std::string& name) {
+        bytes += name.size() + 16;
+        return name.size() <= kMaxWireNameBytes;
+    };
+    bool short_enough = true;
+    for (const TemplateNames& names : vocabulary.templates) {
+        short_enough = count(names.name) && short_enough;
+        members += names.members.size();
+        for (const std::string& member : names.members) short_enough = count(member) && short_enough;
+    }
+    for (const std::string& material : vocabulary.materials) short_enough = count(material) && short_enough;
+    return short_enough && vocabulary.templates.size() <= kMaxWireTemplates &&
+           vocabulary.materials.size() <= kMaxWireMaterials && members <= kMaxWireMembers &&
+           bytes <= kMaxVocabularyBytes;
+}
 
 bool MessageReader::type_of(Bytes message, MessageType& out) {
     if (message.empty()) return false;
@@ -111,12 +196,22 @@ bool MessageReader::read(Bytes message, ServerHello& out) {
     const auto* m = verify<wire::ServerHello>(message, MessageType::server_hello);
     if (!m) return false;
     if (!std::isfinite(m->tick_rate_hz()) || m->tick_rate_hz() < 1.0f || m->tick_rate_hz() > 10'000.0f) return false;
+    if (m->role() >= kTokenRoles || m->scene_bytes() > kMaxWireSceneBytes) return false;
     if ((m->slot() >= sim::kMaxSlots && m->slot() != kNoSlot) || m->body_capacity() > kMaxSnapshotBodyIndex)
         return false;
     if (m->scene_name() && m->scene_name()->size() > kMaxWireNameBytes) return false;
-    out = {m->protocol_version(), m->schema_hash(),   m->engine_version(),
-           m->scene_hash(),       m->tick_rate_hz(),  m->slot(),
-           m->snapshot_codec(),   m->body_capacity(), m->scene_name() ? m->scene_name()->str() : std::string()};
+    out = {m->protocol_version(),
+           m->schema_hash(),
+           m->engine_version(),
+           m->scene_hash(),
+           m->tick_rate_hz(),
+           m->slot(),
+           m->snapshot_codec(),
+           m->body_capacity(),
+           m->scene_name() ? m->scene_name()->str() : std::string(),
+           static_cast<TokenRole>(m->role()),
+           m->scene_bytes_hash(),
+           m->scene_bytes()};
     return true;
 }
 
@@ -148,13 +243,14 @@ bool MessageReader::read(Bytes message, KeyFrameBegin& out) {
         shape.half_extents = {s.half_extents_x(), s.half_extents_y(), s.half_extents_z()};
         out.shapes.push_back(shape);
     }
-    return true;
+    return read_vocabulary(*m, out.vocabulary);
 }
 
 bool MessageReader::read(Bytes message, KeyFrameBodies& out) {
     const auto* m = verify<wire::KeyFrameBodies>(message, MessageType::key_frame_bodies);
     if (!m || size_of(m->descriptions()) > kMaxBodiesPerKeyFramePart) return false;
-    if (size_of(m->names()) > size_of(m->descriptions()) || !read_descriptions(m->descriptions(), out.descriptions))
+    if (size_of(m->names()) > size_of(m->descriptions()) ||
+        !read_descriptions(m->descriptions(), m->identities(), out.descriptions))
         return false;
     out.names.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->names()); ++i) {
@@ -162,8 +258,7 @@ bool MessageReader::read(Bytes message, KeyFrameBodies& out) {
         if (!n.name() || n.name()->size() > kMaxWireNameBytes) return false;
         out.names.push_back({n.index(), n.name()->str()});
     }
-    out.coded.clear();
-    if (m->coded()) out.coded.assign(m->coded()->begin(), m->coded()->end());
+    read_bytes(m->coded(), out.coded);
     return true;
 }
 
@@ -172,7 +267,7 @@ bool MessageReader::read(Bytes message, BodiesChanged& out) {
     if (!m || !tick_in_range(m->tick())) return false;
     if (size_of(m->added()) > kMaxBodiesPerChange || size_of(m->removed()) > kMaxBodiesPerChange) return false;
     out.tick = m->tick();
-    if (!read_descriptions(m->added(), out.added)) return false;
+    if (!read_descriptions(m->added(), m->identities(), out.added)) return false;
     out.removed.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->removed()); ++i) {
         const wire::BodyReference& r = *m->removed()->Get(i);
@@ -192,7 +287,8 @@ bool MessageReader::read(Bytes message, Slip& out) {
 bool MessageReader::read(Bytes message, Goodbye& out) {
     const auto* m = verify<wire::Goodbye>(message, MessageType::goodbye);
     if (!m || m->reason() >= kGoodbyeReasonCount) return false;
-    out = {static_cast<GoodbyeReason>(m->reason())};
+    if (m->text() && m->text()->size() > kMaxGoodbyeTextBytes) return false;
+    out = {static_cast<GoodbyeReason>(m->reason()), m->text() ? m->text()->str() : std::string()};
     return true;
 }
 
@@ -227,6 +323,76 @@ bool MessageReader::read(Bytes message, Snapshot& out) {
     out.input_slack_us = h.input_slack_us();
     out.late_inputs = h.late_inputs();
     out.coded.assign(m->coded()->begin(), m->coded()->end());
+    return true;
+}
+
+bool MessageReader::read(Bytes message, SceneRequest&) {
+    return verify<wire::SceneRequest>(message, MessageType::scene_request) != nullptr;
+}
+
+bool MessageReader::read(Bytes message, ScenePart& out) {
+    const auto* m = verify<wire::ScenePart>(message, MessageType::scene_part);
+    if (!m || size_of(m->bytes()) == 0 || size_of(m->bytes()) > kScenePartBytes) return false;
+    if (m->total() > kMaxWireSceneBytes || m->offset() > m->total() || size_of(m->bytes()) > m->total() - m->offset())
+        return false;
+    out.offset = m->offset();
+    out.total = m->total();
+    read_bytes(m->bytes(), out.bytes);
+    return true;
+}
+
+bool MessageReader::read(Bytes message, GameMessage& out) {
+    const auto* m = verify<wire::GameMessage>(message, MessageType::game_message);
+    if (!m || size_of(m->bytes()) > kMaxGameMessageBytes) return false;
+    out.type = m->type();
+    read_bytes(m->bytes(), out.bytes);
+    return true;
+}
+
+bool MessageReader::read(Bytes message, BoardState& out) {
+    const auto* m = verify<wire::BoardState>(message, MessageType::board_state);
+    if (!m || !tick_in_range(m->tick()) || size_of(m->entries()) > kMaxBoardKeys) return false;
+    out.tick = m->tick();
+    out.entries.resize(size_of(m->entries()));
+    for (flatbuffers::uoffset_t i = 0; i < size_of(m->entries()); ++i) {
+        const wire::BoardEntry& entry = *m->entries()->Get(i);
+        if (!read_entry(entry.key(), entry.value(), out.entries[i])) return false;
+    }
+    return true;
+}
+
+bool MessageReader::read(Bytes message, BoardChange& out) {
+    const auto* m = verify<wire::BoardChange>(message, MessageType::board_change);
+    if (!m || !tick_in_range(m->tick()) || !read_entry(m->key(), m->value(), out.entry)) return false;
+    out.tick = m->tick();
+    out.removed = m->removed();
+    return true;
+}
+
+bool MessageReader::read(Bytes message, WorldEvents& out) {
+    const auto* m = verify<wire::WorldEvents>(message, MessageType::world_events);
+    if (!m || !tick_in_range(m->tick()) || size_of(m->events()) > kMaxWorldEvents) return false;
+    out.tick = m->tick();
+    out.dropped = m->dropped();
+    out.events.clear();
+    for (flatbuffers::uoffset_t i = 0; i < size_of(m->events()); ++i) {
+        const wire::WorldEvent& e = *m->events()->Get(i);
+        if (e.kind() == 0 || e.kind() > kLastWorldEventKind) return false;
+        for (const float number :
+             {e.point_x(), e.point_y(), e.point_z(), e.normal_x(), e.normal_y(), e.normal_z(), e.impulse()}) {
+            if (!std::isfinite(number)) return false;
+        }
+        WorldEvent event;
+        event.kind = static_cast<WorldEventKind>(e.kind());
+        event.a = {e.a_index(), e.a_generation()};
+        event.b = {e.b_index(), e.b_generation()};
+        event.joint = {e.joint_index(), e.joint_generation()};
+        event.point = {e.point_x(), e.point_y(), e.point_z()};
+        event.normal = {e.normal_x(), e.normal_y(), e.normal_z()};
+        event.impulse = e.impulse();
+        if (!body_in_range(event.a) || !body_in_range(event.b)) return false;
+        out.events.push_back(event);
+    }
     return true;
 }
 

@@ -29,9 +29,26 @@ std::vector<wire::BodyDescription> to_wire(const std::vector<BodyDescription>& d
     std::vector<wire::BodyDescription> out;
     out.reserve(descriptions.size());
     for (const BodyDescription& d : descriptions) {
-        out.emplace_back(d.id.index, d.id.generation, d.shape, d.slot, static_cast<std::uint8_t>(d.type));
+        out.emplace_back(d.id.index, d.id.generation, d.shape, d.material, d.slot, static_cast<std::uint8_t>(d.type));
     }
     return out;
+}
+
+std::vector<wire::BodyIdentity> identities_of(const std::vector<BodyDescription>& descriptions) {
+    std::vector<wire::BodyIdentity> out;
+    for (std::size_t i = 0; i < descriptions.size(); ++i) {
+        const BodyDescription& d = descriptions[i];
+        if (d.prefab == sim::kNone && d.member == sim::kNone && d.user_data == 0) continue;
+        out.emplace_back(d.user_data, static_cast<std::uint32_t>(i), d.prefab, d.member);
+    }
+    return out;
+}
+
+// The beginning of `text` up to `most` bytes, without a part of a character at its end.
+std::string_view cut(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    while (most > 0 && (static_cast<std::uint8_t>(text[most]) & 0xc0u) == 0x80u) --most;
+    return text.substr(0, most);
 }
 
 }  // namespace
@@ -70,7 +87,8 @@ Bytes MessageWriter::write(const ServerHello& m) {
     return state_->finish(
         MessageType::server_hello,
         wire::CreateServerHello(state_->builder, m.protocol_version, m.schema_hash, m.engine_version, m.scene_hash,
-                                m.tick_rate_hz, m.slot, m.snapshot_codec, m.body_capacity, name));
+                                m.tick_rate_hz, m.slot, m.snapshot_codec, m.body_capacity, name,
+                                static_cast<std::uint8_t>(m.role), m.scene_bytes_hash, m.scene_bytes));
 }
 
 Bytes MessageWriter::write(const Refusal& m) {
@@ -86,9 +104,17 @@ Bytes MessageWriter::write(const KeyFrameBegin& m) {
         shapes.emplace_back(s.half_extents.x, s.half_extents.y, s.half_extents.z, s.radius, s.half_height,
                             static_cast<std::uint8_t>(s.type));
     }
-    const auto vector = state_->builder.CreateVectorOfStructs(shapes);
+    flatbuffers::FlatBufferBuilder& builder = state_->builder;
+    std::vector<flatbuffers::Offset<wire::TemplateNames>> templates;
+    for (const TemplateNames& t : m.vocabulary.templates) {
+        const auto name = builder.CreateString(t.name);
+        templates.push_back(wire::CreateTemplateNames(builder, name, builder.CreateVectorOfStrings(t.members)));
+    }
+    const auto template_vector = builder.CreateVector(templates);
+    const auto materials = builder.CreateVectorOfStrings(m.vocabulary.materials);
+    const auto vector = builder.CreateVectorOfStructs(shapes);
     return state_->finish(MessageType::key_frame_begin,
-                          wire::CreateKeyFrameBegin(state_->builder, m.tick, m.body_count, vector));
+                          wire::CreateKeyFrameBegin(builder, m.tick, m.body_count, vector, template_vector, materials));
 }
 
 Bytes MessageWriter::write(const KeyFrameBodies& m) {
@@ -101,7 +127,8 @@ Bytes MessageWriter::write(const KeyFrameBodies& m) {
     const auto name_vector = builder.CreateVector(names);
     const auto coded = builder.CreateVector(m.coded);
     return state_->finish(MessageType::key_frame_bodies,
-                          wire::CreateKeyFrameBodies(builder, descriptions, name_vector, coded));
+                          wire::CreateKeyFrameBodies(builder, descriptions, name_vector, coded,
+                                                     builder.CreateVectorOfStructs(identities_of(m.descriptions))));
 }
 
 Bytes MessageWriter::write(const BodiesChanged& m) {
@@ -110,7 +137,8 @@ Bytes MessageWriter::write(const BodiesChanged& m) {
     const auto added_vector = state_->builder.CreateVectorOfStructs(to_wire(m.added));
     const auto removed_vector = state_->builder.CreateVectorOfStructs(removed);
     return state_->finish(MessageType::bodies_changed,
-                          wire::CreateBodiesChanged(state_->builder, m.tick, added_vector, removed_vector));
+                          wire::CreateBodiesChanged(state_->builder, m.tick, added_vector, removed_vector,
+                                                    state_->builder.CreateVectorOfStructs(identities_of(m.added))));
 }
 
 Bytes MessageWriter::write(const Slip& m) {
@@ -118,8 +146,10 @@ Bytes MessageWriter::write(const Slip& m) {
 }
 
 Bytes MessageWriter::write(const Goodbye& m) {
+    const std::string_view text = cut(m.text, kMaxGoodbyeTextBytes);
+    const auto string = state_->builder.CreateString(text.data(), text.size());
     return state_->finish(MessageType::goodbye,
-                          wire::CreateGoodbye(state_->builder, static_cast<std::uint8_t>(m.reason)));
+                          wire::CreateGoodbye(state_->builder, static_cast<std::uint8_t>(m.reason), string));
 }
 
 Bytes MessageWriter::write(const Input& m) {
@@ -137,6 +167,50 @@ Bytes MessageWriter::write(const Snapshot& m) {
                                       m.complete ? 1 : 0);
     const auto coded = state_->builder.CreateVector(m.coded);
     return state_->finish(MessageType::snapshot, wire::CreateSnapshot(state_->builder, &header, coded));
+}
+
+Bytes MessageWriter::write(const SceneRequest&) {
+    return state_->finish(MessageType::scene_request, wire::CreateSceneRequest(state_->builder));
+}
+
+Bytes MessageWriter::write(const ScenePart& m) {
+    const auto bytes = state_->builder.CreateVector(m.bytes);
+    return state_->finish(MessageType::scene_part, wire::CreateScenePart(state_->builder, m.offset, m.total, bytes));
+}
+
+Bytes MessageWriter::write(const GameMessage& m) {
+    const auto bytes = state_->builder.CreateVector(m.bytes);
+    return state_->finish(MessageType::game_message, wire::CreateGameMessage(state_->builder, m.type, bytes));
+}
+
+Bytes MessageWriter::write(const BoardState& m) {
+    flatbuffers::FlatBufferBuilder& builder = state_->builder;
+    std::vector<flatbuffers::Offset<wire::BoardEntry>> entries;
+    for (const BoardEntry& e : m.entries) {
+        const auto key = builder.CreateString(e.key);
+        entries.push_back(wire::CreateBoardEntry(builder, key, builder.CreateVector(e.value)));
+    }
+    const auto vector = builder.CreateVector(entries);
+    return state_->finish(MessageType::board_state, wire::CreateBoardState(builder, m.tick, vector));
+}
+
+Bytes MessageWriter::write(const BoardChange& m) {
+    const auto key = state_->builder.CreateString(m.entry.key);
+    const auto value = state_->builder.CreateVector(m.entry.value);
+    return state_->finish(MessageType::board_change,
+                          wire::CreateBoardChange(state_->builder, m.tick, key, value, m.removed));
+}
+
+Bytes MessageWriter::write(const WorldEvents& m) {
+    std::vector<wire::WorldEvent> events;
+    for (const WorldEvent& e : m.events) {
+        events.emplace_back(e.a.index, e.a.generation, e.b.index, e.b.generation, e.joint.index, e.joint.generation,
+                            e.point.x, e.point.y, e.point.z, e.normal.x, e.normal.y, e.normal.z, e.impulse,
+                            static_cast<std::uint8_t>(e.kind));
+    }
+    const auto vector = state_->builder.CreateVectorOfStructs(events);
+    return state_->finish(MessageType::world_events,
+                          wire::CreateWorldEvents(state_->builder, m.tick, vector, m.dropped));
 }
 
 }  // namespace orrery::protocol

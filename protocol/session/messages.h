@@ -14,6 +14,8 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/netcode/crypto.h"
+#include "protocol/session/board.h"
+#include "protocol/session/token_role.h"
 #include "protocol/snapshot/receiver.h"
 
 namespace orrery::protocol {
@@ -21,6 +23,7 @@ namespace orrery::protocol {
 enum class MessageType : std::uint8_t {
     client_hello = 1,
     key_frame_ready = 2,
+    scene_request = 3,
     server_hello = 16,
     refusal = 17,
     key_frame_begin = 18,
@@ -28,8 +31,13 @@ enum class MessageType : std::uint8_t {
     bodies_changed = 20,
     slip = 21,
     goodbye = 22,
+    scene_part = 23,
     input = 32,
     snapshot = 33,
+    game_message = 48,  // this and those below: on the game stream
+    board_state = 49,
+    board_change = 50,
+    world_events = 51,
 };
 
 inline constexpr std::uint32_t kMaxShapes = 65'536;  // of a key frame's table
@@ -42,6 +50,17 @@ inline constexpr std::uint32_t kMaxControlsPerInput = 32;  // half a second at 6
 inline constexpr std::size_t kSnapshotEnvelopeBytes = 96;
 inline constexpr std::uint64_t kMaxTick = std::uint64_t{1}
                                           << 48;  // of ticks on the wire: sums of them stay far from overflow
+
+inline constexpr std::size_t kMaxGameMessageBytes = 60'000;
+inline constexpr std::size_t kMaxUnreliableGameBytes = 1'000;
+inline constexpr std::size_t kMaxGoodbyeTextBytes = 200;
+inline constexpr std::uint32_t kMaxWireTemplates = 4096;
+inline constexpr std::uint32_t kMaxWireMaterials = 65'536;
+inline constexpr std::uint32_t kMaxWireMembers = 65'536;      // of all templates
+inline constexpr std::size_t kMaxVocabularyBytes = 4u << 20;  // of a key frame's names, 16 for each beside its text
+inline constexpr std::uint32_t kMaxWireSceneBytes = 128u << 20;
+inline constexpr std::size_t kScenePartBytes = 16u << 10;
+inline constexpr std::size_t kMaxWorldEvents = 64;  // of a tick, for one client
 
 inline constexpr std::uint16_t kNoSlot = 0xffff;  // of a spectator: the scene has no free slot
 
@@ -56,6 +75,13 @@ struct KeyFrameReady {
     std::uint64_t tick = 0;
 };
 
+struct SceneRequest {};
+
+struct GameMessage {
+    std::uint16_t type = 0;
+    std::vector<std::uint8_t> bytes;
+};
+
 struct ServerHello {
     std::uint32_t protocol_version = 0;
     std::uint64_t schema_hash = 0;
@@ -65,7 +91,10 @@ struct ServerHello {
     std::uint16_t slot = 0;
     std::uint8_t snapshot_codec = 0;
     std::uint32_t body_capacity = 0;
-    std::string scene_name;
+    std::string scene_name{};
+    TokenRole role = TokenRole::player;
+    std::uint64_t scene_bytes_hash = 0;
+    std::uint32_t scene_bytes = 0;  // 0: the scene is not to be had
 };
 
 enum class RefusalReason : std::uint8_t {
@@ -89,6 +118,10 @@ struct BodyDescription {
     std::uint32_t shape = sim::kNone;
     std::uint16_t slot = 0xffff;
     sim::BodyType type = sim::BodyType::dynamic;
+    std::uint32_t material = 0;
+    std::uint32_t prefab = sim::kNone, member = sim::kNone;
+    std::uint64_t user_data = 0;
+    friend bool operator==(const BodyDescription&, const BodyDescription&) = default;
 };
 
 struct BodyName {
@@ -96,10 +129,26 @@ struct BodyName {
     std::string name;
 };
 
+struct TemplateNames {
+    std::string name;
+    std::vector<std::string> members;
+    friend bool operator==(const TemplateNames&, const TemplateNames&) = default;
+};
+
+// The names that numbers of a body stand for.
+struct Vocabulary {
+    std::vector<TemplateNames> templates;  // by BodyDescription::prefab; members by BodyDescription::member
+    std::vector<std::string> materials;    // by BodyDescription::material
+    friend bool operator==(const Vocabulary&, const Vocabulary&) = default;
+};
+// False: the key frame has no room for it (kMaxWireTemplates and the limits beside it).
+bool fits(const Vocabulary& vocabulary);
+
 struct KeyFrameBegin {
     std::uint64_t tick = 0;
     std::uint32_t body_count = 0;
     std::vector<sim::ShapeDef> shapes;  // without names
+    Vocabulary vocabulary;
 };
 
 struct KeyFrameBodies {
@@ -126,11 +175,63 @@ enum class GoodbyeReason : std::uint8_t {
     handshake_timeout,
     world_too_large,  // it has grown beyond what a key frame may hold
     unacknowledged,   // the client acknowledged nothing for kUnacknowledgedTimeout
+    kicked,
+    replaced,  // by a newer connection of the same client
+    refused_by_game,
+    message_limits,  // the client sent more game messages than it may
 };
-inline constexpr std::uint8_t kGoodbyeReasonCount = 6;
+inline constexpr std::uint8_t kGoodbyeReasonCount = 10;
 
 struct Goodbye {
     GoodbyeReason reason = GoodbyeReason::server_stopped;
+    std::string text{};  // of the game; written up to kMaxGoodbyeTextBytes
+};
+
+struct ScenePart {
+    std::uint32_t offset = 0, total = 0;
+    std::vector<std::uint8_t> bytes;
+};
+
+struct BoardEntry {
+    std::string key;
+    std::vector<std::uint8_t> value;
+    friend bool operator==(const BoardEntry&, const BoardEntry&) = default;
+};
+
+struct BoardState {
+    std::uint64_t tick = 0;
+    std::vector<BoardEntry> entries;
+};
+
+struct BoardChange {
+    std::uint64_t tick = 0;
+    BoardEntry entry;
+    bool removed = false;
+};
+
+enum class WorldEventKind : std::uint8_t {
+    hit = 1,
+    sensor_begin,  // a: the sensor; b: the body
+    sensor_end,
+    joint_broken,
+    joint_created,
+    spawned,
+    despawned,
+};
+inline constexpr std::uint8_t kLastWorldEventKind = 7;
+
+struct WorldEvent {
+    WorldEventKind kind = WorldEventKind::hit;
+    sim::BodyId a, b;
+    sim::JointId joint;
+    sim::Vec3 point, normal;  // hit: world; the normal points from a to b
+    float impulse = 0.0f;     // hit: N s; joint_broken: N
+};
+
+struct WorldEvents {
+    std::uint64_t tick = 0;
+    std::vector<WorldEvent> events;
+    std::uint32_t dropped = 0;
 };
 
 // A player's control vector on the wire. The server applies exactly these numbers, divided by 32767.
@@ -171,6 +272,12 @@ class MessageWriter {
     Bytes write(const Goodbye& message);
     Bytes write(const Input& message);
     Bytes write(const Snapshot& message);
+    Bytes write(const SceneRequest& message);
+    Bytes write(const ScenePart& message);
+    Bytes write(const GameMessage& message);
+    Bytes write(const BoardState& message);
+    Bytes write(const BoardChange& message);
+    Bytes write(const WorldEvents& message);
 
   private:
     struct State;
@@ -195,6 +302,12 @@ class MessageReader {
     bool read(Bytes message, Goodbye& out);
     bool read(Bytes message, Input& out);
     bool read(Bytes message, Snapshot& out);
+    bool read(Bytes message, SceneRequest& out);
+    bool read(Bytes message, ScenePart& out);
+    bool read(Bytes message, GameMessage& out);
+    bool read(Bytes message, BoardState& out);
+    bool read(Bytes message, BoardChange& out);
+    bool read(Bytes message, WorldEvents& out);
 
   private:
     template <class Table>

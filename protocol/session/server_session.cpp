@@ -1,5 +1,6 @@
 #include "protocol/session/server_session.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "protocol/session/handshake.h"
@@ -15,7 +16,18 @@ static_assert(kMaxKeyFrameBytes < kMaxUnacknowledgedBytes, "a key frame alone mu
 // A client that keeps sending what cannot be read is not one of ours.
 constexpr std::uint64_t kMaxMalformedMessages = 16;
 
+// Messages that wait for the room: what is beyond stays in the channel.
+constexpr std::size_t kGameInboxMessages = 512, kGameInboxBytes = 128u << 10;
+
+constexpr BucketRate kExcessRate{kGameMessagesPerSecond, static_cast<double>(kMaxWaitingGameMessages)};
+
 }  // namespace
+
+void RoomDescription::serve_scene(Bytes binary) {
+    scene_bytes.assign(binary.begin(), binary.end());
+    hello.scene_bytes = static_cast<std::uint32_t>(binary.size());
+    hello.scene_bytes_hash = hash_of_scene_bytes(binary);
+}
 
 ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now)
     : room_(room),
@@ -23,24 +35,34 @@ ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& c
       state_since_(now),
       channel_(server_channel_config()),
       sender_(codec),
-      inputs_(static_cast<std::uint64_t>(kControlHold_s * static_cast<double>(room.hello.tick_rate_hz) + 0.5)) {}
+      inputs_(static_cast<std::uint64_t>(kControlHold_s * static_cast<double>(room.hello.tick_rate_hz) + 0.5)),
+      role_(slot == kNoSlot ? TokenRole::spectator : TokenRole::player),
+      game_inbox_(2 * kGameInboxMessages, 2 * kGameInboxBytes),
+      pace_(kGamePaceTolerance, kGamePaceBurst_s),
+      excess_{kExcessRate.burst, now},
+      unreliable_{kServerUnreliableBytes.burst, now},
+      now_(now) {}
 
 void ServerSession::receive_packet(Bytes payload, TimeNs arrival) {
     if (state_ == State::closed) return;
     last_arrival_ = arrival;
-    if (!channel_.read_packet(payload, arrival) && state_ != State::closing)
-        close(GoodbyeReason::protocol_error, arrival);
+    if (channel_.read_packet(payload, arrival) || state_ == State::closing) return;
+    const bool too_many = channel_.error() == ChannelError::game_queue_full;
+    close(too_many ? GoodbyeReason::message_limits : GoodbyeReason::protocol_error, arrival);
 }
 
 void ServerSession::process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, Joins joins,
                             TimeNs now) {
     joins_ = joins;
+    now_ = now;
     Bytes message;
     for (std::uint32_t i = 0; i < kMaxMessagesPerTick && channel_.pop_reliable(message); ++i)
         handle_reliable(message, now);
     for (std::uint32_t i = 0; i < kMaxMessagesPerTick && channel_.pop_unreliable(message); ++i) {
-        handle_input(message, tick, start_of_next_tick, tick_duration);
+        handle_unreliable(message, tick, start_of_next_tick, tick_duration, now);
     }
+    take_game_messages(now);
+    send_scene();
     Delivery delivery;  // snapshots are acknowledged by what the client could decode, in its inputs
     while (channel_.next_delivery(delivery)) {
     }
@@ -61,6 +83,11 @@ void ServerSession::handle_reliable(Bytes message, TimeNs now) {
         state_since_ = now;
         return;
     }
+    SceneRequest request;
+    if (welcome() && !room_.scene_bytes.empty() && reader_.read(message, request)) {
+        if (!scene_at_) scene_at_ = 0;
+        return;
+    }
     ++malformed_;
     close(GoodbyeReason::protocol_error, now);
 }
@@ -78,9 +105,52 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
     }
     ServerHello answer = room_.hello;
     answer.slot = slot_;
+    answer.role = role_;
     send(writer_.write(answer));
     state_ = State::key_frame;
     state_since_ = now;
+}
+
+void ServerSession::handle_unreliable(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick,
+                                      TimeNs tick_duration, TimeNs now) {
+    MessageType type;
+    if (!MessageReader::type_of(message, type) || type != MessageType::game_message)
+        return handle_input(message, tick, start_of_next_tick, tick_duration);
+    if (!welcome()) return;
+    if (!reader_.read(message, game_message_) || game_message_.bytes.size() > kMaxUnreliableGameBytes) {
+        if (++malformed_ > kMaxMalformedMessages) close(GoodbyeReason::protocol_error, now);
+        return;
+    }
+    if (!pace_.open(now)) {
+        if (!excess_.take(kExcessRate, now)) close(GoodbyeReason::message_limits, now);
+        return;
+    }
+    pace_.charge(game_message_.bytes.size());
+    game_inbox_.push({game_message_.type, false}, game_message_.bytes);  // without room for it, it is lost
+}
+
+void ServerSession::take_game_messages(TimeNs now) {
+    Bytes message;
+    for (std::uint32_t i = 0; i < kMaxMessagesPerTick && welcome() && pace_.open(now); ++i) {
+        if (game_inbox_.size() >= kGameInboxMessages || game_inbox_.bytes() >= kGameInboxBytes) return;
+        if (!channel_.pop_reliable(message, StreamId::game)) return;
+        if (!reader_.read(message, game_message_)) {
+            ++malformed_;
+            return close(GoodbyeReason::protocol_error, now);
+        }
+        pace_.charge(game_message_.bytes.size());
+        game_inbox_.push({game_message_.type, true}, game_message_.bytes);
+    }
+    if (welcome() && channel_.waiting_messages(StreamId::game) > kMaxWaitingGameMessages)
+        close(GoodbyeReason::message_limits, now);
+}
+
+bool ServerSession::next_message(Received& out) {
+    GameHead head;
+    if (!game_inbox_.pop(head, out.bytes)) return false;
+    out.type = head.type;
+    out.reliable = head.reliable;
+    return true;
 }
 
 void ServerSession::handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration) {
@@ -161,10 +231,79 @@ void ServerSession::send_slip(const Slip& slip) {
     if (welcome()) send(writer_.write(slip));
 }
 
-void ServerSession::close(GoodbyeReason reason, TimeNs now) {
+bool ServerSession::game_has_room(std::size_t bytes, std::size_t most) const {
+    return channel_.unacknowledged_bytes(StreamId::game) + bytes + kGameFrameBytes <= most;
+}
+
+SendStatus ServerSession::send_message(std::uint16_t type, Bytes bytes, bool reliable) {
+    if (!welcome()) return SendStatus::failed;
+    if (bytes.size() > (reliable ? kMaxGameMessageBytes : kMaxUnreliableGameBytes)) return SendStatus::too_large;
+    game_message_.type = type;
+    game_message_.bytes.assign(bytes.begin(), bytes.end());
+    const Bytes message = writer_.write(game_message_);
+    if (reliable) {
+        if (!game_has_room(message.size(), kMaxServerGameQueueBytes)) return SendStatus::queue_full;
+        return channel_.send_reliable(message, StreamId::game);
+    }
+    if (channel_.waiting_unreliable_bytes() + message.size() > kMaxUnreliableGameWaitingBytes)
+        return SendStatus::queue_full;
+    unreliable_.fill(kServerUnreliableBytes, now_);
+    if (unreliable_.tokens < static_cast<double>(message.size())) return SendStatus::rate_limited;
+    unreliable_.tokens -= static_cast<double>(message.size());
+    return channel_.send_unreliable(message);
+}
+
+void ServerSession::send_board(const Board& board, std::uint64_t tick) {
+    if (!welcome() || board.version() == board_version_) return;
+    if (!board_begun_ || board_version_ < board.forgotten()) {
+        BoardState whole;
+        whole.tick = tick;
+        for (const auto& [key, value] : board.values()) whole.entries.push_back({key, value.bytes});
+        if (channel_.send_reliable(writer_.write(whole), StreamId::game) != SendStatus::ok) return;
+        board_begun_ = true;
+        board_version_ = board.version();
+        return;
+    }
+    for (auto change = board.changes().upper_bound(board_version_); change != board.changes().end(); ++change) {
+        const Board::Value* value = board.find(change->second);
+        BoardChange told{tick, {change->second, {}}, value == nullptr};
+        if (value) told.entry.value = value->bytes;
+        if (channel_.send_reliable(writer_.write(told), StreamId::game) != SendStatus::ok) return;
+        board_version_ = change->first;
+    }
+}
+
+void ServerSession::send_world_events(std::uint64_t tick, std::span<const WorldEvent> events) {
+    if (state_ != State::playing || events.empty()) return;
+    world_events_.tick = tick;
+    world_events_.events.assign(events.begin(), events.end());
+    const std::uint32_t least = drop_least_events(world_events_.events);
+    world_events_.dropped = least + events_untold_;
+    const Bytes message = writer_.write(world_events_);
+    const bool sent = game_has_room(message.size(), kMaxServerGameQueueBytes) &&
+                      channel_.send_reliable(message, StreamId::game) == SendStatus::ok;
+    const auto lost = sent ? least : static_cast<std::uint32_t>(events.size());
+    events_untold_ = sent ? 0 : events_untold_ + lost;
+    events_dropped_ += lost;
+}
+
+void ServerSession::send_scene() {
+    if (!welcome() || !scene_at_) return;
+    const Bytes scene = room_.scene_bytes;
+    while (*scene_at_ < scene.size() && channel_.unacknowledged_bytes() + kScenePartBytes <= kMaxSceneAheadBytes) {
+        const Bytes rest = scene.subspan(*scene_at_);
+        const Bytes part = rest.first(std::min(rest.size(), kScenePartBytes));
+        send(
+            writer_.write(ScenePart{*scene_at_, static_cast<std::uint32_t>(scene.size()), {part.begin(), part.end()}}));
+        *scene_at_ += static_cast<std::uint32_t>(part.size());
+    }
+    if (*scene_at_ == scene.size()) scene_at_.reset();
+}
+
+void ServerSession::close(GoodbyeReason reason, TimeNs now, std::string_view text) {
     if (state_ == State::closing || state_ == State::closed) return;
     goodbye_ = reason;
-    send_last_word(writer_.write(Goodbye{reason}), now);
+    send_last_word(writer_.write(Goodbye{reason, std::string(text)}), now);
 }
 
 void ServerSession::send_last_word(Bytes message, TimeNs now) {

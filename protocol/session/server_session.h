@@ -13,10 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "protocol/netcode/byte_queue.h"
 #include "protocol/netcode/reliable.h"
+#include "protocol/session/board.h"
+#include "protocol/session/game_limits.h"
 #include "protocol/session/input_buffer.h"
 #include "protocol/session/key_frame.h"
 #include "protocol/session/messages.h"
+#include "protocol/session/world_events.h"
 #include "protocol/snapshot/sender.h"
 
 namespace orrery::protocol {
@@ -29,8 +33,12 @@ inline constexpr TimeNs kUnacknowledgedTimeout = 10 * kNsPerSecond;  // of a cli
 inline constexpr int kLastWordsAtOnce = 3;
 inline constexpr TimeNs kLastWordInterval = kNsPerSecond / 4;
 inline constexpr std::uint32_t kMaxMessagesPerTick = 64;  // of one client; further ones wait in its channel
-// of reliable messages; beyond it the client is too slow
+// of reliable messages of the session stream; beyond it the client is too slow
 inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;
+
+// A scene is sent no further ahead of its acknowledgements, so that other messages of the session stream do not wait
+// long.
+inline constexpr std::size_t kMaxSceneAheadBytes = 64u << 10;
 
 inline constexpr double kControlHold_s = 0.5;  // a player that sends none lets go of its controls after it
 
@@ -39,6 +47,11 @@ struct RoomDescription {
     ServerHello hello;  // `slot` differs for each session
     std::vector<sim::ShapeDef> shapes;
     std::map<sim::BodyId, std::string> names;  // of the bodies of the scene
+    Vocabulary vocabulary;
+    std::vector<std::uint8_t> scene_bytes;  // binary; given to who asks. Empty: not given away
+
+    // Also states size and hash in the hello.
+    void serve_scene(Bytes binary);
 };
 
 class ServerSession {
@@ -47,8 +60,10 @@ class ServerSession {
 
     enum class Joins : std::uint8_t { welcome, shed };  // shed: a client that says hello is refused as `overloaded`
 
-    // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator.
+    // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator, unless set_role says otherwise.
     ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now);
+
+    void set_role(TokenRole role) { role_ = role; }  // which the hello tells
 
     // Stores a payload of this client for process().
     void receive_packet(Bytes payload, TimeNs arrival);
@@ -66,7 +81,29 @@ class ServerSession {
     void send_snapshot(const QuantisedWorld& world);
     void send_slip(const Slip& slip);  // and expects controls that are numbered again
 
-    void close(GoodbyeReason reason, TimeNs now);
+    // Bytes of the game for this client: from its hello on, so that they may arrive before its key frame. Reliable ones
+    // come once and in order, and do not wait behind the key frame; at most kMaxGameMessageBytes. Unreliable ones, at
+    // most kMaxUnreliableGameBytes, are sent once. `failed`: there is no session; `queue_full`: too much is on its way;
+    // `rate_limited`: beyond kServerUnreliableBytes.
+    SendStatus send_message(std::uint16_t type, Bytes bytes, bool reliable);
+
+    // A message of this client's program; `bytes` are valid until the next call that is not const.
+    struct Received {
+        std::uint16_t type = 0;
+        bool reliable = true;
+        Bytes bytes;
+    };
+    bool next_message(Received& out);
+
+    // Brings the client's copy of `board` up to date, as far as its queue has room. Call it in each tick.
+    void send_board(const Board& board, std::uint64_t tick);
+    // What happened in the step to `tick`, for a client that plays. At most kMaxWorldEvents are told, see
+    // drop_least_events; all are dropped if the client's queue is full.
+    void send_world_events(std::uint64_t tick, std::span<const WorldEvent> events);
+    std::uint64_t world_events_dropped() const { return events_dropped_; }
+
+    // `text`: the game's words, UTF-8, up to kMaxGoodbyeTextBytes.
+    void close(GoodbyeReason reason, TimeNs now, std::string_view text = {});
     std::size_t write_packet(TimeNs now, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
     State state() const { return state_; }
@@ -83,6 +120,11 @@ class ServerSession {
 
     void handle_hello(Bytes message, TimeNs now);
     void handle_reliable(Bytes message, TimeNs now);
+    void handle_unreliable(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration,
+                           TimeNs now);
+    void take_game_messages(TimeNs now);
+    void send_scene();
+    bool game_has_room(std::size_t bytes, std::size_t most) const;
     void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
     void check_timeouts(TimeNs now);
     void send(Bytes message);
@@ -106,6 +148,23 @@ class ServerSession {
     TimeNs last_arrival_ = 0;
     bool overflowed_ = false;
     bool quiet_ = false;  // of the channel, in this tick
+    struct GameHead {
+        std::uint16_t type = 0;
+        bool reliable = true;
+    };
+    TokenRole role_;
+    ByteQueue<GameHead> game_inbox_;
+    GamePace pace_;
+    TokenBucket excess_;      // unreliable messages that came too early
+    TokenBucket unreliable_;  // that may be sent
+    TimeNs now_;              // of the last process()
+    GameMessage game_message_;
+    WorldEvents world_events_;
+    std::uint64_t events_dropped_ = 0;
+    std::uint32_t events_untold_ = 0;  // since the last message of events
+    bool board_begun_ = false;
+    std::uint64_t board_version_ = 0;        // what the client has been sent
+    std::optional<std::uint32_t> scene_at_;  // the next byte of a scene that is being sent
     std::optional<GoodbyeReason> goodbye_;
     std::vector<std::uint8_t> last_word_;  // of closing
     bool last_word_in_stream_ = false;

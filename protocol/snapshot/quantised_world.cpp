@@ -43,6 +43,9 @@ void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
     const sim::BodyState& described = describe();
     entry.shape = described.shape;
     entry.slot = described.slot;
+    entry.material = described.material;
+    entry.user_data = described.user_data;
+    entry.prefab = entry.member = sim::kNone;  // sim::BodyState does not say them yet
     entry.alive = true;
 }
 

@@ -15,7 +15,9 @@ class QuantisedWorld {
     struct Body {
         QuantisedBody state;
         std::uint64_t changed_tick = 0;  // the first tick with this state
-        std::uint32_t shape = sim::kNone;
+        std::uint64_t user_data = 0;
+        std::uint32_t shape = sim::kNone, material = 0;
+        std::uint32_t prefab = sim::kNone, member = sim::kNone;
         std::uint16_t slot = 0xffff;
         sim::BodyType type = sim::BodyType::dynamic;
         bool alive = false;

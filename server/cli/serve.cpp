@@ -1,6 +1,7 @@
 #include "server/cli/serve.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "orrery/server.hpp"
 #include "protocol/netcode/netcode_server.h"
@@ -11,7 +12,25 @@ namespace orrery::server {
 
 namespace {
 
-void describe(CLI::App& app, GameServerConfig& config, std::string& target) {
+struct Texts {  // options that are not fields of the configuration as they are
+    std::string target = "auto", serve_scene = "on";
+    std::vector<std::string> events;
+    float hit_impulse = 1.0f;  // N s
+};
+
+protocol::EventRule event_rule(const Texts& texts) {
+    const auto named = [&](std::string_view name) {
+        return std::find(texts.events.begin(), texts.events.end(), name) != texts.events.end();
+    };
+    protocol::EventRule rule;
+    if (named("hits")) rule.least_hit_impulse = texts.hit_impulse;
+    rule.sensors = named("sensors");
+    rule.joints = named("joints");
+    rule.spawns = named("spawns");
+    return rule;
+}
+
+void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
     app.add_option("SCENE", config.scene, "scene file, JSON or binary")->required();
     app.add_option("--bind", config.bind, "address to listen on; 0.0.0.0 or :: for all")->capture_default_str();
     app.add_option("--port", config.port, "UDP port; 0 takes a free one and prints it")
@@ -35,7 +54,21 @@ void describe(CLI::App& app, GameServerConfig& config, std::string& target) {
     app.add_option("--threads", config.threads, "threads inside a tick (no bit depends on it)")
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
-    app.add_option("--target", target,
+    app.add_option("--hold-seat-s", config.hold_seat_s,
+                   "seconds for which the seat of a client that fell silent is held for its return")
+        ->check(CLI::Range(0.0, kMaxHoldSeat_s))
+        ->capture_default_str();
+    app.add_option("--events", texts.events,
+                   "events of the world that clients are told, with commas between: hits, sensors, joints, spawns")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"hits", "sensors", "joints", "spawns"}));
+    app.add_option("--hit-impulse", texts.hit_impulse, "with --events hits: the least impulse of a hit, N s")
+        ->check(CLI::Range(0.0f, 1e9f))
+        ->capture_default_str();
+    app.add_option("--serve-scene", texts.serve_scene, "on: clients may have the scene, to draw all of it; or off")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    app.add_option("--target", texts.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();
     add_jacobi_option(app, config.jacobi);
@@ -54,15 +87,17 @@ void describe(CLI::App& app, GameServerConfig& config, std::string& target) {
 int serve_command(const std::vector<std::string>& arguments) {
     GameServerConfig config;
     config.record = "build/replays";
-    std::string target = "auto";
+    Texts texts;
     CLI::App app("Serves one room of a scene over UDP and records it. It ends cleanly on SIGINT and SIGTERM.",
                  "orrery serve");
-    describe(app, config, target);
+    describe(app, config, texts);
     if (const auto exit = parse_arguments(app, arguments)) return *exit;
     int exit = kExitUsage;
-    const std::optional<sim::Target> parsed = parse_target(target, exit);
+    const std::optional<sim::Target> parsed = parse_target(texts.target, exit);
     if (!parsed) return exit;
     config.target = *parsed;
+    config.events = event_rule(texts);
+    config.serve_scene = texts.serve_scene == "on";
     return serve(config);
 }
 

@@ -42,6 +42,14 @@ const char* text_of(GoodbyeReason goodbye) {
             return "the world has more bodies than a joining client can be told";
         case GoodbyeReason::unacknowledged:
             return "it acknowledged nothing for 10 s";
+        case GoodbyeReason::kicked:
+            return "it was kicked";
+        case GoodbyeReason::replaced:
+            return "it has connected anew";
+        case GoodbyeReason::refused_by_game:
+            return "the game refused it";
+        case GoodbyeReason::message_limits:
+            return "it sent more game messages than a client may";
     }
     return "unknown";
 }

@@ -163,6 +163,10 @@ Result<Ok> check(const GameServerConfig& config) {
                                                        std::to_string(kMaxThreads) + " (kMaxThreads)");
     if (config.jacobi != "auto" && config.jacobi != "cpu" && config.jacobi != "cuda")
         return config_error("jacobi (--jacobi)", "\"" + config.jacobi + "\" is not auto, cpu or cuda");
+    if (!(config.hold_seat_s >= 0.0 && config.hold_seat_s <= kMaxHoldSeat_s))
+        return config_error("hold_seat_s (--hold-seat-s)", "is not from 0 to 3600 s (kMaxHoldSeat_s)");
+    if (!(config.events.least_hit_impulse >= 0.0f))
+        return config_error("events.least_hit_impulse (--hit-impulse)", "is not 0 N s or more");
     if (!(config.status_every_s >= 0.0 && config.status_every_s <= kMaxStatusEvery_s))
         return config_error("status_every_s (--status-every-s)", "is not from 0 to 3600 s (kMaxStatusEvery_s)");
     return config.clock == GameClock::wall ? check_network(config) : Ok{};
@@ -268,6 +272,10 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     config.executor = s.pool ? &*s.pool : nullptr;
     config.rig_device = s.rigs.device.get();
     config.history_ticks = s.config.history_ticks;
+    config.hold_seat_ticks = static_cast<std::uint64_t>(std::ceil(s.config.hold_seat_s * double{def.tick_rate_hz}));
+    config.token_lifetime_s = s.config.token_lifetime_s;
+    config.events = s.config.events;
+    config.serve_scene = s.config.serve_scene;
     const Address token_address = config.netcode.public_addresses[0];
     Result<std::unique_ptr<Room>> room = Room::create(config, *scene, std::move(recorder).value(), s.random, s.outbox,
                                                       s.network ? NetworkThread::now() : 0);

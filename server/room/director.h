@@ -19,16 +19,16 @@ class Room;
 struct JoinRequest {
     std::uint64_t client_id = 0;  // of its token
     protocol::TokenRole role = protocol::TokenRole::player;
-    protocol::Bytes user_data;                // the game's own bytes of its token; valid during the call
-    std::optional<std::uint16_t> held_slot;   // the seat that is held for this client id
-    std::optional<std::uint16_t> free_slot;   // the lowest slot that is free, those that a director drives last
+    protocol::Bytes user_data;               // the game's own bytes of its token; valid during the call
+    std::optional<std::uint16_t> held_slot;  // the seat that is held for this client id
+    std::optional<std::uint16_t> free_slot;  // the lowest slot that is free, those that a director drives last
 };
 
 struct JoinAnswer {
     enum class Kind : std::uint8_t { seat, spectator, refuse };
     Kind kind = Kind::seat;
     std::optional<std::uint16_t> slot;  // seat; empty: the held one, else the lowest free one
-    std::string reason;                 // refuse: for the player, UTF-8; at most protocol::kMaxGoodbyeTextBytes are told
+    std::string reason;  // refuse: for the player, UTF-8; at most protocol::kMaxGoodbyeTextBytes are told
 
     // A seat that is not free makes the client a spectator.
     static JoinAnswer seat(std::optional<std::uint16_t> slot = {}) { return {Kind::seat, slot, {}}; }
@@ -36,20 +36,44 @@ struct JoinAnswer {
     static JoinAnswer refuse(std::string reason) { return {Kind::refuse, {}, std::move(reason)}; }
 };
 
+// To whom a message goes. Clients of one client id are never connected twice at a time.
+struct Recipient {
+    enum class Kind : std::uint8_t { everyone, players, spectators, client, slot };
+    Kind kind = Kind::everyone;
+    std::uint64_t client_id = 0;  // client
+    std::uint16_t slot = 0;       // slot: the player who has it
+
+    bool many() const { return kind != Kind::client && kind != Kind::slot; }
+    static Recipient everyone() { return {}; }
+    static Recipient players() { return {Kind::players, 0, 0}; }
+    static Recipient spectators() { return {Kind::spectators, 0, 0}; }
+    static Recipient client(std::uint64_t client_id) { return {Kind::client, client_id, 0}; }
+    static Recipient player(std::uint16_t slot) { return {Kind::slot, 0, slot}; }
+};
+
+// A message of a client's program.
+struct ClientMessage {
+    std::uint64_t client_id = 0;
+    std::optional<std::uint16_t> slot;  // empty: it watches
+    std::uint16_t type = 0;
+    bool reliable = true;
+    protocol::Bytes bytes;  // valid during the call
+};
+
 enum class LeaveReason : std::uint8_t {
-    left,      // the client disconnected
-    lost,      // the client fell silent, and did not come back while its seat was held
-    kicked,    // by Room::kick
-    ended,     // the room ended the connection: the client broke a rule of the protocol
-    stopped,   // the room stops
+    left,     // the client disconnected
+    lost,     // the client fell silent, and did not come back while its seat was held
+    kicked,   // by Room::kick
+    ended,    // the room ended the connection: the client broke a rule of the protocol
+    stopped,  // the room stops
 };
 
 // Code of a host that links this library: the rules of a game. It decides who may play, and gives orders to the world,
 // beside the commands of players. Orders are recorded as all commands are, so that a replay is verified without the
 // director. A director may query what a player saw: queries look back RoomConfig::history_ticks.
 //
-// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls of a
-// tick come in this order: on_join_request, on_message, left, joined, on_tick.
+// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls of
+// a tick come in this order: on_join_request, on_message, left, joined, on_tick.
 class Director {
   public:
     virtual ~Director() = default;
@@ -68,6 +92,9 @@ class Director {
     virtual void lost(std::uint16_t /*slot*/, std::uint64_t /*client_id*/) {}
     // The seat is free: its player leaves the world with the next tick.
     virtual void left(std::uint16_t /*slot*/, LeaveReason /*reason*/) {}
+
+    // In the order in which a client sent its reliable messages; of different clients in order of client index.
+    virtual void on_message(const ClientMessage& /*message*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The
     // step applies them in that order. The room sets their `sequence`, and drops kinds for which sim::is_director_order

@@ -78,8 +78,16 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     room->token_lifetime_s_ = config.token_lifetime_s;
     room->clients_.resize(room->netcode_->max_clients());
     room->describe(scene);
+    room->event_rule_ = config.events;
+    if (config.serve_scene) room->description_.serve_scene(scene.binary);
+    if (!fits(room->description_.vocabulary)) {
+        return Error{ErrorCode::limit_reached, scene.name + ": templates",
+                     "the names of the scene's templates, their bodies and its materials are more than clients accept "
+                     "(kMaxVocabularyBytes): use fewer or shorter names"};
+    }
     room->quantised_.update(*room->world_);
-    const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_);
+    const KeyFrame first(room->quantised_, room->description_.shapes, room->description_.names, room->codec_,
+                         room->description_.vocabulary);
     if (first.size_bytes() > kMaxKeyFrameBytes) {
         return Error{ErrorCode::limit_reached, scene.name + ": bodies",
                      "the key frame of the " + std::to_string(room->quantised_.living()) + " bodies takes " +
@@ -102,6 +110,12 @@ void Room::describe(const SharedScene& scene) {
     description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
     for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
         description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
+    for (const sim::PrefabDef& prefab : def.prefabs) {
+        TemplateNames& names = description_.vocabulary.templates.emplace_back();
+        names.name = prefab.name;
+        for (const sim::BodyDef& body : prefab.bodies) names.members.push_back(body.name);
+    }
+    for (const sim::MaterialDef& material : def.materials) description_.vocabulary.materials.push_back(material.name);
     // A new world's bodies are those of the definition, in its order.
     std::vector<sim::BodyState> bodies;
     world_->read_bodies(bodies);
@@ -181,9 +195,13 @@ void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
     auto& client = clients_[event.client_index];
     client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), event, now);
     client->role = identity.role;
+    // A player without a seat watches.
+    const bool watches = identity.role == TokenRole::player && !slot;
+    client->session.set_role(watches ? TokenRole::spectator : identity.role);
     client->returned = held && slot == held;
     if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
-    if (answer.kind == JoinAnswer::Kind::refuse) client->session.close(GoodbyeReason::refused_by_game, now);
+    if (answer.kind == JoinAnswer::Kind::refuse)
+        client->session.close(GoodbyeReason::refused_by_game, now, answer.reason);
 }
 
 // A slot that a director drives is taken from it only if no other is free.
@@ -225,6 +243,7 @@ void Room::drop(const NetcodeServerEvent& event) {
     stats_.inputs_late += inputs.late;
     stats_.inputs_repeated += inputs.repeated;
     stats_.malformed_messages += session.malformed_messages();
+    stats_.world_events_dropped += session.world_events_dropped();
     if (observer_) observer_->disconnected(client->index, client->id, how);
 }
 
@@ -251,8 +270,7 @@ void Room::give_seat_up(Client& client, const Departure& how) {
     // The connection that replaces this one comes next, and takes the seat.
     const bool replaced = how.how == DisconnectReason::replaced;
     const std::uint64_t hold = replaced ? std::max<std::uint64_t>(1, hold_seat_ticks_) : hold_seat_ticks_;
-    if (!seats_[slot].in_world || !(replaced || (was_lost(how) && hold > 0)))
-        return free_seat(slot, leave_reason(how));
+    if (!seats_[slot].in_world || !(replaced || (was_lost(how) && hold > 0))) return free_seat(slot, leave_reason(how));
     seats_.hold(slot, world_->tick() + hold);
     if (director_ && !replaced) director_->lost(slot, client.id);
 }
@@ -293,7 +311,7 @@ bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     }
     for (auto& client : clients_) {
         if (!client || client->id != client_id) continue;
-        client->session.close(GoodbyeReason::kicked, now_);
+        client->session.close(GoodbyeReason::kicked, now_, reason);
         found = true;
     }
     return found;
@@ -310,6 +328,53 @@ void Room::process_sessions(TimeNs now) {
             ++stats_.refused_clients;
             if (observer_) observer_->refused(client->index, client->session.refusal());
         }
+        hand_on_messages(*client);
+    }
+}
+
+ClientMessage Room::message_of(const Client& client, const ServerSession::Received& message) const {
+    ClientMessage out;
+    out.client_id = client.id;
+    if (client.session.slot() != kNoSlot) out.slot = client.session.slot();
+    out.type = message.type;
+    out.reliable = message.reliable;
+    out.bytes = message.bytes;
+    return out;
+}
+
+void Room::hand_on_messages(Client& client) {
+    ServerSession::Received message;
+    while (client.session.next_message(message)) {
+        if (observer_) observer_->message(client.index, client.id, message);
+        if (director_) director_->on_message(message_of(client, message));
+    }
+}
+
+SendStatus Room::send(const Recipient& to, std::uint16_t type, Bytes bytes, bool reliable) {
+    SendStatus status = SendStatus::ok;
+    bool sent = false;
+    for (auto& client : clients_) {
+        if (!client) continue;
+        const std::uint16_t slot = client->session.slot();
+        const bool meant = to.kind == Recipient::Kind::everyone ||
+                           (to.kind == Recipient::Kind::client && client->id == to.client_id) ||
+                           (to.kind == Recipient::Kind::slot && slot == to.slot && slot != kNoSlot) ||
+                           (to.kind == Recipient::Kind::players && slot != kNoSlot) ||
+                           (to.kind == Recipient::Kind::spectators && slot == kNoSlot);
+        if (!meant) continue;
+        const SendStatus one = client->session.send_message(type, bytes, reliable);
+        if (one == SendStatus::failed && to.many()) continue;  // not yet in session, or no longer
+        sent = true;
+        if (status == SendStatus::ok) status = one;
+    }
+    return sent || to.many() ? status : SendStatus::failed;
+}
+
+void Room::tell_events() {
+    told_events_.clear();
+    choose_world_events(world_->events(), event_rule_, told_events_);
+    for (auto& client : clients_) {
+        if (client) client->session.send_world_events(world_->tick(), told_events_);
     }
 }
 
@@ -401,6 +466,7 @@ void Room::step(std::uint64_t slipped_ns) {
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
     }
+    if (watched()) tell_events();
     if (observer_) observer_->stepped(*world_, hash.root);
 }
 
@@ -439,9 +505,11 @@ void Room::update_clients(TimeNs now) {
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
+        session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
         if (session.needs_key_frame() && (client->announced || watches)) {
-            if (!key_frame) key_frame.emplace(quantised_, description_.shapes, description_.names, codec_);
+            if (!key_frame)
+                key_frame.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
             session.send_key_frame(*key_frame, quantised_, now);
         }
         const std::uint64_t every =
@@ -491,6 +559,7 @@ RoomStats Room::stats() const {
         stats.inputs_late += inputs.late;
         stats.inputs_repeated += inputs.repeated;
         stats.malformed_messages += client->session.malformed_messages();
+        stats.world_events_dropped += client->session.world_events_dropped();
     }
     return stats;
 }

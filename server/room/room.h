@@ -21,7 +21,9 @@
 #include "orrery/sim.hpp"
 #include "protocol/netcode/netcode_server.h"
 #include "protocol/scene/scene.h"
+#include "protocol/session/board.h"
 #include "protocol/session/server_session.h"
+#include "protocol/session/world_events.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "server/room/datagram_queue.h"
 #include "server/room/director.h"
@@ -45,7 +47,9 @@ struct RoomConfig {
     std::uint64_t hold_seat_ticks = 0;
     // Longest time for which the backend's tokens are valid, s: so long a kick keeps a client id out.
     std::uint32_t token_lifetime_s = 300;
-    std::uint32_t history_ticks = 0;              // ticks that a director's queries may look back; see sim::WorldConfig
+    std::uint32_t history_ticks = 0;  // ticks that a director's queries may look back; see sim::WorldConfig
+    protocol::EventRule events;       // which events of the world clients are told
+    bool serve_scene = false;         // clients may have the scene's binary form
 };
 
 // Counts are since the start of the room, those of clients that have left included.
@@ -58,7 +62,8 @@ struct RoomStats {
     // Controls that arrived in time, that arrived after their tick, and that were used again because none had arrived.
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
     std::uint64_t malformed_messages = 0, refused_clients = 0;
-    std::uint64_t orders_dropped = 0;  // orders of the director that the room dropped
+    std::uint64_t world_events_dropped = 0;  // that clients were not told; see ServerSession::send_world_events
+    std::uint64_t orders_dropped = 0;        // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
@@ -87,6 +92,9 @@ class RoomObserver {
     virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
     virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
     virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const Departure& /*how*/) {}
+    // A message of a client's program; `bytes` are valid during the call. It may send messages and change the board.
+    virtual void message(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
+                         const protocol::ServerSession::Received& /*what*/) {}
     // At most once a tick, before its step.
     virtual void orders_dropped(std::uint64_t /*tick*/, const DroppedOrders& /*what*/) {}
     // After each step.
@@ -158,6 +166,9 @@ class Room {
     void gather_joins();
     void gather_controls(std::uint64_t tick);
     void process_sessions(protocol::TimeNs now);
+    ClientMessage message_of(const Client& client, const protocol::ServerSession::Received& message) const;
+    void hand_on_messages(Client& client);
+    void tell_events();
     void gather_commands(std::uint64_t tick);
     void gather_orders();
     void step(std::uint64_t slipped_ns);
@@ -185,7 +196,10 @@ class Room {
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
-    std::vector<std::unique_ptr<Client>> clients_;  // by netcode client index; null: no client
+    protocol::Board board_;
+    protocol::EventRule event_rule_;
+    std::vector<protocol::WorldEvent> told_events_;  // of the last step
+    std::vector<std::unique_ptr<Client>> clients_;   // by netcode client index; null: no client
     Seats seats_;
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_;

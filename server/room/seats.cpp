@@ -13,8 +13,7 @@ std::optional<std::uint16_t> Seats::held_by(std::uint64_t client_id) const {
 
 bool Seats::take(std::uint16_t slot, std::uint64_t client_id) {
     Seat& seat = seats_[slot];
-    ORRERY_ASSERT(seat.state == Seat::State::free ||
-                  (seat.state == Seat::State::held && seat.client_id == client_id));
+    ORRERY_ASSERT(seat.state == Seat::State::free || (seat.state == Seat::State::held && seat.client_id == client_id));
     const bool back = seat.state == Seat::State::held && seat.in_world;
     seat.state = Seat::State::taken;
     seat.client_id = client_id;

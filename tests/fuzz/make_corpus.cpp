@@ -49,8 +49,10 @@ void messages(Folder folder) {
     const auto add = [&](const auto& message, std::uint8_t way) {
         const Bytes bytes = writer.write(message);
         folder.add(0, bytes);
-        append_stretch(way < 2 ? to_server : to_client, way, bytes);
+        append_stretch(way < 2 || way == 4 ? to_server : to_client, way, bytes);
     };
+    // 0, 1: to the server, reliable and unreliable; 2, 3: to the client; 4, 5: on the game stream to the server, to the
+    // client.
     const ClientHello hello = default_client_hello();
     add(hello, 0);
     add(KeyFrameReady{.tick = 1}, 0);
@@ -58,6 +60,9 @@ void messages(Folder folder) {
     input.first_tick = 2;
     input.controls.resize(3);
     add(input, 1);
+    add(GameMessage{7, Blob(30, 1)}, 4);
+    add(GameMessage{8, Blob(30, 2)}, 1);
+    add(SceneRequest{}, 0);
     ServerHello server;
     server.protocol_version = hello.protocol_version;
     server.schema_hash = hello.schema_hash;
@@ -66,7 +71,9 @@ void messages(Folder folder) {
     server.body_capacity = 64;
     server.scene_name = "fuzz";
     add(server, 2);
+    add(BoardState{1, {{"phase", {1}}, {"score", {2, 3}}}}, 5);
     KeyFrameBegin begin;
+    begin.vocabulary = {{{"rover", {"chassis", "wheel"}}}, {"ice"}};
     begin.tick = 1;
     begin.body_count = 1;
     begin.shapes.resize(4);
@@ -78,7 +85,7 @@ void messages(Folder folder) {
     add(bodies, 2);
     BodiesChanged changed;
     changed.tick = 2;
-    changed.added.push_back({.id = {1, 1}, .shape = 1});
+    changed.added.push_back({.id = {1, 1}, .shape = 1, .prefab = 0, .member = 1, .user_data = 5});
     changed.removed.push_back({0, 0});
     add(changed, 2);
     add(Slip{.tick = 3, .late_ns = 1000}, 2);
@@ -87,6 +94,15 @@ void messages(Folder folder) {
     snapshot.sequence = 1;
     snapshot.coded.assign(40, std::uint8_t{2});
     add(snapshot, 3);
+    add(GameMessage{9, Blob(40, 3)}, 5);
+    add(GameMessage{10, Blob(40, 4)}, 3);
+    add(BoardChange{2, {"score", {4}}, false}, 5);
+    add(BoardChange{3, {"phase", {}}, true}, 5);
+    WorldEvents events;
+    events.tick = 3;
+    events.events.resize(2);
+    add(events, 5);
+    add(ScenePart{0, 30, Blob(30, 5)}, 2);
     add(Refusal{.reason = RefusalReason::room_full}, 2);
     add(Goodbye{}, 2);
     folder.add(1, to_server);

@@ -35,6 +35,7 @@ RoomDescription room_description() {
     room.hello.scene_hash = client.scene_hash;
     room.hello.body_capacity = 64;
     room.hello.scene_name = "fuzz";
+    room.serve_scene(std::vector<std::uint8_t>(100, 7));
     return room;
 }
 
@@ -53,6 +54,8 @@ void carry(From& from, To& to, TimeNs now) {
 void feed_sessions(fuzz::Input input) {
     const RoomDescription room = room_description();
     const DeltaCodec codec;
+    Board board;
+    (void)board.set("fuzz", room.scene_bytes);
     TimeNs now = kNsPerSecond;
     constexpr TimeNs kTick = kNsPerSecond / 60;
     ServerSession server(room, codec, 0, now);
@@ -62,7 +65,7 @@ void feed_sessions(fuzz::Input input) {
     for (int step = 0; step < 64 && !input.empty(); ++step, ++tick, now += kTick) {
         const std::uint8_t what = input.u8();
         const Bytes bytes = input.bytes(input.u16());
-        switch (what % 6) {
+        switch (what % 8) {
             case 0:
                 (void)to_server.send_reliable(bytes);
                 break;
@@ -76,6 +79,12 @@ void feed_sessions(fuzz::Input input) {
                 (void)to_client.send_unreliable(bytes.first(std::min(bytes.size(), kMaxUnreliableBytes)));
                 break;
             case 4:
+                (void)to_server.send_reliable(bytes, StreamId::game);
+                break;
+            case 5:
+                (void)to_client.send_reliable(bytes, StreamId::game);
+                break;
+            case 6:
                 server.receive_packet(bytes.first(std::min(bytes.size(), kMaxPayloadBytes)), now);
                 break;
             default:
@@ -85,7 +94,13 @@ void feed_sessions(fuzz::Input input) {
         carry(to_server, server, now);
         carry(to_client, client, now);
         server.process(tick, now + kTick, kTick, ServerSession::Joins::welcome, now);
+        server.send_board(board, tick);
+        ServerSession::Received message;
+        while (server.next_message(message)) require(message.bytes.size() <= kMaxGameMessageBytes);
         client.update(now);
+        SessionEvent event;
+        while (client.next_event(event)) {
+        }
     }
 }
 
@@ -112,5 +127,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_and_write_again<Goodbye>(bytes);
     read_and_write_again<Input>(bytes);
     read_and_write_again<Snapshot>(bytes);
+    read_and_write_again<SceneRequest>(bytes);
+    read_and_write_again<ScenePart>(bytes);
+    read_and_write_again<GameMessage>(bytes);
+    read_and_write_again<BoardState>(bytes);
+    read_and_write_again<BoardChange>(bytes);
+    read_and_write_again<WorldEvents>(bytes);
     return 0;
 }

@@ -1,5 +1,4 @@
-// Messages as version 1 of the protocol wrote them: every later reader reads them. Fields are only added to the schema,
-// so these files never change; a new version of a message gets a file beside them.
+// Messages as version 2 of the protocol wrote them: every later reader of that version reads them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -15,7 +14,7 @@ using namespace orrery::protocol;
 namespace {
 
 using Buffer = std::vector<std::uint8_t>;
-const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages_1.bin";
+const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages_2.bin";
 
 // Messages one after the other, each after its size in 4 bytes.
 std::vector<Buffer> read_golden() {
@@ -34,15 +33,32 @@ std::vector<Buffer> read_golden() {
 }
 
 struct Messages {
-    ClientHello client_hello{1, 0x1122334455667788, 3, 0x99aabbccddeeff00};
+    ClientHello client_hello{2, 0x1122334455667788, 3, 0x99aabbccddeeff00};
     KeyFrameReady ready{1234};
-    ServerHello server_hello{1, 0x1122334455667788, 3, 0x99aabbccddeeff00, 60.0f, 2, 1, 65'600, "yard"};
+    ServerHello server_hello{2,
+                             0x1122334455667788,
+                             3,
+                             0x99aabbccddeeff00,
+                             60.0f,
+                             2,
+                             1,
+                             65'600,
+                             "yard",
+                             TokenRole::director,
+                             0x0102030405060708,
+                             123'456};
     Refusal refusal{RefusalReason::schema_hash, 5, 6};
     KeyFrameBegin begin;
     KeyFrameBodies bodies;
-    BodiesChanged changed{77, {{{9, 2}, 1, 3, sim::BodyType::kinematic}}, {{8, 1}, {9, 1}}};
+    BodiesChanged changed{77, {{{9, 2}, 1, 3, sim::BodyType::kinematic, 4, 5, 6, 7}}, {{8, 1}, {9, 1}}};
     Slip slip{78, 500'000'000};
-    Goodbye goodbye{GoodbyeReason::too_slow};
+    Goodbye goodbye{GoodbyeReason::kicked, "enough"};
+    SceneRequest scene_request;
+    ScenePart scene_part{8, 11, {5, 6, 7}};
+    GameMessage game{513, {1, 2, 3}};
+    BoardState board{79, {{"phase", {1}}, {"score", {}}}};
+    BoardChange change{80, {"score", {4, 5}}, false};
+    WorldEvents events;
     Input input;
     Snapshot snapshot;
 
@@ -50,11 +66,17 @@ struct Messages {
         begin.tick = 1234;
         begin.body_count = 2;
         begin.shapes.resize(2);
+        begin.vocabulary.templates = {{"rover", {"chassis", "wheel"}}};
+        begin.vocabulary.materials = {"ice", "rubber"};
         begin.shapes[1].type = sim::ShapeType::box;
         begin.shapes[1].half_extents = {1.0f, 2.0f, 3.0f};
-        bodies.descriptions = {{{1, 0}, 0, 0xffff, sim::BodyType::fixed}, {{2, 5}, 1, 3, sim::BodyType::dynamic}};
+        bodies.descriptions = {{{1, 0}, 0, 0xffff, sim::BodyType::fixed, 1},
+                               {{2, 5}, 1, 3, sim::BodyType::dynamic, 0, 0, 1, 99}};
         bodies.names = {{1, "ground"}};
         bodies.coded = {1, 2, 3, 4, 5};
+        events.tick = 81;
+        events.dropped = 2;
+        events.events = {{WorldEventKind::hit, {1, 2}, {3, 4}, {}, {1.0f, 2.0f, 3.0f}, {0.0f, 1.0f, 0.0f}, 5.5f}};
         input.first_tick = 1300;
         input.snapshots = {40, 0xfedc};
         input.controls = {WireControl{32767, -32767, 5}, WireControl{1, 2, 3, 4, 5, 6, 7, 8}};
@@ -81,15 +103,21 @@ struct Messages {
         add(writer.write(goodbye));
         add(writer.write(input));
         add(writer.write(snapshot));
+        add(writer.write(scene_request));
+        add(writer.write(scene_part));
+        add(writer.write(game));
+        add(writer.write(board));
+        add(writer.write(change));
+        add(writer.write(events));
         return out;
     }
 };
 
 }  // namespace
 
-TEST_CASE("messages of protocol version 1 are read for ever") {
+TEST_CASE("messages of protocol version 2 are read for ever") {
     const std::vector<Buffer> golden = read_golden();
-    REQUIRE(golden.size() == 11);
+    REQUIRE(golden.size() == 17);
     const Messages want;
     MessageReader reader;
     Messages got;
@@ -102,24 +130,29 @@ TEST_CASE("messages of protocol version 1 are read for ever") {
     CHECK(got.server_hello.scene_name == "yard");
     CHECK(got.server_hello.slot == 2);
     CHECK(got.server_hello.body_capacity == 65'600);
+    CHECK(got.server_hello.role == TokenRole::director);
+    CHECK(got.server_hello.scene_bytes_hash == 0x0102030405060708);
+    CHECK(got.server_hello.scene_bytes == 123'456);
     REQUIRE(reader.read(golden[3], got.refusal));
     CHECK(got.refusal.reason == RefusalReason::schema_hash);
     CHECK(got.refusal.client_value == 6);
     REQUIRE(reader.read(golden[4], got.begin));
     CHECK(got.begin.body_count == 2);
     CHECK(got.begin.shapes[1].half_extents == sim::Vec3{1.0f, 2.0f, 3.0f});
+    CHECK(got.begin.vocabulary == want.begin.vocabulary);
     REQUIRE(reader.read(golden[5], got.bodies));
     CHECK(got.bodies.descriptions[1].id == sim::BodyId{2, 5});
-    CHECK(got.bodies.descriptions[1].slot == 3);
+    CHECK(got.bodies.descriptions == want.bodies.descriptions);
     CHECK(got.bodies.names[0].name == "ground");
     CHECK(got.bodies.coded == want.bodies.coded);
     REQUIRE(reader.read(golden[6], got.changed));
-    CHECK(got.changed.added[0].type == sim::BodyType::kinematic);
+    CHECK(got.changed.added == want.changed.added);
     CHECK(got.changed.removed == want.changed.removed);
     REQUIRE(reader.read(golden[7], got.slip));
     CHECK(got.slip.late_ns == 500'000'000);
     REQUIRE(reader.read(golden[8], got.goodbye));
-    CHECK(got.goodbye.reason == GoodbyeReason::too_slow);
+    CHECK(got.goodbye.reason == GoodbyeReason::kicked);
+    CHECK(got.goodbye.text == "enough");
     REQUIRE(reader.read(golden[9], got.input));
     CHECK(got.input.controls == want.input.controls);
     CHECK(got.input.snapshots.older == 0xfedc);
@@ -128,9 +161,25 @@ TEST_CASE("messages of protocol version 1 are read for ever") {
     CHECK(got.snapshot.input_slack_us == -250);
     CHECK(got.snapshot.complete);
     CHECK(got.snapshot.late_inputs == 7);
+    REQUIRE(reader.read(golden[11], got.scene_request));
+    REQUIRE(reader.read(golden[12], got.scene_part));
+    CHECK(got.scene_part.offset == 8);
+    CHECK(got.scene_part.bytes == want.scene_part.bytes);
+    REQUIRE(reader.read(golden[13], got.game));
+    CHECK(got.game.type == 513);
+    CHECK(got.game.bytes == want.game.bytes);
+    REQUIRE(reader.read(golden[14], got.board));
+    CHECK(got.board.entries == want.board.entries);
+    REQUIRE(reader.read(golden[15], got.change));
+    CHECK(got.change.entry == want.change.entry);
+    REQUIRE(reader.read(golden[16], got.events));
+    CHECK(got.events.dropped == 2);
+    CHECK(got.events.events[0].b == sim::BodyId{3, 4});
+    CHECK(got.events.events[0].normal == sim::Vec3{0.0f, 1.0f, 0.0f});
+    CHECK(got.events.events[0].impulse == 5.5f);
 }
 
-TEST_CASE("as long as no field was added, messages are written to the bytes of version 1") {
+TEST_CASE("as long as no field was added, messages are written to the bytes of version 2") {
     const std::vector<Buffer> now = Messages().write();
     if (const char* path = std::getenv("ORRERY_WRITE_MESSAGES")) {  // how a new version's file is made
         std::ofstream file(path, std::ios::binary);

@@ -40,10 +40,35 @@ Snapshot sample_snapshot(std::size_t bytes) {
 
 KeyFrameBodies sample_part() {
     KeyFrameBodies part;
-    for (std::uint32_t i = 0; i < 20; ++i) part.descriptions.push_back({{i, 1}, i % 3, 0xffff, sim::BodyType::dynamic});
+    for (std::uint32_t i = 0; i < 20; ++i)
+        part.descriptions.push_back({{i, 1}, i % 3, 0xffff, sim::BodyType::dynamic, i % 5});
+    part.descriptions[4].user_data = ~std::uint64_t{0};
+    part.descriptions[9].prefab = 2;
+    part.descriptions[9].member = 1;
     part.names = {{3, "chassis"}, {7, "ball"}};
     part.coded = {1, 2, 3};
     return part;
+}
+
+WorldEvents sample_events() {
+    WorldEvents out;
+    out.tick = 12;
+    out.dropped = 3;
+    out.events.resize(2);
+    out.events[0] = {WorldEventKind::hit, {1, 2}, {3, 4}, {}, {1.0f, 2.0f, 3.0f}, {0.0f, 1.0f, 0.0f}, 55.0f};
+    out.events[1].kind = WorldEventKind::joint_broken;
+    out.events[1].joint = {7, 8};
+    return out;
+}
+
+KeyFrameBegin sample_begin() {
+    KeyFrameBegin begin;
+    begin.tick = 4;
+    begin.body_count = 20;
+    begin.shapes.resize(3);
+    begin.vocabulary.templates = {{"rover", {"chassis", "wheel 0"}}, {"ball", {}}, {"", {""}}};
+    begin.vocabulary.materials = {"ice", "", "rubber"};
+    return begin;
 }
 
 std::vector<Buffer> samples() {
@@ -53,17 +78,19 @@ std::vector<Buffer> samples() {
     out.push_back(copy(writer.write(KeyFrameReady{17})));
     out.push_back(copy(writer.write(ServerHello{1, 2, 3, 4, 60.0f, 5, 1, 1000, "yard"})));
     out.push_back(copy(writer.write(Refusal{RefusalReason::scene_hash, 1, 2})));
-    KeyFrameBegin begin;
-    begin.tick = 4;
-    begin.body_count = 20;
-    begin.shapes.resize(3);
-    out.push_back(copy(writer.write(begin)));
+    out.push_back(copy(writer.write(sample_begin())));
     out.push_back(copy(writer.write(sample_part())));
     out.push_back(copy(writer.write(BodiesChanged{9, sample_part().descriptions, {{4, 1}, {5, 2}}})));
     out.push_back(copy(writer.write(Slip{10, 20})));
     out.push_back(copy(writer.write(Goodbye{GoodbyeReason::too_slow})));
     out.push_back(copy(writer.write(sample_input())));
     out.push_back(copy(writer.write(sample_snapshot(300))));
+    out.push_back(copy(writer.write(SceneRequest{})));
+    out.push_back(copy(writer.write(ScenePart{16, 40, Buffer(20, 3)})));
+    out.push_back(copy(writer.write(GameMessage{513, Buffer(50, 9)})));
+    out.push_back(copy(writer.write(BoardState{5, {{"a", {1, 2}}, {"b", {}}}})));
+    out.push_back(copy(writer.write(BoardChange{6, {"score", {7}}, false})));
+    out.push_back(copy(writer.write(sample_events())));
     return out;
 }
 
@@ -78,7 +105,9 @@ int readable_as(MessageReader& reader, Bytes bytes) {
     return reads<ClientHello>(reader, bytes) + reads<KeyFrameReady>(reader, bytes) + reads<ServerHello>(reader, bytes) +
            reads<Refusal>(reader, bytes) + reads<KeyFrameBegin>(reader, bytes) + reads<KeyFrameBodies>(reader, bytes) +
            reads<BodiesChanged>(reader, bytes) + reads<Slip>(reader, bytes) + reads<Goodbye>(reader, bytes) +
-           reads<Input>(reader, bytes) + reads<Snapshot>(reader, bytes);
+           reads<Input>(reader, bytes) + reads<Snapshot>(reader, bytes) + reads<SceneRequest>(reader, bytes) +
+           reads<ScenePart>(reader, bytes) + reads<GameMessage>(reader, bytes) + reads<BoardState>(reader, bytes) +
+           reads<BoardChange>(reader, bytes) + reads<WorldEvents>(reader, bytes);
 }
 
 }  // namespace
@@ -104,11 +133,102 @@ TEST_CASE("messages come back as they were written") {
     CHECK(part.descriptions.size() == 20);
     CHECK(part.descriptions[7].id == sim::BodyId{7, 1});
     CHECK(part.names[1].name == "ball");
+    CHECK(part.descriptions == sample_part().descriptions);
+    BodiesChanged changed;
+    REQUIRE(reader.read(writer.write(BodiesChanged{9, sample_part().descriptions, {}}), changed));
+    CHECK(changed.added == sample_part().descriptions);
+    KeyFrameBegin begin;
+    REQUIRE(reader.read(writer.write(sample_begin()), begin));
+    CHECK(begin.vocabulary == sample_begin().vocabulary);
 
     ServerHello hello;
     REQUIRE(reader.read(writer.write(ServerHello{1, 2, 3, 4, 60.0f, kNoSlot, 1, 1000, "yard"}), hello));
     CHECK(hello.scene_name == "yard");
     CHECK(hello.slot == kNoSlot);
+    hello.role = TokenRole::director;
+    hello.scene_bytes = 77;
+    hello.scene_bytes_hash = 78;
+    ServerHello again;
+    REQUIRE(reader.read(writer.write(hello), again));
+    CHECK(again.role == TokenRole::director);
+    CHECK(again.scene_bytes == 77);
+    CHECK(again.scene_bytes_hash == 78);
+
+    GameMessage game;
+    REQUIRE(reader.read(writer.write(GameMessage{65535, Buffer(kMaxGameMessageBytes, 3)}), game));
+    CHECK(game.type == 65535);
+    CHECK(game.bytes == Buffer(kMaxGameMessageBytes, 3));
+    ScenePart scene;
+    REQUIRE(reader.read(writer.write(ScenePart{16, 40, Buffer(20, 3)}), scene));
+    CHECK(scene.offset == 16);
+    CHECK(scene.total == 40);
+    CHECK(scene.bytes == Buffer(20, 3));
+    BoardState board;
+    REQUIRE(reader.read(writer.write(BoardState{5, {{"a", {1, 2}}, {"b", {}}}}), board));
+    CHECK(board.entries == std::vector<BoardEntry>{{"a", {1, 2}}, {"b", {}}});
+    BoardChange change;
+    REQUIRE(reader.read(writer.write(BoardChange{6, {"score", {7}}, true}), change));
+    CHECK(change.entry == BoardEntry{"score", {7}});
+    CHECK(change.removed);
+    WorldEvents events;
+    REQUIRE(reader.read(writer.write(sample_events()), events));
+    CHECK(events.dropped == 3);
+    REQUIRE(events.events.size() == 2);
+    CHECK(events.events[0].b == sim::BodyId{3, 4});
+    CHECK(events.events[0].point == sim::Vec3{1.0f, 2.0f, 3.0f});
+    CHECK(events.events[0].impulse == 55.0f);
+    CHECK_FALSE(events.events[1].a.valid());
+    CHECK(events.events[1].joint == sim::JointId{7, 8});
+    Goodbye goodbye;
+    REQUIRE(reader.read(writer.write(Goodbye{GoodbyeReason::kicked, "no griefing"}), goodbye));
+    CHECK(goodbye.reason == GoodbyeReason::kicked);
+    CHECK(goodbye.text == "no griefing");
+    // Of a long text, as many whole characters as fit.
+    std::string text(kMaxGoodbyeTextBytes - 1, 'x');
+    REQUIRE(reader.read(writer.write(Goodbye{GoodbyeReason::kicked, text + "\xc3\xa4 and more"}), goodbye));
+    CHECK(goodbye.text == text);
+}
+
+TEST_CASE("the largest of what a room sends is within the limits of its readers and of the channel") {
+    MessageWriter writer;
+    MessageReader reader;
+    BoardState board;
+    for (std::size_t i = 0; i < kMaxBoardKeys; ++i)
+        board.entries.push_back({std::to_string(1'000'000 + i), Buffer(kMaxBoardBytes / kMaxBoardKeys - 7)});
+    CHECK(reader.read(writer.write(board), board));
+    CHECK(writer.write(board).size() <= kServerToClientGameStream.max_message_bytes);
+    BoardChange change{1, {std::string(kMaxBoardKeyBytes, 'k'), Buffer(kMaxBoardBytes - kMaxBoardKeyBytes)}, false};
+    CHECK(reader.read(writer.write(change), change));
+    GameMessage game{1, Buffer(kMaxGameMessageBytes)};
+    CHECK(writer.write(game).size() <= kClientToServerGameStream.max_message_bytes);
+    game.bytes.resize(kMaxUnreliableGameBytes);
+    CHECK(writer.write(game).size() <= kMaxUnreliableBytes);
+    WorldEvents events;
+    events.events.resize(kMaxWorldEvents);
+    CHECK(reader.read(writer.write(events), events));
+    ScenePart part{0, kMaxWireSceneBytes, Buffer(kScenePartBytes)};
+    CHECK(reader.read(writer.write(part), part));
+    CHECK(writer.write(Goodbye{GoodbyeReason::kicked, std::string(kMaxGoodbyeTextBytes, 'x')}).size() <=
+          kMaxUnreliableBytes);
+
+    KeyFrameBegin begin;
+    begin.shapes.resize(kMaxShapes);
+    begin.vocabulary.templates.resize(kMaxWireTemplates);
+    begin.vocabulary.templates[0].members.resize(kMaxWireMembers, std::string(30, 'm'));
+    begin.vocabulary.materials.resize(4096, std::string(200, 'm'));
+    REQUIRE(fits(begin.vocabulary));
+    CHECK(reader.read(writer.write(begin), begin));
+    begin.vocabulary.materials.resize(8192, std::string(200, 'm'));
+    CHECK_FALSE(fits(begin.vocabulary));
+    KeyFrameBodies bodies;
+    bodies.descriptions.resize(kMaxBodiesPerKeyFramePart, {{1, 0}, 0, 0, sim::BodyType::dynamic, 1, 2, 3, 4});
+    for (std::uint32_t i = 0; i < kMaxBodiesPerKeyFramePart; ++i)
+        bodies.names.push_back({i, std::string(kMaxWireNameBytes, 'n')});
+    CHECK(reader.read(writer.write(bodies), bodies));
+    BodiesChanged changed;
+    changed.added.resize(kMaxBodiesPerChange, {{1, 0}, 0, 0, sim::BodyType::dynamic, 1, 2, 3, 4});
+    changed.removed.resize(kMaxBodiesPerChange, {1, 0});
+    CHECK(reader.read(writer.write(changed), changed));
 }
 
 TEST_CASE("a snapshot's envelope is no larger than what its budget leaves for it") {
@@ -150,6 +270,28 @@ TEST_CASE("values out of range are refused") {
     part = sample_part();
     part.names[0].name.assign(kMaxWireNameBytes + 1, 'x');
     CHECK_FALSE(reader.read(writer.write(part), part));
+    WorldEvents events = sample_events();
+    events.events[0].impulse = INFINITY;
+    CHECK_FALSE(reader.read(writer.write(events), events));
+    events = sample_events();
+    events.events[0].a.index = kMaxSnapshotBodyIndex;
+    CHECK_FALSE(reader.read(writer.write(events), events));
+    events = sample_events();
+    events.events[1].kind = static_cast<WorldEventKind>(kLastWorldEventKind + 1);
+    CHECK_FALSE(reader.read(writer.write(events), events));
+    events.events.assign(kMaxWorldEvents + 1, WorldEvent());
+    CHECK_FALSE(reader.read(writer.write(events), events));
+    BoardChange change{6, {std::string("a\0b", 3), {7}}, false};
+    CHECK_FALSE(reader.read(writer.write(change), change));
+    change.entry.key.assign(kMaxBoardKeyBytes + 1, 'k');
+    CHECK_FALSE(reader.read(writer.write(change), change));
+    for (ScenePart scene : {ScenePart{30, 40, Buffer(11)}, ScenePart{UINT32_MAX, 40, Buffer(1)}, ScenePart{0, 40, {}}})
+        CHECK_FALSE(reader.read(writer.write(scene), scene));
+    GameMessage game{1, Buffer(kMaxGameMessageBytes + 1)};
+    CHECK_FALSE(reader.read(writer.write(game), game));
+    ServerHello server{1, 2, 3, 4, 60.0f, 5, 1, 1000, "yard"};
+    server.role = static_cast<TokenRole>(kTokenRoles);
+    CHECK_FALSE(reader.read(writer.write(server), server));
 }
 
 TEST_CASE("a message is read as its own type, at its exact size, from any alignment") {

@@ -91,6 +91,9 @@ Buffer some_message(std::mt19937& random, const std::vector<Buffer>& good) {
     return damage(random, good[random() % good.size()]);
 }
 
+enum class Way { session, game, unreliable };
+Way some_way(std::mt19937& random) { return static_cast<Way>(random() % 3); }
+
 std::vector<Buffer> client_messages() {
     MessageWriter writer;
     std::vector<Buffer> out;
@@ -102,6 +105,15 @@ std::vector<Buffer> client_messages() {
     input.snapshots = {3, 7};
     input.controls.resize(6);
     add(writer.write(input));
+    add(writer.write(GameMessage{1, Buffer(40, 2)}));
+    add(writer.write(SceneRequest{}));
+    return out;
+}
+
+WorldEvents some_events() {
+    WorldEvents out;
+    out.tick = 3;
+    out.events.resize(3);
     return out;
 }
 
@@ -119,6 +131,12 @@ std::vector<Buffer> server_messages() {
     for (const KeyFrameBodies& part : make_key_frame(pair.world, {}, pair.codec)) add(writer.write(part));
     add(writer.write(BodiesChanged{2, {{{50, 0}, 1, 0, sim::BodyType::dynamic}}, {{3, 0}}}));
     add(writer.write(Slip{3, 100}));
+    add(writer.write(GameMessage{1, Buffer(40, 2)}));
+    add(writer.write(BoardState{2, {{"a", {1, 2, 3}}, {"b", {}}}}));
+    add(writer.write(BoardChange{3, {"a", {5}}, false}));
+    add(writer.write(BoardChange{4, {"b", {}}, true}));
+    add(writer.write(some_events()));
+    add(writer.write(ScenePart{0, 20, Buffer(20, 2)}));
     SnapshotSender sender(pair.codec);
     sender.start(pair.world);
     for (auto& body : pair.bodies) body.pose.position.x += 1.0f;
@@ -131,12 +149,12 @@ std::vector<Buffer> server_messages() {
     return out;
 }
 
-// Channel packets that hold `message`, unreliable or as the next of the reliable stream.
-std::vector<Buffer> packets_with(Channel& channel, const Buffer& message, bool reliable, TimeNs now) {
-    if (reliable)
-        (void)channel.send_reliable(message);
-    else
+// Channel packets that hold `message`, unreliable or as the next of a reliable stream.
+std::vector<Buffer> packets_with(Channel& channel, const Buffer& message, Way way, TimeNs now) {
+    if (way == Way::unreliable)
         (void)channel.send_unreliable(message);
+    else
+        (void)channel.send_reliable(message, way == Way::game ? StreamId::game : StreamId::session);
     std::vector<Buffer> out;
     std::array<std::uint8_t, kMaxPayloadBytes> packet;
     while (const std::size_t size = channel.write_packet(now, packet)) {
@@ -171,12 +189,12 @@ TEST_CASE("a client that sends damaged messages is sent away, and no message of 
         Pair pair;
         Channel channel(client_channel_config());
         if (n % 2 == 0) {  // past the hello
-            for (const Buffer& packet : packets_with(channel, good[0], true, pair.now))
+            for (const Buffer& packet : packets_with(channel, good[0], Way::session, pair.now))
                 pair.server->receive_packet(packet, pair.now);
         }
         for (int i = 0; i < 8; ++i) {
             const Buffer message = some_message(random, good);
-            for (const Buffer& packet : packets_with(channel, message, random() % 2 == 0, pair.now)) {
+            for (const Buffer& packet : packets_with(channel, message, some_way(random), pair.now)) {
                 pair.server->receive_packet(packet, pair.now);
             }
             pair.step(false, false);
@@ -195,8 +213,8 @@ TEST_CASE("a server that sends damaged messages costs a client its session, no m
     for (int n = 0; n < 1500; ++n) {
         Pair pair;
         Channel channel(server_channel_config());
-        const auto deliver = [&](const Buffer& message, bool reliable) {
-            for (const Buffer& packet : packets_with(channel, message, reliable, pair.now))
+        const auto deliver = [&](const Buffer& message, Way way) {
+            for (const Buffer& packet : packets_with(channel, message, way, pair.now))
                 pair.client->receive_packet(packet, pair.now);
             pair.now += 16 * kNsPerMs;
             pair.client->update(pair.now);
@@ -206,8 +224,8 @@ TEST_CASE("a server that sends damaged messages costs a client its session, no m
             }
         };
         const std::size_t honest = random() % good.size();
-        for (std::size_t i = 0; i < honest && i < 3; ++i) deliver(good[i], true);
-        for (int i = 0; i < 8; ++i) deliver(some_message(random, good), random() % 2 == 0);
+        for (std::size_t i = 0; i < honest && i < 3; ++i) deliver(good[i], Way::session);
+        for (int i = 0; i < 8; ++i) deliver(some_message(random, good), some_way(random));
         ended += pair.client->state() == ClientSession::State::ended ? 1 : 0;
         CHECK(pair.client->bodies().size() <= kMaxSnapshotBodyIndex);
     }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -64,6 +65,10 @@ class RoomTruth final : public server::RoomObserver {
     void slipped(std::uint64_t tick, std::uint64_t late_ns) override { slips.emplace_back(tick, late_ns); }
     void refused(std::uint32_t, const protocol::Refusal& why) override { refusals.push_back(why); }
     void connected(std::uint32_t, std::uint64_t, const protocol::Address&) override { ++connections; }
+    void message(std::uint32_t client, std::uint64_t, const protocol::ServerSession::Received& what) override {
+        ++messages;
+        if (on_message) on_message(client, what);
+    }
     void disconnected(std::uint32_t, std::uint64_t, const server::Departure& how) override {
         ++disconnections;
         last_departure = how;
@@ -77,7 +82,8 @@ class RoomTruth final : public server::RoomObserver {
     std::vector<std::uint64_t> hashes;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> slips;
     std::vector<protocol::Refusal> refusals;
-    int connections = 0, disconnections = 0;
+    int connections = 0, disconnections = 0, messages = 0;
+    std::function<void(std::uint32_t, const protocol::ServerSession::Received&)> on_message;
     server::Departure last_departure;
     server::DroppedOrders dropped;
 
@@ -125,6 +131,7 @@ struct SimClient {
             if (event.kind == client::ConnectionEvent::Kind::body_added) ++bodies_added;
             if (event.kind == client::ConnectionEvent::Kind::body_removed) ++bodies_removed;
             if (event.kind == client::ConnectionEvent::Kind::slipped) ++slips;
+            if (event.detail) details.push_back(std::move(event));
         }
     }
     bool playing() const { return connection.state() == client::Connection::State::playing; }
@@ -132,6 +139,7 @@ struct SimClient {
     SimTransport transport;
     client::Connection connection;
     SnapshotCheck check;
+    std::vector<client::ConnectionEvent> details;  // events of messages, board and world
     int times_connected = 0, slips = 0;
     std::uint64_t bodies_added = 0, bodies_removed = 0;
     std::string disconnect_reason;
@@ -145,6 +153,8 @@ struct SimRoomOptions {
     std::unique_ptr<server::Recorder> recorder{};
     bool insecure_public = false;
     std::uint32_t history_ticks = 0;
+    protocol::EventRule events{};
+    bool serve_scene = false;
 };
 
 class SimRoom {
@@ -173,6 +183,8 @@ class SimRoom {
             config.netcode.public_addresses = {protocol::Address::ipv4(127, 0, 0, 1, 7770), server_address_};
         config.netcode.max_clients = options.max_clients;
         config.history_ticks = options.history_ticks;
+        config.events = options.events;
+        config.serve_scene = options.serve_scene;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();

@@ -45,12 +45,18 @@ extern "C" {
 #define ORRERY_API
 #endif
 
-#define ORRERY_CLIENT_VERSION 1u    /* of this header */
-#define ORRERY_TOKEN_BYTES 2048u    /* size of a connect token */
-#define ORRERY_CONTROL_CHANNELS 8u  /* channels of a player's control */
-#define ORRERY_NO_SLOT 0xffffu      /* a client or body without a slot */
-#define ORRERY_NO_BODY UINT64_MAX   /* an orrery_body_id that names no body */
-#define ORRERY_NO_SHAPE 0xffffffffu /* the shape of a body that has none */
+#define ORRERY_CLIENT_VERSION 1u          /* of this header */
+#define ORRERY_TOKEN_BYTES 2048u          /* size of a connect token */
+#define ORRERY_CONTROL_CHANNELS 8u        /* channels of a player's control */
+#define ORRERY_NO_SLOT 0xffffu            /* a client or body without a slot */
+#define ORRERY_NO_BODY UINT64_MAX         /* an orrery_body_id that names no body */
+#define ORRERY_NO_SHAPE 0xffffffffu       /* the shape of a body that has none */
+#define ORRERY_NO_TEMPLATE 0xffffffffu    /* the template of a body that has none */
+#define ORRERY_NO_JOINT UINT64_MAX        /* an event without a joint */
+#define ORRERY_MAX_MESSAGE_BYTES 60000u   /* of a reliable message */
+#define ORRERY_MAX_UNRELIABLE_BYTES 1000u /* of an unreliable message */
+#define ORRERY_MESSAGES_PER_SECOND 60u    /* of a client to its server; a burst of one second */
+#define ORRERY_MESSAGE_BYTES_PER_SECOND 65536u
 
 /* A client. */
 typedef struct orrery_client orrery_client;
@@ -63,13 +69,16 @@ typedef uint64_t orrery_body_id;
 typedef int32_t orrery_status;
 enum {
     ORRERY_OK = 0,
-    ORRERY_EMPTY = 1,             /* no event is waiting, or there is no such body or shape */
+    ORRERY_EMPTY = 1,             /* no event is waiting; no such body, shape or key of the board */
     ORRERY_INVALID_ARGUMENT = -1, /* a null pointer, a size out of range, or struct_size is not set */
     ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
     ORRERY_OUT_OF_MEMORY = -4,
     ORRERY_SOCKET_FAILED = -5, /* the operating system gave no UDP socket */
-    ORRERY_TOO_SMALL = -6      /* the caller's arrays are too small for all bodies; they were filled */
+    ORRERY_TOO_SMALL = -6,     /* the caller's arrays are too small for all bodies; they were filled */
+    ORRERY_TOO_LARGE = -7,     /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
+    ORRERY_RATE_LIMITED = -8,  /* more messages, or bytes of messages, than a client may send in a second */
+    ORRERY_QUEUE_FULL = -9     /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
@@ -168,6 +177,13 @@ ORRERY_API orrery_status orrery_client_poll(orrery_client* client, uint64_t now_
  * that are not given become 0. A number is sent as a multiple of 1/32767. The scene defines what a channel does. */
 ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const float* channels, size_t count);
 
+/* Sends `size` bytes to the room's program, which gives `type` and the bytes their meaning. Reliable messages arrive
+ * once and in order; others are sent once and may be lost. Both leave with the next orrery_client_poll(), whose time
+ * counts for the limits. ORRERY_WRONG_STATE: not connected, or the server's hello has not come yet.
+ * ORRERY_TOO_LARGE, ORRERY_RATE_LIMITED and ORRERY_QUEUE_FULL: nothing was sent. */
+ORRERY_API orrery_status orrery_client_send(orrery_client* client, uint16_t type, const uint8_t* bytes, size_t size,
+                                            int32_t reliable);
+
 /* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
 enum {
@@ -194,7 +210,25 @@ enum {
      * were there, and the events of a join. The event comes again if a new token did not help either, and DISCONNECTED
      * when the time is over. After orrery_client_connect_insecure() the client asks for its tokens by itself, without
      * this event. What the server says (a goodbye, a denial, a refusal, a kick) is an end at once. */
-    ORRERY_EVENT_TOKEN_NEEDED = 6
+    ORRERY_EVENT_TOKEN_NEEDED = 6,
+    ORRERY_EVENT_MESSAGE = 7, /* of the room's program: message_type, bytes, size, reliable. It may come while the
+                               * client is joining */
+    ORRERY_EVENT_BOARD = 8,   /* text: the key; bytes and size: the value that it got; removed: the key is gone */
+    ORRERY_EVENT_WORLD = 9,   /* world_kind says what happened in the step to `tick`, which may be later than the tick
+                               * that is shown now */
+    ORRERY_EVENT_SCENE = 10   /* the scene that was asked for has come; bytes and size: its binary form */
+};
+
+/* What happened in the world. The room decides which events it tells. At most 64 come for a tick; then hits of the
+ * least impulse are left out. */
+enum {
+    ORRERY_WORLD_HIT = 1,          /* body, other: what touched; point, normal, impulse (N s) */
+    ORRERY_WORLD_SENSOR_BEGIN = 2, /* body: the sensor; other: what entered it */
+    ORRERY_WORLD_SENSOR_END = 3,
+    ORRERY_WORLD_JOINT_BROKEN = 4, /* joint; impulse: the force (N) */
+    ORRERY_WORLD_JOINT_CREATED = 5,
+    ORRERY_WORLD_SPAWNED = 6,
+    ORRERY_WORLD_DESPAWNED = 7
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
@@ -218,7 +252,8 @@ enum {
     ORRERY_END_KICKED = 15,           /* the server removed this player, who may not come back yet */
     ORRERY_END_REPLACED = 16,         /* another connection of this player, with a newer token, took its place */
     ORRERY_END_REFUSED_BY_GAME = 17,  /* the game on the server does not take this player */
-    ORRERY_END_MESSAGE_LIMITS = 18,   /* this client sent more messages than it may */
+    ORRERY_END_MESSAGE_LIMITS = 18,   /* this client sent more messages than it may, or its program left more than
+                                       * 4 MiB of messages unread */
     ORRERY_END_ALREADY_CONNECTED = 19 /* another connection of this player is there, with a token that expires not
                                        * earlier */
 };
@@ -228,15 +263,29 @@ typedef struct orrery_event {
     uint32_t struct_size;
     int32_t kind;        /* ORRERY_EVENT_* */
     uint64_t tick;       /* of the server; DISCONNECTED: that of the newest snapshot, or 0 */
-    orrery_body_id body; /* BODY_ADDED, BODY_REMOVED; otherwise ORRERY_NO_BODY */
+    orrery_body_id body; /* BODY_ADDED, BODY_REMOVED, WORLD; otherwise ORRERY_NO_BODY */
     uint64_t late_ns;    /* SLIPPED; otherwise 0 */
-    const char* text;    /* DISCONNECTED: the reason in English; otherwise "" */
+    const char* text;    /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; otherwise "" */
     int32_t end_reason;  /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
     int32_t reserved;    /* 0 */
+    /* MESSAGE, BOARD, SCENE: valid until the next call of orrery_client_next_event(); otherwise null and 0 */
+    const uint8_t* bytes;
+    size_t size;
+    uint32_t message_type; /* MESSAGE: 0 to 65535 */
+    int32_t reliable;      /* MESSAGE: 1 or 0 */
+    int32_t removed;       /* BOARD: 1 if the key is gone, else 0 */
+    int32_t world_kind;    /* WORLD: ORRERY_WORLD_*, which says what the fields below hold */
+    orrery_body_id other;  /* WORLD; otherwise ORRERY_NO_BODY */
+    uint64_t joint;        /* index in the low 32 bits, generation in the high 32 bits, or ORRERY_NO_JOINT */
+    float point[3];        /* m, world */
+    float normal[3];       /* unit, world, from body to other */
+    float impulse;         /* N s; ORRERY_WORLD_JOINT_BROKEN: N */
+    uint32_t reserved_2;   /* 0 */
 } orrery_event;
 
 /* Takes the next event. ORRERY_EMPTY: no event is waiting. ORRERY_INVALID_ARGUMENT: struct_size is not set; the event
- * stays. At most 65,536 events wait; further ones about bodies are dropped, and the bodies themselves stay right. */
+ * stays. Take all events after each poll. At most 65,536 events wait; further ones about bodies and the world are
+ * dropped, and the bodies themselves stay right. More than 4 MiB of unread messages end the connection. */
 ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_event* event);
 
 /* ------------------------------------------------------------------------------------------------------- world */
@@ -252,11 +301,31 @@ typedef struct orrery_session {
     uint32_t shape_count;
     uint32_t body_count; /* bodies that exist */
     const char* scene_name;
+    uint32_t role;             /* ORRERY_ROLE_* */
+    uint32_t scene_bytes;      /* size of the scene's binary form; 0: the server does not give it away */
+    uint64_t scene_bytes_hash; /* its XXH3-64: who has the scene from before need not ask for it */
 } orrery_session;
 /* What the server says of its room. ORRERY_WRONG_STATE: its answer has not arrived (at the latest it arrives in
  * JOINING). This function and those below also answer after a connection has ended, until the next
  * orrery_client_connect(). */
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session);
+enum { ORRERY_ROLE_PLAYER = 0, ORRERY_ROLE_SPECTATOR = 1, ORRERY_ROLE_DIRECTOR = 2 };
+
+/* Asks for the scene's binary form, from the server's hello on. It comes beside the game, and ORRERY_EVENT_SCENE tells
+ * when it is complete and agrees with scene_bytes_hash. ORRERY_EMPTY: the server does not give it away.
+ * ORRERY_WRONG_STATE: not connected, or asked for before. */
+ORRERY_API orrery_status orrery_client_request_scene(orrery_client* client);
+/* The scene, after ORRERY_EVENT_SCENE; ORRERY_EMPTY before. Valid until the next connect or destroy. */
+ORRERY_API orrery_status orrery_client_scene(const orrery_client* client, const uint8_t** bytes, size_t* size);
+
+/* The board: values by name that the room's program sets for all, as they are now; of the last connection after its
+ * end. Pointers are valid until the next orrery_client_poll(). Null pointers for results are allowed. */
+ORRERY_API orrery_status orrery_client_board_get(const orrery_client* client, const char* key, const uint8_t** bytes,
+                                                 size_t* size);
+ORRERY_API uint32_t orrery_client_board_count(const orrery_client* client);
+/* By `index` in the order of the keys, below orrery_client_board_count(). */
+ORRERY_API orrery_status orrery_client_board_at(const orrery_client* client, uint32_t index, const char** key,
+                                                const uint8_t** bytes, size_t* size);
 
 enum {
     ORRERY_SHAPE_SPHERE = 0,
@@ -291,7 +360,15 @@ typedef struct orrery_body {
     int32_t type;     /* ORRERY_BODY_*; FIXED is what scenes call static */
     uint32_t shape;   /* for orrery_client_get_shape(); ORRERY_NO_SHAPE: none */
     uint32_t slot;    /* slot of the player for whom the body was spawned, or ORRERY_NO_SLOT */
-    const char* name; /* in the scene; "" for a body without a name, and for every spawned body */
+    const char* name; /* in the scene; "" for a body without a name; of a spawned body see member_name */
+    /* The template that the body was spawned from, and which of its bodies it is: numbers in the scene's order and
+     * names; ORRERY_NO_TEMPLATE and "" if there is none. */
+    uint32_t template_index;
+    uint32_t member_index;
+    const char* template_name;
+    const char* member_name;
+    const char* material_name;
+    uint64_t user_data; /* the number that the scene or the room's program gave the body */
 } orrery_body;
 /* ORRERY_EMPTY: there is no such body. */
 ORRERY_API orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out);
@@ -339,7 +416,8 @@ typedef struct orrery_client_stats {
     uint64_t bytes_received;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t newest_tick; /* of the newest snapshot; before the first, of the key frame */
+    uint64_t newest_tick;          /* of the newest snapshot; before the first, of the key frame */
+    uint64_t world_events_dropped; /* world events that the server left out */
 } orrery_client_stats;
 /* Answers in every state. */
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);

@@ -24,6 +24,15 @@ struct Event {
     std::uint64_t late_ns = 0;
     std::string text;
     std::int32_t end_reason = ORRERY_END_NONE;  // ORRERY_END_*
+    std::span<const std::uint8_t> bytes{};      // valid until the next event
+    std::uint16_t message_type = 0;
+    bool reliable = false;
+    bool removed = false;
+    std::int32_t world_kind = 0;  // ORRERY_WORLD_*
+    orrery_body_id other = ORRERY_NO_BODY;
+    std::uint64_t joint = ORRERY_NO_JOINT;
+    std::array<float, 3> point{}, normal{};
+    float impulse = 0.0f;
 };
 
 // All bodies at one time. Entry i of each array belongs to body ids[i].
@@ -68,8 +77,48 @@ class Client {
         orrery_event event{};
         event.struct_size = sizeof event;
         if (orrery_client_next_event(handle_.get(), &event) != ORRERY_OK) return false;
-        out = {event.kind, event.tick, event.body, event.late_ns, event.text ? event.text : "", event.end_reason};
+        out = {event.kind,
+               event.tick,
+               event.body,
+               event.late_ns,
+               event.text ? event.text : "",
+               event.end_reason,
+               {event.bytes, event.size},
+               static_cast<std::uint16_t>(event.message_type),
+               event.reliable != 0,
+               event.removed != 0,
+               event.world_kind,
+               event.other,
+               event.joint,
+               {event.point[0], event.point[1], event.point[2]},
+               {event.normal[0], event.normal[1], event.normal[2]},
+               event.impulse};
         return true;
+    }
+
+    orrery_status send(std::uint16_t type, std::span<const std::uint8_t> bytes, bool reliable = true) {
+        return orrery_client_send(handle_.get(), type, bytes.data(), bytes.size(), reliable ? 1 : 0);
+    }
+    // Views stay valid until the next poll. Nothing if the board has no such key.
+    std::optional<std::span<const std::uint8_t>> board(const std::string& key) const {
+        const std::uint8_t* bytes = nullptr;
+        std::size_t size = 0;
+        if (orrery_client_board_get(handle_.get(), key.c_str(), &bytes, &size) != ORRERY_OK) return std::nullopt;
+        return std::span(bytes, size);
+    }
+    std::uint32_t board_count() const { return orrery_client_board_count(handle_.get()); }
+    std::string board_key(std::uint32_t index) const {
+        const char* key = nullptr;
+        orrery_client_board_at(handle_.get(), index, &key, nullptr, nullptr);
+        return key ? key : "";
+    }
+    orrery_status request_scene() { return orrery_client_request_scene(handle_.get()); }
+    // Empty before the scene has come.
+    std::span<const std::uint8_t> scene() const {
+        const std::uint8_t* bytes = nullptr;
+        std::size_t size = 0;
+        orrery_client_scene(handle_.get(), &bytes, &size);
+        return {bytes, size};
     }
 
     // Empty where the function of orrery/client.h returns another status than ORRERY_OK.

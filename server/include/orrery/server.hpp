@@ -20,12 +20,14 @@
 #include "orrery/sim.hpp"
 #include "protocol/netcode/address.h"
 #include "protocol/scene/scene.h"
+#include "protocol/session/world_events.h"
 #include "server/room/director.h"
 #include "sim/base/result.h"
 
 namespace orrery::server {
 
 inline constexpr double kMaxStatusEvery_s = 3600.0;
+inline constexpr double kMaxHoldSeat_s = 3600.0;
 
 enum class GameClock : std::uint8_t {
     wall,  // ticks at the scene's rate; clients connect by UDP; SIGINT and SIGTERM end the server
@@ -48,10 +50,15 @@ struct GameServerConfig {
     // Further ADDR:PORT at which clients reach this server (behind a NAT). Their tokens may name them.
     std::vector<std::string> public_addresses;
     std::uint32_t max_clients = 64;  // at a time, 1 to protocol::kMaxNetcodeClients
+    // Time for which the seat of a client that fell silent is held for its return, s, to kMaxHoldSeat_s; 0: no hold.
+    double hold_seat_s = 10.0;
+    protocol::EventRule events;  // the events of the world that clients are told; the default: none
+    bool serve_scene = true;     // clients may have the scene's binary form, which shows all of the scene
 
     // Who may connect. With a key file: whoever has a token of that key. The file has 64 hex digits and the mode 0600.
     // Without: RECORD/connect.token is written, a token for one client at a time.
     std::string key_file;
+    std::uint32_t token_lifetime_s = 300;  // of the backend's tokens at most: so long a kick keeps a client id out
     bool insecure = false;         // also gives a token to every client on loopback that asks; excludes key_file
     bool insecure_public = false;  // with `insecure`: to every client, on any address
 

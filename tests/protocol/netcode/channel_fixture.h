@@ -28,6 +28,7 @@ struct ChannelPair {
         Address peer;
         std::vector<Message> reliable, unreliable;
         std::vector<Delivery> deliveries;
+        std::vector<Message> game{};
     };
 
     ChannelPair(std::uint64_t seed, const SimLink& link, const ChannelConfig& server_config = server_channel_config(),
@@ -53,6 +54,7 @@ struct ChannelPair {
         while (end.endpoint.receive(datagram)) end.channel.read_packet(datagram.bytes, now);
         Bytes bytes;
         while (end.channel.pop_reliable(bytes)) end.reliable.emplace_back(bytes.begin(), bytes.end());
+        while (end.channel.pop_reliable(bytes, StreamId::game)) end.game.emplace_back(bytes.begin(), bytes.end());
         while (end.channel.pop_unreliable(bytes)) end.unreliable.emplace_back(bytes.begin(), bytes.end());
         Delivery delivery;
         while (end.channel.next_delivery(delivery)) end.deliveries.push_back(delivery);

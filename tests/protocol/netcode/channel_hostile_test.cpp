@@ -91,7 +91,7 @@ TEST_CASE("headers that no honest peer writes fail the channel") {
     CHECK(error_of({0x80, 1, 0}) == ChannelError::none);
     CHECK(error_of({0x81, 1, 0, 0}) == ChannelError::malformed_packet);        // a vector without an ack
     CHECK(error_of({0xc0, 1, 0, 0, 0, 0}) == ChannelError::malformed_packet);  // acknowledges what was never sent
-    CHECK(error_of({0x80, 1, 0, 9}) == ChannelError::malformed_packet);        // an unknown chunk
+    CHECK(error_of({0x80, 1, 0, 4}) == ChannelError::malformed_packet);        // an unknown chunk
     CHECK(error_of(Message(kMaxPayloadBytes + 1, 0)) == ChannelError::malformed_packet);
 }
 
