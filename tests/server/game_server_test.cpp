@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <thread>
 
 #include "orrery/server.hpp"
@@ -235,7 +236,7 @@ TEST_CASE("what is wrong with a configuration is named with its mend and its exi
         {[](auto& c) { c.shared_scene.emplace(); }, 64, "scene", "one of them"},
         {[](auto& c) { c.scene.clear(), c.shared_scene.emplace(); }, 64, "shared_scene", "share_scene"},
         {[](auto& c) { c.tick_rate_hz = 0.0f; }, 64, "tick_rate_hz", "1 to 1000"},
-        {[](auto& c) { c.tick_rate_hz = std::nanf(""); }, 64, "tick_rate_hz", "1 to 1000"},
+        {[](auto& c) { c.tick_rate_hz = std::numeric_limits<float>::quiet_NaN(); }, 64, "tick_rate_hz", "1 to 1000"},
         {[](auto& c) { c.bind = "localhost"; }, 64, "bind", "127.0.0.1"},
         {[](auto& c) { c.bind = "0.0.0.0"; }, 64, "bind 0.0.0.0", "needs key_file"},
         {[](auto& c) { c.bind = "::", c.insecure = true; }, 64, "bind ::", "needs insecure_public"},
