@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <thread>
 
 #include "orrery/server.hpp"
@@ -219,6 +220,32 @@ TEST_CASE("a request to stop wakes a server that waits, and one before the run l
     CHECK(reason == "the match was called off");
     CHECK(has(second_run, "make another server"));
     CHECK(early_ticks == 0);
+}
+
+TEST_CASE("a director's exception leaves the run, and the recording holds the ticks before it") {
+    const test::TempFolder folder;
+    std::string replay, caught;
+    const test::Printed printed = test::printed_by([&] {
+        const auto server = GameServer::create(virtual_yard(folder.path()), [](const RoomInfo& info) {
+            return std::make_unique<Game>(info, 0xffffffff, [](std::uint64_t tick) {
+                if (tick == 10) throw std::runtime_error("a fault of the game");
+            });
+        });
+        if (!server) return 1;
+        replay = (*server)->replay();
+        try {
+            return (*server)->run() ? 2 : 3;
+        } catch (const std::runtime_error& error) {
+            caught = error.what();
+        }
+        return 0;
+    });
+    CHECK(printed.code == 0);
+    CHECK(caught == "a fault of the game");
+    const server::VerifiedReplay verified = server::verify_replay(replay, {});
+    CHECK(server::verify_exit_code(verified, {}) == 0);
+    CHECK(verified.report.ticks == 10);
+    CHECK_FALSE(verified.report.complete);
 }
 
 TEST_CASE("what is wrong with a configuration is named with its mend and its exit code") {
