@@ -5,6 +5,8 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <stdexcept>
 #include <thread>
 
 #include "orrery/server.hpp"
@@ -220,6 +222,32 @@ TEST_CASE("a request to stop wakes a server that waits, and one before the run l
     CHECK(early_ticks == 0);
 }
 
+TEST_CASE("a director's exception leaves the run, and the recording holds the ticks before it") {
+    const test::TempFolder folder;
+    std::string replay, caught;
+    const test::Printed printed = test::printed_by([&] {
+        const auto server = GameServer::create(virtual_yard(folder.path()), [](const RoomInfo& info) {
+            return std::make_unique<Game>(info, 0xffffffff, [](std::uint64_t tick) {
+                if (tick == 10) throw std::runtime_error("a fault of the game");
+            });
+        });
+        if (!server) return 1;
+        replay = (*server)->replay();
+        try {
+            return (*server)->run() ? 2 : 3;
+        } catch (const std::runtime_error& error) {
+            caught = error.what();
+        }
+        return 0;
+    });
+    CHECK(printed.code == 0);
+    CHECK(caught == "a fault of the game");
+    const server::VerifiedReplay verified = server::verify_replay(replay, {});
+    CHECK(server::verify_exit_code(verified, {}) == 0);
+    CHECK(verified.report.ticks == 10);
+    CHECK_FALSE(verified.report.complete);
+}
+
 TEST_CASE("what is wrong with a configuration is named with its mend and its exit code") {
     const test::TempFolder folder;
     std::filesystem::create_directory(folder / "taken");
@@ -235,7 +263,7 @@ TEST_CASE("what is wrong with a configuration is named with its mend and its exi
         {[](auto& c) { c.shared_scene.emplace(); }, 64, "scene", "one of them"},
         {[](auto& c) { c.scene.clear(), c.shared_scene.emplace(); }, 64, "shared_scene", "share_scene"},
         {[](auto& c) { c.tick_rate_hz = 0.0f; }, 64, "tick_rate_hz", "1 to 1000"},
-        {[](auto& c) { c.tick_rate_hz = std::nanf(""); }, 64, "tick_rate_hz", "1 to 1000"},
+        {[](auto& c) { c.tick_rate_hz = std::numeric_limits<float>::quiet_NaN(); }, 64, "tick_rate_hz", "1 to 1000"},
         {[](auto& c) { c.bind = "localhost"; }, 64, "bind", "127.0.0.1"},
         {[](auto& c) { c.bind = "0.0.0.0"; }, 64, "bind 0.0.0.0", "needs key_file"},
         {[](auto& c) { c.bind = "::", c.insecure = true; }, 64, "bind ::", "needs insecure_public"},
