@@ -33,7 +33,7 @@ std::string_view deny_reason_text(DenyReason reason) {
         case DenyReason::server_full:
             return "every place of the server is taken";
         case DenyReason::already_connected:
-            return "this player is connected already";
+            return "this player is connected already, by a token that expires no earlier";
         case DenyReason::token_used:
             return "the token was used from another address; ask for a new one";
         case DenyReason::kicked:

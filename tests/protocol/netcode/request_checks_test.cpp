@@ -323,10 +323,10 @@ TEST_CASE("no two packets of a server's challenges and denials have one number")
         checks.server.server->update(checks.net.now, kTestUnixTime);
         const Request request = request_of(test_token(checks.net.random, 1));
         checks.server.server->receive(client_address(1), request, checks.net.now);
-        checks.server.server->receive(client_address(2), request, checks.net.now);
+        for (int j = 0; j < 2; ++j) checks.server.server->receive(client_address(2), request, checks.net.now);
     }
     CHECK(checks.server.server->counters().requests_challenged == 30);
-    CHECK(checks.server.server->counters()[DenyReason::token_used] == 30);
+    CHECK(checks.server.server->counters()[DenyReason::token_used] == 60);
     std::sort(sequences.begin(), sequences.end());
     CHECK(std::adjacent_find(sequences.begin(), sequences.end()) == sequences.end());
 }

@@ -220,9 +220,11 @@ TEST_CASE("a kick voids the tokens of an id up to an expiry, and the server says
     for (const auto& [id, expires_s, in] :
          {Case{5, 399, false}, Case{5, 400, false}, Case{6, 300, true}, Case{5, 401, true}}) {
         TestClient& client = net.add_client(client_address(static_cast<std::uint8_t>(net.clients.size() + 1)));
+        const std::uint64_t challenged = server.server->counters().requests_challenged;
         REQUIRE(client.client.connect(token_of(net, id, expires_s), net.now).ok());
         net.run(0.2);
         CHECK(client.client.state() == (in ? ClientState::connected : ClientState::denied));
+        CHECK((server.server->counters().requests_challenged > challenged) == in);
         if (!in) CHECK(client.client.deny_reason() == DenyReason::kicked);
     }
 }
