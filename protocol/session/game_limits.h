@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxServerGameQueueBytes = 1u << 20;    // not ackn
 inline constexpr std::size_t kMaxUnreliableGameWaitingBytes = 32u << 10;  // to be sent; snapshots need the other half
 // Of a server to a client: half of a channel's bandwidth. Unreliable messages do not wait, and the streams would.
 inline constexpr BucketRate kServerUnreliableBytes{256.0 * 1024.0, 32.0 * 1024.0};
-inline constexpr std::size_t kGameFrameBytes = 8;                         // a message's head in the stream, at most
+inline constexpr std::size_t kGameFrameBytes = 8;  // a message's head in the stream, at most
 
 class GamePace {
   public:

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "protocol/netcode/netcode_client.h"
+#include "tests/support/large_scene.h"
 #include "tests/support/seed.h"
 #include "tests/support/sim_room.h"
 
@@ -26,21 +27,6 @@ std::uint64_t number_of(Bytes bytes) {
     std::uint64_t out = 0;
     for (std::size_t i = 0; i < 8; ++i) out |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
     return out;
-}
-
-// Its key frame takes some 5 MB.
-LoadedScene large_scene() {
-    std::string text =
-        R"({"scene_version": 1, "name": "large", "shapes": [{"name": "ball", "sphere": {"radius": 0.1}}], "bodies": [)";
-    const std::string long_name(90, 'n');
-    for (int i = 0; i < 26'000; ++i) {
-        text += (i == 0 ? "" : ",") + std::string(R"({"type": "static", "shape": "ball", "name": ")") + long_name +
-                std::to_string(i) + R"(", "position": [)" + std::to_string(i % 4000) + ", 0, 0]}";
-    }
-    text += "]}";
-    auto scene = load_scene(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "large.json");
-    if (!scene) FAIL(scene.error().to_string());
-    return std::move(scene).value();
 }
 
 // Speaks netcode and the channel by the book; what it sends on them is the test's choice.
@@ -139,8 +125,7 @@ TEST_CASE("messages of a game arrive both ways over a rough network: reliable on
     second.details.clear();
     for (std::uint64_t n = 0; n < 200; ++n) {
         const Buffer bytes = bytes_of(n, 100 + 10 * n % 900);
-        for (auto& client : sim.clients)
-            REQUIRE(client->connection.send_message(7, bytes, true) == SendStatus::ok);
+        for (auto& client : sim.clients) REQUIRE(client->connection.send_message(7, bytes, true) == SendStatus::ok);
         REQUIRE(first.connection.send_message(8, bytes, false) == SendStatus::ok);
         sim.run(0.04);
     }
@@ -247,7 +232,8 @@ TEST_CASE("a client at its full rate keeps its connection, also over stalls of t
         };
         const auto play = [&](double seconds) {
             sim.run(seconds, [&](std::size_t, std::uint64_t) {
-                while (client.connection.send_message(1, bytes_of(next, large ? 3000 : 8), true) == SendStatus::ok) ++next;
+                while (client.connection.send_message(1, bytes_of(next, large ? 3000 : 8), true) == SendStatus::ok)
+                    ++next;
                 return kStill;
             });
         };
