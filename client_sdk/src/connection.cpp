@@ -189,7 +189,7 @@ void Connection::flush(TimeNs now) {
 
 void Connection::take_session_events(TimeNs now) {
     SessionEvent event;
-    while (session_->next_event(event)) {
+    while (active_ && session_->next_event(event)) {
         using From = SessionEvent::Kind;
         using To = ConnectionEvent::Kind;
         switch (event.kind) {

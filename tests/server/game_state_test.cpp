@@ -72,6 +72,26 @@ TEST_CASE("a joiner gets the whole board, and then each key that changes, with t
     CHECK(play_board_events(*pair.client, played) == 0);
 }
 
+TEST_CASE("what overtakes the server's hello waits for it") {
+    SessionPair pair;
+    pair.board.set("large", Buffer(60'000, 1));
+    int packets_before = 0;
+    for (int i = 0; i < 20; ++i) {
+        const std::size_t known = pair.to_client.size();
+        pair.step(true, false);
+        for (std::size_t n = known; n < pair.to_client.size(); ++n) {
+            pair.client->receive_packet(pair.to_client[n], pair.now);
+            pair.client->update(pair.now);
+            if (pair.client->state() != ClientSession::State::awaiting_hello) continue;
+            CHECK(pair.client->board().empty());
+            ++packets_before;
+        }
+    }
+    CHECK(packets_before > 40);  // the whole board, and more
+    CHECK(pair.client->state() == ClientSession::State::playing);
+    CHECK(pair.client->board() == values_of(pair.board));
+}
+
 TEST_CASE("a client that was cut off gets the present board, and not every value that it missed") {
     SessionPair pair;
     pair.board.set("a", Buffer(30'000, 1));
@@ -209,9 +229,9 @@ TEST_CASE("clients are told the hits and sensors of each tick, with their ticks"
         const WorldEvent& told = event.detail->world;
         const auto same = [&](const std::pair<std::uint64_t, sim::Event>& kept) {
             // A contact's beginning says the same as its hit.
-            return kept.second.kind != sim::EventKind::contact_begin && kept.first == event.tick && kept.second.a == told.a && kept.second.b == told.b &&
-                   kept.second.impulse == told.impulse && kept.second.point == told.point &&
-                   kept.second.normal == told.normal;
+            return kept.second.kind != sim::EventKind::contact_begin && kept.first == event.tick &&
+                   kept.second.a == told.a && kept.second.b == told.b && kept.second.impulse == told.impulse &&
+                   kept.second.point == told.point && kept.second.normal == told.normal;
         };
         while (next < keeper.events.size() && !same(keeper.events[next])) {
             // What was passed over, nobody was to be told, or the client did not play yet.

@@ -29,8 +29,15 @@ struct SessionPair {
     std::vector<std::vector<std::uint8_t>> to_server, to_client;  // every packet so far
 
     SessionPair() {
-        room.hello = {
-            protocol::kProtocolVersion, protocol::message_schema_hash(), sim::kEngineVersion, 1, 60.0f, 0, protocol::DeltaCodec::kId, 1000, "test"};
+        room.hello = {protocol::kProtocolVersion,
+                      protocol::message_schema_hash(),
+                      sim::kEngineVersion,
+                      1,
+                      60.0f,
+                      0,
+                      protocol::DeltaCodec::kId,
+                      1000,
+                      "test"};
         room.shapes.resize(3);
         bodies.resize(40);
         for (std::uint32_t i = 0; i < bodies.size(); ++i) {
