@@ -305,8 +305,7 @@ void Connection::start_session(TimeNs now) {
     if (session_) {  // its bodies are shown until now; those of the new key frame follow
         const std::uint64_t tick = session_->newest_tick();
         for (const MirrorBody& body : session_->bodies()) {
-            if (body.alive)
-                push_body_event({ConnectionEvent::Kind::body_removed, tick, body.description.id, 0, {}, {}});
+            if (body.alive) push_droppable({ConnectionEvent::Kind::body_removed, tick, body.description.id, 0, {}, {}});
         }
     }
     session_lost_ = false;
@@ -326,7 +325,7 @@ void Connection::flush(TimeNs now) {
 
 void Connection::take_session_events(TimeNs now) {
     SessionEvent event;
-    while (session_->next_event(event)) {
+    while (active_ && session_->next_event(event)) {
         using From = SessionEvent::Kind;
         using To = ConnectionEvent::Kind;
         switch (event.kind) {

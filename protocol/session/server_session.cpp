@@ -85,7 +85,7 @@ void ServerSession::handle_reliable(Bytes message, TimeNs now) {
     }
     SceneRequest request;
     if (welcome() && !room_.scene_bytes.empty() && reader_.read(message, request)) {
-        if (!scene_at_) scene_at_ = 0;
+        if (!scene_at_) scene_at_ = 0;  // it is sent once
         return;
     }
     ++malformed_;
@@ -297,7 +297,6 @@ void ServerSession::send_scene() {
             writer_.write(ScenePart{*scene_at_, static_cast<std::uint32_t>(scene.size()), {part.begin(), part.end()}}));
         *scene_at_ += static_cast<std::uint32_t>(part.size());
     }
-    if (*scene_at_ == scene.size()) scene_at_.reset();
 }
 
 void ServerSession::close(GoodbyeReason reason, TimeNs now, std::string_view text) {

@@ -164,7 +164,7 @@ class ServerSession {
     std::uint32_t events_untold_ = 0;  // since the last message of events
     bool board_begun_ = false;
     std::uint64_t board_version_ = 0;        // what the client has been sent
-    std::optional<std::uint32_t> scene_at_;  // the next byte of a scene that is being sent
+    std::optional<std::uint32_t> scene_at_;  // of a scene that was asked for: the next byte to send
     std::optional<GoodbyeReason> goodbye_;
     std::vector<std::uint8_t> last_word_;  // of closing
     bool last_word_in_stream_ = false;

@@ -394,6 +394,169 @@ TEST_CASE("arrays that are too small are filled, and told so") {
     CHECK(ids[0] < ids[4]);
 }
 
+namespace {
+
+// What a game copies out of an event while it is valid.
+struct Taken {
+    orrery_event event;
+    std::string text;
+    std::vector<std::uint8_t> bytes;
+};
+
+std::vector<Taken> take_all(orrery_client* client, int32_t kind) {
+    std::vector<Taken> out;
+    orrery_event event{};
+    event.struct_size = sizeof event;
+    while (orrery_client_next_event(client, &event) == ORRERY_OK) {
+        if (event.kind == kind) out.push_back({event, event.text, {event.bytes, event.bytes + event.size}});
+    }
+    return out;
+}
+
+using Buffer = std::vector<std::uint8_t>;
+
+}  // namespace
+
+TEST_CASE("a game exchanges messages through the C interface, and limits are statuses") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    const Buffer hello{1, 2, 3};
+    CHECK(orrery_client_send(player.client, 5, hello.data(), hello.size(), 1) == ORRERY_WRONG_STATE);
+    CHECK(orrery_client_send(nullptr, 5, hello.data(), hello.size(), 1) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_send(player.client, 5, nullptr, 1, 1) == ORRERY_INVALID_ARGUMENT);
+    const auto token = sim.mint(82);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(2.0);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    player.events();
+    sim.truth.on_message = [&](std::uint32_t client, const protocol::ServerSession::Received& what) {
+        CHECK(sim.room->send_message(client, static_cast<std::uint16_t>(what.type + 1), what.bytes, what.reliable) ==
+              protocol::SendStatus::ok);
+    };
+    CHECK(orrery_client_send(player.client, 65534, hello.data(), hello.size(), 1) == ORRERY_OK);
+    CHECK(orrery_client_send(player.client, 8, nullptr, 0, 0) == ORRERY_OK);
+    player.run(0.5);
+    const std::vector<Taken> answers = take_all(player.client, ORRERY_EVENT_MESSAGE);
+    REQUIRE(answers.size() == 2);
+    const Taken& reliable = answers[answers[0].event.reliable ? 0 : 1];
+    const Taken& unreliable = answers[answers[0].event.reliable ? 1 : 0];
+    CHECK(reliable.event.message_type == 65535);
+    CHECK(reliable.event.reliable == 1);
+    CHECK(reliable.bytes == hello);
+    CHECK(unreliable.event.message_type == 9);
+    CHECK(unreliable.bytes.empty());
+
+    const Buffer large(ORRERY_MAX_MESSAGE_BYTES + 1);
+    CHECK(orrery_client_send(player.client, 1, large.data(), large.size(), 1) == ORRERY_TOO_LARGE);
+    CHECK(orrery_client_send(player.client, 1, large.data(), ORRERY_MAX_UNRELIABLE_BYTES + 1, 0) == ORRERY_TOO_LARGE);
+    player.run(1.0);
+    CHECK(orrery_client_send(player.client, 1, large.data(), ORRERY_MAX_MESSAGE_BYTES, 1) == ORRERY_OK);
+    CHECK(orrery_client_send(player.client, 1, large.data(), ORRERY_MAX_MESSAGE_BYTES, 1) == ORRERY_RATE_LIMITED);
+    sim.network.set_default_link({.up = false});
+    orrery_status status = ORRERY_OK;
+    for (int i = 0; i < 300 && status != ORRERY_QUEUE_FULL; ++i) {
+        player.run(0.016);
+        status = orrery_client_send(player.client, 1, large.data(), 50'000, 1);
+    }
+    CHECK(status == ORRERY_QUEUE_FULL);
+    for (const orrery_status known : {ORRERY_TOO_LARGE, ORRERY_RATE_LIMITED, ORRERY_QUEUE_FULL})
+        CHECK(std::string(orrery_status_name(known)) != "unknown status");
+}
+
+TEST_CASE("a game reads the board through the C interface, and hears of its changes") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    protocol::Board& board = sim.room->board();
+    board.set("b/score", Buffer{1, 2});
+    board.set("a/phase", {});
+    const uint8_t* bytes = nullptr;
+    size_t size = 1;
+    const char* key = nullptr;
+    CHECK(orrery_client_board_count(player.client) == 0);
+    CHECK(orrery_client_board_get(player.client, "a/phase", &bytes, &size) == ORRERY_EMPTY);
+    const auto token = sim.mint(83);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(2.0);
+    std::vector<Taken> changes = take_all(player.client, ORRERY_EVENT_BOARD);
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].text == "a/phase");
+    CHECK(changes[1].text == "b/score");
+    CHECK(changes[1].bytes == Buffer{1, 2});
+    board.set("b/score", Buffer{3});
+    CHECK(board.remove("a/phase"));
+    player.run(0.2);
+    changes = take_all(player.client, ORRERY_EVENT_BOARD);
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].text == "b/score");
+    CHECK(changes[0].event.removed == 0);
+    CHECK(changes[0].bytes == Buffer{3});
+    CHECK(changes[1].text == "a/phase");
+    CHECK(changes[1].event.removed == 1);
+
+    CHECK(orrery_client_board_count(player.client) == 1);
+    REQUIRE(orrery_client_board_get(player.client, "b/score", &bytes, &size) == ORRERY_OK);
+    CHECK(Buffer(bytes, bytes + size) == Buffer{3});
+    REQUIRE(orrery_client_board_at(player.client, 0, &key, &bytes, &size) == ORRERY_OK);
+    CHECK(std::string(key) == "b/score");
+    CHECK(orrery_client_board_get(player.client, "b/score", nullptr, nullptr) == ORRERY_OK);
+    CHECK(orrery_client_board_at(player.client, 1, &key, &bytes, &size) == ORRERY_EMPTY);
+    CHECK(key == nullptr);
+    CHECK(orrery_client_board_get(player.client, "a/phase", &bytes, &size) == ORRERY_EMPTY);
+    CHECK(size == 0);
+    CHECK(orrery_client_board_get(nullptr, "b/score", &bytes, &size) == ORRERY_INVALID_ARGUMENT);
+    CHECK(orrery_client_board_get(player.client, nullptr, &bytes, &size) == ORRERY_INVALID_ARGUMENT);
+}
+
+TEST_CASE("a game hears of hits, learns what bodies are, and gets the scene through the C interface") {
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    SimRoom sim(scene, {.events = {.least_hit_impulse = 1.0f}, .serve_scene = true});
+    Player player(sim);
+    CHECK(orrery_client_request_scene(player.client) == ORRERY_WRONG_STATE);
+    CHECK(orrery_client_request_scene(nullptr) == ORRERY_INVALID_ARGUMENT);
+    const auto token = sim.mint(84);
+    REQUIRE(orrery_client_connect(player.client, token.data(), token.size(), sim.now()) == ORRERY_OK);
+    player.run(0.3);
+    REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
+    const float forward[] = {1.0f};
+    orrery_client_set_control(player.client, forward, 1);
+    player.run(8.0);
+    const std::vector<Taken> events = take_all(player.client, ORRERY_EVENT_WORLD);
+    REQUIRE(!events.empty());
+    for (const Taken& taken : events) {
+        CHECK(taken.event.world_kind == ORRERY_WORLD_HIT);
+        CHECK(taken.event.impulse >= 1.0f);
+        CHECK(taken.event.tick > 0);
+        CHECK(taken.event.body != ORRERY_NO_BODY);
+        CHECK(taken.event.other != ORRERY_NO_BODY);
+        CHECK(taken.event.joint == ORRERY_NO_JOINT);
+        const float* n = taken.event.normal;
+        CHECK(std::fabs(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1.0f) < 1e-3f);
+    }
+
+    orrery_body own{};
+    own.struct_size = sizeof own;
+    REQUIRE(orrery_client_get_body(player.client, orrery_client_own_body(player.client), &own) == ORRERY_OK);
+    CHECK(std::string(own.material_name) == "hull");
+    orrery_session session{};
+    session.struct_size = sizeof session;
+    REQUIRE(orrery_client_get_session(player.client, &session) == ORRERY_OK);
+    CHECK(session.role == ORRERY_ROLE_PLAYER);
+    CHECK(session.scene_bytes == scene.binary.size());
+    CHECK(session.scene_bytes_hash == protocol::hash_of_scene_bytes(scene.binary));
+
+    const uint8_t* bytes = nullptr;
+    size_t size = 0;
+    CHECK(orrery_client_scene(player.client, &bytes, &size) == ORRERY_EMPTY);
+    CHECK(orrery_client_request_scene(player.client) == ORRERY_OK);
+    CHECK(orrery_client_request_scene(player.client) == ORRERY_WRONG_STATE);
+    player.run(1.0);
+    const std::vector<Taken> arrived = take_all(player.client, ORRERY_EVENT_SCENE);
+    REQUIRE(arrived.size() == 1);
+    CHECK(arrived[0].bytes == scene.binary);
+    REQUIRE(orrery_client_scene(player.client, &bytes, &size) == ORRERY_OK);
+    CHECK(Buffer(bytes, bytes + size) == scene.binary);
+}
+
 TEST_CASE("the C++ face gives the same through growing arrays") {
     SimRoom sim(load_test_scene("yard"), {});
     SimEndpoint& endpoint = sim.network.attach(protocol::Address::ipv4(10, 0, 60, 1, 5000));
@@ -416,6 +579,38 @@ TEST_CASE("the C++ face gives the same through growing arrays") {
     CHECK(client->body(client->own_body()).has_value());
     client::Event event;
     REQUIRE(client->next_event(event));
+    while (client->next_event(event)) {
+    }
+    const Buffer greeting{4, 5, 6};
+    REQUIRE(sim.room->send_message(0, 12, greeting, true) == protocol::SendStatus::ok);
+    sim.room->board().set("phase", Buffer{9});
+    sim.truth.on_message = [&](std::uint32_t, const protocol::ServerSession::Received& what) {
+        CHECK(what.type == 13);
+        CHECK(what.reliable);
+        CHECK(Buffer(what.bytes.begin(), what.bytes.end()) == greeting);
+    };
+    CHECK(client->send(13, greeting) == ORRERY_OK);
+    CHECK(client->request_scene() == ORRERY_EMPTY);
+    for (int i = 0; i < 10; ++i) {
+        client->poll(sim.now());
+        sim.run(0.016);
+    }
+    CHECK(sim.truth.messages == 1);
+    int messages = 0;
+    while (client->next_event(event)) {
+        if (event.kind != ORRERY_EVENT_MESSAGE) continue;
+        ++messages;
+        CHECK(event.message_type == 12);
+        CHECK(event.reliable);
+        CHECK(Buffer(event.bytes.begin(), event.bytes.end()) == greeting);
+    }
+    CHECK(messages == 1);
+    REQUIRE(client->board("phase"));
+    CHECK((*client->board("phase"))[0] == 9);
+    CHECK_FALSE(client->board("score"));
+    CHECK(client->board_count() == 1);
+    CHECK(client->board_key(0) == "phase");
+    CHECK(client->scene().empty());
 }
 
 TEST_CASE("a client that nobody answers warns after 3 s of what the cause may be, and says it at its end") {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "protocol/netcode/netcode_client.h"
+#include "tests/support/large_scene.h"
 #include "tests/support/seed.h"
 #include "tests/support/sim_room.h"
 
@@ -26,21 +27,6 @@ std::uint64_t number_of(Bytes bytes) {
     std::uint64_t out = 0;
     for (std::size_t i = 0; i < 8; ++i) out |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
     return out;
-}
-
-// Its key frame takes some 5 MB.
-LoadedScene large_scene() {
-    std::string text =
-        R"({"scene_version": 1, "name": "large", "shapes": [{"name": "ball", "sphere": {"radius": 0.1}}], "bodies": [)";
-    const std::string long_name(90, 'n');
-    for (int i = 0; i < 26'000; ++i) {
-        text += (i == 0 ? "" : ",") + std::string(R"({"type": "static", "shape": "ball", "name": ")") + long_name +
-                std::to_string(i) + R"(", "position": [)" + std::to_string(i % 4000) + ", 0, 0]}";
-    }
-    text += "]}";
-    auto scene = load_scene(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "large.json");
-    if (!scene) FAIL(scene.error().to_string());
-    return std::move(scene).value();
 }
 
 // Speaks netcode and the channel by the book; what it sends on them is the test's choice.
@@ -126,13 +112,13 @@ TEST_CASE("messages of a game arrive both ways over a rough network: reliable on
             CHECK(what.bytes.size() == bytes_of(number_of(what.bytes), 100 + 10 * number_of(what.bytes) % 900).size());
             // What comes is sent back to both.
             for (const std::uint32_t to : {0u, 1u}) {
-                CHECK(sim.room->send_message(to, static_cast<std::uint16_t>(1000 + client), what.bytes, true) ==
-                      SendStatus::ok);
+                CHECK(sim.room->send(server::Recipient::client(to + 1), static_cast<std::uint16_t>(1000 + client),
+                                     what.bytes, true) == SendStatus::ok);
             }
         } else {
             CHECK(what.type == 8);
             up_unreliable.push_back(number_of(what.bytes));
-            CHECK(sim.room->send_message(client, 9, what.bytes, false) == SendStatus::ok);
+            CHECK(sim.room->send(server::Recipient::client(client + 1), 9, what.bytes, false) == SendStatus::ok);
         }
     };
     first.details.clear();
@@ -179,7 +165,8 @@ TEST_CASE("messages and the board reach a client while its key frame of 5 MB is 
     int sent = 0;
     while (!client.playing() && sent < 200) {
         const std::size_t known = client.details.size();
-        REQUIRE(sim.room->send_message(0, 5, bytes_of(static_cast<std::uint64_t>(sent), 300), true) == SendStatus::ok);
+        REQUIRE(sim.room->send(server::Recipient::client(1), 5, bytes_of(static_cast<std::uint64_t>(sent), 300),
+                               true) == SendStatus::ok);
         ++sent;
         const TimeNs from = sim.now();
         while (client.details.size() == known && sim.now() < from + kNsPerSecond) sim.run(0.002);
@@ -340,15 +327,15 @@ TEST_CASE("a client that reads nothing costs the server a bounded queue, is sent
     const std::size_t details = honest.details.size();
     peer.run(15.0, [&] {
         for (int i = 0; i < 4; ++i) {
-            const SendStatus status = sim.room->send_message(1, 1, Buffer(20'000), true);
+            const SendStatus status = sim.room->send(server::Recipient::client(2), 1, Buffer(20'000), true);
             accepted += status == SendStatus::ok ? 20'000 : 0;
             full += status == SendStatus::queue_full;
             failed += status == SendStatus::failed;
             // As much unreliably: the room's own snapshots still find room.
-            (void)sim.room->send_message(0, 2, Buffer(kMaxUnreliableGameBytes), false);
+            (void)sim.room->send(server::Recipient::client(1), 2, Buffer(kMaxUnreliableGameBytes), false);
         }
         REQUIRE(sim.room->board().set("tick", bytes_of(sim.room->world().tick(), 8)) == BoardStatus::ok);
-        to_honest += sim.room->send_message(0, 3, Buffer(20), true) == SendStatus::ok;
+        to_honest += sim.room->send(server::Recipient::client(1), 3, Buffer(20), true) == SendStatus::ok;
     });
     CHECK(accepted > 800'000);
     CHECK(accepted <= kMaxServerGameQueueBytes);
@@ -390,7 +377,8 @@ TEST_CASE("a program that never takes its events is disconnected when 4 MiB of m
     for (int i = 0; i < 20 * 62 && idle.state() != client::Connection::State::disconnected; ++i) {
         sim.run(0.016);
         idle.poll(sim.now());
-        accepted += sim.room->send_message(0, 1, Buffer(10'000), true) == SendStatus::ok ? 10'000 : 0;
+        accepted +=
+            sim.room->send(server::Recipient::client(1), 1, Buffer(10'000), true) == SendStatus::ok ? 10'000 : 0;
     }
     CHECK(idle.state() == client::Connection::State::disconnected);
     CHECK(accepted > 4'000'000);

@@ -4,9 +4,7 @@
 
 #include <random>
 
-#include "protocol/session/client_session.h"
-#include "protocol/session/key_frame.h"
-#include "protocol/session/server_session.h"
+#include "tests/support/session_pair.h"
 #include "tests/support/sim_room.h"
 
 using namespace orrery;
@@ -16,60 +14,6 @@ using namespace orrery::testing;
 namespace {
 
 using Buffer = std::vector<std::uint8_t>;
-
-struct Pair {
-    RoomDescription room;
-    DeltaCodec codec;
-    QuantisedWorld world;
-    std::vector<sim::BodyState> bodies;
-    std::unique_ptr<ServerSession> server;
-    std::unique_ptr<ClientSession> client;
-    TimeNs now = kNsPerSecond;
-    std::uint64_t tick = 0;
-    ServerSession::Joins joins = ServerSession::Joins::welcome;
-    std::vector<Buffer> to_server, to_client;  // every packet so far
-
-    Pair() {
-        room.hello = {
-            kProtocolVersion, message_schema_hash(), sim::kEngineVersion, 1, 60.0f, 0, DeltaCodec::kId, 1000, "test"};
-        room.shapes.resize(3);
-        bodies.resize(40);
-        for (std::uint32_t i = 0; i < bodies.size(); ++i) {
-            bodies[i].id = {i + 1, 0};
-            bodies[i].shape = i % 3;
-        }
-        world.update(0, bodies);
-        server = std::make_unique<ServerSession>(room, codec, std::uint16_t{0}, now);
-        client = std::make_unique<ClientSession>(default_client_hello(), now);
-    }
-    void step(bool deliver_to_server = true, bool deliver_to_client = true) {
-        now += 16 * kNsPerMs;
-        ++tick;
-        for (auto& body : bodies) body.pose.position.x += 0.01f;
-        if (tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
-        world.update(tick, bodies);
-        server->process(tick - 1, now, 16 * kNsPerMs, joins, now);
-        server->send_changes(world);
-        if (server->needs_key_frame()) server->send_key_frame(KeyFrame(world, {}, {}, codec), world, now);
-        server->send_snapshot(world);
-        client->update(now);
-        std::array<std::uint8_t, kMaxPayloadBytes> packet;
-        while (const std::size_t size = server->write_packet(now, packet)) {
-            to_client.emplace_back(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size));
-            if (deliver_to_client) client->receive_packet(to_client.back(), now);
-        }
-        while (const std::size_t size = client->write_packet(now, packet)) {
-            to_server.emplace_back(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size));
-            if (deliver_to_server) server->receive_packet(to_server.back(), now);
-        }
-    }
-    // To the playing state, and on for some ticks.
-    void warm_up() {
-        for (int i = 0; i < 20; ++i) step();
-        REQUIRE(server->state() == ServerSession::State::playing);
-        REQUIRE(client->state() == ClientSession::State::playing);
-    }
-};
 
 Buffer damage(std::mt19937& random, const Buffer& from) {
     Buffer out = from;
@@ -121,7 +65,7 @@ std::vector<Buffer> server_messages() {
     MessageWriter writer;
     std::vector<Buffer> out;
     const auto add = [&](Bytes bytes) { out.emplace_back(bytes.begin(), bytes.end()); };
-    Pair pair;
+    SessionPair pair;
     add(writer.write(pair.room.hello));
     KeyFrameBegin begin;
     begin.tick = 1;
@@ -169,7 +113,7 @@ TEST_CASE("damaged packets end a session at worst, at either end") {
     std::mt19937 random(1);
     int ended = 0;
     for (int n = 0; n < 400; ++n) {
-        Pair pair;
+        SessionPair pair;
         pair.warm_up();
         for (int i = 0; i < 10; ++i) {
             pair.server->receive_packet(damage(random, pair.to_server[random() % pair.to_server.size()]), pair.now);
@@ -186,7 +130,7 @@ TEST_CASE("a client that sends damaged messages is sent away, and no message of 
     const std::vector<Buffer> good = client_messages();
     int ended = 0;
     for (int n = 0; n < 1500; ++n) {
-        Pair pair;
+        SessionPair pair;
         Channel channel(client_channel_config());
         if (n % 2 == 0) {  // past the hello
             for (const Buffer& packet : packets_with(channel, good[0], Way::session, pair.now))
@@ -211,7 +155,7 @@ TEST_CASE("a server that sends damaged messages costs a client its session, no m
     const std::vector<Buffer> good = server_messages();
     int ended = 0;
     for (int n = 0; n < 1500; ++n) {
-        Pair pair;
+        SessionPair pair;
         Channel channel(server_channel_config());
         const auto deliver = [&](const Buffer& message, Way way) {
             for (const Buffer& packet : packets_with(channel, message, way, pair.now))
@@ -265,14 +209,14 @@ TEST_CASE("floods and noise on the room's address disturb nobody") {
 }
 
 TEST_CASE("a client that connects and says nothing is sent away") {
-    Pair pair;
+    SessionPair pair;
     while (pair.server->state() == ServerSession::State::awaiting_hello && pair.tick < 2000) pair.step(false, true);
     CHECK(pair.server->state() == ServerSession::State::closing);
     CHECK(pair.now - kNsPerSecond > kHandshakeTimeout);
 }
 
 TEST_CASE("a client whose packets cannot be read is told so, though its channel at the server has failed") {
-    Pair pair;
+    SessionPair pair;
     pair.warm_up();
     pair.server->receive_packet(Buffer{0x00}, pair.now);
     CHECK(pair.server->state() == ServerSession::State::closing);

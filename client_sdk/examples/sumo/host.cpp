@@ -15,10 +15,10 @@ using sim::Vec3;
 
 namespace {
 
-constexpr float kOut_m = -3.0f;             // what is below is off the platform
-constexpr std::uint64_t kBotWait_s = 3;     // an empty seat is a bot's after that time
-constexpr std::uint64_t kStarEvery_s = 8;   // of a new star, while nobody has it
-constexpr float kShove_mps = 9.0f;          // change of the velocity of a player who is shoved
+constexpr float kOut_m = -3.0f;            // what is below is off the platform
+constexpr std::uint64_t kBotWait_s = 3;    // an empty seat is a bot's after that time
+constexpr std::uint64_t kStarEvery_s = 8;  // of a new star, while nobody has it
+constexpr float kShove_mps = 9.0f;         // change of the velocity of a player who is shoved
 
 protocol::Bytes bytes_of(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
