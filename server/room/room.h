@@ -136,6 +136,30 @@ class Room {
     // The time at which the next tick is due.
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
 
+    // For the director, in any of its calls:
+
+    // Bytes of the game to clients that are in session, which they get even before their key frame. Reliable ones come
+    // once and in order, at most protocol::kMaxGameMessageBytes; others are sent once, at most
+    // protocol::kMaxUnreliableGameBytes. `ok`: every recipient took it, and to many there may be none. Else the first
+    // refusal: `queue_full` and `rate_limited` (of unreliable ones): too much is on its way to that recipient;
+    // `too_large`; `failed`: the one recipient is not in session.
+    protocol::SendStatus send(const Recipient& to, std::uint16_t type, protocol::Bytes bytes, bool reliable = true);
+    // Small state that every client has, from before its key frame on: scores, phase, countdown. Clients see changes
+    // after the next tick.
+    protocol::Board& board() { return board_; }
+    const protocol::Board& board() const { return board_; }
+    // A client of the room. One without a slot watches.
+    struct Member {
+        std::uint64_t client_id = 0;
+        protocol::TokenRole role = protocol::TokenRole::player;
+        std::optional<std::uint16_t> slot;
+    };
+    std::vector<Member> members() const;  // in order of client index
+    // Ends the connection of this client, which is told `reason` (UTF-8), and frees its seat. For
+    // RoomConfig::token_lifetime_s no token of this client id that exists now is good. False: no such client is
+    // connected, and none holds a seat; its tokens are void all the same.
+    bool kick(std::uint64_t client_id, std::string_view reason);
+
     // Sends a goodbye to all clients and closes the recording. The error, if any, is the one that ended the recording,
     // here or earlier. Afterwards only stats() may be called.
     Result<Ok> stop(protocol::TimeNs now);

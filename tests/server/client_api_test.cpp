@@ -429,9 +429,9 @@ TEST_CASE("a game exchanges messages through the C interface, and limits are sta
     player.run(2.0);
     REQUIRE(orrery_client_get_state(player.client) == ORRERY_STATE_PLAYING);
     player.events();
-    sim.truth.on_message = [&](std::uint32_t client, const protocol::ServerSession::Received& what) {
-        CHECK(sim.room->send_message(client, static_cast<std::uint16_t>(what.type + 1), what.bytes, what.reliable) ==
-              protocol::SendStatus::ok);
+    sim.truth.on_message = [&](std::uint32_t, const protocol::ServerSession::Received& what) {
+        CHECK(sim.room->send(server::Recipient::everyone(), static_cast<std::uint16_t>(what.type + 1), what.bytes,
+                             what.reliable) == protocol::SendStatus::ok);
     };
     CHECK(orrery_client_send(player.client, 65534, hello.data(), hello.size(), 1) == ORRERY_OK);
     CHECK(orrery_client_send(player.client, 8, nullptr, 0, 0) == ORRERY_OK);
@@ -582,7 +582,7 @@ TEST_CASE("the C++ face gives the same through growing arrays") {
     while (client->next_event(event)) {
     }
     const Buffer greeting{4, 5, 6};
-    REQUIRE(sim.room->send_message(0, 12, greeting, true) == protocol::SendStatus::ok);
+    REQUIRE(sim.room->send(server::Recipient::everyone(), 12, greeting, true) == protocol::SendStatus::ok);
     sim.room->board().set("phase", Buffer{9});
     sim.truth.on_message = [&](std::uint32_t, const protocol::ServerSession::Received& what) {
         CHECK(what.type == 13);

@@ -155,6 +155,7 @@ struct SimRoomOptions {
     std::uint32_t history_ticks = 0;
     protocol::EventRule events{};
     bool serve_scene = false;
+    double hold_seat_s = 0.0;
 };
 
 class SimRoom {
@@ -183,6 +184,7 @@ class SimRoom {
             config.netcode.public_addresses = {protocol::Address::ipv4(127, 0, 0, 1, 7770), server_address_};
         config.netcode.max_clients = options.max_clients;
         config.history_ticks = options.history_ticks;
+        config.hold_seat_ticks = static_cast<std::uint64_t>(options.hold_seat_s * 60.0);
         config.events = options.events;
         config.serve_scene = options.serve_scene;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
