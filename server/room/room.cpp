@@ -519,7 +519,10 @@ void Room::update_clients(TimeNs now) {
             client->last_snapshot_tick = tick;
         }
         flush(*client, now);
-        if (session.state() == ServerSession::State::closed) netcode_->disconnect(client->index, now);
+        if (session.state() == ServerSession::State::closed) {
+            const bool kicked = session.goodbye() == GoodbyeReason::kicked;
+            netcode_->disconnect(client->index, now, kicked ? DisconnectReason::kicked : DisconnectReason::by_server);
+        }
     }
     handle_events(now);
 }
