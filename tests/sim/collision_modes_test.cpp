@@ -228,7 +228,10 @@ TEST_CASE(
     "continuous one never, and it touches it" *
     doctest::test_suite("quality")) {
     Random random(seeded(3));
-    for (const float speed_radps : {10.0f, 20.0f, 30.0f, 50.0f}) {
+    const struct {
+        float radps, most;  // of all: the shares that stand beside CollisionMode, and what chance adds
+    } speeds[] = {{10.0f, 0.06f}, {20.0f, 0.22f}, {30.0f, 0.3f}, {50.0f, 0.4f}};
+    for (const auto& [speed_radps, most] : speeds) {
         int swept[kCollisionModeCount] = {};
         const int worlds = sampled(speed_radps == 50.0f ? kWorlds : kWorlds / 3);
         for (const bool capsule : {false, true}) {
@@ -249,7 +252,7 @@ TEST_CASE(
         MESSAGE(speed_radps << " rad/s: " << swept[0] << ", " << swept[1] << ", " << swept[2] << " of " << 4 * worlds
                             << " sweep through");
         CHECK(swept[1] <= swept[0]);
-        if (speed_radps <= 20.0f) CHECK(5 * swept[0] <= 4 * worlds);
+        CHECK(static_cast<float>(swept[0]) <= most * static_cast<float>(4 * worlds) + 2.0f);
         CHECK(swept[2] == 0);
     }
 }
