@@ -231,7 +231,8 @@ TEST_CASE(
     const struct {
         float radps, most;  // of all: the shares that stand beside CollisionMode, and what chance adds
     } speeds[] = {{10.0f, 0.06f}, {20.0f, 0.22f}, {30.0f, 0.3f}, {50.0f, 0.4f}};
-    for (const auto& [speed_radps, most] : speeds) {
+    for (const auto& speed : speeds) {
+        const float speed_radps = speed.radps;
         int swept[kCollisionModeCount] = {};
         const int worlds = sampled(speed_radps == 50.0f ? kWorlds : kWorlds / 3);
         for (const bool capsule : {false, true}) {
@@ -252,7 +253,7 @@ TEST_CASE(
         MESSAGE(speed_radps << " rad/s: " << swept[0] << ", " << swept[1] << ", " << swept[2] << " of " << 4 * worlds
                             << " sweep through");
         CHECK(swept[1] <= swept[0]);
-        CHECK(static_cast<float>(swept[0]) <= most * static_cast<float>(4 * worlds) + 2.0f);
+        CHECK(static_cast<float>(swept[0]) <= speed.most * static_cast<float>(4 * worlds) + 2.0f);
         CHECK(swept[2] == 0);
     }
 }
