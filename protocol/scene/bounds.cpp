@@ -46,8 +46,8 @@ double measure(const SceneBound& bound, const sim::BodyState& body) {
         case SceneBound::Of::angle_deg:
             break;
     }
-    const scene::DVec axis = scene::rotate({q.x, q.y, q.z, q.w}, {bound.axis[0], bound.axis[1], bound.axis[2]});
-    return kDegrees * std::acos(std::clamp(scene::dot(axis, {bound.to[0], bound.to[1], bound.to[2]}), -1.0, 1.0));
+    const scene::D3 axis = scene::rotate({q.x, q.y, q.z, q.w}, {bound.axis[0], bound.axis[1], bound.axis[2]});
+    return kDegrees * std::acos(std::clamp(dot(axis, {bound.to[0], bound.to[1], bound.to[2]}), -1.0, 1.0));
 }
 
 BoundsWatch::BoundsWatch(std::span<const SceneBound> bounds, const sim::World& world)

@@ -25,9 +25,9 @@ constexpr std::uint64_t kOwnTags = std::uint64_t{1}
                                    << 63;  // and the command's place: the tag of one that has a name and no tag
 
 sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
-    const scene::DQuat turn = scene::to_double(frame.orientation);
-    return {scene::to_float(scene::to_double(frame.position) + rotate(turn, scene::to_double(local.position))),
-            scene::to_float(turn * scene::to_double(local.orientation))};
+    const scene::DQuat turn = scene::widened(frame.orientation);
+    return {scene::narrowed(scene::widened(frame.position) + scene::rotate(turn, scene::widened(local.position))),
+            scene::narrowed(turn * scene::widened(local.orientation))};
 }
 
 // What a kind of command takes, beside tick, kind, tag and name.
@@ -298,25 +298,25 @@ class Resolver {
     void convert_frame(const script::CommandT& from, const Path& where, sim::Command& to) {
         const auto vec = [](const script::Vec3& v) { return scene::Vec3(v.x(), v.y(), v.z()); };
         if (from.position)
-            to.pose.position = scene::to_float(
+            to.pose.position = scene::narrowed(
                 reader_.vector(vec(*from.position), where / "position", scene::kMaxLength_m, "kMaxCoordinate_m"));
         if (from.orientation && from.rotation_deg)
             reader_.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
         if (from.orientation) {
             const script::Quat& q = *from.orientation;
             to.pose.orientation =
-                scene::to_float(reader_.orientation(scene::Quat(q.x(), q.y(), q.z(), q.w()), where / "orientation"));
+                scene::narrowed(reader_.orientation(scene::Quat(q.x(), q.y(), q.z(), q.w()), where / "orientation"));
         }
         if (from.rotation_deg) {
-            to.pose.orientation = scene::to_float(
+            to.pose.orientation = scene::narrowed(
                 scene::from_rotation_deg(reader_.vector(vec(*from.rotation_deg), where / "rotation_deg", 1e6)));
         }
         if (from.linear)
             to.linear =
-                scene::to_float(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce, "kMaxForce"));
+                scene::narrowed(reader_.vector(vec(*from.linear), where / "linear", scene::kMaxForce, "kMaxForce"));
         if (from.angular)
             to.angular =
-                scene::to_float(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
+                scene::narrowed(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
         to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
         if (from.channels.size() > sim::kControlChannels) {
             reader_.fail(where / "channels", "has more entries than the " + std::to_string(sim::kControlChannels) +

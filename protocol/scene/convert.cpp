@@ -60,7 +60,7 @@ void convert_settings(Reader& reader, const SceneT& from, const Path& root, sim:
                                            std::to_string(sim::kMaxSubsteps) + " (kMaxSubsteps)");
     }
     to.substeps = from.substeps;
-    if (from.gravity) to.gravity = to_float(reader.vector(*from.gravity, root / "gravity", 1e4));
+    if (from.gravity) to.gravity = narrowed(reader.vector(*from.gravity, root / "gravity", 1e4));
     to.seed = from.seed;
     if (from.solver) convert_solver(reader, *from.solver, root / "solver", to.solver);
 }
@@ -94,7 +94,7 @@ void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const 
                     std::vector<SceneBound>& bounds) {
     static_assert(static_cast<int>(Measure::MAX) == static_cast<int>(SceneBound::Of::angle_deg));
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    const auto store = [](DVec v, double(&to)[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; };
+    const auto store = [](D3 v, double(&to)[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; };
     for (std::size_t i = 0; i < from.bounds.size() && reader.ok(); ++i) {
         const BoundT& bound = *from.bounds[i];
         const Path where = root.element("bounds", i);
@@ -114,8 +114,8 @@ void convert_bounds(Reader& reader, const SceneT& from, const Path& root, const 
         to.from_s = reader.number(bound.from_s, where / "from_s", 0.0, 1e9);
         if (bound.point)
             store(reader.vector(*bound.point, where / "point", kMaxLength_m, "kMaxCoordinate_m"), to.point);
-        store(bound.axis ? reader.direction(*bound.axis, where / "axis") : DVec{1, 0, 0}, to.axis);
-        store(bound.to ? reader.direction(*bound.to, where / "to") : DVec{0, 1, 0}, to.to);
+        store(bound.axis ? reader.direction(*bound.axis, where / "axis") : D3{1, 0, 0}, to.axis);
+        store(bound.to ? reader.direction(*bound.to, where / "to") : D3{0, 1, 0}, to.to);
         bounds.push_back(std::move(to));
     }
 }
@@ -140,7 +140,7 @@ void convert_materials(Reader& reader, const SceneT& from, const Path& root, Lib
         to.max_recovery_speed_mps =
             reader.number(material.max_recovery_speed_mps, where / "max_recovery_speed_mps", 0.0f, 1e3f);
         if (material.surface_velocity) {
-            to.surface_velocity = to_float(reader.vector(*material.surface_velocity, where / "surface_velocity",
+            to.surface_velocity = narrowed(reader.vector(*material.surface_velocity, where / "surface_velocity",
                                                          sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
         }
         library.world->materials.push_back(std::move(to));
@@ -152,7 +152,7 @@ void convert_points(Reader& reader, const std::vector<Vec3>& from, const Path& w
     if (!reader.at_most(from.size(), most, limit, where)) return;
     to.reserve(from.size());
     for (const Vec3& point : from)
-        to.push_back(to_float(reader.vector(point, where, kMaxLength_m, "kMaxCoordinate_m")));
+        to.push_back(narrowed(reader.vector(point, where, kMaxLength_m, "kMaxCoordinate_m")));
 }
 
 void convert_children(Reader& reader, const CompoundShapeT& from, const Path& where, const Library& library,
@@ -217,7 +217,7 @@ void convert_shape(Reader& reader, const ShapeT& from, const Path& where, const 
         to.heights = from.height_field->heights;
         if (from.height_field->spacing) {
             const Path here = where / "height_field.spacing";
-            to.spacing = to_float(reader.vector(*from.height_field->spacing, here, kMaxLength_m, "kMaxCoordinate_m"));
+            to.spacing = narrowed(reader.vector(*from.height_field->spacing, here, kMaxLength_m, "kMaxCoordinate_m"));
         }
     } else if (from.compound) {
         to.type = sim::ShapeType::compound;
@@ -288,11 +288,11 @@ void convert_body(Reader& reader, const BodyT& from, const Path& where, const Li
     to.material = convert_material(reader, from.material, library, where / "material");
     to.pose = convert_pose(reader, from.position.get(), from.orientation.get(), from.rotation_deg.get(), where);
     if (from.linear_velocity) {
-        to.linear_velocity = to_float(reader.vector(*from.linear_velocity, where / "linear_velocity",
+        to.linear_velocity = narrowed(reader.vector(*from.linear_velocity, where / "linear_velocity",
                                                     sim::kMaxLinearSpeed_mps, "kMaxLinearSpeed_mps"));
     }
     if (from.angular_velocity) {
-        to.angular_velocity = to_float(reader.vector(*from.angular_velocity, where / "angular_velocity",
+        to.angular_velocity = narrowed(reader.vector(*from.angular_velocity, where / "angular_velocity",
                                                      sim::kMaxAngularSpeed_radps, "kMaxAngularSpeed_radps"));
     }
     convert_mass(reader, from, where, to);
@@ -420,12 +420,12 @@ sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orienta
                        const Path& where) {
     sim::Pose pose;
     if (position)
-        pose.position = to_float(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
+        pose.position = narrowed(reader.vector(*position, where / "position", kMaxLength_m, "kMaxCoordinate_m"));
     if (orientation && rotation_deg)
         reader.fail(where / "rotation_deg", "is given together with `orientation`; give one of the two");
-    if (orientation) pose.orientation = to_float(reader.orientation(*orientation, where / "orientation"));
+    if (orientation) pose.orientation = narrowed(reader.orientation(*orientation, where / "orientation"));
     if (rotation_deg)
-        pose.orientation = to_float(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
+        pose.orientation = narrowed(from_rotation_deg(reader.vector(*rotation_deg, where / "rotation_deg", 1e6)));
     return pose;
 }
 

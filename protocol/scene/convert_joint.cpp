@@ -9,7 +9,7 @@ namespace {
 Frame frame_of(const Scope& scope, std::uint32_t body) {
     if (body == sim::kNone) return {};
     const sim::Pose& pose = (*scope.bodies)[body].pose;
-    return {to_double(pose.position), to_double(pose.orientation)};
+    return {widened(pose.position), widened(pose.orientation)};
 }
 
 std::string constraint_list() {
@@ -97,7 +97,7 @@ void convert_motor(Reader& reader, const MotorActuatorT& from, const Path& where
 void convert_effect(Reader& reader, const ActuatorT& from, const Path& where, const Scope& scope,
                     sim::ActuatorDef& to) {
     const auto direction = [&](const Vec3* given, bool in_world, const Path& here) {
-        if (given) to.direction = to_float(reader.direction(*given, here / "direction"));
+        if (given) to.direction = narrowed(reader.direction(*given, here / "direction"));
         to.direction_local = !in_world;
     };
     if (from.motor) {

@@ -62,7 +62,7 @@ class Maker {
     // What all generators of one shape say.
     struct Start {
         std::uint32_t shape;
-        DVec origin;
+        D3 origin;
     };
     template <class From>
     Start begin(const From& from, const Path& where) {
@@ -109,17 +109,17 @@ class Maker {
     double extent(double value, const Path& here) {
         return reader_.number(value, here, kMinLength_m, kMaxLength_m, "kMaxCoordinate_m");
     }
-    DVec origin(const Vec3d* value, const Path& here) {
-        return value ? reader_.vector(*value, here / "origin", kMaxLength_m, "kMaxCoordinate_m") : DVec{};
+    D3 origin(const Vec3d* value, const Path& here) {
+        return value ? reader_.vector(*value, here / "origin", kMaxLength_m, "kMaxCoordinate_m") : D3{};
     }
     // From one to another, which must not be at one place: `way` says what.
-    DVec step(const Vec3d* value, DVec absent, const Path& here, const char* way) {
-        const DVec step = value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent;
+    D3 step(const Vec3d* value, D3 absent, const Path& here, const char* way) {
+        const D3 step = value ? reader_.vector(*value, here, kMaxPitch_m, "kMaxPitch_m") : absent;
         if (length(step) == 0.0) reader_.fail(here, std::string("is 0; give the vector from one ") + way + " (m)");
         return step;
     }
 
-    std::uint32_t add(std::uint32_t shape, DVec position, DQuat orientation = {},
+    std::uint32_t add(std::uint32_t shape, D3 position, DQuat orientation = {},
                       sim::BodyType type = sim::BodyType::dynamic) {
         const auto index = static_cast<std::uint32_t>(scope_.bodies->size());
         const double far = std::max({std::fabs(position.x), std::fabs(position.y), std::fabs(position.z)});
@@ -138,17 +138,17 @@ class Maker {
         if (!name_.empty()) body.name = name_ + "[" + std::to_string(index - first_) + "]";
         body.type = type;
         body.shape = shape;
-        body.pose = {to_float(position), to_float(orientation)};
+        body.pose = {narrowed(position), narrowed(orientation)};
         scope_.bodies->push_back(std::move(body));
         return index;
     }
 
     // A ball socket at a point of the scene; `a` may be kNone.
-    void join_at(std::uint32_t a, std::uint32_t b, DVec point) {
-        const DVec anchor = to_double(to_float(point));
+    void join_at(std::uint32_t a, std::uint32_t b, D3 point) {
+        const D3 anchor = widened(narrowed(point));
         sim::BallSocket ball;
-        ball.anchor_a = a == sim::kNone ? to_float(anchor) : to_float(anchor - position(a));
-        ball.anchor_b = to_float(anchor - position(b));
+        ball.anchor_a = a == sim::kNone ? narrowed(anchor) : narrowed(anchor - position(a));
+        ball.anchor_b = narrowed(anchor - position(b));
         join(a, b, ball);
     }
     void join_halfway(std::uint32_t a, std::uint32_t b) { join_at(a, b, 0.5 * (position(a) + position(b))); }
@@ -159,11 +159,11 @@ class Maker {
     }
 
     // A copy of a template, its frame at `frame` turned by `turn`.
-    void copy(const sim::PrefabDef& group, DVec frame, DQuat turn) {
+    void copy(const sim::PrefabDef& group, D3 frame, DQuat turn) {
         const auto first = static_cast<std::uint32_t>(scope_.bodies->size());
         for (const sim::BodyDef& part : group.bodies) {
-            const std::uint32_t body = add(part.shape, frame + rotate(turn, to_double(part.pose.position)),
-                                           turn * to_double(part.pose.orientation), part.type);
+            const std::uint32_t body = add(part.shape, frame + rotate(turn, widened(part.pose.position)),
+                                           turn * widened(part.pose.orientation), part.type);
             if (!ok()) return;
             sim::BodyDef& made = (*scope_.bodies)[body];
             const sim::Pose pose = made.pose;
@@ -171,8 +171,8 @@ class Maker {
             made = part;
             made.name = std::move(name);
             made.pose = pose;
-            made.linear_velocity = to_float(rotate(turn, to_double(part.linear_velocity)));
-            made.angular_velocity = to_float(rotate(turn, to_double(part.angular_velocity)));
+            made.linear_velocity = narrowed(rotate(turn, widened(part.linear_velocity)));
+            made.angular_velocity = narrowed(rotate(turn, widened(part.angular_velocity)));
         }
         for (sim::JointDef joint : group.joints) {
             joint.name.clear();
@@ -199,13 +199,13 @@ class Maker {
         return found;
     }
 
-    DVec position(std::uint32_t body) const { return to_double((*scope_.bodies)[body].pose.position); }
+    D3 position(std::uint32_t body) const { return widened((*scope_.bodies)[body].pose.position); }
 
     // Appended to the scene's shapes; without a name.
-    std::uint32_t new_box(DVec half_extents) {
+    std::uint32_t new_box(D3 half_extents) {
         sim::ShapeDef box;
         box.type = sim::ShapeType::box;
-        box.half_extents = to_float(half_extents);
+        box.half_extents = narrowed(half_extents);
         library_.world->shapes.push_back(box);
         return static_cast<std::uint32_t>(library_.world->shapes.size() - 1);
     }
@@ -248,14 +248,14 @@ void make(Maker& maker, const GridGeneratorT& from, const Path& where) {
     for (std::uint32_t y = 0; y < from.count_y; ++y)
         for (std::uint32_t z = 0; z < from.count_z; ++z)
             for (std::uint32_t x = 0; x < from.count_x && maker.ok(); ++x)
-                maker.add(shape, origin + DVec{centred(x, from.count_x) * px, y * py, centred(z, from.count_z) * pz},
-                          {}, type);
+                maker.add(shape, origin + D3{centred(x, from.count_x) * px, y * py, centred(z, from.count_z) * pz}, {},
+                          type);
 }
 
 void make(Maker& maker, const StackGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
     const double pitch = maker.pitch(from.pitch, where / "pitch");
-    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) maker.add(shape, origin + DVec{0.0, i * pitch, 0.0});
+    for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) maker.add(shape, origin + D3{0.0, i * pitch, 0.0});
 }
 
 void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
@@ -264,7 +264,7 @@ void make(Maker& maker, const PyramidGeneratorT& from, const Path& where) {
                  row_pitch = maker.pitch(from.row_pitch, where / "row_pitch");
     for (std::uint32_t row = 0; row < from.base && maker.ok(); ++row)
         for (std::uint32_t i = 0; i < from.base - row && maker.ok(); ++i)
-            maker.add(shape, origin + DVec{centred(i, from.base - row) * pitch, row * row_pitch, 0.0});
+            maker.add(shape, origin + D3{centred(i, from.base - row) * pitch, row * row_pitch, 0.0});
 }
 
 void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
@@ -279,13 +279,13 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
     const std::uint32_t per_layer = std::min(from.chains, from.chains_per_layer);
     const std::uint32_t layers = per_layer == 0 ? 0 : (from.chains - 1) / per_layer + 1;
     for (std::uint32_t chain = 0; chain < from.chains; ++chain) {
-        const DVec start =
-            origin + DVec{0.0, centred(chain / per_layer, layers) * up, centred(chain % per_layer, per_layer) * across};
+        const D3 start =
+            origin + D3{0.0, centred(chain / per_layer, layers) * up, centred(chain % per_layer, per_layer) * across};
         std::uint32_t previous = sim::kNone;
         for (std::uint32_t i = 0; i < from.links && maker.ok(); ++i) {
-            const std::uint32_t body = maker.add(shape, start + DVec{spacing * (i + 0.5), 0.0, 0.0});
+            const std::uint32_t body = maker.add(shape, start + D3{spacing * (i + 0.5), 0.0, 0.0});
             if (!maker.ok()) return;
-            if (i > 0 || from.attached) maker.join_at(previous, body, start + DVec{spacing * i, 0.0, 0.0});
+            if (i > 0 || from.attached) maker.join_at(previous, body, start + D3{spacing * i, 0.0, 0.0});
             previous = body;
         }
     }
@@ -293,9 +293,8 @@ void make(Maker& maker, const ChainGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const NetGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec along =
-                   maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step", "column to the next"),
-               across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step", "row to the next");
+    const D3 along = maker.step(from.column_step.get(), {0.25, 0.0, 0.0}, where / "column_step", "column to the next"),
+             across = maker.step(from.row_step.get(), {0.0, 0.0, 0.25}, where / "row_step", "row to the next");
     maker.some(from.columns, where / "columns");
     maker.some(from.rows, where / "rows");
     if (from.joint > NetJoint::MAX) maker.reader().fail(where / "joint", "is none of ball_socket, distance");
@@ -338,7 +337,7 @@ void make(Maker& maker, const TreeGeneratorT& from, const Path& where) {
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < total && maker.ok(); ++i) {
         if (i == 0) {
-            first = maker.add(shape, origin + DVec{0.0, -0.5 * spacing, 0.0});
+            first = maker.add(shape, origin + D3{0.0, -0.5 * spacing, 0.0});
             if (maker.ok() && from.attached) maker.join_at(sim::kNone, first, origin);
             fans.push_back({0.0, 180.0});
             continue;
@@ -377,11 +376,11 @@ void make(Maker& maker, const RingGeneratorT& from, const Path& where) {
 
 void make(Maker& maker, const BridgeGeneratorT& from, const Path& where) {
     const auto [shape, origin] = maker.begin(from, where);
-    const DVec step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step", "plank to the next"),
-               across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across", "row of joints to the other");
+    const D3 step = maker.step(from.step.get(), {0.5, 0.0, 0.0}, where / "step", "plank to the next"),
+             across = maker.step(from.across.get(), {0.0, 0.0, 1.0}, where / "across", "row of joints to the other");
     maker.some(from.count, where / "count");
     if (from.ends > BridgeEnds::MAX) maker.reader().fail(where / "ends", "is none of both, first, none");
-    const auto join = [&](std::uint32_t a, std::uint32_t b, DVec middle) {
+    const auto join = [&](std::uint32_t a, std::uint32_t b, D3 middle) {
         maker.join_at(a, b, middle - 0.5 * across);
         maker.join_at(a, b, middle + 0.5 * across);
     };
@@ -404,14 +403,14 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
     const std::uint32_t link_shape = of_links ? maker.shape(from.link_shape, where / "link_shape") : 0;
     maker.material(from.material, where / "material");
     maker.rig(from, where);
-    const DVec origin = maker.origin(from.origin.get(), where),
-               step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step", "rung to the next"),
-               across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across", "rope to the other");
+    const D3 origin = maker.origin(from.origin.get(), where),
+             step = maker.step(from.step.get(), {0.0, -0.3, 0.0}, where / "step", "rung to the next"),
+             across = maker.step(from.across.get(), {0.0, 0.0, 0.5}, where / "across", "rope to the other");
     maker.some(from.rungs, where / "rungs");
     if (!maker.ok()) return;
     const double gap =
         from.links + 1.0;  // in pitches, from link to link; a rope's end is half of one above what hangs from it
-    const DVec pitch = (1.0 / gap) * step;
+    const D3 pitch = (1.0 / gap) * step;
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < from.rungs && maker.ok(); ++i) {
         const std::uint32_t rung = maker.add(rung_shape, origin + ((i + 1.0) * gap - 0.5) * pitch);
@@ -419,7 +418,7 @@ void make(Maker& maker, const RopeLadderGeneratorT& from, const Path& where) {
     }
     for (std::uint32_t i = 0; i < from.rungs; ++i) {
         for (const double side : {-0.5, 0.5}) {
-            const DVec end = origin + side * across;
+            const D3 end = origin + side * across;
             const double above = i * gap;  // pitches, from the rope's end to the gap's first socket
             std::uint32_t previous = i > 0 ? first + i - 1 : sim::kNone;
             for (std::uint32_t k = 0; k <= from.links && maker.ok(); ++k) {
@@ -444,21 +443,21 @@ void make(Maker& maker, const RainGeneratorT& from, const Path& where) {
     for (std::size_t i = 0; i < from.shapes.size(); ++i)
         shapes.push_back(maker.shape(from.shapes[i], where.element("shapes", i)));
     maker.material(from.material, where / "material");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const D3 origin = maker.origin(from.origin.get(), where);
     const double pitch = maker.pitch(from.pitch, where / "pitch");
     const std::uint64_t side = from.side;
     Lcg random(from.random_seed);
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
         const auto x = static_cast<std::uint32_t>(i % side), z = static_cast<std::uint32_t>(i / side % side);
         const auto y = static_cast<double>(i / (side * side));
-        const DVec offset{centred(x, from.side) * pitch, y * pitch, centred(z, from.side) * pitch};
+        const D3 offset{centred(x, from.side) * pitch, y * pitch, centred(z, from.side) * pitch};
         maker.add(shapes[i % shapes.size()], origin + offset, random.rotation());
     }
 }
 
 void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
     maker.material(from.material, where / "material");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const D3 origin = maker.origin(from.origin.get(), where);
     const double x = maker.extent(from.half_x, where / "half_x"), z = maker.extent(from.half_z, where / "half_z"),
                  h = maker.extent(from.height, where / "height"),
                  t = maker.extent(from.half_thickness, where / "half_thickness"),
@@ -466,10 +465,10 @@ void make(Maker& maker, const ArenaGeneratorT& from, const Path& where) {
     if (!maker.ok()) return;
     const std::uint32_t floor = maker.new_box({x + margin, t, z + margin}),
                         wall_x = maker.new_box({t, h / 2, z + 2 * t}), wall_z = maker.new_box({x + 2 * t, h / 2, t});
-    maker.add(floor, origin + DVec{0.0, -t, 0.0}, {}, sim::BodyType::fixed);
+    maker.add(floor, origin + D3{0.0, -t, 0.0}, {}, sim::BodyType::fixed);
     for (const double side : {-1.0, 1.0}) {
-        maker.add(wall_x, origin + DVec{side * (x + t), h / 2, 0.0}, {}, sim::BodyType::fixed);
-        maker.add(wall_z, origin + DVec{0.0, h / 2, side * (z + t)}, {}, sim::BodyType::fixed);
+        maker.add(wall_x, origin + D3{side * (x + t), h / 2, 0.0}, {}, sim::BodyType::fixed);
+        maker.add(wall_z, origin + D3{0.0, h / 2, side * (z + t)}, {}, sim::BodyType::fixed);
     }
 }
 
@@ -477,13 +476,13 @@ void make(Maker& maker, const CrowdGeneratorT& from, const Path& where) {
     const sim::PrefabDef& group = maker.group(from.template_, where / "template");
     maker.some(from.side_x, where / "side_x");
     maker.some(from.side_z, where / "side_z");
-    const DVec origin = maker.origin(from.origin.get(), where);
+    const D3 origin = maker.origin(from.origin.get(), where);
     const double px = maker.pitch(from.pitch_x, where / "pitch_x"), py = maker.pitch(from.pitch_y, where / "pitch_y"),
                  pz = maker.pitch(from.pitch_z, where / "pitch_z"),
                  tilt = maker.reader().number(from.max_tilt_deg, where / "max_tilt_deg", 0.0, 180.0);
-    const DVec pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m,
-                                                               "kMaxCoordinate_m")
-                                       : DVec{};
+    const D3 pivot = from.tilt_pivot ? maker.reader().vector(*from.tilt_pivot, where / "tilt_pivot", kMaxLength_m,
+                                                             "kMaxCoordinate_m")
+                                     : D3{};
     const std::uint64_t layer = std::uint64_t{from.side_x} * from.side_z;
     Lcg random(from.random_seed);
     for (std::uint32_t i = 0; i < from.count && maker.ok(); ++i) {
@@ -492,7 +491,7 @@ void make(Maker& maker, const CrowdGeneratorT& from, const Path& where) {
         const double about_x = (2.0 * random.unit() - 1.0) * tilt;
         const double about_z = (2.0 * random.unit() - 1.0) * tilt;
         const DQuat turn = from_rotation_deg({about_x, 0.0, 0.0}) * from_rotation_deg({0.0, 0.0, about_z});
-        const DVec place = origin + DVec{centred(x, from.side_x) * px, y * py, centred(z, from.side_z) * pz};
+        const D3 place = origin + D3{centred(x, from.side_x) * px, y * py, centred(z, from.side_z) * pz};
         maker.copy(group, place + pivot - rotate(turn, pivot), turn);
     }
 }

@@ -26,17 +26,17 @@ SinCos sin_cos_deg(double angle_deg) {
     }
 }
 
-DQuat from_rotation_deg(DVec angles_deg) {
+DQuat from_rotation_deg(D3 angles_deg) {
     const SinCos x = sin_cos_deg(0.5 * angles_deg.x), y = sin_cos_deg(0.5 * angles_deg.y),
                  z = sin_cos_deg(0.5 * angles_deg.z);
     return normalized(DQuat{0.0, 0.0, z.sine, z.cosine} *
                       (DQuat{0.0, y.sine, 0.0, y.cosine} * DQuat{x.sine, 0.0, 0.0, x.cosine}));
 }
 
-DVec any_perpendicular(DVec unit) {
+D3 any_perpendicular(D3 unit) {
     const double x = std::fabs(unit.x), y = std::fabs(unit.y), z = std::fabs(unit.z);
-    const DVec helper = x <= y && x <= z ? DVec{1.0, 0.0, 0.0} : y <= z ? DVec{0.0, 1.0, 0.0} : DVec{0.0, 0.0, 1.0};
-    const DVec across = cross(unit, helper);
+    const D3 helper = x <= y && x <= z ? D3{1.0, 0.0, 0.0} : y <= z ? D3{0.0, 1.0, 0.0} : D3{0.0, 0.0, 1.0};
+    const D3 across = cross(unit, helper);
     return (1.0 / length(across)) * across;
 }
 

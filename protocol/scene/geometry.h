@@ -6,47 +6,19 @@
 #include <cmath>
 #include <cstdint>
 
-#include "orrery/types.hpp"
+#include "sim/shapes/double3.h"
 
 namespace orrery::protocol::scene {
 
-struct DVec {
-    double x = 0.0, y = 0.0, z = 0.0;
-};
-struct DQuat {
-    double x = 0.0, y = 0.0, z = 0.0, w = 1.0;
-};
+using sim::ref::D3;
+using sim::ref::DQuat;
+using sim::ref::narrowed;
+using sim::ref::widened;
 
-inline DVec operator+(DVec a, DVec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline DVec operator-(DVec a, DVec b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline DVec operator*(double s, DVec a) { return {s * a.x, s * a.y, s * a.z}; }
-inline double dot(DVec a, DVec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline DVec cross(DVec a, DVec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-inline double length(DVec a) { return std::sqrt(dot(a, a)); }
-
-inline DQuat conjugate(DQuat q) { return {-q.x, -q.y, -q.z, q.w}; }
-inline DQuat operator*(DQuat a, DQuat b) {
-    return {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-            a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-}
-inline double norm_squared(DQuat q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
-inline DQuat normalized(DQuat q) {
-    const double scale = 1.0 / std::sqrt(norm_squared(q));
-    return {q.x * scale, q.y * scale, q.z * scale, q.w * scale};
-}
-inline DVec rotate(DQuat q, DVec v) {
-    const DVec u{q.x, q.y, q.z};
-    const DVec t = 2.0 * cross(u, v);
+inline D3 rotate(DQuat q, D3 v) {
+    const D3 u{q.x, q.y, q.z};
+    const D3 t = 2.0 * cross(u, v);
     return v + q.w * t + cross(u, t);
-}
-
-inline DVec to_double(const sim::Vec3& v) { return {v.x, v.y, v.z}; }
-inline DQuat to_double(const sim::Quat& q) { return {q.x, q.y, q.z, q.w}; }
-inline sim::Vec3 to_float(DVec v) {
-    return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
-}
-inline sim::Quat to_float(DQuat q) {
-    return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)};
 }
 
 inline constexpr double kRadiansADegree = 3.14159265358979323846 / 180.0;
@@ -58,10 +30,10 @@ struct SinCos {
 SinCos sin_cos_deg(double angle_deg);
 
 // The rotation about world x, then y, then z.
-DQuat from_rotation_deg(DVec angles_deg);
+DQuat from_rotation_deg(D3 angles_deg);
 
 // A unit vector perpendicular to a unit vector.
-DVec any_perpendicular(DVec unit);
+D3 any_perpendicular(D3 unit);
 
 // The random numbers of the benchmark scenes: the upper 24 bits of a 32-bit linear congruential generator, as [0, 1).
 class Lcg {

@@ -57,17 +57,17 @@ void JointFields::point(sim::Side side, const char* name, sim::Vec3& to) {
     const Path here = where_ / local->name;
     const SchemaField* const at = schema_.find("at");
     if (at && !place_is_clear()) return;
-    DVec in_scene;
+    D3 in_scene;
     if (const Vec3* own = given<Vec3>(local)) {
-        const DVec read = reader_.vector(*own, here, kMaxLength_m, "kMaxCoordinate_m");
-        to = to_float(read);
-        in_scene = frame(side).to_scene(to_double(to));
+        const D3 read = reader_.vector(*own, here, kMaxLength_m, "kMaxCoordinate_m");
+        to = narrowed(read);
+        in_scene = frame(side).to_scene(widened(to));
     } else if (at) {
         const Vec3* const place = given<Vec3>(at);
         in_scene = place ? reader_.vector(*place, where_ / "at", kMaxLength_m, "kMaxCoordinate_m") : ends_.b.position;
-        to = to_float(frame(side).to_local(in_scene));
+        to = narrowed(frame(side).to_local(in_scene));
     } else if (one_body_ && side == sim::Side::a) {
-        to = to_float(point_of_b_);
+        to = narrowed(point_of_b_);
     } else {
         to = {};
         in_scene = frame(side).to_scene({});
@@ -78,7 +78,7 @@ void JointFields::point(sim::Side side, const char* name, sim::Vec3& to) {
 void JointFields::world_point(const char* name, sim::Vec3& to) {
     const Vec3* const own = given<Vec3>(name, "Vec3");
     if (own)
-        to = to_float(reader_.vector(*own, where_ / name, kMaxLength_m, "kMaxCoordinate_m"));
+        to = narrowed(reader_.vector(*own, where_ / name, kMaxLength_m, "kMaxCoordinate_m"));
     else
         reader_.fail(where_ / name, "is missing; give the point in the scene's frame");
 }
@@ -159,23 +159,23 @@ void JointFields::finish() {
         if (std::fabs(along) > kPerpendicular)
             reader_.fail(where_ / name(*one),
                          "is not perpendicular to " + quoted(name(*other)) + "; make it perpendicular");
-        const DVec across = one->source - along * other->source;
+        const D3 across = one->source - along * other->source;
         one->source = (1.0 / length(across)) * across;
     }
     for (const Direction& one : directions_)
-        *one.to = to_float(in_scene ? frame(one.side).axis_to_local(one.source) : one.source);
+        *one.to = narrowed(in_scene ? frame(one.side).axis_to_local(one.source) : one.source);
 }
 
 void JointFields::velocity(sim::Side, const char* name, sim::Vec3& to, float limit) {
     if (const Vec3* own = given<Vec3>(name, "Vec3"))
-        to = to_float(reader_.vector(*own, where_ / name, limit, limit_name(limit)));
+        to = narrowed(reader_.vector(*own, where_ / name, limit, limit_name(limit)));
 }
 
 void JointFields::turn(const char* name, sim::Quat& to) {
     if (const Quat* own = given<Quat>(name, "Quat"))
-        to = to_float(reader_.orientation(*own, where_ / name));
+        to = narrowed(reader_.orientation(*own, where_ / name));
     else
-        to = to_float(one_body_ ? ends_.b.orientation
+        to = narrowed(one_body_ ? ends_.b.orientation
                                 : normalized(conjugate(ends_.a.orientation) * ends_.b.orientation));
 }
 

@@ -34,12 +34,12 @@ namespace orrery::protocol::scene {
 
 // The frame of a body at the start, or the world's frame for no body.
 struct Frame {
-    DVec position;
+    D3 position;
     DQuat orientation;
 
-    DVec to_local(DVec point) const { return rotate(conjugate(orientation), point - position); }
-    DVec axis_to_local(DVec axis) const { return rotate(conjugate(orientation), axis); }
-    DVec to_scene(DVec point) const { return position + rotate(orientation, point); }
+    D3 to_local(D3 point) const { return rotate(conjugate(orientation), point - position); }
+    D3 axis_to_local(D3 axis) const { return rotate(conjugate(orientation), axis); }
+    D3 to_scene(D3 point) const { return position + rotate(orientation, point); }
 };
 
 struct Ends {
@@ -51,11 +51,11 @@ struct Ends {
 struct Start {
     const Ends& ends;
 
-    DVec a(sim::Vec3 local = {}) const { return ends.a.to_scene(to_double(local)); }
-    DVec b(sim::Vec3 local = {}) const { return ends.b.to_scene(to_double(local)); }
-    DVec c() const { return ends.c.position; }
-    DVec d() const { return ends.d.position; }
-    DVec point(sim::Vec3 in_scene) const { return to_double(in_scene); }
+    D3 a(sim::Vec3 local = {}) const { return ends.a.to_scene(widened(local)); }
+    D3 b(sim::Vec3 local = {}) const { return ends.b.to_scene(widened(local)); }
+    D3 c() const { return ends.c.position; }
+    D3 d() const { return ends.d.position; }
+    D3 point(sim::Vec3 in_scene) const { return widened(in_scene); }
 };
 
 class JointFields : public sim::FieldVisitor<JointFields> {
@@ -101,7 +101,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
         sim::Vec3* to;
         const SchemaField* local;
         const SchemaField* in_scene;  // null: perpendicular to the first of the others
-        DVec source;                  // unit, in the frame in which it is given
+        D3 source;                    // unit, in the frame in which it is given
     };
     struct Relation {
         std::string_view name, to_name;
@@ -134,7 +134,7 @@ class JointFields : public sim::FieldVisitor<JointFields> {
     bool one_body_;
     std::function<double()> at_start_;
     const Path& where_;
-    DVec point_of_b_;  // in the frame of the scene
+    D3 point_of_b_;  // in the frame of the scene
     bool* flag_ = nullptr;
     std::vector<Number> numbers_;
     std::vector<Direction> directions_;

@@ -72,18 +72,18 @@ double Reader::in_range(double value, const Path& where, double low, double high
     return low;
 }
 
-DVec Reader::vector(const Vec3& value, const Path& where, double most, std::string_view limit) {
+D3 Reader::vector(const Vec3& value, const Path& where, double most, std::string_view limit) {
     return {number(value.x(), where / "x", -most, most, limit), number(value.y(), where / "y", -most, most, limit),
             number(value.z(), where / "z", -most, most, limit)};
 }
 
-DVec Reader::vector(const Vec3d& value, const Path& where, double most, std::string_view limit) {
+D3 Reader::vector(const Vec3d& value, const Path& where, double most, std::string_view limit) {
     return {number(value.x(), where / "x", -most, most, limit), number(value.y(), where / "y", -most, most, limit),
             number(value.z(), where / "z", -most, most, limit)};
 }
 
-DVec Reader::direction(const Vec3& value, const Path& where) {
-    const DVec v = vector(value, where, 1e6);
+D3 Reader::direction(const Vec3& value, const Path& where) {
+    const D3 v = vector(value, where, 1e6);
     const double size = length(v);
     if (!(size > kMinDirection)) {
         fail(where, "is zero or too short; give a vector with a direction");

@@ -46,10 +46,10 @@ class Reader {
     // False, with an error that names the limit, if a list has more than `most` entries.
     bool at_most(std::size_t entries, std::uint64_t most, std::string_view limit, const Path& where);
     // A vector whose components are finite and at most `most` in magnitude.
-    DVec vector(const Vec3& value, const Path& where, double most, std::string_view limit = {});
-    DVec vector(const Vec3d& value, const Path& where, double most, std::string_view limit = {});
+    D3 vector(const Vec3& value, const Path& where, double most, std::string_view limit = {});
+    D3 vector(const Vec3d& value, const Path& where, double most, std::string_view limit = {});
     // Returns the vector with length 1. A vector of nearly zero length is an error.
-    DVec direction(const Vec3& value, const Path& where);
+    D3 direction(const Vec3& value, const Path& where);
     // Returns the quaternion with length 1. It must have length 1 within 1e-3.
     DQuat orientation(const Quat& value, const Path& where);
 

@@ -10,22 +10,22 @@ namespace orrery::server {
 
 namespace {
 
-using protocol::scene::DQuat;
-using protocol::scene::DVec;
-using protocol::scene::to_double;
+using protocol::scene::D3;
+using protocol::scene::rotate;
+using protocol::scene::widened;
 
 constexpr double kPi = 3.14159265358979323846;
 constexpr std::uint64_t kTableTicks[] = {60, 120, 300};
 
 // Principal moments of inertia over the mass, in the frame of the shape, m^2.
-DVec inertia_by_mass(const sim::ShapeDef& shape) {
+D3 inertia_by_mass(const sim::ShapeDef& shape) {
     switch (shape.type) {
         case sim::ShapeType::sphere: {
             const double r = shape.radius, i = 0.4 * r * r;
             return {i, i, i};
         }
         case sim::ShapeType::box: {
-            const DVec half = to_double(shape.half_extents);
+            const D3 half = widened(shape.half_extents);
             return {(half.y * half.y + half.z * half.z) / 3, (half.x * half.x + half.z * half.z) / 3,
                     (half.x * half.x + half.y * half.y) / 3};
         }
@@ -49,7 +49,7 @@ DVec inertia_by_mass(const sim::ShapeDef& shape) {
 }
 
 // How far a joint is from holding, m; nothing for joints that hold no distance.
-std::optional<double> separation(const sim::JointState& joint, DVec (*at)(const sim::BodyState*, const sim::Vec3&),
+std::optional<double> separation(const sim::JointState& joint, D3 (*at)(const sim::BodyState*, const sim::Vec3&),
                                  const sim::BodyState* a, const sim::BodyState* b) {
     if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint))
         return length(at(a, ball->anchor_a) - at(b, ball->anchor_b));
@@ -66,13 +66,13 @@ std::optional<double> separation(const sim::JointState& joint, DVec (*at)(const 
 }
 
 // A local point in the world; no body is the world itself.
-DVec world_point(const sim::BodyState* body, const sim::Vec3& local) {
-    if (!body) return to_double(local);
-    return to_double(body->pose.position) + rotate(to_double(body->pose.orientation), to_double(local));
+D3 world_point(const sim::BodyState* body, const sim::Vec3& local) {
+    if (!body) return widened(local);
+    return widened(body->pose.position) + rotate(widened(body->pose.orientation), widened(local));
 }
 
-DVec world_direction(const sim::BodyState* body, const sim::Vec3& local) {
-    return body ? rotate(to_double(body->pose.orientation), to_double(local)) : to_double(local);
+D3 world_direction(const sim::BodyState* body, const sim::Vec3& local) {
+    return body ? rotate(widened(body->pose.orientation), widened(local)) : widened(local);
 }
 
 }  // namespace
@@ -135,11 +135,11 @@ void QualityMeter::sample(const sim::World& world) {
     }
     if (tracked_) {
         const sim::BodyState now = world.body(tracked_->id);
-        quality_.top_displacement_m = length(to_double(now.pose.position) - to_double(tracked_->pose.position));
+        quality_.top_displacement_m = length(widened(now.pose.position) - widened(tracked_->pose.position));
         double most = 0.0;
         for (std::size_t i = 0; i < std::min(start_.size(), bodies_.size()); ++i) {
             if (bodies_[i].id != start_[i].id || bodies_[i].type != sim::BodyType::dynamic) continue;
-            most = std::max(most, length(to_double(bodies_[i].pose.position) - to_double(start_[i].pose.position)));
+            most = std::max(most, length(widened(bodies_[i].pose.position) - widened(start_[i].pose.position)));
         }
         quality_.max_displacement_m = most;
     }
@@ -179,14 +179,14 @@ void QualityMeter::measure_joints(const sim::World& world) {
 
 void QualityMeter::measure_angles(const sim::JointState& joint, const sim::BodyState* a, const sim::BodyState* b) {
     if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint); hinge && hinge->limited) {
-        const DVec axis = world_direction(a, hinge->axis_a), from = world_direction(a, hinge->normal_a),
-                   to = world_direction(b, hinge->normal_b);
+        const D3 axis = world_direction(a, hinge->axis_a), from = world_direction(a, hinge->normal_a),
+                 to = world_direction(b, hinge->normal_b);
         const double angle = std::atan2(dot(cross(from, to), axis), dot(from, to));
         beyond_hinge_rad_.push_back(std::max(angle - static_cast<double>(hinge->max_angle_rad),
                                              static_cast<double>(hinge->min_angle_rad) - angle));
     }
     if (const auto* cone = std::get_if<sim::SwingLimit>(&joint.constraint)) {
-        const DVec from = world_direction(a, cone->axis_a), to = world_direction(b, cone->axis_b);
+        const D3 from = world_direction(a, cone->axis_a), to = world_direction(b, cone->axis_b);
         beyond_cone_rad_.push_back(std::atan2(length(cross(from, to)), dot(from, to)) -
                                    static_cast<double>(cone->max_angle_rad));
     }
@@ -211,21 +211,21 @@ void QualityMeter::measure_limits() {
 
 QualityMeter::Energy QualityMeter::energy(const sim::World& world) const {
     const sim::WorldDef& def = world.definition();
-    const DVec gravity = to_double(def.gravity);
+    const D3 gravity = widened(def.gravity);
     Energy sum;
     for (const sim::BodyState& body : bodies_) {
         if (!(body.inverse_mass > 0.0f)) continue;
         const double mass = 1.0 / static_cast<double>(body.inverse_mass);
-        const DVec velocity = to_double(body.linear_velocity);
+        const D3 velocity = widened(body.linear_velocity);
         double kinetic = 0.5 * mass * dot(velocity, velocity);
         if (body.shape != sim::kNone) {
-            const DVec spin = rotate(conjugate(to_double(body.pose.orientation)), to_double(body.angular_velocity));
-            const DVec inertia = inertia_by_mass(def.shapes[body.shape]);
+            const D3 spin = rotate(conjugate(widened(body.pose.orientation)), widened(body.angular_velocity));
+            const D3 inertia = inertia_by_mass(def.shapes[body.shape]);
             kinetic +=
                 0.5 * mass * (inertia.x * spin.x * spin.x + inertia.y * spin.y * spin.y + inertia.z * spin.z * spin.z);
         }
         sum.kinetic_j += kinetic;
-        sum.total_j += kinetic - mass * dot(gravity, to_double(body.pose.position));
+        sum.total_j += kinetic - mass * dot(gravity, widened(body.pose.position));
         ++sum.bodies;
     }
     return sum;

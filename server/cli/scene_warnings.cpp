@@ -15,10 +15,11 @@ namespace orrery::server {
 
 namespace {
 
+using protocol::scene::D3;
 using protocol::scene::DQuat;
-using protocol::scene::DVec;
-using protocol::scene::to_double;
-using protocol::scene::to_float;
+using protocol::scene::narrowed;
+using protocol::scene::rotate;
+using protocol::scene::widened;
 
 // An overlap is deep above a tenth of the least half extent of the smaller body, within these limits. The solver pushes
 // out a smaller overlap without a leap.
@@ -29,7 +30,7 @@ constexpr double kLookingAnotherWay = 0.01;    // a smaller share of the faces' 
 constexpr std::uint64_t kMaxTicks = 60;        // of a world that is stepped: enough for bodies to settle
 constexpr std::uint64_t kBodyTicks = 600'000;  // bodies times ticks of it: some seconds on one core
 
-double norm(DVec v) { return std::sqrt(dot(v, v)); }
+double norm(D3 v) { return std::sqrt(dot(v, v)); }
 
 std::string number(double value) {
     char text[32];
@@ -37,12 +38,12 @@ std::string number(double value) {
     return text;
 }
 
-std::string spell(DVec v) { return "[" + number(v.x) + ", " + number(v.y) + ", " + number(v.z) + "]"; }
+std::string spell(D3 v) { return "[" + number(v.x) + ", " + number(v.y) + ", " + number(v.z) + "]"; }
 
 sim::Pose compose(const sim::Pose& frame, const sim::Pose& local) {
-    const DQuat turn = to_double(frame.orientation);
-    return {to_float(to_double(frame.position) + rotate(turn, to_double(local.position))),
-            to_float(normalized(turn * to_double(local.orientation)))};
+    const DQuat turn = widened(frame.orientation);
+    return {narrowed(widened(frame.position) + rotate(turn, widened(local.position))),
+            narrowed(normalized(turn * widened(local.orientation)))};
 }
 
 // The path and the name, in the scene, of a body of the world that is stepped.
@@ -167,8 +168,7 @@ class Warnings {
     std::optional<std::uint32_t> earlier_slot(std::uint32_t slot) const {
         for (std::uint32_t i = 0; i < slot; ++i) {
             if (made_.slots[i].prefab == sim::kNone) continue;
-            if (norm(to_double(made_.slots[i].pose.position) - to_double(made_.slots[slot].pose.position)) <
-                kSamePose_m)
+            if (norm(widened(made_.slots[i].pose.position) - widened(made_.slots[slot].pose.position)) < kSamePose_m)
                 return i;
         }
         return std::nullopt;
@@ -245,9 +245,9 @@ class Warnings {
 
     // ---- meshes
 
-    DVec up() const {
-        const DVec gravity = to_double(made_.gravity);
-        return norm(gravity) > 0.0 ? (-1.0 / norm(gravity)) * gravity : DVec{0.0, 1.0, 0.0};
+    D3 up() const {
+        const D3 gravity = widened(made_.gravity);
+        return norm(gravity) > 0.0 ? (-1.0 / norm(gravity)) * gravity : D3{0.0, 1.0, 0.0};
     }
 
     // An edge of a triangle. Vertices at one position count as one.
@@ -286,24 +286,22 @@ class Warnings {
     // The faces of a mesh in the pose of a body.
     struct Faces {
         double looking_up_m2 = 0.0, looking_down_m2 = 0.0, volume_m3 = 0.0;
-        DVec low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};  // corners of the box around them, world
+        D3 low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};  // corners of the box around them, world
     };
 
     Faces faces_of(const sim::ShapeDef& mesh, const sim::Pose& pose) const {
         Faces faces;
-        const DQuat turn = to_double(pose.orientation);
-        const auto at = [&](std::uint32_t i) {
-            return to_double(pose.position) + rotate(turn, to_double(mesh.points[i]));
-        };
+        const DQuat turn = widened(pose.orientation);
+        const auto at = [&](std::uint32_t i) { return widened(pose.position) + rotate(turn, widened(mesh.points[i])); };
         for (std::size_t t = 0; t + 2 < mesh.indices.size(); t += 3) {
-            const DVec a = at(mesh.indices[t]), b = at(mesh.indices[t + 1]), c = at(mesh.indices[t + 2]);
-            const DVec twice = cross(b - a, c - a);
+            const D3 a = at(mesh.indices[t]), b = at(mesh.indices[t + 1]), c = at(mesh.indices[t + 2]);
+            const D3 twice = cross(b - a, c - a);
             const double area = 0.5 * norm(twice), rise = 0.5 * dot(twice, up());
             if (rise > kSteep * area) faces.looking_up_m2 += area;
             if (-rise > kSteep * area) faces.looking_down_m2 += area;
-            const DVec from = to_double(pose.position);
+            const D3 from = widened(pose.position);
             faces.volume_m3 += dot(a - from, cross(b - from, c - from)) / 6.0;
-            for (const DVec& corner : {a, b, c}) {
+            for (const D3& corner : {a, b, c}) {
                 faces.low = {std::min(faces.low.x, corner.x), std::min(faces.low.y, corner.y),
                              std::min(faces.low.z, corner.z)};
                 faces.high = {std::max(faces.high.x, corner.x), std::max(faces.high.y, corner.y),
@@ -352,7 +350,7 @@ class Warnings {
         const Faces faces = faces_of(made_.shapes[shape], user == all.def.bodies.end() ? sim::Pose{} : user->pose);
         bool inside = false, above = false, below = false;
         for (const sim::BodyDef& body : all.def.bodies) {
-            const DVec p = to_double(body.pose.position);
+            const D3 p = widened(body.pose.position);
             if (body.type != sim::BodyType::dynamic || p.x < faces.low.x || p.x > faces.high.x || p.z < faces.low.z ||
                 p.z > faces.high.z)
                 continue;
@@ -404,19 +402,19 @@ class Warnings {
         std::vector<Part> parts;
         for (const sim::CompoundChild& child : def.children)
             parts.push_back(
-                {child.shape, {to_float(to_double(child.pose.position) - to_double(*centre)), child.pose.orientation}});
+                {child.shape, {narrowed(widened(child.pose.position) - widened(*centre)), child.pose.orientation}});
         return parts;
     }
 
     // Whether a body, moved by `shift` from its first pose, overlaps another.
     static bool overlaps(const sim::World& world, const sim::WorldDef& def, const std::vector<Part>& parts,
-                         std::uint32_t mover, std::uint32_t other, DVec shift) {
+                         std::uint32_t mover, std::uint32_t other, D3 shift) {
         std::vector<sim::QueryHit> hits;
         for (const Part& part : parts) {
             sim::Overlap query;
             query.shape.index = part.shape;
             query.pose = compose(def.bodies[mover].pose, part.pose);
-            query.pose.position = to_float(to_double(query.pose.position) + shift);
+            query.pose.position = narrowed(widened(query.pose.position) + shift);
             query.filter.ignore = {mover + 1, 0};
             query.tick = 0;
             if (world.overlap(query, hits) != sim::QueryStatus::hit) continue;
@@ -430,20 +428,19 @@ class Warnings {
 
     // The shortest of several translations out of the other body, to within an eighth. None: the overlap is at most
     // `deep_m`.
-    std::optional<DVec> way_out(const sim::World& world, const sim::WorldDef& def, std::uint32_t mover,
-                                std::uint32_t other, DVec normal, double deep_m) const {
+    std::optional<D3> way_out(const sim::World& world, const sim::WorldDef& def, std::uint32_t mover,
+                              std::uint32_t other, D3 normal, double deep_m) const {
         const Result<std::vector<Part>> parts = parts_of(def.bodies[mover].shape);
         if (!parts) return std::nullopt;
-        std::vector<DVec> ways;
+        std::vector<D3> ways;
         if (norm(normal) > 0.5) ways.push_back(normal);
-        for (const DVec& axis : {DVec{0, 1, 0}, {1, 0, 0}, {0, 0, 1}})
-            ways.push_back(axis), ways.push_back(-1.0 * axis);
-        for (const DVec& way : ways) {
+        for (const D3& axis : {D3{0, 1, 0}, {1, 0, 0}, {0, 0, 1}}) ways.push_back(axis), ways.push_back(-1.0 * axis);
+        for (const D3& way : ways) {
             if (!overlaps(world, def, *parts, mover, other, deep_m * way)) return std::nullopt;
         }
-        std::optional<DVec> shortest;
+        std::optional<D3> shortest;
         double least = 64.0 * static_cast<double>(sim::kMaxCoordinate_m);
-        for (const DVec& way : ways) {
+        for (const D3& way : ways) {
             double within = deep_m, out = 2.0 * deep_m;
             while (out < least && overlaps(world, def, *parts, mover, other, out * way)) within = out, out *= 2.0;
             if (out >= least) continue;
@@ -462,7 +459,7 @@ class Warnings {
         sim::World& world = **made;
         const std::uint64_t ticks = std::clamp<std::uint64_t>(kBodyTicks / all.def.bodies.size(), 1,
                                                               std::min<std::uint64_t>(kMaxTicks, tick_rate()));
-        std::map<Pair, DVec> first;  // pairs of the first tick, with the normal from the one to the other
+        std::map<Pair, D3> first;  // pairs of the first tick, with the normal from the one to the other
         for (std::uint64_t tick = 1; tick <= ticks; ++tick) {
             if (const sim::StepStatus status = world.step(); status != sim::StepStatus::ok)
                 return sim::step_error(status, tick);
@@ -470,7 +467,7 @@ class Warnings {
                 if (event.kind != sim::EventKind::contact_begin) continue;
                 const Pair pair{event.a.index - 1, event.b.index - 1};
                 touching.insert(pair);
-                if (tick == 1) first.emplace(pair, to_double(event.normal));
+                if (tick == 1) first.emplace(pair, widened(event.normal));
             }
             if (tick == 1) tell_overlaps(all, world, first);
         }
@@ -478,7 +475,7 @@ class Warnings {
     }
     std::uint64_t tick_rate() const { return static_cast<std::uint64_t>(std::max(made_.tick_rate_hz, 1.0f)); }
 
-    void tell_overlaps(const Populated& all, const sim::World& world, const std::map<Pair, DVec>& pairs) {
+    void tell_overlaps(const Populated& all, const sim::World& world, const std::map<Pair, D3>& pairs) {
         const auto& bodies = all.def.bodies;
         for (const auto& [pair, normal] : pairs) {
             const bool second = bodies[pair.second].type == sim::BodyType::dynamic;
@@ -486,7 +483,7 @@ class Warnings {
             const double size = std::min(least_half_extent(made_.shapes[bodies[mover].shape]),
                                          least_half_extent(made_.shapes[bodies[other].shape]));
             const double deep_m = std::clamp(kDeepShare * size, kLeastDeep_m, kMostDeep_m);
-            const std::optional<DVec> out =
+            const std::optional<D3> out =
                 way_out(world, all.def, mover, other, second ? normal : -1.0 * normal, deep_m);
             const Called &is = all.bodies[mover], &in = all.bodies[other];
             if (!out || (is.slot != sim::kNone && is.slot == in.slot &&

@@ -1,6 +1,6 @@
 // Vectors, rotations and poses of double precision, for what runs once a world or once a pair rather than in lanes:
-// hulls, mass properties, distances of general convex shapes. Plain IEEE arithmetic and square roots only, in a fixed
-// order.
+// hulls, mass properties, distances of general convex shapes, scenes. Plain IEEE arithmetic and square roots only, in a
+// fixed order.
 #pragma once
 
 #include "orrery/types.hpp"
@@ -15,6 +15,7 @@ inline D3 operator+(D3 a, D3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 inline D3 operator-(D3 a, D3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline D3 operator-(D3 a) { return {-a.x, -a.y, -a.z}; }
 inline D3 operator*(D3 a, double s) { return {a.x * s, a.y * s, a.z * s}; }
+inline D3 operator*(double s, D3 a) { return a * s; }
 inline double dot(D3 a, D3 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 inline D3 cross(D3 a, D3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 inline double length(D3 a) { return __builtin_sqrt(dot(a, a)); }
@@ -52,18 +53,20 @@ struct DQuat {
     double x = 0.0, y = 0.0, z = 0.0, w = 1.0;
 };
 inline DQuat widened(Quat q) { return {q.x, q.y, q.z, q.w}; }
-// Normalises what single precision left of unit length.
-inline DQuat normalized(Quat q) {
-    const double x = q.x, y = q.y, z = q.z, w = q.w, by = 1.0 / __builtin_sqrt(((x * x + y * y) + z * z) + w * w);
-    return {x * by, y * by, z * by, w * by};
+inline double norm_squared(DQuat q) { return ((q.x * q.x + q.y * q.y) + q.z * q.z) + q.w * q.w; }
+inline DQuat normalized(DQuat q) {
+    const double by = 1.0 / __builtin_sqrt(norm_squared(q));
+    return {q.x * by, q.y * by, q.z * by, q.w * by};
 }
+// Normalises what single precision left of unit length.
+inline DQuat normalized(Quat q) { return normalized(widened(q)); }
 inline DQuat conjugate(DQuat q) { return {-q.x, -q.y, -q.z, q.w}; }
 // First q, then p.
 inline DQuat operator*(DQuat p, DQuat q) {
     return {((p.w * q.x + p.x * q.w) + p.y * q.z) - p.z * q.y, ((p.w * q.y - p.x * q.z) + p.y * q.w) + p.z * q.x,
             ((p.w * q.z + p.x * q.y) - p.y * q.x) + p.z * q.w, ((p.w * q.w - p.x * q.x) - p.y * q.y) - p.z * q.z};
 }
-inline Quat to_quat(DQuat q) {
+inline Quat narrowed(DQuat q) {
     return {static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z), static_cast<float>(q.w)};
 }
 

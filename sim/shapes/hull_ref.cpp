@@ -121,7 +121,7 @@ void set_inward(Hull& hull) {
         const D3 a{xx, xy, xz}, b{xy, yy, yz}, c{xz, yz, zz}, bc = cross(b, c);
         const double scale = 1.0 / dot(a, bc);
         hull.inward.push_back(
-            narrowed({dot(sum, bc) * scale, dot(sum, cross(c, a)) * scale, dot(sum, cross(a, b)) * scale}));
+            narrowed(D3{dot(sum, bc) * scale, dot(sum, cross(c, a)) * scale, dot(sum, cross(a, b)) * scale}));
     }
 }
 

@@ -362,7 +362,8 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
         for (std::size_t i = 0; i < columns; ++i) {
             const double x = (static_cast<double>(i) - 0.5 * static_cast<double>(columns - 1)) * def.spacing.x;
             const double z = (static_cast<double>(k) - 0.5 * static_cast<double>(rows - 1)) * def.spacing.z;
-            mesh->vertex.push_back(narrowed({x, static_cast<double>(def.heights[k * columns + i]) * def.spacing.y, z}));
+            mesh->vertex.push_back(
+                narrowed(D3{x, static_cast<double>(def.heights[k * columns + i]) * def.spacing.y, z}));
             if (!in_range(mesh->vertex.back()))
                 return wrong(place, "heights",
                              "has a sample at index " + std::to_string(k * columns + i) +

@@ -15,6 +15,7 @@ void hold_back_continuous(Core& core, const BodyTree& fixed) {
             ref::free_way(core.shapes[bodies.info(i).shape], bodies.info(i), start, end, fixed, core.shapes);
         if (way.part == 1.0) continue;
         bodies.pose[i] = ref::pose_between(start, end, way.part);
+        ref::turn_along(bodies.velocity[i], end, bodies.pose[i], bodies.mass(i).angular_lock);
         bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
         if (way.stuck) ref::halve(bodies.velocity[i]);
     }

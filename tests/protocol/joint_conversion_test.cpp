@@ -16,7 +16,7 @@
 
 using namespace orrery;
 using namespace orrery::protocol;
-using scene::DVec;
+using scene::D3;
 using scene::SchemaField;
 using scene::SchemaTable;
 
@@ -183,18 +183,18 @@ class Names : public sim::FieldVisitor<Names> {
 // Points and directions against what the scene's frame was told.
 class InScene : public sim::FieldVisitor<InScene> {
   public:
-    InScene(const SchemaTable& table, const sim::WorldDef& world, DVec at) : table_(table), world_(world), at_(at) {}
+    InScene(const SchemaTable& table, const sim::WorldDef& world, D3 at) : table_(table), world_(world), at_(at) {}
 
     void point(sim::Side side, const char* name, sim::Vec3& v) {
         CAPTURE(name);
         const sim::Pose pose = pose_of(side);
         if (table_.find("at"))
-            same(scene::to_double(pose.position) + rotate(scene::to_double(pose.orientation), scene::to_double(v)),
+            same(scene::widened(pose.position) + scene::rotate(scene::widened(pose.orientation), scene::widened(v)),
                  at_);
     }
     void direction(sim::Side side, const char* name, sim::Vec3& v) {
         CAPTURE(name);
-        const DVec is = rotate(scene::to_double(pose_of(side).orientation), scene::to_double(v));
+        const D3 is = scene::rotate(scene::widened(pose_of(side).orientation), scene::widened(v));
         const SchemaField* field = in_scene(table_, name);
         if (field) {
             same(is, given(field->name));
@@ -220,23 +220,23 @@ class InScene : public sim::FieldVisitor<InScene> {
         }
         return all;
     }
-    static DVec axis(std::size_t k) {
-        return scene::rotate(scene::from_rotation_deg({15, 25, 35}), k == 0   ? DVec{1, 0, 0}
-                                                                     : k == 1 ? DVec{0, 1, 0}
-                                                                              : DVec{0, 0, 1});
+    static D3 axis(std::size_t k) {
+        return scene::rotate(scene::from_rotation_deg({15, 25, 35}), k == 0   ? D3{1, 0, 0}
+                                                                     : k == 1 ? D3{0, 1, 0}
+                                                                              : D3{0, 0, 1});
     }
 
   private:
-    DVec given(std::string_view name) const {
+    D3 given(std::string_view name) const {
         const auto all = names(table_);
         return axis(static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
     }
     sim::Pose pose_of(sim::Side side) const { return world_.bodies[side == sim::Side::a ? 0 : 1].pose; }
-    static void same(DVec is, DVec wanted) { CHECK(length(is - wanted) < 1e-6); }
+    static void same(D3 is, D3 wanted) { CHECK(length(is - wanted) < 1e-6); }
 
     const SchemaTable& table_;
     const sim::WorldDef& world_;
-    DVec at_, first_, across_;
+    D3 at_, first_, across_;
 };
 
 template <class T>
@@ -278,9 +278,9 @@ template <class T>
 void check_scene_frame(const char* name) {
     CAPTURE(name);
     const SchemaTable& table = table_of(name);
-    const DVec at{1.5, 2.25, 3.0};
+    const D3 at{1.5, 2.25, 3.0};
     std::string fields;
-    const auto add = [&](std::string_view field, DVec v) {
+    const auto add = [&](std::string_view field, D3 v) {
         fields += (fields.empty() ? "\"" : ", \"") + std::string(field) + "\": " + json(v);
     };
     if (table.find("at")) add("at", at);

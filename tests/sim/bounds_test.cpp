@@ -168,6 +168,7 @@ std::uint32_t add_ground(test::TestBodies& world, std::uint32_t which) {
                      at);
 }
 
+constexpr float kRodThick = 0.02f, kRodTurn = 50.0f / 60.0f;  // m, rad in a tick
 // The manifolds of a level rod that turns at 50 rad/s, `gap` above a ground.
 std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, float gap, CollisionMode mode,
                                    bool rod_first, Target target) {
@@ -175,11 +176,11 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
     add_rods(world);
     const float h = std::sqrt(0.5f);
     const bool along_y = rod == 1 || rod == 4;
-    const Pose at{{0.0f, gap + 0.02f, 0.0f}, along_y ? Quat{0.0f, 0.0f, h, h} : Quat{}};
+    const Pose at{{0.0f, gap + kRodThick, 0.0f}, along_y ? Quat{0.0f, 0.0f, h, h} : Quat{}};
     if (!rod_first) add_ground(world, ground);
     const std::uint32_t turning = world.add(rod, kBodyDynamic, at);
     if (rod_first) add_ground(world, ground);
-    world.move(turning, {}, {0.0f, 0.0f, 50.0f});
+    world.move(turning, {}, {0.0f, 0.0f, kRodTurn / kDt});
     body_info(world.bodies, turning).collision_mode = mode;
     Collision collision;
     test::SerialExecutor serial;
@@ -192,12 +193,32 @@ std::vector<Manifold> above_ground(std::uint32_t rod, std::uint32_t ground, floa
     return test::copies(manifolds);
 }
 
+// The part of the tick after which the solver, for which the points' arms do not turn, has the first of them touch.
+double first_touch(const std::vector<Manifold>& manifolds, bool rod_first) {
+    double first = 2.0;
+    for (const Manifold& m : manifolds) {
+        const double up = rod_first ? -m.normal.y : m.normal.y;  // from the ground to the rod
+        for (std::uint32_t k = 0; k < m.count; ++k) {
+            const ManifoldPoint& p = m.points[k];
+            // From the rod's centre, which is that of the world but for its height.
+            const double arm = p.offset_a.x, falls = -up * double(kRodTurn) * arm;
+            if (falls > 0.0) first = std::min(first, -double(p.depth) / falls);
+        }
+    }
+    return first;
+}
+// The part after which the end of a rod that turns is `gap` lower: 0.5 sin t + 0.02 cos t = gap + 0.02.
+double touch_of_end(double gap) {
+    const double thick = double(kRodThick), size = std::hypot(0.5, thick);
+    return (std::asin((gap + thick) / size) - std::atan2(thick, 0.5)) / double(kRodTurn);
+}
+
 }  // namespace
 
 TEST_CASE(
-    "a passive body's turning meets what it reaches within the tick, whichever of the two it is and whatever the "
-    "shapes") {
-    // How far an end 0.5 m away comes down that turns by 50 / 60; and a side to a ball below its middle.
+    "a passive body's turning meets what it reaches within the tick, when it does, whichever of the two it is and "
+    "whatever the shapes") {
+    // How far an end 0.5 m away comes down that turns so; and a side to a ball below its middle.
     constexpr float kReach = 0.36f, kReachOfBall = 0.055f;
     for (std::uint32_t rod = 0; rod < kRods; ++rod) {
         for (std::uint32_t ground = 0; ground < kGrounds; ++ground) {
@@ -218,6 +239,11 @@ TEST_CASE(
                         CHECK(manifolds.empty() == !wanted);
                         for (const Manifold& m : manifolds)
                             CHECK(std::fabs(m.normal.y) > (ground == 3 ? 0.6f : 0.999f));
+                        if (!wanted || ground == 3) continue;
+                        // Not later than it does, nor earlier than if the end went on straight.
+                        const double touch = first_touch(manifolds, way % 2 == 0);
+                        CHECK(touch < 1.01 * touch_of_end(gap));
+                        CHECK(touch > 0.99 * double(gap) / (0.5 * double(kRodTurn)));
                     }
                 }
             }

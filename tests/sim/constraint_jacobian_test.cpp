@@ -9,16 +9,14 @@
 
 #include "sim/solver/kernels-inl.h"
 #include "tests/support/double_math.h"
+#include "tests/support/seeded_random.h"
 
 namespace orrery::sim::ref {
 namespace {
 
-struct Random {
-    std::uint32_t state = 4711;
-    float operator()(float low = -1.0f, float high = 1.0f) {
-        state = state * 1664525u + 1013904223u;
-        return low + (high - low) * (static_cast<float>(state >> 8) * 0x1p-24f);
-    }
+struct Random : testing::Random {
+    Random() : testing::Random(4711) {}
+    float operator()(float low = -1.0f, float high = 1.0f) { return in(low, high); }
     Vec3 vector(float size = 1.0f) { return {(*this)(-size, size), (*this)(-size, size), (*this)(-size, size)}; }
     Quat rotation(float size = 1.0f) {
         const Vec3 v = vector(size);

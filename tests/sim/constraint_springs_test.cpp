@@ -31,6 +31,7 @@
 #include "tests/support/about.h"
 #include "tests/support/bodies.h"
 #include "tests/support/double_math.h"
+#include "tests/support/seeded_random.h"
 
 namespace orrery::sim::test {
 namespace {
@@ -838,16 +839,10 @@ TEST_CASE("a rigid one-body servo pushes with its force, as other servos do") {
 namespace orrery::sim::ref {
 namespace {
 
-struct Random {
-    std::uint32_t state = 815;
-    float operator()(float low = -1.0f, float high = 1.0f) {
-        state = state * 1664525u + 1013904223u;
-        return low + (high - low) * (static_cast<float>(state >> 8) * 0x1p-24f);
-    }
-    Vec3 vector() {
-        const float x = (*this)(), y = (*this)();
-        return {x, y, (*this)()};
-    }
+struct Random : testing::Random {
+    Random() : testing::Random(815) {}
+    float operator()(float low = -1.0f, float high = 1.0f) { return in(low, high); }
+    Vec3 vector() { return {(*this)(), (*this)(), (*this)()}; }
     Vec3 unit() {
         for (;;) {
             const Vec3 v = vector();

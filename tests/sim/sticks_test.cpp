@@ -154,9 +154,9 @@ TEST_CASE("sticks that are thrown to the ground gain no energy" * doctest::test_
                     if (floor == 2) add_field(def);
                     const Landed landed = land(def, stick, kSticks, 90);
                     CHECK(landed.quarantined == 0);
-                    // Of those that are not discrete some that spin by 50 rad/s or are held back from triangles do,
-                    // most of them little.
-                    CHECK(landed.gained <= (mode == CollisionMode::discrete ? 1 : 10));
+                    // Of those that are not discrete some that spin by 50 rad/s do (KNOWN_ISSUES.md), else hardly any.
+                    const bool fast = thrown.spin >= 50.0f;
+                    CHECK(landed.gained <= (mode == CollisionMode::discrete ? (fast ? 1 : 0) : (fast ? 7 : 1)));
                 }
             }
         }

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "tests/support/seed.h"
+#include "tests/support/seeded_random.h"
 #include "tests/support/varied_world.h"
 
 using namespace orrery::sim;
@@ -17,24 +18,6 @@ using namespace orrery::test;
 namespace {
 
 constexpr std::size_t kHeaderBytes = 40, kLengthAt = 24, kChecksumAt = 32;
-
-// The random numbers of BENCHMARKS.md.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(static_cast<std::uint32_t>(seed)) {}
-    std::uint32_t next() {
-        std::uint32_t value = 0;
-        for (int i = 0; i < 4; ++i) {
-            state_ = state_ * 1664525u + 1013904223u;
-            value = value << 8 | state_ >> 24;
-        }
-        return value;
-    }
-    std::size_t below(std::size_t bound) { return next() % bound; }
-
-  private:
-    std::uint32_t state_;
-};
 
 // Makes length and checksum fit, so that what lies behind them is reached.
 void seal(std::vector<std::uint8_t>& bytes) {
@@ -73,7 +56,7 @@ TEST_CASE("every truncation and every flipped bit of a saved state is refused") 
     Saved saved(40);
     auto world = make_world(saved.def);
     const HashTree before = world->hash();
-    Random random(7);
+    orrery::testing::Random random(7);
     for (int n = 0; n < 500; ++n) {
         const std::size_t size = n < 64 ? static_cast<std::size_t>(n) : random.below(saved.bytes.size());
         CHECK_FALSE(world->restore(std::span(saved.bytes).first(size)).ok());
@@ -94,7 +77,7 @@ TEST_CASE("every truncation and every flipped bit of a saved state is refused") 
 TEST_CASE("forged bytes under a true checksum are refused, or are a state that steps") {
     Saved saved(40);
     auto world = make_world(saved.def);
-    Random random(orrery::test::test_seed());
+    orrery::testing::Random random(orrery::test::test_seed());
     int refused = 0, taken = 0;
     for (int n = 0; n < sampled(6'000); ++n) {
         std::vector<std::uint8_t> bytes = saved.bytes;
@@ -247,7 +230,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a hinge at the edge of what a definition may be is restored wherever it was spawned") {
-    Random random(11);
+    orrery::testing::Random random(11);
     int made = 0;
     for (int n = 0; n < 300; ++n) {
         const float tilt = 0.001f - 1.0e-9f * static_cast<float>(n);

@@ -12,18 +12,16 @@
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
 #include "tests/support/body_store.h"
+#include "tests/support/seeded_random.h"
 
 namespace orrery::test {
 
-class Random {
+// The generator of tests, with what worlds are made of.
+class Random : public testing::Random {
   public:
-    explicit Random(std::uint64_t seed) : state_(seed * 2 + 1) {}
-    std::uint32_t bits() {
-        state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-        return static_cast<std::uint32_t>(state_ >> 32);
-    }
-    std::uint32_t below(std::uint32_t n) { return bits() % n; }
-    float in(float low, float high) { return low + (high - low) * (static_cast<float>(bits() >> 8) / 16777216.0f); }
+    using testing::Random::Random;
+    std::uint32_t bits() { return static_cast<std::uint32_t>(next() >> 32); }
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(testing::Random::below(n)); }
     sim::Vec3 vec(float extent) { return {in(-extent, extent), in(-extent, extent), in(-extent, extent)}; }
     sim::Quat rotation() {
         for (;;) {
@@ -33,9 +31,6 @@ class Random {
             return {x * s, y * s, z * s, w * s};
         }
     }
-
-  private:
-    std::uint64_t state_;
 };
 
 inline sim::ShapeDef cylinder(float radius, float half_height) {

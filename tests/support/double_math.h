@@ -6,7 +6,6 @@
 
 namespace orrery::sim::ref {
 
-inline D3 operator*(double s, D3 a) { return a * s; }
 // v turned by q, whatever the length of q.
 inline D3 turned(DQuat q, D3 v) { return outward(axes_of_turn(q), v); }
 

@@ -21,6 +21,7 @@ class Random {
     }
     std::uint64_t below(std::uint64_t bound) { return next() % bound; }
     double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+    float in(float low, float high) { return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1.0p-24f); }
     bool chance(double probability) { return unit() < probability; }
     // Of any bit pattern.
     float any_float() { return std::bit_cast<float>(static_cast<std::uint32_t>(next())); }

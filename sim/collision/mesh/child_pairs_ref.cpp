@@ -38,7 +38,7 @@ void ChildPairs::add(const Part& a, const Part& b, const PairView& view, D3 move
     const Vec3 motion = narrowed(swapped ? -moves : moves);
     for (const Part* part : {&first, &second}) {
         const Vec3 p = narrowed(part->position);
-        const Quat q = to_quat(part->turn);
+        const Quat q = narrowed(part->turn);
         const Shape& s = part->shape;
         poses_.push_back({{p.x, p.y, p.z}, {q.x, q.y, q.z, q.w}, 0.0f});
         shapes_.push_back(

@@ -5,9 +5,11 @@
 // the end of a rod that spins fast, and what is pushed aside by another contact in the same tick. So when the solver is
 // done, the way of a continuous body from the tick's first pose to its last is walked again, and the body is left where
 // it would begin to pass: it loses the rest of its tick, but no velocity, and in the next tick it stands near enough
-// for an ordinary contact. Where it has been left so more than once, nearer each time, and again comes nowhere
-// (kStuckPart), half of its velocity goes too: what contacts make of a turn of a radian, taken to be straight, may let
-// a body turn into the wall that they keep it from, and it would stand there for ever.
+// for an ordinary contact. It goes on turning about its own axes as it did (turn_along): of a stick whose pose alone is
+// set back, a part of a fast spin about its length, which has hardly any energy, would become one across it. Where it
+// has been left so more than once, nearer each time, and again comes nowhere (kStuckPart), half of its velocity goes
+// too: what contacts make of a turn of a radian, taken to be straight, may let a body turn into the wall that they keep
+// it from, and it would stand there for ever.
 //
 // To pass means that the shapes overlap by more than a skin, a part of their thickness (kSkinPart). Both are made
 // smaller by theirs for the walk, so that bodies that rest, slide or roll on each other are none of its business. Of
@@ -41,6 +43,9 @@ FreeWay free_way(const Shape& shape, const BodyInfo& info, const PoseRecord& sta
                  const BodyTree& fixed, std::span<const Shape> shapes);
 // The pose on that way.
 PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double part);
+// Of a body that is set from one pose back to another: it turns about its own axes as before, so that it keeps its
+// energy. `lock`: per world axis 0 where it may not turn, else 1.
+void turn_along(VelocityRecord& velocity, const PoseRecord& from, const PoseRecord& to, const float (&lock)[3]);
 void halve(VelocityRecord& velocity);
 
 }  // namespace ref

@@ -199,6 +199,15 @@ PoseRecord pose_between(const PoseRecord& start, const PoseRecord& end, double p
             0.0f};
 }
 
+void turn_along(VelocityRecord& velocity, const PoseRecord& from, const PoseRecord& to, const float (&lock)[3]) {
+    float* const w = velocity.angular;
+    const Point turned =
+        to_matrix(orientation_of(to)) * transpose_times(to_matrix(orientation_of(from)), Point{w[0], w[1], w[2]});
+    w[0] = static_cast<float>(turned.x) * lock[0];
+    w[1] = static_cast<float>(turned.y) * lock[1];
+    w[2] = static_cast<float>(turned.z) * lock[2];
+}
+
 void halve(VelocityRecord& velocity) {
     for (float& v : velocity.linear) v = v * 0.5f;
     for (float& w : velocity.angular) w = w * 0.5f;

@@ -120,13 +120,14 @@ enum class CollisionMode : std::uint8_t {
     // that does not rotate costs nothing extra.
     // This mode is no guarantee: a body that another contact deflects in the same tick can still pass.
     // Measured with rods of 1 m length and 1 cm thickness that rotate into a plate of 1 cm, in ticks of 1/60 s. Shares
-    // that pass, in this mode and in `discrete` alike: 1 % at 10 rad/s, 14 % at 20, 18 % at 30, 30 % at 50. Of bodies
-    // that hit a wall of 1 cm at 300 m/s, with or without tumbling: at most 2 % of compact bodies, 2 to 3 % of rods
-    // (discrete: 3 to 7 %).
+    // that pass, in this mode and in `discrete` alike: 2 % at 10 rad/s, 15 % at 20, 21 % at 30, 33 % at 50. Of bodies
+    // that hit a wall of 1 cm at 300 m/s, with or without tumbling: at most 2 % of compact bodies, 2 to 5 % of rods and
+    // compounds (discrete: 4 to 8 %).
     passive,
     // As `passive`, and a dynamic body passes through no fixed body, however thin and whatever the shapes of both (a
     // mesh or height field: from its front). If a tick would take the body through, the body stays at the pose where
-    // that begins and keeps its velocity. It can pass through other bodies as a passive one can.
+    // that begins and keeps its velocity; its angular velocity is kept about its own axes. It can pass through other
+    // bodies as a passive one can.
     continuous,
 };
 inline constexpr std::size_t kCollisionModeCount = 3;
