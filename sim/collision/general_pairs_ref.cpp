@@ -156,8 +156,7 @@ class PairWork {
         if (meets == Meets::later && flat && over_lanes) return list(a, b, view_.motion, kNone);
         if (meets == Meets::later && contacts.count != 0 && dot(contacts.normal, touch.normal) > kSameNormal)
             return append(a, b, contacts, false, kNone);
-        contacts.count = 0;
-        const bool later = meets != Meets::at_start;
+        const bool later = meets != Meets::at_start, known = !flat && touch.passes && touch.part == 0.0;
         std::uint32_t row = kNone;
         if (later) {
             touch.lone = meets == Meets::later;
@@ -166,11 +165,12 @@ class PairWork {
         const Side at_a = later ? moved(a, touch.a) : a, at_b = later ? moved(b, touch.b) : b;
         const D3 motion = view_.motion * (later ? 1.0 - touch.part : 1.0);
         if (over_lanes) return list(at_a, at_b, motion, row);
+        if (!known) contacts.count = 0;
         if (flat) {
             const Side& plane = turned ? at_a : at_b;
             collide_half_space(ca, plane.pose.position, plane.pose.axes.y, turned ? -motion : motion, view_.margin,
                                contacts);
-        } else {
+        } else if (!known) {  // else they are where they were when the tick began
             collide_convex(polytopes_, ca, cb, motion, view_.margin, contacts);
         }
         if (contacts.count != 0 || touch.lone) append(at_a, at_b, contacts, flat && turned, row);

@@ -6,6 +6,9 @@
 // What turns near a surface would come no further by that bound. So a step of what turns is never shorter than one in
 // which no point moves by more than twice the gap that counts as a touch when the tick begins: what such a step skips
 // is no deeper than that, half of what counts as grazing, and what it finds overlapping is put back in proportion.
+//
+// Most pairs that pass only part from some moment on. Where a bound along one normal shows that the gap comes to
+// nothing new in the rest of the tick, no further step is taken: the result is that of all steps.
 #include "sim/collision/sweep/fast_pairs.h"
 
 #include "sim/shapes/convex_support.h"
@@ -20,6 +23,7 @@ constexpr double kArrived_m = 0.00001, kArrivedOfTouching = 0.02;
 constexpr double kLeastStep = 2.0;  // of the gap that counts as a touch when the tick begins
 constexpr int kMaxSteps =
     256;  // a body that turns by radians beside a surface may need more: it meets it where it has come to
+constexpr double kRounding = 4e-6;  // more than four points that single precision chose lose, of the shapes' reach
 constexpr double kStraight = 0.25;  // rad: of half a turn, up to which the series below are exact to 1e-12
 
 // A turn by a vector, rad.
@@ -90,6 +94,7 @@ struct Swing {
         return rate * off + smaller(rate, across) * core;
     }
     double most() const { return length(turn) * off + across * core; }
+    double reach() const { return off + core; }
 };
 
 // How fast the gap along a normal, from A to B, may shrink from then on, per tick.
@@ -108,16 +113,42 @@ struct Approach {
     double most() const { return length(shift) + 2.0 * length(fall) + turning(); }
 };
 
-// `look` puts the shapes where they are then and says how far apart they are and along which normal. False: farther
-// than they may come.
-template <class Look>
-Meets advance(const Approach& approach, double touching, double margin, const Look& look, Touch& out) {
-    const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching),
-                 least = approach.turning() > 0.0 ? kLeastStep * touching / approach.most() : 0.0;
+// Whether the gap stays `least` or more from `step` after `part`, at which the shapes are, until the tick's end.
+// Along the normal n of the last look a point r from its body's centre, which turns by w, reaches n (r + t w x r) and
+// at most t^2 / 2 w^2 |r| more. Of all points that is the reach along n + t (n x w), convex in t: at most its chord.
+bool stays_clear(const Approach& approach, const Convex& a, D3 centre_a, const Convex& b, D3 centre_b, const Touch& at,
+                 double part, double step, double least) {
+    const double rest = 1.0 - part, falls = dot(at.normal, approach.fall);
+    const D3 n = at.normal, turns_a = cross(n, approach.a.turn), turns_b = cross(n, approach.b.turn);
+    const double steady = dot(n, approach.shift) + 2.0 * part * falls;
+    // No less than that of the points that are nearest now.
+    const double closing = steady + (dot(turns_a, at.at - centre_a) - dot(turns_b, at.at - centre_b));
+    if (at.gap - closing * rest < least) return false;
+    const double spin2_a = dot(approach.a.turn, approach.a.turn), spin2_b = dot(approach.b.turn, approach.b.turn),
+                 reach_a = approach.a.reach(), reach_b = approach.b.reach(),
+                 bend = larger(falls, 0.0) + 0.5 * (spin2_a * reach_a + spin2_b * reach_b),
+                 slack = kRounding *
+                         ((1.0 + __builtin_sqrt(spin2_a)) * reach_a + (1.0 + __builtin_sqrt(spin2_b)) * reach_b);
+    const D3 last_a = n + turns_a * rest, last_b = -(n + turns_b * rest), on_a = support(a, n), on_b = support(b, -n);
+    const double now = dot(n, on_b - on_a) - (a.radius + b.radius),
+                 more = (dot(last_a, support(a, last_a) - centre_a) - dot(n, on_a - centre_a)) +
+                        (dot(last_b, support(b, last_b) - centre_b) - dot(-n, on_b - centre_b)),
+                 rate = steady + more / rest;
+    const auto gap = [&](double after) { return now - (rate + bend * after) * after; };  // concave
+    return smaller(gap(step), gap(rest)) >= least + slack;
+}
+
+// `place` puts the shapes where they are then; `look` does, too, and says how far apart they are and along which
+// normal. False: farther than they may come. `clear`: stays_clear, or false.
+template <class Place, class Look, class Clear>
+Meets advance(const Approach& approach, double touching, double margin, const Place& place, const Look& look,
+              const Clear& clear, Touch& out) {
+    const double arrived = smaller(kArrived_m, kArrivedOfTouching * touching), most = approach.most(),
+                 least = approach.turning() > 0.0 ? kLeastStep * touching / most : 0.0;
     double part = 0.0, before = 0.0, gap_before = 0.0, nearest = 0.0, least_gap = 1e300;
     const auto passes = [&] {
         if (least_gap > margin) return Meets::never;
-        look(nearest);
+        place(nearest);
         out.part = nearest;
         out.passes = true;
         return Meets::near;
@@ -135,6 +166,11 @@ Meets advance(const Approach& approach, double touching, double margin, const Lo
         if (rate <= 0.0) return passes();
         const double next = part + larger((out.gap - 0.5 * arrived) / rate, least);
         if (!(next <= 1.0)) return passes();
+        // A gap of `far` or more changes no result. In the steps that are left the tick ends, were it no more than
+        // that.
+        const double far = least_gap > margin ? larger(margin, arrived) : least_gap,
+                     steps = larger((far - 0.5 * arrived) / most, least) * (kMaxSteps - 1 - n);
+        if (steps >= 1.0 - part && clear(part, next - part, far)) return passes();
         before = part;
         gap_before = out.gap;
         part = next;
@@ -192,11 +228,14 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
     const DPose start_a = a.pose, start_b = b.pose;
     const Approach approach(course_a, Swing(a, course_a), course_b, Swing(b, course_b));
     const double radii = a.radius + b.radius, limit = (radii + touching) + approach.most();
-    const auto look = [&](double part) {
+    const auto place = [&](double part) {
         out.a = progress(course_a, part);
         out.b = progress(course_b, part);
         a.pose = part > 0.0 ? out.a.of(start_a) : start_a;
         b.pose = part > 0.0 ? out.b.of(start_b) : start_b;
+    };
+    const auto look = [&](double part) {
+        place(part);
         ConvexGap gap;
         convex_gap(a, b, limit, false, gap);
         if (gap.state == ConvexGap::State::beyond) return false;
@@ -209,7 +248,11 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
         out.at = ((gap.on_a + gap.normal * a.radius) + (gap.on_b - gap.normal * b.radius)) * 0.5;
         return true;
     };
-    return advance(approach, touching, margin, look, out);
+    const auto clear = [&](double part, double step, double far) {
+        return stays_clear(approach, a, course_a.from + out.a.shift, b, course_b.from + out.b.shift, out, part, step,
+                           far);
+    };
+    return advance(approach, touching, margin, place, look, clear, out);
 }
 
 Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b,
@@ -219,12 +262,15 @@ Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_nor
     const double reach = length(course_b.from - course_a.from) +
                          ((swing.off + swing.core + a.radius) + (length(course_a.shift) + length(course_a.fall)));
     const Approach approach(course_a, swing, course_b, Swing(course_b, reach));
-    const auto look = [&](double part) {
-        DPose plane{origin, {}};
-        D3 n = plane_normal;
+    const auto place = [&](double part) {
         out.a = progress(course_a, part);
         out.b = progress(course_b, part);
         a.pose = part > 0.0 ? out.a.of(start_a) : start_a;
+    };
+    const auto look = [&](double part) {
+        DPose plane{origin, {}};
+        D3 n = plane_normal;
+        place(part);
         if (part > 0.0) {
             plane = out.b.of(plane);
             n = outward(out.b.axes, n);
@@ -235,7 +281,8 @@ Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_nor
         out.at = lowest - n * (0.5 * out.gap);
         return true;
     };
-    return advance(approach, touching, margin, look, out);
+    return advance(
+        approach, touching, margin, place, look, [](double, double, double) { return false; }, out);
 }
 
 }  // namespace orrery::sim::ref
