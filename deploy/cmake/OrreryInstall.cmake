@@ -40,6 +40,8 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/scenes")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 endif()
 
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/client_sdk/examples/sumo" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/examples")
+
 # What a scene may say: the schema, and that for editors, which the program makes of it.
 install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 if(TARGET orrery AND NOT CMAKE_CROSSCOMPILING)

@@ -16,11 +16,7 @@ class Rain final : public Director {
         if (world.tick() % ticks_per_s_ != 0) return;
         std::printf("tick %llu\n", static_cast<unsigned long long>(world.tick()));
         if (world.tick() >= seconds_ * ticks_per_s_) return server_.request_stop("the rain is over");
-        orrery::sim::Command drop;
-        drop.kind = orrery::sim::CommandKind::spawn;
-        drop.prefab = 0;
-        drop.pose.position = {0.0f, 30.0f, 0.0f};
-        orders.push_back(drop);
+        orders.push_back(orrery::sim::Command::spawn(0, {{0.0f, 30.0f, 0.0f}, {}}));
     }
 
   private:

@@ -136,9 +136,8 @@ TEST_CASE("a director gives a certain slot, makes a player watch, and refuses wi
 TEST_CASE("the seat of a player who falls silent is held, and its bodies are there when the player is back") {
     const test::TempFolder folder;
     const protocol::LoadedScene scene = load_test_scene("yard");
-    auto recorder = server::Recorder::open(
-        {.directory = folder.path(), .start_unix_s = 1},
-        {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
+                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
     REQUIRE(recorder);
     const std::string path = (*recorder)->path();
     SimRoomOptions options;

@@ -1,5 +1,6 @@
-// sumo_host SCENE [SECONDS]: two players on a platform push a ball and each other. Who pushes the ball or the other
-// player off on the other's side gets a point. Empty seats are played by bots. The match ends after SECONDS (60).
+// sumo_host SCENE [SECONDS [PORT]]: two players on a platform push a ball and each other. Who pushes the ball or the
+// other player off on the other's side gets a point. Empty seats are played by bots. The match ends after SECONDS (60).
+// PORT is 7770; 0 takes a free one.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -166,10 +167,11 @@ class Sumo final : public server::Director {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) return std::fprintf(stderr, "usage: sumo_host SCENE [SECONDS]\n"), 64;
+    if (argc < 2) return std::fprintf(stderr, "usage: sumo_host SCENE [SECONDS [PORT]]\n"), 64;
     const std::uint64_t seconds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 60;
     server::GameServerConfig config;
     config.scene = argv[1];
+    if (argc > 3) config.port = static_cast<std::uint16_t>(std::strtoul(argv[3], nullptr, 10));
     config.insecure = true;  // for development: every client on this machine may play
     config.events.least_hit_impulse = 20.0f;
     return server::serve(config, [&](const server::RoomInfo& room) { return std::make_unique<Sumo>(room, seconds); });
