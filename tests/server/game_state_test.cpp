@@ -57,28 +57,33 @@ TEST_CASE("a joiner gets the whole board, and then each key that changes, with t
     pair.board.set("phase", Buffer{1});
     pair.board.set("score", Buffer{2, 3});
     pair.board.set("door", {});
+    pair.board.set("map", Buffer(30'000, 1));
     pair.warm_up();
     ClientSession::BoardValues played;
-    CHECK(play_board_events(*pair.client, played) == 3);
+    CHECK(play_board_events(*pair.client, played) == 4);
     CHECK(pair.client->board() == values_of(pair.board));
     CHECK(played == values_of(pair.board));
+    const std::uint64_t sent = pair.server->channel_stats().bytes_sent;
     for (std::uint8_t i = 0; i < 50; ++i) pair.board.set("score", Buffer{i});
     CHECK(pair.board.remove("door"));
     for (int i = 0; i < 5; ++i) pair.step();
     CHECK(play_board_events(*pair.client, played) == 2);
-    CHECK(played == ClientSession::BoardValues{{"phase", {1}}, {"score", {49}}});
+    CHECK(played == ClientSession::BoardValues{{"map", Buffer(30'000, 1)}, {"phase", {1}}, {"score", {49}}});
     CHECK(pair.client->board() == played);
+    CHECK(pair.server->channel_stats().bytes_sent < sent + 8'000);
     for (int i = 0; i < 5; ++i) pair.step();
     CHECK(play_board_events(*pair.client, played) == 0);
 }
 
 TEST_CASE("what overtakes the server's hello waits for it") {
     SessionPair pair;
-    pair.board.set("large", Buffer(60'000, 1));
-    int packets_before = 0;
-    for (int i = 0; i < 20; ++i) {
+    pair.board.set("large", Buffer(20'000, 1));
+    int packets_before = 0, messages = 0;
+    for (int i = 0; i < 40; ++i) {
         const std::size_t known = pair.to_client.size();
         pair.step(true, false);
+        // The board is whole before the hello can follow.
+        if (messages < 2 && pair.server->send_message(1, Buffer(30'000), true) == SendStatus::ok) ++messages;
         for (std::size_t n = known; n < pair.to_client.size(); ++n) {
             pair.client->receive_packet(pair.to_client[n], pair.now);
             pair.client->update(pair.now);
@@ -87,7 +92,7 @@ TEST_CASE("what overtakes the server's hello waits for it") {
             ++packets_before;
         }
     }
-    CHECK(packets_before > 40);  // the whole board, and more
+    CHECK(packets_before > 60);
     CHECK(pair.client->state() == ClientSession::State::playing);
     CHECK(pair.client->board() == values_of(pair.board));
 }
