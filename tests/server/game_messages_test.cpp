@@ -112,13 +112,13 @@ TEST_CASE("messages of a game arrive both ways over a rough network: reliable on
             CHECK(what.bytes.size() == bytes_of(number_of(what.bytes), 100 + 10 * number_of(what.bytes) % 900).size());
             // What comes is sent back to both.
             for (const std::uint32_t to : {0u, 1u}) {
-                CHECK(sim.room->send(server::Recipient::client(to + 1), static_cast<std::uint16_t>(1000 + client),
+                CHECK(sim.room->send(server::Recipient::client(sim.room->members()[to].client_id), static_cast<std::uint16_t>(1000 + client),
                                      what.bytes, true) == SendStatus::ok);
             }
         } else {
             CHECK(what.type == 8);
             up_unreliable.push_back(number_of(what.bytes));
-            CHECK(sim.room->send(server::Recipient::client(client + 1), 9, what.bytes, false) == SendStatus::ok);
+            CHECK(sim.room->send(server::Recipient::client(sim.room->members()[client].client_id), 9, what.bytes, false) == SendStatus::ok);
         }
     };
     first.details.clear();
@@ -327,7 +327,7 @@ TEST_CASE("a client that reads nothing costs the server a bounded queue, is sent
     const std::size_t details = honest.details.size();
     peer.run(15.0, [&] {
         for (int i = 0; i < 4; ++i) {
-            const SendStatus status = sim.room->send(server::Recipient::client(2), 1, Buffer(20'000), true);
+            const SendStatus status = sim.room->send(server::Recipient::client(99), 1, Buffer(20'000), true);
             accepted += status == SendStatus::ok ? 20'000 : 0;
             full += status == SendStatus::queue_full;
             failed += status == SendStatus::failed;
@@ -378,7 +378,7 @@ TEST_CASE("a program that never takes its events is disconnected when 4 MiB of m
         sim.run(0.016);
         idle.poll(sim.now());
         accepted +=
-            sim.room->send(server::Recipient::client(1), 1, Buffer(10'000), true) == SendStatus::ok ? 10'000 : 0;
+            sim.room->send(server::Recipient::client(70), 1, Buffer(10'000), true) == SendStatus::ok ? 10'000 : 0;
     }
     CHECK(idle.state() == client::Connection::State::disconnected);
     CHECK(accepted > 4'000'000);

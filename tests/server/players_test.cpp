@@ -23,7 +23,7 @@ protocol::UserData user_data(TokenRole role, std::vector<std::uint8_t> game = {}
 // Notes what it is told, and answers as it is set to.
 class Host final : public server::Director {
   public:
-    void on_start(server::Room& room) override { this->room = &room; }
+    void on_start(server::Room& its_room) override { room = &its_room; }
     JoinAnswer on_join_request(const server::JoinRequest& request) override {
         asked.push_back(request);
         asked.back().user_data = {};

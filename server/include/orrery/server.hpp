@@ -21,7 +21,7 @@
 #include "protocol/netcode/address.h"
 #include "protocol/scene/scene.h"
 #include "protocol/session/world_events.h"
-#include "server/room/director.h"
+#include "server/room/room.h"
 #include "sim/base/result.h"
 
 namespace orrery::server {
