@@ -10,6 +10,7 @@
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/token_role.h"
+#include "server/base/scene_file.h"
 #include "server/cli/command_line.h"
 #include "server/net/key_file.h"
 

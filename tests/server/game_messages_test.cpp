@@ -112,13 +112,14 @@ TEST_CASE("messages of a game arrive both ways over a rough network: reliable on
             CHECK(what.bytes.size() == bytes_of(number_of(what.bytes), 100 + 10 * number_of(what.bytes) % 900).size());
             // What comes is sent back to both.
             for (const std::uint32_t to : {0u, 1u}) {
-                CHECK(sim.room->send(server::Recipient::client(sim.room->members()[to].client_id), static_cast<std::uint16_t>(1000 + client),
-                                     what.bytes, true) == SendStatus::ok);
+                CHECK(sim.room->send(server::Recipient::client(sim.room->members()[to].client_id),
+                                     static_cast<std::uint16_t>(1000 + client), what.bytes, true) == SendStatus::ok);
             }
         } else {
             CHECK(what.type == 8);
             up_unreliable.push_back(number_of(what.bytes));
-            CHECK(sim.room->send(server::Recipient::client(sim.room->members()[client].client_id), 9, what.bytes, false) == SendStatus::ok);
+            CHECK(sim.room->send(server::Recipient::client(sim.room->members()[client].client_id), 9, what.bytes,
+                                 false) == SendStatus::ok);
         }
     };
     first.details.clear();
