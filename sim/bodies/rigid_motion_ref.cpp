@@ -43,9 +43,7 @@ Vec3 velocity_at(Vec3 linear, Vec3 angular, Vec3 lever) {
     return plain(wide(linear) + cross(wide(angular), wide(lever)));
 }
 
-Vec3 torque_about(Vec3 lever, Vec3 force, Vec3 torque) {
-    return plain(wide(torque) + cross(wide(lever), wide(force)));
-}
+Vec3 torque_about(Vec3 lever, Vec3 force, Vec3 torque) { return plain(wide(torque) + cross(wide(lever), wide(force))); }
 
 void velocities_between(const Pose& from, Pose& to, float dt_s, Vec3& linear, Vec3& angular) {
     const float rate = 1.0f / dt_s;

@@ -55,9 +55,7 @@ struct Reader {
         out.length_m = static_cast<float>(dot(axis, w.way));
         out.speed_mps = static_cast<float>(dot(axis, w.rate) + dot(cross(a.angular, axis), w.way));
     }
-    void set_turn_speed(const D3& axis) {
-        out.turn_speed_radps = static_cast<float>(dot(axis, b.angular - a.angular));
-    }
+    void set_turn_speed(const D3& axis) { out.turn_speed_radps = static_cast<float>(dot(axis, b.angular - a.angular)); }
     // Of `of` from `from` about the axis.
     void set_angle(const D3& axis, const D3& from, const D3& of) {
         out.angle_rad = static_cast<float>(atan2(dot(cross(from, of), axis), dot(from, of)));
@@ -68,8 +66,8 @@ struct Reader {
         const double opening = 1.0 + dot(p, q);
         const D3 u = a.direction(normal_a), v = cross(p, u), n = b.direction(normal_b);
         const double away = dot(p, n);
-        out.angle_rad = static_cast<float>(
-            atan2(dot(v, n) * opening - away * dot(v, q), dot(u, n) * opening - away * dot(u, q)));
+        out.angle_rad =
+            static_cast<float>(atan2(dot(v, n) * opening - away * dot(v, q), dot(u, n) * opening - away * dot(u, q)));
         set_turn_speed((p + q) * (1.0 / max(opening, 1.0e-6)));
     }
 

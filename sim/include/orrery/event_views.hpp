@@ -109,9 +109,7 @@ inline std::optional<RejectedView> as_rejected(const Event& e) {
     if (e.kind != EventKind::command_rejected) return std::nullopt;
     return RejectedView{e.command, e.cause, e.slot, e.a, e.joint, e.tag};
 }
-inline std::optional<LimitView> as_quarantined(const Event& e) {
-    return detail::limit_view(e, EventKind::quarantined);
-}
+inline std::optional<LimitView> as_quarantined(const Event& e) { return detail::limit_view(e, EventKind::quarantined); }
 inline std::optional<LimitView> as_speed_limited(const Event& e) {
     return detail::limit_view(e, EventKind::speed_limited);
 }
