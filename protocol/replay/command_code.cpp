@@ -27,10 +27,15 @@ enum Field : std::uint32_t {
     kAngular = 1u << 11,
     kChannels = 1u << 12,
     kOrder = 1u << 13,  // of kinds that have one, always
-    kAllFields = (1u << 14) - 1,
+    kType = 1u << 14,
+    kCategory = 1u << 15,
+    kMask = 1u << 16,
+    kMaterial = 1u << 17,
+    kLinearDamping = 1u << 18,
+    kAngularDamping = 1u << 19,
+    kAllFields = (1u << 20) - 1,
 };
 
-constexpr auto kLastKind = CommandKind::set_joint;
 static_assert(sim::kControlChannels == 8, "the channel mask is one byte");
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
@@ -65,6 +70,12 @@ std::uint32_t field_mask(const Command& command) {
     mark(kAngular, !same(command.angular, defaults.angular));
     mark(kChannels, channel_mask(command) != 0);
     mark(kOrder, command.kind == CommandKind::create_joint || command.kind == CommandKind::set_joint);
+    mark(kType, command.type != defaults.type);
+    mark(kCategory, command.category != defaults.category);
+    mark(kMask, command.mask != defaults.mask);
+    mark(kMaterial, command.material != defaults.material);
+    mark(kLinearDamping, !same(command.linear_damping, defaults.linear_damping));
+    mark(kAngularDamping, !same(command.angular_damping, defaults.angular_damping));
     return mask;
 }
 
@@ -184,6 +195,12 @@ void read_fields(ByteReader& in, std::uint32_t mask, Command& out) {
         }
     }
     if (mask & kOrder) read_order(in, out.order);
+    if (mask & kType) out.type = static_cast<sim::BodyType>(in.u8());
+    if (mask & kCategory) out.category = in.u32();
+    if (mask & kMask) out.mask = in.u32();
+    if (mask & kMaterial) out.material = static_cast<std::uint32_t>(in.varint(0xffff'ffffu));
+    if (mask & kLinearDamping) out.linear_damping = in.f32();
+    if (mask & kAngularDamping) out.angular_damping = in.f32();
 }
 
 // Leaves, joins, director commands, controls.
@@ -228,6 +245,12 @@ void encode_command(const Command& command, ByteWriter& out) {
             if (bits(channel) != 0) out.f32(channel);
     }
     if (mask & kOrder) write_order(out, command.order);
+    if (mask & kType) out.u8(static_cast<std::uint8_t>(command.type));
+    if (mask & kCategory) out.u32(command.category);
+    if (mask & kMask) out.u32(command.mask);
+    if (mask & kMaterial) out.varint(command.material);
+    if (mask & kLinearDamping) out.f32(command.linear_damping);
+    if (mask & kAngularDamping) out.f32(command.angular_damping);
 }
 
 const char* decode_command(ByteReader& in, Command& out) {
@@ -235,7 +258,7 @@ const char* decode_command(ByteReader& in, Command& out) {
     const std::uint8_t kind = in.u8();
     const std::uint64_t mask = in.varint(kAllFields);
     if (!in.ok()) return "a command is cut off or has unknown fields";
-    if (kind > static_cast<std::uint8_t>(kLastKind)) return "a command is of an unknown kind";
+    if (kind > static_cast<std::uint8_t>(sim::kLastCommandKind)) return "a command is of an unknown kind";
     out.kind = static_cast<CommandKind>(kind);
     read_fields(in, static_cast<std::uint32_t>(mask), out);
     if (!in.ok()) return "a command's fields are cut off or not in their shortest form";

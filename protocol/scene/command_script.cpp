@@ -35,16 +35,36 @@ std::vector<std::string_view> fields_of(script::Kind kind) {
     switch (kind) {
         case script::Kind::join:
         case script::Kind::leave:
+        case script::Kind::occupy:
+        case script::Kind::vacate:
             return {"slot"};
         case script::Kind::control:
+        case script::Kind::drive:
             return {"slot", "channels"};
+        case script::Kind::respawn:
+            return {"slot", "position", "orientation", "rotation_deg"};
         case script::Kind::spawn:
             return {"template", "position", "orientation", "rotation_deg", "linear", "angular"};
         case script::Kind::despawn:
+        case script::Kind::wake:
             return {"body"};
+        case script::Kind::set_filter:
+            return {"body", "category", "mask"};
+        case script::Kind::set_body_type:
+            return {"body", "type"};
+        case script::Kind::set_gravity_scale:
+            return {"body", "value"};
+        case script::Kind::set_material:
+            return {"body", "material"};
+        case script::Kind::set_damping:
+            return {"body", "linear_damping", "angular_damping"};
         case script::Kind::impulse:
+        case script::Kind::force:
             return {"body", "position", "linear", "angular"};
+        case script::Kind::kinematic_target:
+            return {"body", "position", "orientation", "rotation_deg"};
         case script::Kind::teleport:
+        case script::Kind::teleport_group:
             return {"body", "position", "orientation", "rotation_deg", "linear", "angular"};
         case script::Kind::motor_target:
             return {"joint", "value"};
@@ -72,6 +92,8 @@ class Resolver {
             slots_.add(reader_, def_.slots[i].name, static_cast<std::uint32_t>(i), nowhere);
         for (std::size_t i = 0; i < def_.prefabs.size(); ++i)
             templates_.add(reader_, def_.prefabs[i].name, static_cast<std::uint32_t>(i), nowhere);
+        for (std::size_t i = 0; i < def_.materials.size(); ++i)
+            materials_.add(reader_, def_.materials[i].name, static_cast<std::uint32_t>(i), nowhere);
         bodies_ = def_.bodies;
         scope_.bodies = &bodies_;
         scope_.joints = &ordered_;
@@ -82,7 +104,7 @@ class Resolver {
     }
 
     void declare(const script::CommandT& from, std::uint32_t sequence, const Path& where) {
-        const bool spawns = from.kind == script::Kind::join || from.kind == script::Kind::spawn,
+        const bool spawns = takes_slot(from.kind) || from.kind == script::Kind::spawn,
                    joins = from.kind == script::Kind::grab || from.kind == script::Kind::create_joint;
         if (!from.name.empty() && from.kind == script::Kind::create_joint)
             return reader_.fail(where / "name", "is not used by create_joint; write the name inside `order`");
@@ -128,6 +150,10 @@ class Resolver {
             case script::Kind::join:
             case script::Kind::leave:
             case script::Kind::control:
+            case script::Kind::respawn:
+            case script::Kind::occupy:
+            case script::Kind::drive:
+            case script::Kind::vacate:
                 return quoted("slot", from.slot);
             case script::Kind::spawn:
                 return quoted("template", from.template_) + (from.name.empty() ? "" : " as \"" + from.name + "\"");
@@ -135,6 +161,15 @@ class Resolver {
             case script::Kind::impulse:
             case script::Kind::teleport:
             case script::Kind::grab:
+            case script::Kind::wake:
+            case script::Kind::set_filter:
+            case script::Kind::set_body_type:
+            case script::Kind::set_gravity_scale:
+            case script::Kind::set_material:
+            case script::Kind::set_damping:
+            case script::Kind::force:
+            case script::Kind::kinematic_target:
+            case script::Kind::teleport_group:
                 return quoted("body", from.body);
             case script::Kind::motor_target:
             case script::Kind::move_grab:
@@ -177,6 +212,7 @@ class Resolver {
     ScriptMade take_made() { return std::move(made_); }
 
   private:
+    static bool takes_slot(script::Kind kind) { return kind == script::Kind::join || kind == script::Kind::occupy; }
     using JointBodies = std::array<std::uint32_t, 4>;  // counted as body_thing does; kNone: the world, or none
     struct Reset {
         std::uint32_t joint = 0;
@@ -211,6 +247,12 @@ class Resolver {
         field("value", from.value != 0.0f);
         field("channels", !from.channels.empty());
         field("order", from.order != nullptr);
+        field("category", from.category != 1);
+        field("mask", from.mask != 0xffff'ffffu);
+        field("type", from.type.has_value());
+        field("material", !from.material.empty());
+        field("linear_damping", from.linear_damping != 0.0f);
+        field("angular_damping", from.angular_damping != 0.0f);
     }
 
     // The answer to a command with a name must be told from others.
@@ -227,7 +269,7 @@ class Resolver {
     void declare_group(const script::CommandT& from, ScriptMade::Maker maker, const Path& where) {
         sim::Command placed;
         std::uint32_t prefab = sim::kNone;
-        if (from.kind == script::Kind::join) {
+        if (takes_slot(from.kind)) {
             const std::uint16_t seat = slot(from.slot, where / "slot");
             if (!reader_.ok()) return;
             prefab = def_.slots[seat].prefab;
@@ -317,7 +359,7 @@ class Resolver {
         if (from.angular)
             to.angular =
                 scene::narrowed(reader_.vector(vec(*from.angular), where / "angular", scene::kMaxForce, "kMaxForce"));
-        to.at_point = from.kind == script::Kind::impulse && from.position != nullptr;
+        to.at_point = (from.kind == script::Kind::impulse || from.kind == script::Kind::force) && from.position;
         if (from.channels.size() > sim::kControlChannels) {
             reader_.fail(where / "channels", "has more entries than the " + std::to_string(sim::kControlChannels) +
                                                  " control channels (kControlChannels)");
@@ -332,17 +374,27 @@ class Resolver {
             case script::Kind::join:
             case script::Kind::leave:
             case script::Kind::control:
+            case script::Kind::occupy:
+            case script::Kind::drive:
+            case script::Kind::vacate:
                 to.slot = slot(from.slot, where / "slot");
+                break;
+            case script::Kind::respawn:
+                to.slot = slot(from.slot, where / "slot");
+                if (!from.position) reader_.fail(where / "position", "is missing; give the place of the template");
                 break;
             case script::Kind::spawn:
                 to.prefab = templates_.find(reader_, from.template_, where / "template");
                 break;
             case script::Kind::impulse:
+            case script::Kind::force:
                 to.body = body(from.body, where / "body");
                 if (!from.linear && !from.angular)
                     reader_.fail(where / "linear", "is missing, and so is `angular`; give one of them or both");
                 break;
             case script::Kind::teleport:
+            case script::Kind::kinematic_target:
+            case script::Kind::teleport_group:
                 to.body = body(from.body, where / "body");
                 if (!from.position) reader_.fail(where / "position", "is missing; give the new position of the body");
                 break;
@@ -353,7 +405,32 @@ class Resolver {
                                  "is missing; give the point of the world that the body is pulled to");
                 break;
             case script::Kind::despawn:
+            case script::Kind::wake:
+            case script::Kind::set_gravity_scale:
                 to.body = body(from.body, where / "body");
+                break;
+            case script::Kind::set_filter:
+                to.body = body(from.body, where / "body");
+                to.category = from.category;
+                to.mask = from.mask;
+                break;
+            case script::Kind::set_body_type:
+                to.body = body(from.body, where / "body");
+                if (from.type && *from.type <= scene::BodyType::MAX)
+                    to.type = scene::convert_type(*from.type);
+                else
+                    reader_.fail(where / "type", "is missing or unknown; give dynamic, kinematic or static");
+                break;
+            case script::Kind::set_material:
+                to.body = body(from.body, where / "body");
+                to.material = materials_.find(reader_, from.material, where / "material");
+                break;
+            case script::Kind::set_damping:
+                to.body = body(from.body, where / "body");
+                to.linear_damping = reader_.number(from.linear_damping, where / "linear_damping", 0.0,
+                                                   static_cast<double>(sim::kMaxDamping_hz), "kMaxDamping_hz");
+                to.angular_damping = reader_.number(from.angular_damping, where / "angular_damping", 0.0,
+                                                    static_cast<double>(sim::kMaxDamping_hz), "kMaxDamping_hz");
                 break;
             case script::Kind::move_grab:
                 to.joint = joint(from.joint, where / "joint");
@@ -467,7 +544,7 @@ class Resolver {
 
     Reader& reader_;
     const sim::WorldDef& def_;
-    scene::Names slots_{"slot"}, templates_{"template"};
+    scene::Names slots_{"slot"}, templates_{"template"}, materials_{"material"};
     std::vector<sim::BodyDef> bodies_;    // as they stand at the start, and as they are made
     std::vector<sim::JointDef> ordered_;  // by the command at hand
     scene::Scope scope_;

@@ -5,6 +5,17 @@
 
 namespace orrery::protocol::scene {
 
+sim::BodyType convert_type(BodyType type) {
+    switch (type) {
+        case BodyType::static_:
+            return sim::BodyType::fixed;
+        case BodyType::kinematic:
+            return sim::BodyType::kinematic;
+        default:
+            return sim::BodyType::dynamic;
+    }
+}
+
 namespace {
 
 constexpr std::uint64_t kMaxListed = 1'000'000;  // of materials, shapes, actuators: lists that a person writes
@@ -234,17 +245,6 @@ void convert_shapes(Reader& reader, const SceneT& from, const Path& root, Librar
         sim::ShapeDef to;
         convert_shape(reader, *from.shapes[i], where, library, to);
         library.world->shapes.push_back(std::move(to));
-    }
-}
-
-sim::BodyType convert_type(BodyType type) {
-    switch (type) {
-        case BodyType::static_:
-            return sim::BodyType::fixed;
-        case BodyType::kinematic:
-            return sim::BodyType::kinematic;
-        default:
-            return sim::BodyType::dynamic;
     }
 }
 

@@ -47,6 +47,7 @@ struct Count {
 };
 Count count_generator(const GeneratorT& generator, const SceneT& scene);
 
+sim::BodyType convert_type(BodyType type);
 sim::Pose convert_pose(Reader& reader, const Vec3* position, const Quat* orientation, const Vec3* rotation_deg,
                        const Path& where);
 sim::Spring convert_spring(Reader& reader, const SpringT* spring, sim::Spring absent, const Path& where);

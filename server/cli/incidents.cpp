@@ -15,10 +15,33 @@ using sim::CommandKind;
 using sim::EventCause;
 
 std::string_view kind_name(CommandKind kind) {
-    constexpr std::string_view kNames[] = {"join",     "leave",        "spawn",    "despawn",   "impulse",
-                                           "teleport", "motor_target", "grab",     "move_grab", "remove_joint",
-                                           "control",  "create_joint", "set_joint"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(CommandKind::set_joint) + 1);
+    constexpr std::string_view kNames[] = {"join",
+                                           "leave",
+                                           "spawn",
+                                           "despawn",
+                                           "impulse",
+                                           "teleport",
+                                           "motor_target",
+                                           "grab",
+                                           "move_grab",
+                                           "remove_joint",
+                                           "control",
+                                           "create_joint",
+                                           "set_joint",
+                                           "wake",
+                                           "set_filter",
+                                           "set_body_type",
+                                           "set_gravity_scale",
+                                           "set_material",
+                                           "set_damping",
+                                           "force",
+                                           "kinematic_target",
+                                           "teleport_group",
+                                           "respawn",
+                                           "occupy",
+                                           "drive",
+                                           "vacate"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(sim::kLastCommandKind) + 1);
     const auto i = static_cast<std::size_t>(kind);
     return i < std::size(kNames) ? kNames[i] : "a command";
 }
@@ -47,8 +70,20 @@ std::string wrong_kind_text(CommandKind kind) {
         case CommandKind::create_joint:
             return "the order does not name each body of its constraint once";
         case CommandKind::impulse:
+        case CommandKind::force:
         case CommandKind::grab:
             return "the body is not dynamic";
+        case CommandKind::kinematic_target:
+            return "the body is not kinematic";
+        case CommandKind::set_body_type:
+            return "the body is quarantined, or its shape or missing mass does not allow the type";
+        case CommandKind::set_gravity_scale:
+        case CommandKind::set_damping:
+            return "the body is quarantined";
+        case CommandKind::teleport_group:
+            return "the body is one of the scene and has no group";
+        case CommandKind::respawn:
+            return "the slot has no template";
         case CommandKind::teleport:
             return "the body is static";
         default:
@@ -61,7 +96,24 @@ std::string out_of_range_text(CommandKind kind) {
         case CommandKind::join:
         case CommandKind::leave:
         case CommandKind::control:
+        case CommandKind::occupy:
+        case CommandKind::drive:
+        case CommandKind::vacate:
             return "the scene has no such slot";
+        case CommandKind::respawn:
+            return "the scene has no such slot, or the orientation is not a unit quaternion";
+        case CommandKind::teleport_group:
+        case CommandKind::kinematic_target:
+            return "the orientation is not a unit quaternion";
+        case CommandKind::set_body_type:
+            return "it is not a body type";
+        case CommandKind::set_gravity_scale:
+            return "the scale is beyond " + limit(static_cast<double>(sim::kMaxGravityScale), "", "kMaxGravityScale");
+        case CommandKind::set_damping:
+            return "a damping is not from 0 to " +
+                   limit(static_cast<double>(sim::kMaxDamping_hz), " 1/s", "kMaxDamping_hz");
+        case CommandKind::set_material:
+            return "the scene has no such material";
         case CommandKind::spawn:
         case CommandKind::teleport:
             return "the orientation is not a unit quaternion, or there is no such template";
@@ -69,6 +121,19 @@ std::string out_of_range_text(CommandKind kind) {
             return "the value is beyond the range of the joint's target";
         default:
             return "a setting of the joint is beyond its range";
+    }
+}
+
+std::string slot_taken_text(CommandKind kind) {
+    switch (kind) {
+        case CommandKind::leave:
+        case CommandKind::control:
+            return "the director has the slot";
+        case CommandKind::drive:
+        case CommandKind::vacate:
+            return "a player has the slot";
+        default:
+            return "the slot is taken";
     }
 }
 
@@ -87,9 +152,9 @@ std::string rejection_text(CommandKind kind, EventCause cause) {
         case EventCause::too_many_joints:
             return "the world would have more than " + limit(sim::kMaxJoints, " joints", "kMaxJoints");
         case EventCause::slot_taken:
-            return "the slot is taken";
+            return slot_taken_text(kind);
         case EventCause::slot_empty:
-            return "no player has the slot: join it first";
+            return "nobody has the slot: join or occupy it first";
         case EventCause::not_finite:
             return "a number is not finite";
         case EventCause::too_far:

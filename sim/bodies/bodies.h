@@ -58,9 +58,10 @@ enum BodyFlag : std::uint8_t {
     kBodyQuarantined = 8,
     kBodyAsleep = 16,
     kBodyAtSpeedLimit = 32,  // dynamic: was as fast as the solver lets a body be when the last tick ended
+    kBodyTargeted = 64,      // kinematic: a command said where it was to be when the last tick ended
 };
 
-struct BodyInfo {  // cold: what a solver does not read; of its definition
+struct BodyInfo {  // cold: what a solver does not read; of its definition, or of commands
     std::uint32_t shape = kNone, material = 0;
     std::uint32_t category = 1, mask = 0xffff'ffffu;
     bool sensor = false;
@@ -70,8 +71,9 @@ struct BodyInfo {  // cold: what a solver does not read; of its definition
 };
 
 // What bodies have in common whose definitions ask for the same, but for where they begin: a kind each. Kind 0 is of no
-// body.
+// body. Behind the kinds are rows that are one body's own.
 struct BodyKinds {
+    std::uint32_t count = 0;
     std::vector<BodyInfo> info;
     std::vector<MassRecord> mass;
 };
@@ -86,24 +88,18 @@ struct Bodies {
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
     std::vector<std::uint16_t> slot;        // of the player that it was made for; 0xffff: none
-    std::vector<std::uint32_t> kind_of;     // row of kinds.info
-    std::vector<std::uint32_t> mass_of;  // row of kinds.mass: the kind's, or behind those of all kinds one of its own
+    std::vector<std::uint32_t> kind_of;     // row of kinds.info: the kind's, or one of its own
+    std::vector<std::uint32_t> mass_of;     // row of kinds.mass: the kind's, or one of its own
     BodyKinds kinds;
 
     const BodyInfo& info(std::uint32_t index) const { return kinds.info[kind_of[index]]; }
     const MassRecord& mass(std::uint32_t index) const { return kinds.mass[mass_of[index]]; }
     void set_kind(std::uint32_t index, std::uint32_t kind) { kind_of[index] = mass_of[index] = kind; }
     // A mass of its own, until set_kind.
-    void set_mass(std::uint32_t index, const MassRecord& record) {
-        if (has_own_mass(index)) {
-            kinds.mass[mass_of[index]] = record;
-            return;
-        }
-        if (kinds.mass.size() > kinds.info.size() + 2 * flags.size()) drop_unused_masses();
-        mass_of[index] = static_cast<std::uint32_t>(kinds.mass.size());
-        kinds.mass.push_back(record);
-    }
-    bool has_own_mass(std::uint32_t index) const { return mass_of[index] >= kinds.info.size(); }
+    void set_mass(std::uint32_t index, const MassRecord& record) { set_own(kinds.mass, mass_of, index, record); }
+    bool has_own_mass(std::uint32_t index) const { return mass_of[index] >= kinds.count; }
+    // The same of its info.
+    void set_info(std::uint32_t index, const BodyInfo& own) { set_own(kinds.info, kind_of, index, own); }
 
     std::uint32_t size() const {
         return static_cast<std::uint32_t>(flags.size());
@@ -118,15 +114,26 @@ struct Bodies {
     }
 
   private:
-    void drop_unused_masses() {
-        std::vector<MassRecord> used(kinds.mass.begin(),
-                                     kinds.mass.begin() + static_cast<std::ptrdiff_t>(kinds.info.size()));
-        for (std::uint32_t& row : mass_of) {
-            if (row < kinds.info.size()) continue;
-            used.push_back(kinds.mass[row]);
+    template <class Record>
+    void set_own(std::vector<Record>& rows, std::vector<std::uint32_t>& row_of, std::uint32_t index,
+                 const Record& record) {
+        if (row_of[index] >= kinds.count) {
+            rows[row_of[index]] = record;
+            return;
+        }
+        if (rows.size() > kinds.count + 2 * flags.size()) drop_unused(rows, row_of);
+        row_of[index] = static_cast<std::uint32_t>(rows.size());
+        rows.push_back(record);
+    }
+    template <class Record>
+    void drop_unused(std::vector<Record>& rows, std::vector<std::uint32_t>& row_of) const {
+        std::vector<Record> used(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(kinds.count));
+        for (std::uint32_t& row : row_of) {
+            if (row < kinds.count) continue;
+            used.push_back(rows[row]);
             row = static_cast<std::uint32_t>(used.size() - 1);
         }
-        kinds.mass.swap(used);
+        rows.swap(used);
     }
     static bool has_velocity(const VelocityRecord& v) {
         std::uint32_t bits = 0;

@@ -73,6 +73,15 @@ bool any(const float* vector);  // of three: not zero
 bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part);
 // The velocity that takes one pose to the other in a tick; the turn, of few degrees, by twice its sine's half.
 VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float dt_s);
+// Where a body at `pose` comes to when a rigid motion takes `from` to `to`.
+Pose carried(const Pose& from, const Pose& to, const Pose& pose);
+// That motion as the pose of a frame that stood in the world's: for place_world_side.
+Pose frame_between(const Pose& from, const Pose& to);
+Vec3 velocity_at(Vec3 linear, Vec3 angular, Vec3 lever);  // of a rigid body
+Vec3 torque_about(Vec3 lever, Vec3 force, Vec3 torque);   // of a force at a lever arm and a torque
+// The velocities that take `from` to `to` in a tick. A turn of less than rounding is none: then `to` gets the
+// orientation of `from`.
+void velocities_between(const Pose& from, Pose& to, float dt_s, Vec3& linear, Vec3& angular);
 // How many ticks last at least time_s.
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz);
 

@@ -18,18 +18,6 @@ void turn_motor(Core& core, std::uint32_t index, ActuatorKind kind, float value)
     renew_joint(core, index);
 }
 
-void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {
-    if (ref::is_zero(amount)) return;
-    wake(core, body);
-    if (core.force.size() != core.state.bodies.size()) {
-        core.force.resize(core.state.bodies.size());
-        core.torque.resize(core.state.bodies.size());
-    }
-    Vec3& sum = kind == ActuatorKind::force ? core.force[body] : core.torque[body];
-    sum = ref::sum(sum, amount);
-    core.pushed.push_back(body);
-}
-
 // Offsets of several actuators of one body add up.
 void aim(Core& core, const ActuatorState& actuator, Vec3 offset, float max_speed) {
     if (core.drive_of.size() < core.state.bodies.size()) core.drive_of.resize(core.state.bodies.size(), kNone);
@@ -112,14 +100,33 @@ void walk(Core& core) {
 
 }  // namespace
 
-bool wants_something(const Walker& walker) { return !ref::is_zero(walker.wish) || walker.jump_mps > 0.0f; }
+void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {
+    if (ref::is_zero(amount)) return;
+    wake(core, body);
+    if (core.force.size() != core.state.bodies.size()) {
+        core.force.resize(core.state.bodies.size());
+        core.torque.resize(core.state.bodies.size());
+    }
+    Vec3& sum = kind == ActuatorKind::force ? core.force[body] : core.torque[body];
+    sum = ref::sum(sum, amount);
+    core.pushed.push_back(body);
+}
 
-void drive_actuators(Core& core) {
-    State& state = core.state;
+void forget_pushes(Core& core) {
     for (const std::uint32_t body : core.pushed) {
         if (body < core.force.size()) core.force[body] = core.torque[body] = {};
     }
     core.pushed.clear();
+}
+
+bool wants_something(const Walker& walker) { return !ref::is_zero(walker.wish) || walker.jump_mps > 0.0f; }
+
+void drive_actuators(Core& core) {
+    State& state = core.state;
+    if (!core.pushed.empty()) {  // by commands, before others of the same tick made bodies
+        core.force.resize(state.bodies.size());
+        core.torque.resize(state.bodies.size());
+    }
     for (const KinematicDrive& drive : core.drives) core.drive_of[drive.body] = kNone;
     core.drives.clear();
     for (const Walker& walker : core.walkers) core.walker_of[walker.body] = kNone;
@@ -134,6 +141,9 @@ void drive_actuators(Core& core) {
         }
         const std::uint8_t flags = state.bodies.flags[actuator.body];
         if ((flags & kBodyQuarantined) != 0) continue;
+        // A command may have given the body another type than its definition, or a target for this tick.
+        const std::uint8_t needed = def.kind == ActuatorKind::kinematic ? kBodyKinematic : kBodyDynamic;
+        if ((flags & (kBodyDynamic | kBodyKinematic | kBodyTargeted)) != needed) continue;
         if (def.kind == ActuatorKind::walk || def.kind == ActuatorKind::jump) {
             note_wish(core, actuator, def, value);
             continue;
@@ -162,6 +172,7 @@ void drive_actuators(Core& core) {
 
 void finish_actuators(Core& core) {
     for (const KinematicDrive& drive : core.drives) set_position(core.state.bodies.pose[drive.body], drive.target);
+    for (const KinematicTarget& target : core.targets) set_pose(core.state.bodies.pose[target.body], target.pose);
 }
 
 }  // namespace orrery::sim

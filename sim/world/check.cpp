@@ -17,13 +17,17 @@ constexpr float kMinTickRate_hz = 1.0f, kMaxTickRate_hz = 10'000.0f;
 constexpr float kMaxAcceleration_mps2 = 10'000.0f;
 constexpr float kMaxFrequency_hz = 100'000.0f;
 constexpr float kMaxDampingRatio = 10'000.0f;
-constexpr float kMaxDamping_hz = 10'000.0f;
 constexpr float kMaxSolverLength_m = 10.0f;  // slop and speculative margin
 constexpr float kMinMass_kg = 1.0e-6f, kMaxMass_kg = 1.0e12f;
 constexpr float kMaxFriction = 1'000.0f;
 constexpr float kMinDensity_kgpm3 = 1.0e-3f, kMaxDensity_kgpm3 = 1.0e6f;
-constexpr float kMaxGravityScale = 1'000.0f;
 constexpr std::uint8_t kAllLocks = 63;
+
+}  // namespace
+
+bool is_mass(float mass_kg) { return ref::within(mass_kg, kMinMass_kg, kMaxMass_kg); }
+
+namespace {
 
 // Where in the definition: a chain of elements, put into words only when something is wrong there.
 struct Place {
@@ -187,7 +191,7 @@ Result<Ok> check_body(const WorldDef& def, std::span<const Shape> shapes, BodyDe
                 ", which has no inside and no mass; make the body fixed or kinematic, or use hulls in a compound");
     if (check.ok() && body.type == BodyType::dynamic) {
         if (!shape) {
-            if (!ref::within(body.mass_kg, kMinMass_kg, kMaxMass_kg))
+            if (!is_mass(body.mass_kg))
                 check.fail("mass_kg", "is missing for a dynamic body without a shape; give a mass or a shape");
         } else {
             const float mass =

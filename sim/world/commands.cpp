@@ -43,7 +43,7 @@ class Applier {
     EventCause apply(const Command& c) {
         switch (c.kind) {
             case CommandKind::join:
-                return join(c);
+                return take_slot(c, SlotHolder::player);
             case CommandKind::leave:
                 return leave(c);
             case CommandKind::spawn:
@@ -63,11 +63,37 @@ class Applier {
             case CommandKind::remove_joint:
                 return remove(c);
             case CommandKind::control:
-                return control(c);
+                return control(c, SlotHolder::player);
             case CommandKind::create_joint:
                 return create_joint(c);
             case CommandKind::set_joint:
                 return set_joint(c);
+            case CommandKind::wake:
+                return wake_body(c);
+            case CommandKind::set_filter:
+                return set_filter(c);
+            case CommandKind::set_body_type:
+                return set_body_type(c);
+            case CommandKind::set_gravity_scale:
+                return set_gravity_scale(c);
+            case CommandKind::set_material:
+                return set_material(c);
+            case CommandKind::set_damping:
+                return set_damping(c);
+            case CommandKind::force:
+                return force(c);
+            case CommandKind::kinematic_target:
+                return kinematic_target(c);
+            case CommandKind::teleport_group:
+                return teleport_group(c);
+            case CommandKind::respawn:
+                return respawn(c);
+            case CommandKind::occupy:
+                return take_slot(c, SlotHolder::director);
+            case CommandKind::drive:
+                return control(c, SlotHolder::director);
+            case CommandKind::vacate:
+                return vacate(c);
         }
         return EventCause::wrong_kind;
     }
@@ -81,6 +107,7 @@ class Applier {
         }
         any_left_ = false;
     }
+    bool types_changed() const { return types_changed_; }
 
   private:
     bool alive(BodyId id) const {
@@ -96,26 +123,39 @@ class Applier {
                std::all_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) { return body_alive(state_, body); });
     }
 
-    EventCause join(const Command& c) {
+    EventCause take_slot(const Command& c, SlotHolder holder) {
         if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
-        if (state_.slots[c.slot].taken) return EventCause::slot_taken;
+        if (state_.slots[c.slot].taken()) return EventCause::slot_taken;
         const SlotDef& slot = core_.def.slots[c.slot];
         if (slot.prefab != kNone) {
             if (const EventCause cause = check_spawn(slot.prefab, slot.pose, {}, {}); cause != EventCause::none)
                 return cause;
             spawn_prefab(core_, slot.prefab, slot.pose, {}, {}, c.slot, c.tag);
         }
-        state_.slots[c.slot].taken = true;
+        state_.slots[c.slot].holder = holder;
         return EventCause::none;
     }
 
+    // Of a slot that `holder` has.
+    EventCause check_slot(std::uint16_t slot, SlotHolder holder) const {
+        if (slot >= state_.slots.size()) return EventCause::out_of_range;
+        if (!state_.slots[slot].taken()) return EventCause::slot_empty;
+        return state_.slots[slot].holder == holder ? EventCause::none : EventCause::slot_taken;
+    }
+
     EventCause leave(const Command& c) {
-        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
-        if (!state_.slots[c.slot].taken) return EventCause::slot_empty;
+        if (const EventCause cause = check_slot(c.slot, SlotHolder::player); cause != EventCause::none) return cause;
         state_.slots[c.slot] = {};
         left_[c.slot] = true;
         leave_tag_[c.slot] = c.tag;
         any_left_ = true;
+        return EventCause::none;
+    }
+
+    EventCause vacate(const Command& c) {
+        if (const EventCause cause = check_slot(c.slot, SlotHolder::director); cause != EventCause::none) return cause;
+        state_.slots[c.slot] = {};
+        for (const std::uint32_t body : bodies_of_slot(c.slot)) remove_body(core_, body, c.tag);
         return EventCause::none;
     }
 
@@ -179,13 +219,274 @@ class Applier {
         if ((bodies.flags[i] & (kBodyDynamic | kBodyKinematic)) == 0) return EventCause::wrong_kind;
         Pose pose = c.pose;
         if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        put(i, pose, c.linear, c.angular);
+        return EventCause::none;
+    }
+
+    // The body is there now, whatever was said of it before.
+    void put(std::uint32_t i, const Pose& pose, Vec3 linear, Vec3 angular) {
+        Bodies& bodies = state_.bodies;
         set_pose(bodies.pose[i], pose);
-        set_velocity(bodies.velocity[i], c.linear, c.angular);
+        set_velocity(bodies.velocity[i], linear, angular);
         bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
+        bodies.flags[i] = static_cast<std::uint8_t>(bodies.flags[i] & ~kBodyTargeted);
         wake_neighbours(core_, i);
-        core_.cold_start.resize(bodies.size());
+        chill(i);
+    }
+    void chill(std::uint32_t i) {
+        core_.cold_start.resize(state_.bodies.size());
         if (core_.cold_start[i] == 0) core_.cold_bodies.push_back(i);
         core_.cold_start[i] = 1;
+    }
+
+    // ---- groups
+
+    // All ascending in the order of the prefab.
+    std::vector<std::uint32_t> bodies_of_group(BodyId group) const {
+        return prefab_bodies([&](std::uint32_t i) { return state_.group[i] == group; });
+    }
+    std::vector<std::uint32_t> bodies_of_slot(std::uint16_t slot) const {
+        return prefab_bodies([&](std::uint32_t i) { return state_.bodies.slot[i] == slot; });
+    }
+    template <class Is>
+    std::vector<std::uint32_t> prefab_bodies(Is is) const {
+        std::vector<std::uint32_t> out;
+        for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
+            if (body_alive(state_, i) && state_.origin[i].prefab != kNone && is(i)) out.push_back(i);
+        }
+        std::ranges::stable_sort(out, {}, [&](std::uint32_t i) { return state_.origin[i].index; });
+        return out;
+    }
+
+    // Takes the first of `group`, and the others with it, to a pose that was checked.
+    EventCause carry(std::span<const std::uint32_t> group, const Pose& to, Vec3 linear, Vec3 angular) {
+        Bodies& bodies = state_.bodies;
+        const Pose from = pose_of(bodies.pose[group[0]]);
+        std::vector<Pose> poses(group.size());
+        std::vector<Vec3> velocities(group.size());
+        std::vector<bool> of_group(bodies.size());
+        for (std::size_t k = 0; k < group.size(); ++k) {
+            of_group[group[k]] = true;
+            poses[k] = k == 0 ? to : ref::carried(from, to, pose_of(bodies.pose[group[k]]));
+            if (!ref::within(poses[k].position, kMaxCoordinate_m)) return EventCause::too_far;
+            if (!moves(group[k])) continue;
+            velocities[k] = ref::velocity_at(linear, angular, ref::difference(poses[k].position, to.position));
+            if (const EventCause cause = speed_fault(velocities[k], angular); cause != EventCause::none) return cause;
+        }
+        const Pose frame = ref::frame_between(from, to);
+        std::vector<std::pair<std::uint32_t, Constraint>> placed;  // of joints with the world
+        for (std::uint32_t i = 0; i < state_.joints.size(); ++i) {
+            const Joint& joint = state_.joints[i];
+            const bool a_is_world = joint.a == kWorldBody, b_is_world = joint.b == kWorldBody;
+            if (!joint.alive || (!a_is_world && !b_is_world) || !of_group[a_is_world ? joint.b : joint.a]) continue;
+            placed.emplace_back(i, joint.constraint);
+            ref::place_world_side(placed.back().second, frame, a_is_world, b_is_world);
+            if (!live_constraint_holds(placed.back().second)) return EventCause::too_far;
+        }
+        const auto comes_along = [&](const ActuatorState& a) { return a.body != kNone && of_group[a.body]; };
+        for (const ActuatorState& actuator : state_.actuators) {
+            if (comes_along(actuator) && is_kinematic(actuator) &&
+                !ref::within(ref::carried(from, to, actuator.base).position, kMaxCoordinate_m))
+                return EventCause::too_far;
+        }
+
+        for (std::size_t k = 0; k < group.size(); ++k)
+            put(group[k], poses[k], velocities[k], moves(group[k]) ? angular : Vec3{});
+        for (const auto& [i, constraint] : placed) {
+            core_.rigs_changed = core_.rigs_changed || rig_link(constraint);
+            state_.joints[i].constraint = constraint;
+            renew_joint(core_, i);
+        }
+        for (ActuatorState& actuator : state_.actuators) {
+            if (!comes_along(actuator)) continue;
+            actuator.walker = {};
+            if (is_kinematic(actuator)) actuator.base = ref::carried(from, to, actuator.base);
+        }
+        return EventCause::none;
+    }
+    bool moves(std::uint32_t i) const {
+        const std::uint8_t flags = state_.bodies.flags[i];
+        return (flags & (kBodyDynamic | kBodyKinematic)) != 0 && (flags & kBodyQuarantined) == 0;
+    }
+    bool is_kinematic(const ActuatorState& actuator) const {
+        return actuator_definition(core_.def, actuator).kind == ActuatorKind::kinematic;
+    }
+
+    EventCause teleport_group(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        const BodyId group = state_.group[c.body.index];
+        if (!group.valid()) return EventCause::wrong_kind;
+        Pose pose = c.pose;
+        if (const EventCause cause = check_motion(pose, c.linear, c.angular); cause != EventCause::none) return cause;
+        return carry(bodies_of_group(group), pose, c.linear, c.angular);
+    }
+
+    EventCause respawn(const Command& c) {
+        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
+        if (!state_.slots[c.slot].taken()) return EventCause::slot_empty;
+        const std::uint32_t prefab = core_.def.slots[c.slot].prefab;
+        if (prefab == kNone) return EventCause::wrong_kind;
+        Pose pose = c.pose;
+        if (const EventCause cause = check_motion(pose, {}, {}); cause != EventCause::none) return cause;
+        const std::vector<std::uint32_t> bodies = bodies_of_slot(c.slot);
+        if (is_whole(bodies, core_.def.prefabs[prefab], c.slot))
+            return carry(bodies, ref::compose(pose, core_.def.prefabs[prefab].bodies[0].pose), {}, {});
+        if (const EventCause cause = check_spawn(prefab, pose, {}, {}); cause != EventCause::none) return cause;
+        for (const std::uint32_t body : bodies) remove_body(core_, body, c.tag);
+        spawn_prefab(core_, prefab, pose, {}, {}, c.slot, c.tag);
+        for (const std::uint32_t body : bodies_of_slot(c.slot)) state_.bodies.velocity[body] = {};
+        return EventCause::none;
+    }
+    bool is_whole(std::span<const std::uint32_t> bodies, const PrefabDef& prefab, std::uint16_t slot) const {
+        if (bodies.size() != prefab.bodies.size()) return false;
+        for (std::size_t k = 0; k < bodies.size(); ++k) {
+            if (state_.origin[bodies[k]].index != k || (state_.bodies.flags[bodies[k]] & kBodyQuarantined) != 0)
+                return false;
+        }
+        std::size_t joints = 0;
+        for (std::uint32_t i = 0; i < state_.joints.size(); ++i)
+            joints += state_.joints[i].slot == slot && alive(joint_id(state_, i)) ? 1u : 0u;
+        return joints == prefab.joints.size();
+    }
+
+    // ---- what a body is
+
+    EventCause check_body(BodyId id) const {
+        if (!alive(id)) return EventCause::stale_id;
+        return id.index == kWorldBody ? EventCause::wrong_kind : EventCause::none;
+    }
+    bool quarantined(BodyId id) const { return (state_.bodies.flags[id.index] & kBodyQuarantined) != 0; }
+
+    EventCause wake_body(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        wake_neighbours(core_, c.body.index);
+        state_.bodies.slow_ticks[c.body.index] = 0;
+        return EventCause::none;
+    }
+
+    EventCause set_filter(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        BodySettings settings = settings_of(core_, c.body.index);
+        settings.category = c.category;
+        settings.mask = c.mask;
+        change_info(settings);
+        core_.collision.forget_bodies();
+        return EventCause::none;
+    }
+
+    EventCause set_material(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        if (c.material >= core_.def.materials.size()) return EventCause::out_of_range;
+        BodySettings settings = settings_of(core_, c.body.index);
+        settings.material = c.material;
+        change_info(settings);
+        return EventCause::none;
+    }
+    void change_info(const BodySettings& settings) {
+        BodyInfo info = state_.bodies.info(settings.body);
+        info.category = settings.category;
+        info.mask = settings.mask;
+        info.material = settings.material;
+        change_settings(core_, settings);
+        state_.bodies.set_info(settings.body, info);
+        wake_neighbours(core_, settings.body);
+    }
+
+    EventCause set_gravity_scale(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        if (quarantined(c.body)) return EventCause::wrong_kind;
+        if (!finite(c.value)) return EventCause::not_finite;
+        if (!ref::within(c.value, -kMaxGravityScale, kMaxGravityScale)) return EventCause::out_of_range;
+        BodySettings settings = settings_of(core_, c.body.index);
+        settings.gravity_scale = c.value;
+        change_mass(settings);
+        return EventCause::none;
+    }
+
+    EventCause set_damping(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        if (quarantined(c.body)) return EventCause::wrong_kind;
+        if (!finite(c.linear_damping) || !finite(c.angular_damping)) return EventCause::not_finite;
+        if (!ref::within(c.linear_damping, 0.0f, kMaxDamping_hz) ||
+            !ref::within(c.angular_damping, 0.0f, kMaxDamping_hz))
+            return EventCause::out_of_range;
+        BodySettings settings = settings_of(core_, c.body.index);
+        settings.linear_damping = c.linear_damping;
+        settings.angular_damping = c.angular_damping;
+        change_mass(settings);
+        return EventCause::none;
+    }
+    // But for its inertia, which may be its rig's.
+    void change_mass(const BodySettings& settings) {
+        MassRecord mass = state_.bodies.mass(settings.body);
+        mass.gravity_scale = settings.gravity_scale;
+        mass.linear_damping = settings.linear_damping;
+        mass.angular_damping = settings.angular_damping;
+        change_settings(core_, settings);
+        state_.bodies.set_mass(settings.body, mass);
+        core_.rigs_changed = true;
+        wake(core_, settings.body);
+    }
+
+    EventCause set_body_type(const Command& c) {
+        if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
+        if (c.type > BodyType::dynamic) return EventCause::out_of_range;
+        const std::uint32_t i = c.body.index;
+        if (quarantined(c.body) || !may_be(core_, state_.origin[i], c.type)) return EventCause::wrong_kind;
+        BodySettings settings = settings_of(core_, i);
+        if (type_of(settings) == c.type) return EventCause::none;
+        wake_neighbours(core_, i);
+        settings.type = static_cast<std::uint32_t>(c.type);
+        change_settings(core_, settings);
+        apply_settings(core_, state_, settings);
+        Bodies& bodies = state_.bodies;
+        bodies.flags[i] = flags_of(c.type);
+        bodies.slow_ticks[i] = 0;
+        bodies.delta[i] = {};
+        if (c.type == BodyType::fixed) bodies.velocity[i] = {};
+        bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
+        chill(i);
+        core_.rigs_changed = types_changed_ = true;
+        ++core_.joint_epoch;
+        return EventCause::none;
+    }
+
+    EventCause force(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        const Bodies& bodies = state_.bodies;
+        const std::uint32_t i = c.body.index;
+        if (!bodies.dynamic(i)) return EventCause::wrong_kind;
+        if (!finite(c.linear) || !finite(c.angular) || (c.at_point && !finite(c.pose.position)))
+            return EventCause::not_finite;
+        if (c.at_point && !ref::within(c.pose.position, kMaxCoordinate_m)) return EventCause::too_far;
+        const Vec3 lever = c.at_point ? ref::difference(c.pose.position, pose_of(bodies.pose[i]).position) : Vec3{};
+        const Vec3 torque = ref::torque_about(lever, c.linear, c.angular);
+        VelocityRecord change;
+        ref::add_impulse(change, ref::world_inertia(bodies.mass(i), bodies.pose[i]), bodies.mass(i), {},
+                         ref::scaled(c.linear, core_.dt_s), ref::scaled(torque, core_.dt_s));
+        const EventCause cause = speed_fault({change.linear[0], change.linear[1], change.linear[2]},
+                                             {change.angular[0], change.angular[1], change.angular[2]});
+        if (cause != EventCause::none) return cause;
+        push(core_, ActuatorKind::force, i, c.linear);
+        push(core_, ActuatorKind::torque, i, torque);
+        return EventCause::none;
+    }
+
+    EventCause kinematic_target(const Command& c) {
+        if (!alive(c.body)) return EventCause::stale_id;
+        Bodies& bodies = state_.bodies;
+        const std::uint32_t i = c.body.index;
+        if ((bodies.flags[i] & (kBodyKinematic | kBodyQuarantined)) != kBodyKinematic) return EventCause::wrong_kind;
+        Pose target = c.pose;
+        if (const EventCause cause = check_motion(target, {}, {}); cause != EventCause::none) return cause;
+        Vec3 linear, angular;
+        ref::velocities_between(pose_of(bodies.pose[i]), target, core_.dt_s, linear, angular);
+        if (const EventCause cause = speed_fault(linear, angular); cause != EventCause::none) return cause;
+        const bool rested = !bodies.active(i);
+        set_velocity(bodies.velocity[i], linear, angular);
+        bodies.flags[i] = static_cast<std::uint8_t>(bodies.flags[i] | kBodyTargeted);
+        if (rested && bodies.active(i)) wake_neighbours(core_, i);
+        core_.targets.push_back({i, target});
         return EventCause::none;
     }
 
@@ -281,13 +582,6 @@ class Applier {
         return EventCause::none;
     }
 
-    // Normalises directions as a definition's are.
-    static EventCause check_settings(Constraint& constraint) {
-        FiniteFields visitor;
-        std::visit([&]<class T>(const T& c) { T::fields(c, visitor); }, constraint);
-        if (!visitor.all) return EventCause::not_finite;
-        return check_constraint(constraint).empty() ? EventCause::none : EventCause::out_of_range;
-    }
     static int first_state(const Constraint& constraint) {
         return std::visit(
             []<class T>(const T&) {
@@ -297,6 +591,13 @@ class Applier {
                     return kMaxJointRows;
             },
             constraint);
+    }
+    // Normalises directions as a definition's are.
+    static EventCause check_settings(Constraint& constraint) {
+        FiniteFields visitor;
+        std::visit([&]<class T>(const T& c) { T::fields(c, visitor); }, constraint);
+        if (!visitor.all) return EventCause::not_finite;
+        return check_constraint(constraint).empty() ? EventCause::none : EventCause::out_of_range;
     }
 
     EventCause move_grab(const Command& c) {
@@ -317,9 +618,8 @@ class Applier {
         return EventCause::none;
     }
 
-    EventCause control(const Command& c) {
-        if (c.slot >= state_.slots.size()) return EventCause::out_of_range;
-        if (!state_.slots[c.slot].taken) return EventCause::slot_empty;
+    EventCause control(const Command& c, SlotHolder holder) {
+        if (const EventCause cause = check_slot(c.slot, holder); cause != EventCause::none) return cause;
         std::array<float, kControlChannels> held{};
         for (std::uint32_t i = 0; i < kControlChannels; ++i) {
             if (is_nan(c.channels[i])) return EventCause::not_finite;
@@ -346,6 +646,7 @@ class Applier {
     std::array<bool, kMaxSlots> left_{};
     std::array<std::uint64_t, kMaxSlots> leave_tag_{};
     bool any_left_ = false;
+    bool types_changed_ = false;
 };
 
 Event rejection(const Command& command, EventCause cause) {
@@ -360,9 +661,45 @@ Event rejection(const Command& command, EventCause cause) {
     return event;
 }
 
+// Joints of bodies that were moved begin at 0, and anew with what they remember of angles in the world.
+void cool_joints(Core& core) {
+    if (core.cold_bodies.empty()) return;
+    State& state = core.state;
+    for (std::uint32_t i = 0; i < state.joints.size(); ++i) {
+        const Joint& joint = state.joints[i];
+        if (!joint.alive) continue;
+        const auto bodies = joint.bodies();
+        const bool cold = std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
+            return body < core.cold_start.size() && core.cold_start[body] != 0;
+        });
+        if (!cold) continue;
+        state.joint_impulse[i] = {};
+        note_joint(core, i);
+        if (!state.rig_force.empty()) state.rig_force[force_row(i)] = {};
+    }
+}
+
+// Bodies that were sent somewhere in the last tick and are not in this one have arrived.
+void finish_targets(Core& core) {
+    Bodies& bodies = core.state.bodies;
+    std::erase_if(core.targets, [&](const KinematicTarget& t) { return (bodies.flags[t.body] & kBodyTargeted) == 0; });
+    if (core.targeted_before.empty()) return;
+    std::vector<bool> again(bodies.size());
+    for (const KinematicTarget& target : core.targets) again[target.body] = true;
+    for (const std::uint32_t body : core.targeted_before) {
+        if ((bodies.flags[body] & kBodyTargeted) == 0 || again[body]) continue;
+        bodies.flags[body] = static_cast<std::uint8_t>(bodies.flags[body] & ~kBodyTargeted);
+        bodies.velocity[body] = {};
+    }
+    core.targeted_before.clear();
+}
+
 }  // namespace
 
 void apply_commands(Core& core, std::span<const Command> commands) {
+    core.targeted_before.clear();
+    for (const KinematicTarget& target : core.targets) core.targeted_before.push_back(target.body);
+    core.targets.clear();
     for (const std::uint32_t body : core.cold_bodies) core.cold_start[body] = 0;
     core.cold_bodies.clear();
     core.command_order.clear();
@@ -382,20 +719,9 @@ void apply_commands(Core& core, std::span<const Command> commands) {
     }
     applier.finish_leaves();
     finish_removals(core);
-    if (!core.cold_bodies.empty()) {
-        for (std::size_t i = 0; i < core.state.joints.size(); ++i) {
-            const Joint& joint = core.state.joints[i];
-            if (!joint.alive) continue;
-            const auto bodies = joint.bodies();
-            const bool cold = std::any_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
-                return body < core.cold_start.size() && core.cold_start[body] != 0;
-            });
-            if (!cold) continue;
-            core.state.joint_impulse[i] = {};
-            note_joint(core, static_cast<std::uint32_t>(i));
-            if (!core.state.rig_force.empty()) core.state.rig_force[force_row(static_cast<std::uint32_t>(i))] = {};
-        }
-    }
+    if (applier.types_changed()) list_special_bodies(core);
+    cool_joints(core);
+    finish_targets(core);
     if (core.joints_changed) list_joints(core);
 }
 

@@ -2,6 +2,7 @@
 // the impulses of equal feature ids. Both lists are sorted by that key, so that they meet in one walk.
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "sim/base/assert.h"
@@ -189,12 +190,17 @@ Event contact_event(const Core& core, EventKind kind, const Contact& contact) {
     return event;
 }
 
+// Of the deepest point; at the tick's start.
+Vec3 contact_point(const Core& core, const Manifold& manifold) {
+    const Vec3 point =
+        ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
+    if (!has_moved(manifold) || core.state.bodies.active(manifold.b)) return point;
+    return ref::sum(point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
+}
+
 void report(Core& core, EventKind kind, const Manifold& manifold) {
     Event event = contact_event(core, kind, manifold);
-    event.point =
-        ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
-    if (has_moved(manifold) && !core.state.bodies.active(manifold.b))
-        event.point = ref::sum(event.point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
+    event.point = contact_point(core, manifold);
     event.normal = manifold.normal;
     event.impulse = manifold.total_normal_impulse;
     core.state.events.push_back(event);
@@ -284,6 +290,50 @@ void keep_contacts(Core& core, Executor& executor) {
     core.stats.touching_pairs = sum.touching;
     core.stats.contact_points = sum.points;
     core.stats.max_penetration_m = sum.largest_depth_m;
+}
+
+namespace {
+
+// Where it is, and which way it points.
+void describe(const Core& core, const Manifold& manifold, bool from_b, BodyContact& out) {
+    const ManifoldPoint& deepest = manifold.points[ref::deepest_point(manifold)];
+    const Vec3 n = manifold.normal;
+    out.point = contact_point(core, manifold);
+    out.normal = from_b ? Vec3{-n.x, -n.y, -n.z} : n;
+    out.separation = -deepest.depth;
+}
+
+// Of a list of contacts, those of one body.
+template <class List>
+void add_contacts(const Core& core, const List& list, std::uint32_t body, std::vector<BodyContact>& out) {
+    for (const KeptContact& contact : list) {
+        if (contact.a != body && contact.b != body) continue;
+        const bool from_b = contact.b == body;
+        BodyContact& to = out.emplace_back();
+        to.other = body_id(core.state, from_b ? contact.a : contact.b);
+        to.child = from_b ? contact.child_b : contact.child_a;
+        to.other_child = from_b ? contact.child_a : contact.child_b;
+        to.impulse = contact.total_normal_impulse;
+        to.touching = contact.touching != 0;
+        if (core.state.bodies.asleep(contact.a) || core.state.bodies.asleep(contact.b)) continue;
+        const Manifolds& all = core.manifolds;
+        std::size_t first = 0, count = all.size();
+        while (count > 0) {
+            const std::size_t half = count / 2;
+            const bool before = comes_before(all[first + half], contact);
+            first += before ? half + 1 : 0;
+            count = before ? count - half - 1 : half;
+        }
+        if (first < all.size() && !comes_before(contact, all[first])) describe(core, all[first], from_b, to);
+    }
+}
+
+}  // namespace
+
+void list_contacts(const Core& core, std::uint32_t body, std::vector<BodyContact>& out) {
+    add_contacts(core, core.state.contacts, body, out);
+    add_contacts(core, core.state.sleeping_contacts, body, out);
+    std::ranges::sort(out, {}, [](const BodyContact& c) { return std::tuple(c.other, c.child, c.other_child); });
 }
 
 void zero_contact_impulses(Core& core, std::uint32_t index) {

@@ -34,6 +34,11 @@ struct ContactEnd {
     std::uint32_t index = 0, a = 0, b = 0, child_a = 0, child_b = 0;
 };
 
+// Where a command wants a kinematic body to be when this tick ends.
+struct KinematicTarget {
+    std::uint32_t body = kNone;
+    Pose pose;
+};
 // What an actuator wants of a kinematic body in this tick.
 struct KinematicDrive {
     std::uint32_t body = kNone;
@@ -120,6 +125,9 @@ struct Core {
     std::vector<PoseRecord> start_pose;  // at the tick's start
     std::vector<Vec3> force, torque;     // by body; empty where no actuator pushes
     std::vector<std::uint32_t> pushed;   // bodies whose force or torque is not zero
+    // Bodies with kBodyTargeted: by commands of this tick, and by those of the last, which stop if they are not again.
+    std::vector<KinematicTarget> targets;
+    std::vector<std::uint32_t> targeted_before;
     std::vector<KinematicDrive> drives;
     std::vector<std::uint32_t> drive_of;  // by body: its entry in drives, or kNone
     std::vector<Walker> walkers;
@@ -127,7 +135,7 @@ struct Core {
     std::vector<std::uint32_t> walker_of;    // by body: its entry in walkers, or kNone
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
-    std::vector<std::uint8_t> cold_start;  // by body: moved by a command, its old impulses do not hold
+    std::vector<std::uint8_t> cold_start;  // by body: moved or changed by a command, its old impulses do not hold
     std::span<std::uint8_t> stands;  // by body: stands on what neither gives way nor turns, or is such; in the arena,
                                      // until the solver begins
     std::span<Bearing> bearings;     // by manifold; there, too
@@ -199,6 +207,17 @@ std::uint64_t hash_definition(const WorldDef& def);
 
 const BodyDef& body_definition(const WorldDef& def, BodyOrigin origin);
 const ActuatorDef& actuator_definition(const WorldDef& def, const ActuatorState& actuator);
+bool is_mass(float mass_kg);  // that a body may have
+// What a body is now.
+inline BodyType type_of(const BodySettings& settings) { return static_cast<BodyType>(settings.type); }
+const BodySettings* changed_settings(const State& state, std::uint32_t index);  // null: as its definition says
+BodySettings settings_of(const Core& core, std::uint32_t index);
+void change_settings(Core& core, const BodySettings& settings);  // in the list alone
+// Makes the body's info and mass, but for its inertia in the world, in a state of this world.
+void apply_settings(const Core& core, State& state, const BodySettings& settings);
+// Whether a body of that definition may have the type.
+bool may_be(const Core& core, BodyOrigin origin, BodyType type);
+std::uint8_t flags_of(BodyType type);
 // Fills everything but pose and velocity of a slot in the body store.
 void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin);
 DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes);
@@ -234,6 +253,9 @@ void list_special_bodies(Core& core);  // sensors, continuous
 // ---- commands.cpp, actuators.cpp
 
 void apply_commands(Core& core, std::span<const Command> commands);
+void forget_pushes(Core& core);  // of the last tick; before commands
+// A force (N) or torque (N m) on a body in this tick.
+void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount);
 void drive_actuators(Core& core);
 bool wants_something(const Walker& walker);
 void finish_actuators(Core& core);  // after the solver: kinematic bodies stand exactly where they were sent
@@ -255,6 +277,8 @@ void hold_back_continuous(Core& core, const BodyTree& fixed);
 void match_contacts(Core& core, Executor& executor);
 // Keeps the solved manifolds for the next tick; begin, end and hit events.
 void keep_contacts(Core& core, Executor& executor);
+// Those of a living body, as World::contacts_of has them.
+void list_contacts(const Core& core, std::uint32_t body, std::vector<BodyContact>& out);
 void zero_contact_impulses(Core& core, std::uint32_t manifold);
 void remove_broken_joints(Core& core);
 void quarantine_lost_bodies(Core& core, Executor& executor);

@@ -15,7 +15,7 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 5;
+inline constexpr std::uint32_t kSaveFormat = 6;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
@@ -33,12 +33,16 @@ void put_clock(Writer& out, const Core& core) {
 }
 
 template <class Writer>
-void put_identity(Writer& out, const State& state) {
+void put_identity(Writer& out, const Core& core) {
+    const State& state = core.state;
     out.put(state.bodies.size());
     out.put_array(state.bodies.flags);
     out.put_array(state.bodies.generation);
     out.put_array(state.origin);
     for (const std::uint16_t slot : state.bodies.slot) out.put(slot);
+    if (!core.def.prefabs.empty()) out.put_array(state.group);
+    out.put(static_cast<std::uint32_t>(state.changed.size()));
+    out.put_array(state.changed);
     out.put(static_cast<std::uint32_t>(state.joints.size()));
     if constexpr (Writer::kDigestsSuffice) {
         out.put_array(state.joint_digest);
@@ -161,7 +165,7 @@ void put_contacts(Writer& out, const Core& core) {
 template <class Writer>
 void put_control(Writer& out, const State& state) {
     for (const SlotState& slot : state.slots) {
-        out.put(slot.taken);
+        out.put(static_cast<std::uint8_t>(slot.holder));
         for (const float channel : slot.controls) out.put(channel);
     }
     out.put(static_cast<std::uint32_t>(state.actuators.size()));
@@ -217,7 +221,7 @@ void put_section(Writer& out, const Core& core, Subsystem subsystem) {
         case Subsystem::clock:
             return put_clock(out, core);
         case Subsystem::identity:
-            return put_identity(out, core.state);
+            return put_identity(out, core);
         case Subsystem::bodies:
             return put_bodies(out, core.state);
         case Subsystem::joints:

@@ -126,23 +126,37 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.kind_of.resize(count);
     b.mass_of.resize(count);
     state.origin.resize(count);
+    state.group.resize(count);
 }
 
 namespace {
 
-BodyInfo info_of(const BodyDef& body) {
-    return {body.shape, body.material, body.category, body.mask, body.sensor, body.can_sleep, body.collision_mode};
+BodySettings settings_of(const BodyDef& body) {
+    BodySettings out;
+    out.type = static_cast<std::uint32_t>(body.type);
+    out.category = body.category;
+    out.mask = body.mask;
+    out.material = body.material;
+    out.gravity_scale = body.gravity_scale;
+    out.linear_damping = body.linear_damping;
+    out.angular_damping = body.angular_damping;
+    return out;
 }
-MassRecord mass_of(const BodyDef& body, const WorldDef& def, const std::vector<Shape>& shapes) {
+BodyInfo info_of(const BodyDef& body, const BodySettings& settings) {
+    return {body.shape,  settings.material, settings.category,  settings.mask,
+            body.sensor, body.can_sleep,    body.collision_mode};
+}
+MassRecord mass_of(const BodyDef& body, const BodySettings& settings, const WorldDef& def,
+                   const std::vector<Shape>& shapes) {
     MassRecord mass;
-    mass.gravity_scale = body.gravity_scale;
-    mass.linear_damping = body.linear_damping;
-    mass.angular_damping = body.angular_damping;
+    mass.gravity_scale = settings.gravity_scale;
+    mass.linear_damping = settings.linear_damping;
+    mass.angular_damping = settings.angular_damping;
     for (int axis = 0; axis < 3; ++axis) {
         mass.linear_lock[axis] = (body.locks >> axis & 1) != 0 ? 0.0f : 1.0f;
         mass.angular_lock[axis] = (body.locks >> (axis + 3) & 1) != 0 ? 0.0f : 1.0f;
     }
-    if (body.type == BodyType::dynamic) {
+    if (type_of(settings) == BodyType::dynamic) {
         const MassProperties& unit = body.shape == kNone ? kShapelessMass : shapes[body.shape].unit_mass;
         ref::set_mass(mass, unit, ref::body_mass_kg(unit, body.mass_kg, def.materials[body.material].density_kgpm3));
     }
@@ -164,8 +178,8 @@ DefinedKinds find_kinds(const WorldDef& def, const std::vector<Shape>& shapes) {
     std::multimap<std::uint64_t, std::uint32_t> known;  // by hash
     const auto kind_of = [&](BodyOrigin origin) {
         const BodyDef& body = body_definition(def, origin);
-        const BodyInfo info = info_of(body);
-        const MassRecord mass = mass_of(body, def, shapes);
+        const BodyInfo info = info_of(body, settings_of(body));
+        const MassRecord mass = mass_of(body, settings_of(body), def, shapes);
         const auto is = [&](std::uint32_t kind) {
             return kinds.info[kind] == info && std::memcmp(&kinds.mass[kind], &mass, sizeof mass) == 0;
         };
@@ -199,13 +213,53 @@ MassRecord without_mass(const MassRecord& mass) {
     return out;
 }
 
-void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin) {
+std::uint8_t flags_of(BodyType type) {
+    return static_cast<std::uint8_t>(kBodyAlive | (type == BodyType::kinematic ? kBodyKinematic : 0) |
+                                     (type == BodyType::dynamic ? kBodyDynamic : 0));
+}
+
+const BodySettings* changed_settings(const State& state, std::uint32_t index) {
+    const auto at = std::ranges::lower_bound(state.changed, index, {}, &BodySettings::body);
+    return at != state.changed.end() && at->body == index ? &*at : nullptr;
+}
+BodySettings settings_of(const Core& core, std::uint32_t index) {
+    const BodySettings* const changed = changed_settings(core.state, index);
+    if (changed != nullptr) return *changed;
+    BodySettings out = settings_of(body_definition(core.def, core.state.origin[index]));
+    out.body = index;
+    return out;
+}
+void change_settings(Core& core, const BodySettings& settings) {
+    State& state = core.state;
+    const auto at = std::ranges::lower_bound(state.changed, settings.body, {}, &BodySettings::body);
+    if (at != state.changed.end() && at->body == settings.body)
+        *at = settings;
+    else
+        state.changed.insert(at, settings);
+}
+
+void apply_settings(const Core& core, State& state, const BodySettings& settings) {
+    const BodyDef& body = body_definition(core.def, state.origin[settings.body]);
+    Bodies& bodies = state.bodies;
+    bodies.set_info(settings.body, info_of(body, settings));
+    bodies.set_mass(settings.body, mass_of(body, settings, core.def, core.shapes));
+    bodies.thin[settings.body] = ref::is_thin(bodies.mass(settings.body)) ? 1 : 0;
+}
+
+bool may_be(const Core& core, BodyOrigin origin, BodyType type) {
     const BodyDef& body = body_definition(core.def, origin);
+    if (type == BodyType::fixed) return true;
+    if (body.shape == kNone) return type == BodyType::kinematic || is_mass(body.mass_kg);
+    const Shape& shape = core.shapes[body.shape];
+    if (shape.type == ShapeType::plane) return false;
+    if (type == BodyType::kinematic) return true;
+    const float density = core.def.materials[body.material].density_kgpm3;
+    return shape.mesh == nullptr && is_mass(ref::body_mass_kg(shape.unit_mass, body.mass_kg, density));
+}
+
+void define_body(const Core& core, Bodies& bodies, std::uint32_t index, BodyOrigin origin) {
     bodies.set_kind(index, core.kinds.of(origin));
-    std::uint8_t flags = kBodyAlive;
-    if (body.type == BodyType::kinematic) flags |= kBodyKinematic;
-    if (body.type == BodyType::dynamic) flags |= kBodyDynamic;
-    bodies.flags[index] = flags;
+    bodies.flags[index] = flags_of(body_definition(core.def, origin).type);
     bodies.thin[index] = ref::is_thin(bodies.mass(index)) ? 1 : 0;
     bodies.slow_ticks[index] = 0;
     bodies.slot[index] = kNoSlot;
@@ -218,9 +272,10 @@ void populate(Core& core) {
     BodyKinds& kinds = state.bodies.kinds = no_kinds();
     for (std::size_t k = 1; k < core.kinds.first.size(); ++k) {
         const BodyDef& first = body_definition(core.def, core.kinds.first[k]);
-        kinds.info.push_back(info_of(first));
-        kinds.mass.push_back(mass_of(first, core.def, core.shapes));
+        kinds.info.push_back(info_of(first, settings_of(first)));
+        kinds.mass.push_back(mass_of(first, settings_of(first), core.def, core.shapes));
     }
+    kinds.count = static_cast<std::uint32_t>(kinds.info.size());
     resize_bodies(state, count + 1);
     state.bodies.flags[kWorldBody] = kBodyAlive;
     std::vector<std::uint32_t> bodies(count), joints;
@@ -280,6 +335,7 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
         state.origin[index] = {prefab_index, i};
         define_body(core, state.bodies, index, {prefab_index, i});
         state.bodies.slot[index] = slot;
+        state.group[index] = body_id(state, bodies[0]);
         Vec3 v, w;
         if (body.type != BodyType::fixed) {
             v = ref::sum(ref::rotated(pose.orientation, body.linear_velocity), linear);
@@ -380,6 +436,9 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.slot[index] = kNoSlot;
     bodies.set_kind(index, 0);
     core.state.origin[index] = {};
+    core.state.group[index] = {};
+    if (const BodySettings* const changed = changed_settings(core.state, index); changed != nullptr)
+        core.state.changed.erase(core.state.changed.begin() + (changed - core.state.changed.data()));
     bodies.generation[index] = std::max(1u, bodies.generation[index] + 1);  // 0 is of an index in its first life
     core.removed_bodies.push_back(index);
 }
@@ -481,7 +540,11 @@ void take_stars_back(Core& core) {
     Bodies& bodies = core.state.bodies;
     for (std::uint32_t i = 1; i < bodies.size(); ++i) {
         if (!bodies.has_own_mass(i) || !bodies.dynamic(i)) continue;
-        bodies.set_kind(i, bodies.kind_of[i]);
+        if (const BodySettings* const changed = changed_settings(core.state, i); changed != nullptr)
+            bodies.set_mass(i,
+                            mass_of(body_definition(core.def, core.state.origin[i]), *changed, core.def, core.shapes));
+        else
+            bodies.mass_of[i] = bodies.kind_of[i];
         bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
     }
 }

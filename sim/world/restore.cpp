@@ -90,6 +90,9 @@ class Restorer {
         in_.get_array(b.generation, count);
         in_.get_array(state_.origin, count);
         in_.get_array(slots_, count);
+        if (!core_.def.prefabs.empty()) in_.get_array(state_.group, count);
+        const auto changed = in_.take<std::uint32_t>();
+        in_.get_array(state_.changed, changed);
         if (!in_.ok()) return short_at("identity");
         if (b.flags[0] != kBodyAlive || b.generation[0] != 0 || state_.origin[0] != BodyOrigin{} ||
             slots_[0] != kNoSlot)
@@ -98,12 +101,21 @@ class Restorer {
             if (!body_makes_sense(i, b.flags[i], slots_[i]))
                 return damaged("identity", "body " + std::to_string(i) + " contradicts the definition");
         }
+        if (group_of(kWorldBody) != BodyId{}) return damaged("identity", "body 0 is not the world");
+        for (std::size_t k = 0; k < state_.changed.size(); ++k) {
+            if (!settings_make_sense(state_.changed[k]) ||
+                (k > 0 && state_.changed[k - 1].body >= state_.changed[k].body))
+                return damaged("identity", "changed settings " + std::to_string(k) + " are impossible");
+        }
         return joint_identity();
     }
 
     bool body_makes_sense(std::uint32_t i, std::uint8_t flags, std::uint16_t slot) const {
         const BodyOrigin origin = state_.origin[i];
-        if (flags == 0) return origin == BodyOrigin{} && slot == kNoSlot && state_.bodies.generation[i] > 0;
+        if (flags == 0)
+            return origin == BodyOrigin{} && slot == kNoSlot && state_.bodies.generation[i] > 0 &&
+                   group_of(i) == BodyId{};
+        if (!group_makes_sense(i)) return false;
         const WorldDef& def = core_.def;
         if (origin.prefab == kNone) {
             if (i > def.bodies.size() || origin.index != i - 1 || state_.bodies.generation[i] != 0 || slot != kNoSlot)
@@ -115,17 +127,43 @@ class Restorer {
             if (slot != kNoSlot && (slot >= def.slots.size() || def.slots[slot].prefab != origin.prefab)) return false;
         }
         constexpr std::uint8_t kLost = kBodyAlive | kBodyKinematic | kBodyQuarantined;
-        switch (body_definition(def, origin).type) {
+        // Settings are looked for by a binary search, which finds some or none in a list that is not sorted.
+        const BodySettings* const changed = changed_settings(state_, i);
+        switch (changed != nullptr ? type_of(*changed) : body_definition(def, origin).type) {
             case BodyType::fixed:
                 return flags == kBodyAlive;
             case BodyType::kinematic:
-                return flags == (kBodyAlive | kBodyKinematic) || flags == kLost;
+                return flags == (kBodyAlive | kBodyKinematic) ||
+                       flags == (kBodyAlive | kBodyKinematic | kBodyTargeted) || flags == kLost;
             case BodyType::dynamic:
                 return flags == (kBodyAlive | kBodyDynamic) ||
                        flags == (kBodyAlive | kBodyDynamic | kBodyAtSpeedLimit) || flags == kLost ||
                        (flags == (kBodyAlive | kBodyDynamic | kBodyAsleep) && def.solver.sleep);
         }
         return false;
+    }
+
+    // Not saved where there are no prefabs.
+    BodyId group_of(std::uint32_t i) const { return state_.group.empty() ? BodyId{} : state_.group[i]; }
+    // The first body of a group may be gone, and another one may have its index since.
+    bool group_makes_sense(std::uint32_t i) const {
+        const BodyId group = group_of(i);
+        const BodyOrigin origin = state_.origin[i];
+        if (origin.prefab == kNone) return group == BodyId{};
+        if (group.index == kWorldBody || group.index >= state_.bodies.size()) return false;
+        if (group.generation > state_.bodies.generation[group.index]) return false;
+        if (origin.index == 0) return group == BodyId{i, state_.bodies.generation[i]};
+        if (group.generation != state_.bodies.generation[group.index]) return true;
+        return state_.bodies.flags[group.index] != 0 && state_.origin[group.index] == BodyOrigin{origin.prefab, 0};
+    }
+    bool settings_make_sense(const BodySettings& s) const {
+        if (s.body == kWorldBody || s.body >= state_.bodies.size() || state_.bodies.flags[s.body] == 0) return false;
+        if (s.type > static_cast<std::uint32_t>(BodyType::dynamic) ||
+            !may_be(core_, state_.origin[s.body], type_of(s)) || s.material >= core_.def.materials.size())
+            return false;
+        return ref::within(s.gravity_scale, -kMaxGravityScale, kMaxGravityScale) &&
+               ref::within(s.linear_damping, 0.0f, kMaxDamping_hz) &&
+               ref::within(s.angular_damping, 0.0f, kMaxDamping_hz);
     }
 
     Result<Ok> joint_identity() {
@@ -282,16 +320,19 @@ class Restorer {
     Result<Ok> control() {
         state_.slots.resize(core_.def.slots.size());
         for (SlotState& slot : state_.slots) {
-            in_.get(slot.taken);
+            const auto holder = in_.take<std::uint8_t>();
+            if (holder > static_cast<std::uint8_t>(SlotHolder::director))
+                return damaged("control", "a slot has an unknown holder");
+            slot.holder = static_cast<SlotHolder>(holder);
             for (float& channel : slot.controls) {
                 in_.get(channel);
-                if (!ref::within(channel, -1.0f, 1.0f) || (!slot.taken && !zero_bits(channel)))
+                if (!ref::within(channel, -1.0f, 1.0f) || (!slot.taken() && !zero_bits(channel)))
                     return damaged("control", "a control channel is out of range");
             }
         }
         for (std::uint32_t i = 1; i < state_.bodies.size(); ++i) {
             const std::uint16_t slot = slots_[i];
-            if (slot != kNoSlot && !state_.slots[slot].taken)
+            if (slot != kNoSlot && !state_.slots[slot].taken())
                 return damaged("control", "body " + std::to_string(i) + " belongs to an empty slot");
         }
         const auto count = in_.take<std::uint32_t>();
@@ -414,7 +455,8 @@ class Restorer {
     void make_bodies() {
         Bodies& b = state_.bodies;
         b.kinds = core_.state.bodies.kinds;
-        b.kinds.mass.resize(b.kinds.info.size());
+        b.kinds.info.resize(b.kinds.count);
+        b.kinds.mass.resize(b.kinds.count);
         const std::vector<std::uint16_t> slow_ticks = b.slow_ticks;
         resize_bodies(state_, b.size());
         for (std::uint32_t i = 0; i < b.size(); ++i) get_motion(motion_of_bodies_, b.pose[i], b.velocity[i]);
@@ -425,6 +467,8 @@ class Restorer {
             b.slot[i] = slots_[i];
             b.flags[i] = flags;
             b.slow_ticks[i] = slow_ticks[i];
+            if (const BodySettings* const changed = changed_settings(state_, i); changed != nullptr)
+                apply_settings(core_, state_, *changed);
             if ((flags & kBodyQuarantined) != 0) b.set_mass(i, without_mass(b.mass(i)));
             b.inertia[i] = ref::world_inertia(b.mass(i), b.pose[i]);
         }
@@ -484,6 +528,7 @@ Result<Ok> check_header(const Core& core, std::span<const std::uint8_t> bytes) {
 void settle_state(Core& core) {
     core.stats = {};
     core.pairs = {};
+    core.manifolds = {};
     core.sleeping_changed = true;
     renew_sleeping_digest(core);
     core.to_wake.clear();
@@ -499,6 +544,11 @@ void settle_state(Core& core) {
     core.cold_bodies.clear();
     core.removed_bodies.clear();
     core.removed_joints.clear();
+    core.targets.clear();
+    core.targeted_before.clear();
+    for (std::uint32_t i = 1; i < core.state.bodies.size(); ++i) {
+        if ((core.state.bodies.flags[i] & kBodyTargeted) != 0) core.targets.push_back({i, {}});
+    }
     core.force.clear();
     core.torque.clear();
     core.pushed.clear();

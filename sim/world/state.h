@@ -26,6 +26,17 @@ struct BodyOrigin {
 };
 static_assert(sizeof(BodyOrigin) == 8);
 
+// What commands may change of what a body's definition says. Only 4-byte members, without padding: an array of it is
+// hashed and saved as it lies in memory.
+struct BodySettings {
+    std::uint32_t body = kNone;
+    std::uint32_t type = 0;  // BodyType
+    std::uint32_t category = 1, mask = 0xffff'ffffu, material = 0;
+    float gravity_scale = 1.0f, linear_damping = 0.0f, angular_damping = 0.0f;
+};
+static_assert(sizeof(BodySettings) == 32 && alignof(BodySettings) == 4);
+static_assert(sizeof(BodyId) == 8);
+
 // A manifold as it is remembered: the impulses that warm start the next one of the same pair. Sorted by (a, b, child_a,
 // child_b). Only 4-byte members, without padding: an array of it is hashed and saved as it lies in memory.
 struct KeptContact {
@@ -88,8 +99,10 @@ struct ActuatorState {
     WalkerState walker;  // walk, jump
 };
 
+enum class SlotHolder : std::uint8_t { nobody, player, director };
 struct SlotState {
-    bool taken = false;
+    SlotHolder holder = SlotHolder::nobody;
+    bool taken() const { return holder != SlotHolder::nobody; }
     std::array<float, kControlChannels> controls{};  // held until the next command, zero while nobody has the slot
 };
 
@@ -146,6 +159,10 @@ struct State {
     std::uint64_t tick = 0;
     Bodies bodies;
     std::vector<BodyOrigin> origin;  // by body index
+    // By body index: the first body that was spawned together with it. Invalid: of the scene. Hashed and saved in
+    // worlds that have prefabs.
+    std::vector<BodyId> group;
+    std::vector<BodySettings> changed;  // of the bodies for which a command has changed some, ascending
     std::vector<Joint> joints;
     std::vector<JointImpulse> joint_impulse;  // by joint index
     std::vector<std::uint64_t> joint_digest;  // by joint index: XXH3-64 of all but its impulses

@@ -1,6 +1,7 @@
 // The public class: creation, the order of a tick, and what can be read.
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "sim/base/assert.h"
@@ -10,6 +11,7 @@
 #include "sim/bodies/numbers.h"
 #include "sim/world/executor.h"
 #include "sim/world/impl.h"
+#include "sim/world/joint_reading.h"
 
 namespace orrery::sim {
 
@@ -152,6 +154,16 @@ void read_body(const Core& core, std::uint32_t i, BodyState& out) {
     if (i != kWorldBody) out.user_data = body_definition(core.def, state.origin[i]).user_data;
     out.sensor = b.info(i).sensor;
     out.asleep = b.asleep(i);
+    if (state.origin[i].prefab != kNone) {
+        out.prefab = state.origin[i].prefab;
+        out.member = state.origin[i].index;
+        out.group = state.group[i];
+    }
+    out.category = b.info(i).category;
+    out.mask = b.info(i).mask;
+    out.gravity_scale = b.mass(i).gravity_scale;
+    out.linear_damping = b.mass(i).linear_damping;
+    out.angular_damping = b.mass(i).angular_damping;
 }
 
 JointState read_joint(const State& state, std::uint32_t i) {
@@ -164,6 +176,11 @@ JointState read_joint(const State& state, std::uint32_t i) {
     if (joint.d != kWorldBody) out.d = body_id(state, joint.d);
     out.constraint = joint.constraint;
     return out;
+}
+
+bool same_as_none(const RigForce& force) {
+    constexpr RigForce kNoForce;
+    return std::memcmp(&force, &kNoForce, sizeof force) == 0;
 }
 
 template <class T>
@@ -229,6 +246,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
         const StageScope stage(observer, Stage::commands);
         clear_sparingly(core.state.events, kSpareEvents);
         find_rigs(core);  // impulses meet what the last tick, or a restore, has left
+        forget_pushes(core);
         apply_commands(core, commands);
         drive_actuators(core);
         wake_islands(core);
@@ -308,6 +326,33 @@ BodyState World::body(BodyId id) const {
 }
 JointState World::joint(JointId id) const { return alive(id) ? read_joint(impl_->core.state, id.index) : JointState{}; }
 
+JointReading World::joint_reading(JointId id) const {
+    JointReading out;
+    if (!alive(id)) return out;
+    const State& state = impl_->core.state;
+    const Joint& joint = state.joints[id.index];
+    out.force_n = joint.force_n;
+    out.torque_nm = joint.torque_nm;
+    // A rig keeps the forces of its joints by itself.
+    const std::uint32_t row = force_row(id.index);
+    if (row < state.rig_force.size() && !same_as_none(state.rig_force[row])) {
+        out.force_n = ref::size_of(state.rig_force[row].force);
+        out.torque_nm = 0.0f;
+    }
+    const auto side = [&](std::uint32_t body) {
+        const VelocityRecord& v = state.bodies.velocity[body];
+        return JointSide{pose_of(state.bodies.pose[body]),
+                         {v.linear[0], v.linear[1], v.linear[2]},
+                         {v.angular[0], v.angular[1], v.angular[2]}};
+    };
+    ref::read_place(joint.constraint, side(joint.a), side(joint.b), out);
+    return out;
+}
+void World::contacts_of(BodyId id, std::vector<BodyContact>& out) const {
+    out.clear();
+    if (alive(id)) list_contacts(impl_->core, id.index, out);
+}
+
 void World::read_bodies(std::vector<BodyState>& out) const {
     const State& state = impl_->core.state;
     out.resize(state.bodies.size() - 1);  // the first is the world itself
@@ -345,7 +390,11 @@ JointId World::find_joint(std::string_view name) const {
 
 bool World::slot_taken(std::uint32_t slot) const {
     const State& state = impl_->core.state;
-    return slot < state.slots.size() && state.slots[slot].taken;
+    return slot < state.slots.size() && state.slots[slot].taken();
+}
+bool World::slot_driven(std::uint32_t slot) const {
+    const State& state = impl_->core.state;
+    return slot < state.slots.size() && state.slots[slot].holder == SlotHolder::director;
 }
 std::array<float, kControlChannels> World::controls(std::uint32_t slot) const {
     const State& state = impl_->core.state;

@@ -277,3 +277,73 @@ TEST_CASE("script: a name that cannot be used says why") {
         R"({"tick": 1, "kind": "spawn", "template": "egg", "name": "a", "tag": 5}, {"tick": 1, "kind": "spawn", "template": "egg", "tag": 5})",
         "commands[1].tag: is also that of commands[0]");
 }
+
+TEST_CASE("script: commands for games are written with the fields that they take") {
+    const auto world = make_world(R"({"scene_version": 1, "gravity": [0, 0, 0], "shapes": [{"name": "box", "box": {}}],
+        "materials": [{"name": "stone"}, {"name": "ice", "friction": 0}],
+        "bodies": [{"name": "crate", "shape": "box", "material": "stone"},
+                   {"name": "deck", "type": "kinematic", "shape": "box", "position": [0, -9, 0]}],
+        "templates": [{"name": "egg", "bodies": [{"shape": "box"}, {"shape": "box", "position": [0, 3, 0]}]}],
+        "slots": [{"name": "bot", "template": "egg", "position": [0, 20, 0]}]})");
+    auto script = load(R"(
+        {"tick": 1, "kind": "set_filter", "body": "crate", "category": 2, "mask": 4294967294},
+        {"tick": 1, "kind": "set_body_type", "body": "crate", "type": "static"},
+        {"tick": 1, "kind": "set_gravity_scale", "body": "crate", "value": 0.5},
+        {"tick": 1, "kind": "set_material", "body": "crate", "material": "ice"},
+        {"tick": 1, "kind": "set_damping", "body": "crate", "linear_damping": 1, "angular_damping": 2},
+        {"tick": 1, "kind": "kinematic_target", "body": "deck", "position": [0, -8.9, 0]},
+        {"tick": 1, "kind": "occupy", "slot": "bot", "name": "egg"},
+        {"tick": 2, "kind": "set_body_type", "body": "crate", "type": "dynamic"},
+        {"tick": 2, "kind": "drive", "slot": "bot", "channels": [0.25, -1]},
+        {"tick": 2, "kind": "force", "body": "egg[1]", "linear": [0, 0, 6000], "position": [0, 23, 0]},
+        {"tick": 2, "kind": "wake", "body": "crate"},
+        {"tick": 3, "kind": "teleport_group", "body": "egg[1]", "position": [5, 5, 5], "rotation_deg": [0, 0, 90]},
+        {"tick": 4, "kind": "respawn", "slot": "bot", "position": [0, 30, 0], "tag": 3},
+        {"tick": 6, "kind": "vacate", "slot": "bot"})",
+                       *world);
+    run(*world, script, 1);
+    CHECK(rejected(*world) == 0);
+    const sim::BodyState crate = world->body(world->find_body("crate"));
+    CHECK(crate.category == 2);
+    CHECK(crate.mask == 0xffff'fffeu);
+    CHECK(crate.type == sim::BodyType::fixed);
+    CHECK(crate.gravity_scale == 0.5f);
+    CHECK(crate.material == 1);
+    CHECK(crate.linear_damping == 1.0f);
+    CHECK(crate.angular_damping == 2.0f);
+    CHECK(world->body(world->find_body("deck")).pose.position.y == -8.9f);
+    CHECK(world->slot_driven(0));
+    run(*world, script, 2);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->body(crate.id).type == sim::BodyType::dynamic);
+    CHECK(world->controls(0)[0] == 0.25f);
+    const sim::BodyId upper = script.body_named("egg[1]").value_or(sim::BodyId{});
+    CHECK(world->body(upper).linear_velocity.z == doctest::Approx(0.1f));
+    run(*world, script, 3);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->body(upper).pose.position.x == doctest::Approx(2.0f));
+    run(*world, script, 4);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->body(script.body_named("egg[0]").value_or(sim::BodyId{})).pose.position.y == doctest::Approx(30.0f));
+    run(*world, script, 6);
+    CHECK(rejected(*world) == 0);
+    CHECK(world->stats().bodies == 2);
+
+    const auto message = [&](const std::string& command) {
+        const std::string text = "{\"commands\": [{\"tick\": 1, " + command + "}]}";
+        const auto wrong = protocol::CommandScript::load(bytes_of(text), "script.json", *world);
+        return wrong.ok() ? std::string("accepted") : wrong.error().to_string();
+    };
+    const auto has = [](const std::string& text, const std::string& part) {
+        CAPTURE(text);
+        CHECK(text.find(part) != std::string::npos);
+    };
+    has(message(R"("kind": "set_body_type", "body": "crate")"), "commands[0].type: is missing");
+    has(message(R"("kind": "set_material", "body": "crate", "material": "icy")"), "did you mean \"ice\"");
+    has(message(R"("kind": "set_damping", "body": "crate", "linear_damping": -1)"), "commands[0].linear_damping");
+    has(message(R"("kind": "wake", "body": "crate", "mask": 3)"), "commands[0].mask: does not belong");
+    has(message(R"("kind": "respawn", "slot": "bot")"), "commands[0].position: is missing");
+    has(message(R"("kind": "kinematic_target", "body": "deck")"), "commands[0].position: is missing");
+    has(message(R"("kind": "vacate", "slot": "bot", "channels": [1])"), "commands[0].channels: does not belong");
+    has(message(R"("kind": "force", "body": "crate")"), "commands[0].linear: is missing");
+}

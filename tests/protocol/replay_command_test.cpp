@@ -32,13 +32,16 @@ bool same_bits(const sim::Command& a, const sim::Command& b) {
     const auto floats = [](const sim::Command& c) {
         const auto &p = c.pose.position, &l = c.linear, &w = c.angular;
         const auto& q = c.pose.orientation;
-        std::vector<float> all{c.value, p.x, p.y, p.z, q.x, q.y, q.z, q.w, l.x, l.y, l.z, w.x, w.y, w.z};
+        std::vector<float> all{
+            c.value,          p.x, p.y, p.z, q.x, q.y, q.z, q.w, l.x, l.y, l.z, w.x, w.y, w.z, c.linear_damping,
+            c.angular_damping};
         all.insert(all.end(), c.channels.begin(), c.channels.end());
         return all;
     };
     const auto fa = floats(a), fb = floats(b);
     return a.kind == b.kind && a.at_point == b.at_point && a.slot == b.slot && a.sequence == b.sequence &&
-           a.tag == b.tag && a.body == b.body && a.joint == b.joint && a.prefab == b.prefab &&
+           a.tag == b.tag && a.body == b.body && a.joint == b.joint && a.prefab == b.prefab && a.type == b.type &&
+           a.category == b.category && a.mask == b.mask && a.material == b.material &&
            std::equal(fa.begin(), fa.end(), fb.begin(), [](float x, float y) { return same_bits(x, y); });
 }
 
@@ -47,7 +50,7 @@ bool same_bits(const sim::Command& a, const sim::Command& b) {
 TEST_CASE("replay: every field of a command comes back with every bit, NaN payloads and -0 among them") {
     test::Random random(3);
     for (int i = 0; i < 20'000; ++i) {
-        const sim::Command command = test::random_command(random);
+        const sim::Command command = test::random_command_of_any_kind(random);
         const auto bytes = encoded(command);
         sim::Command back;
         REQUIRE(decoded(bytes, back) == nullptr);
@@ -89,7 +92,7 @@ TEST_CASE("replay: whatever bytes are accepted as a command, coding it gives tho
     test::Random random(4);
     int accepted = 0;
     for (int i = 0; i < 30'000; ++i) {
-        auto bytes = encoded(test::random_command(random));
+        auto bytes = encoded(test::random_command_of_any_kind(random));
         const auto at = random.below(bytes.size());
         bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8));
         sim::Command back;
@@ -103,7 +106,7 @@ TEST_CASE("replay: whatever bytes are accepted as a command, coding it gives tho
 TEST_CASE("replay: a command cut short at any byte is refused") {
     test::Random random(5);
     for (int i = 0; i < 500; ++i) {
-        const auto bytes = encoded(test::random_command(random));
+        const auto bytes = encoded(test::random_command_of_any_kind(random));
         sim::Command back;
         for (std::size_t size = 0; size < bytes.size(); ++size)
             REQUIRE(decoded(std::span(bytes).first(size), back) != nullptr);
@@ -116,11 +119,15 @@ TEST_CASE("replay: unknown kinds, unknown fields, overlong numbers and written-o
     const auto control = static_cast<std::uint8_t>(sim::CommandKind::control);
     CHECK_FALSE(refused({control, 0}));
     CHECK(refused({static_cast<std::uint8_t>(control + 1), 0}));
-    CHECK(refused({static_cast<std::uint8_t>(sim::CommandKind::set_joint) + 1, 0}));
-    CHECK(refused({control, 0x80, 0x80, 0x01}));  // mask bit 14
-    CHECK(refused({control, 0x80, 0x40}));        // an order, of a kind that has none
-    CHECK(refused({control, 0x80, 0x00}));        // mask 0 in two bytes
-    CHECK(refused({control, 2, 0}));              // slot, which is 0
+    CHECK_FALSE(refused({static_cast<std::uint8_t>(sim::kLastCommandKind), 0}));
+    CHECK(refused({static_cast<std::uint8_t>(sim::kLastCommandKind) + 1, 0}));
+    CHECK(refused({control, 0x80, 0x80, 0x40}));     // mask bit 20
+    CHECK(refused({control, 0x80, 0x80, 0x01}));     // a body type, which is not there
+    CHECK(refused({control, 0x80, 0x80, 0x01, 2}));  // or is the default
+    CHECK_FALSE(refused({control, 0x80, 0x80, 0x01, 1}));
+    CHECK(refused({control, 0x80, 0x40}));  // an order, of a kind that has none
+    CHECK(refused({control, 0x80, 0x00}));  // mask 0 in two bytes
+    CHECK(refused({control, 2, 0}));        // slot, which is 0
     CHECK_FALSE(refused({control, 2, 1}));
     CHECK(refused({control, 2, 0x81, 0x00}));        // slot 1 in two bytes
     CHECK(refused({control, 2, 0x80, 0x80, 0x04}));  // slot 65536

@@ -2,11 +2,13 @@
 // holds.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
 
+#include "orrery/math.hpp"
 #include "protocol/scene/scene.h"
 
 using namespace orrery;
@@ -44,6 +46,25 @@ void drive(sim::World& world, std::uint16_t slot, float throttle, float steer, i
     const std::vector<sim::Command> commands{join, control};
     for (int i = 0; i < ticks; ++i)
         world.step(i == 0 && !world.slot_taken(slot) ? std::span(commands) : std::span(commands).subspan(1));
+}
+
+// How far the anchors of ball sockets and hinges are from each other at most; those of a slot's bodies, or of all.
+double largest_error_m(const sim::World& world, std::uint16_t slot = 0xffff) {
+    std::vector<sim::JointState> joints;
+    world.read_joints(joints);
+    double most = 0.0;
+    for (const sim::JointState& joint : joints) {
+        if (slot != 0xffff && world.body(joint.b).slot != slot) continue;
+        const auto at = [&](sim::BodyId id, const sim::Vec3& anchor) {
+            return id.valid() ? sim::to_world(world.body(id).pose, anchor) : anchor;
+        };
+        const auto measure = [&](const auto& of) {
+            most = std::max<double>(most, sim::distance(at(joint.a, of.anchor_a), at(joint.b, of.anchor_b)));
+        };
+        if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint)) measure(*ball);
+        if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint)) measure(*hinge);
+    }
+    return most;
 }
 
 }  // namespace
@@ -109,25 +130,39 @@ TEST_CASE("the yard starts clean: with every seat taken nothing overlaps and no 
     std::vector<sim::JointState> joints;
     world->read_joints(joints);
     REQUIRE(joints.size() == 31 + 4 * 8);
-    for (const sim::JointState& joint : joints) {
-        const auto at = [&](sim::BodyId id, const sim::Vec3& anchor) {
-            if (!id.valid()) return anchor;
-            const sim::Pose pose = world->body(id).pose;
-            const sim::Quat q = pose.orientation;
-            const sim::Vec3 u{q.x, q.y, q.z};
-            const auto cross = [](sim::Vec3 a, sim::Vec3 b) {
-                return sim::Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-            };
-            const sim::Vec3 t = cross(u, anchor), tt = cross(u, t);
-            return sim::Vec3{pose.position.x + anchor.x + 2 * (q.w * t.x + tt.x),
-                             pose.position.y + anchor.y + 2 * (q.w * t.y + tt.y),
-                             pose.position.z + anchor.z + 2 * (q.w * t.z + tt.z)};
-        };
-        const auto apart = [&](const auto& of) {
-            const sim::Vec3 a = at(joint.a, of.anchor_a), b = at(joint.b, of.anchor_b);
-            return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z);
-        };
-        if (const auto* ball = std::get_if<sim::BallSocket>(&joint.constraint)) CHECK(apart(*ball) < 0.001f);
-        if (const auto* hinge = std::get_if<sim::Hinge>(&joint.constraint)) CHECK(apart(*hinge) < 0.001f);
+    CHECK(largest_error_m(*world) < 0.001);
+}
+
+TEST_CASE("a vehicle that is driving is teleported whole, and respawned where it joined") {
+    const auto world = make_yard(), alone = make_yard();
+    for (sim::World* w : {world.get(), alone.get()}) drive(*w, 0, 1.0f, 0.3f, 90);
+    const sim::Pose from = chassis(*world, 0).pose, to{{30.0f, 12.0f, 25.0f}, {0.0f, 0.6f, 0.0f, 0.8f}};
+    std::vector<sim::BodyState> before, after, others;
+    world->read_bodies(before);
+    world->step(std::vector{sim::Command::teleport_group(chassis(*world, 0).id, to)});
+    alone->step();
+    CHECK(largest_error_m(*world, 0) < 0.001);
+    world->read_bodies(after);
+    alone->read_bodies(others);
+    REQUIRE(after.size() == before.size());
+    int carried = 0;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        if (after[i].slot != 0) {
+            CHECK(after[i].pose == others[i].pose);
+            continue;
+        }
+        ++carried;
+        // The wheels go on turning about their axles; gravity acts for a tick.
+        const sim::Vec3 was = sim::to_local(from, before[i].pose.position),
+                        is = sim::to_local(to, after[i].pose.position);
+        CHECK(sim::distance(was, is) < 0.01f);
     }
+    CHECK(carried == 5);
+    const sim::Pose home = world->definition().slots[0].pose;
+    const sim::Vec3 body = world->definition().prefabs[world->definition().slots[0].prefab].bodies[0].pose.position;
+    world->step(std::vector{sim::Command::respawn(0, home)});
+    CHECK(largest_error_m(*world, 0) < 0.001);
+    CHECK(sim::distance(chassis(*world, 0).pose.position, sim::to_world(home, body)) < 0.01f);
+    drive(*world, 0, 1.0f, 0.0f, 300);
+    CHECK(sim::distance(chassis(*world, 0).pose.position, home.position) > 5.0f);
 }

@@ -219,6 +219,40 @@ TEST_CASE("run tells which commands were rejected and which bodies quarantined, 
     CHECK(quiet.err.empty());
 }
 
+TEST_CASE("run says why commands for games were rejected") {
+    const test::TempFolder folder;
+    const std::string scene = write_file(folder, "s.json", R"({"scene_version": 1,
+        "shapes": [{"name": "ball", "sphere": {}}, {"name": "ground", "plane": {}}],
+        "bodies": [{"name": "ball", "shape": "ball"}, {"name": "ground", "type": "static", "shape": "ground"}],
+        "slots": [{"name": "seat"}]})");
+    struct Case {
+        const char *command, *says;
+    };
+    const Case cases[] = {
+        {R"("kind": "set_body_type", "body": "ground", "type": "dynamic")",
+         "set_body_type (body \"ground\") is rejected: the body is quarantined, or its shape"},
+        {R"("kind": "set_gravity_scale", "body": "ball", "value": 2000)",
+         "the scale is beyond 1000 (kMaxGravityScale)"},
+        {R"("kind": "kinematic_target", "body": "ball", "position": [0, 0, 0])", "the body is not kinematic"},
+        {R"("kind": "force", "body": "ground", "linear": [0, 1, 0])", "the body is not dynamic"},
+        {R"("kind": "teleport_group", "body": "ball", "position": [0, 0, 0])", "is one of the scene and has no group"},
+        {R"("kind": "respawn", "slot": "seat", "position": [0, 0, 0])", "the slot has no template"},
+        {R"("kind": "drive", "slot": "seat")", "a player has the slot"},
+        {R"("kind": "vacate", "slot": "seat")", "vacate (slot \"seat\") is rejected: a player has the slot"},
+        {R"("kind": "occupy", "slot": "seat")", "the slot is taken"},
+    };
+    for (const Case& c : cases) {
+        const std::string text =
+            std::string(R"({"commands": [{"tick": 1, "kind": "join", "slot": "seat"}, {"tick": 2, )") + c.command +
+            "}]}";
+        const Printed run =
+            call(server::run_command, {scene, "--ticks", "2", "--commands", write_file(folder, "c.json", text)});
+        CHECK(run.code == 0);
+        CHECK_MESSAGE(has(run.err, "c.json: commands[1]: tick 2: "), run.err);
+        CHECK_MESSAGE(has(run.err, c.says), run.err);
+    }
+}
+
 TEST_CASE("exit codes: usage, input and machine") {
     const test::TempFolder folder;
     const std::string bad = write_file(folder, "bad.json", "{\n\"scene_version\": 1,\n\"bodis\": []}");

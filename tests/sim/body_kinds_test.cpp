@@ -80,6 +80,7 @@ TEST_CASE(
     for (std::uint32_t i = 0; i < kCount; ++i) push_body(bodies, kBodyAlive);
     bodies.kinds.info.resize(kKinds);
     bodies.kinds.mass.resize(kKinds);
+    bodies.kinds.count = kKinds;
     for (std::uint32_t k = 0; k < kKinds; ++k) bodies.kinds.mass[k].inverse_mass = 1.0f + static_cast<float>(k);
     std::vector<float> expected(kCount);
     for (std::uint32_t i = 0; i < kCount; ++i) {

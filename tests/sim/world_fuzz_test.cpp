@@ -522,11 +522,37 @@ struct Known {  // ids that were given out, of what lives and of what does not
 };
 
 Command some_order(Chance& chance, const Known& known) {
-    constexpr CommandKind kKinds[] = {
-        CommandKind::join,    CommandKind::leave,        CommandKind::spawn,        CommandKind::despawn,
-        CommandKind::impulse, CommandKind::impulse,      CommandKind::teleport,     CommandKind::motor_target,
-        CommandKind::grab,    CommandKind::move_grab,    CommandKind::remove_joint, CommandKind::remove_joint,
-        CommandKind::control, CommandKind::create_joint, CommandKind::create_joint, CommandKind::set_joint};
+    constexpr CommandKind kKinds[] = {CommandKind::join,
+                                      CommandKind::leave,
+                                      CommandKind::spawn,
+                                      CommandKind::despawn,
+                                      CommandKind::impulse,
+                                      CommandKind::impulse,
+                                      CommandKind::teleport,
+                                      CommandKind::motor_target,
+                                      CommandKind::grab,
+                                      CommandKind::move_grab,
+                                      CommandKind::remove_joint,
+                                      CommandKind::remove_joint,
+                                      CommandKind::control,
+                                      CommandKind::create_joint,
+                                      CommandKind::create_joint,
+                                      CommandKind::set_joint,
+                                      CommandKind::wake,
+                                      CommandKind::set_filter,
+                                      CommandKind::set_body_type,
+                                      CommandKind::set_body_type,
+                                      CommandKind::set_gravity_scale,
+                                      CommandKind::set_material,
+                                      CommandKind::set_damping,
+                                      CommandKind::force,
+                                      CommandKind::kinematic_target,
+                                      CommandKind::kinematic_target,
+                                      CommandKind::teleport_group,
+                                      CommandKind::respawn,
+                                      CommandKind::occupy,
+                                      CommandKind::drive,
+                                      CommandKind::vacate};
     Command c;
     c.kind = kKinds[chance.below(std::size(kKinds))];
     if (c.kind == CommandKind::spawn && known.bodies.size() > kManyBodies) c.kind = CommandKind::despawn;
@@ -548,6 +574,15 @@ Command some_order(Chance& chance, const Known& known) {
                                                       : 3.0f;
     c.linear = chance.vector(size), c.angular = chance.vector(chance.one_in(4) ? size : 1.0f);
     for (float& channel : c.channels) channel = chance.between(-1.2f, 1.2f);
+    c.type = static_cast<BodyType>(chance.below(chance.one_in(20) ? 5 : 3));
+    c.category = chance.below(4), c.mask = chance.one_in(2) ? 0xffff'ffffu : chance.below(4);
+    c.material = chance.below(chance.one_in(20) ? 5 : 2);
+    c.linear_damping = chance.magnitude(-3, 3), c.angular_damping = chance.magnitude(-3, 3);
+    if (c.kind == CommandKind::set_gravity_scale && !chance.one_in(4)) c.value = chance.between(-2.0f, 2.0f);
+    if (c.kind == CommandKind::kinematic_target && !chance.one_in(8)) {
+        c.pose.position = chance.vector(0.3f);
+        if (chance.one_in(2)) c.pose.orientation = {};
+    }
     c.order.constraint = any_constraint(chance);
     BodyId ids[4];
     bool taken[4];
@@ -563,6 +598,7 @@ Command some_order(Chance& chance, const Known& known) {
         chance.spoil(chance.one_in(3) ? c.linear : chance.one_in(2) ? c.angular : c.pose.position);
         c.value = chance.odd_number();
         c.channels[0] = chance.odd_number();
+        c.linear_damping = chance.odd_number();
         c.pose.orientation.x = chance.odd_number();
         c.order.break_torque_nm = chance.odd_number();
     }

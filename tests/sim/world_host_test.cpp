@@ -255,6 +255,7 @@ class ForgedSave {
         put(1u, count);
         put(~std::uint64_t{0}, count + 1);      // no origin
         put(std::uint16_t{0xffff}, count + 1);  // no slot
+        put(0u);                                // no changed settings
     }
     void put_removed_joints(std::uint32_t count) {
         put(count);

@@ -16,6 +16,7 @@ inline std::uint32_t push_body(Bodies& bodies, std::uint8_t flags) {
     bodies.inertia.emplace_back();
     bodies.kinds.info.emplace_back();
     bodies.kinds.mass.emplace_back();
+    bodies.kinds.count = index + 1;
     bodies.kind_of.push_back(index);
     bodies.mass_of.push_back(static_cast<std::uint32_t>(bodies.kinds.mass.size() - 1));
     bodies.slot.push_back(0xffff);

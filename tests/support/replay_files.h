@@ -13,7 +13,8 @@ namespace orrery::test {
 
 using orrery::testing::Random;
 
-// Any kind, any subset of the fields, floats of every bit pattern.
+// Of the kinds of the first engine, whose files are kept (made_up_replay): any subset of the fields, floats of every
+// bit pattern.
 inline sim::Command random_command(Random& random) {
     sim::Command c;
     c.kind = static_cast<sim::CommandKind>(random.below(11));
@@ -33,6 +34,19 @@ inline sim::Command random_command(Random& random) {
     if (fields & 2048) c.angular = {0.0f, -0.0f, 0.0f};
     for (std::uint32_t i = 0; i < sim::kControlChannels; ++i)
         if (fields & (std::uint64_t{4096} << i)) c.channels[i] = random.any_float();
+    return c;
+}
+// Of any kind.
+inline sim::Command random_command_of_any_kind(Random& random) {
+    sim::Command c = random_command(random);
+    c.kind = static_cast<sim::CommandKind>(random.below(static_cast<std::size_t>(sim::kLastCommandKind) + 1));
+    const std::uint64_t more = random.next();
+    if (more & 1) c.type = static_cast<sim::BodyType>(random.below(256));
+    if (more & 2) c.category = static_cast<std::uint32_t>(random.next());
+    if (more & 4) c.mask = static_cast<std::uint32_t>(random.next());
+    if (more & 8) c.material = static_cast<std::uint32_t>(random.below(300));
+    if (more & 16) c.linear_damping = random.any_float();
+    if (more & 32) c.angular_damping = random.any_float();
     return c;
 }
 

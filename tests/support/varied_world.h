@@ -100,9 +100,13 @@ inline sim::WorldDef varied_world() {
     raise.max_speed = 0.7f;
     def.actuators.push_back(raise);
     add_body(def, box, {0.0f, 2.0f, 6.0f});
+    const std::uint32_t deck = add_body(def, chassis, {-8.0f, 1.0f, -6.0f});
+    def.bodies[deck].type = BodyType::kinematic;
+    add_body(def, box, {-8.0f, 1.7f, -6.0f});
     def.prefabs.push_back(cart_prefab(chassis, ball));
     def.slots.push_back({"one", 0, {{-3.0f, 0.6f, 5.0f}, {}}});
     def.slots.push_back({"two", 0, {{-3.0f, 0.6f, 9.0f}, exact_turn(0.025f)}});
+    def.slots.push_back({"bot", 0, {{-3.0f, 0.6f, -9.0f}, exact_turn(-0.1f)}});
     return def;
 }
 
@@ -143,6 +147,53 @@ inline std::vector<sim::Command> varied_commands(std::uint64_t tick) {
     }
     if (t % 5 == 2) director(CommandKind::move_grab).linear = {2.0f, 5.0f, 0.0f};
     if (t % 33 == 30) director(CommandKind::remove_joint);
+
+    constexpr std::uint16_t kBot = 2;
+    if (t % 50 == 8) director(CommandKind::occupy).slot = kBot;
+    if (t % 3 == 0) {
+        Command& drive = director(CommandKind::drive);
+        drive.slot = kBot;
+        drive.channels = {0.7f, static_cast<float>(t / 9 % 3) - 1.0f, t % 31 == 0 ? 1.0f : 0.0f};
+    }
+    if (t % 90 == 70) director(CommandKind::vacate).slot = kBot;
+    if (t % 19 == 12) {
+        Command& respawn = director(CommandKind::respawn);
+        respawn.slot = static_cast<std::uint16_t>(t / 19 % 3);
+        respawn.pose = {{-3.0f, 0.8f, static_cast<float>(t % 7)}, exact_turn(0.05f)};
+    }
+    const auto of_a_cart = [&](CommandKind kind) -> Command& {
+        Command& c = director(kind);
+        c.body = {52 + t * 3 % 20, t / 60 % 3};
+        return c;
+    };
+    if (t % 13 == 7) {
+        Command& carry = of_a_cart(CommandKind::teleport_group);
+        carry.pose = {{4.0f, 1.5f, static_cast<float>(t % 5) - 8.0f}, exact_turn(0.2f)};
+        carry.linear = {1.0f, 0.0f, -2.0f}, carry.angular = {0.0f, 0.5f, 0.0f};
+    }
+    if (t % 29 == 28) of_a_cart(CommandKind::despawn);
+    if (t % 8 == 3) director(CommandKind::wake);
+    if (t % 14 == 5) {
+        Command& filter = director(CommandKind::set_filter);
+        filter.category = 1 + t / 14 % 2, filter.mask = t / 28 % 2 == 0 ? 1 : 0xffff'ffffu;
+    }
+    if (t % 7 == 2) director(CommandKind::set_body_type).type = static_cast<BodyType>(t / 7 % 3);
+    if (t % 23 == 15) of_a_cart(CommandKind::set_body_type).type = static_cast<BodyType>(t / 23 % 3);
+    if (t % 16 == 9) director(CommandKind::set_gravity_scale).value = static_cast<float>(t / 16 % 4) - 1.0f;
+    if (t % 18 == 11) director(CommandKind::set_material).material = t / 18 % 2;
+    if (t % 21 == 4) director(CommandKind::set_damping).linear_damping = static_cast<float>(t / 21 % 3);
+    if (t % 4 == 1) {
+        Command& force = director(CommandKind::force);
+        force.linear = {300.0f, 6000.0f, -200.0f}, force.angular = {0.0f, 40.0f, 0.0f};
+        force.at_point = t % 8 == 1;
+        force.pose.position = {0.5f, 2.0f, 0.1f};
+    }
+    if (t % 40 < 30) {
+        const float way = static_cast<float>(t % 40 < 20 ? t % 40 : 20);
+        Command& target = director(CommandKind::kinematic_target);
+        target.body = {50, 0};
+        target.pose = {{-8.0f + 0.05f * way, 1.0f, -6.0f}, exact_turn(0.002f * way)};
+    }
     return commands;
 }
 

@@ -45,7 +45,8 @@ extern "C" {
 #define ORRERY_API
 #endif
 
-#define ORRERY_CLIENT_VERSION 1u          /* of this header */
+/* The version of this header. */
+#define ORRERY_CLIENT_VERSION 1u
 #define ORRERY_TOKEN_BYTES 2048u          /* size of a connect token */
 #define ORRERY_CONTROL_CHANNELS 8u        /* channels of a player's control */
 #define ORRERY_NO_SLOT 0xffffu            /* a client or body without a slot */

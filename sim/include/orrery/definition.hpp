@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -64,6 +65,50 @@ struct ShapeDef {
     // Compound: 1 to kMaxCompoundChildren children that are rigidly connected. Where children overlap, their mass
     // counts twice. The children are shifted so that their common centre of mass is the body's position.
     std::vector<CompoundChild> children{};
+
+    static ShapeDef sphere(float radius) {
+        ShapeDef shape = of_type(ShapeType::sphere);
+        shape.radius = radius;
+        return shape;
+    }
+    static ShapeDef box(const Vec3& half_extents) {
+        ShapeDef shape = of_type(ShapeType::box);
+        shape.half_extents = half_extents;
+        return shape;
+    }
+    static ShapeDef capsule(float radius, float half_height) {
+        ShapeDef shape = of_type(ShapeType::capsule);
+        shape.radius = radius, shape.half_height = half_height;
+        return shape;
+    }
+    static ShapeDef cylinder(float radius, float half_height) {
+        ShapeDef shape = of_type(ShapeType::cylinder);
+        shape.radius = radius, shape.half_height = half_height;
+        return shape;
+    }
+    static ShapeDef plane() { return of_type(ShapeType::plane); }
+    static ShapeDef hull(std::vector<Vec3> points) {
+        ShapeDef shape = of_type(ShapeType::hull);
+        shape.points = std::move(points);
+        return shape;
+    }
+    static ShapeDef mesh(std::vector<Vec3> points, std::vector<std::uint32_t> indices) {
+        ShapeDef shape = of_type(ShapeType::mesh);
+        shape.points = std::move(points), shape.indices = std::move(indices);
+        return shape;
+    }
+    static ShapeDef compound(std::vector<CompoundChild> children) {
+        ShapeDef shape = of_type(ShapeType::compound);
+        shape.children = std::move(children);
+        return shape;
+    }
+
+  private:
+    static ShapeDef of_type(ShapeType type) {
+        ShapeDef shape;
+        shape.type = type;
+        return shape;
+    }
 };
 
 // The centre of mass (m) in the coordinates of a hull's points or a compound's children. This is where the body's
@@ -93,10 +138,6 @@ struct MaterialDef {
     float contact_damping_ratio = 1.0f;   // 1 is critical damping, 0 to 10,000
     float max_recovery_speed_mps = 0.0f;  // m/s, 0 to kMaxLinearSpeed_mps
 };
-
-// `fixed` never moves; scenes call it static, which is a C++ keyword. `kinematic` moves at its velocity, which contacts
-// and joints do not change. `dynamic` is moved by forces.
-enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };
 
 enum AxisLock : std::uint8_t {  // bits: world axes along which, or about which, a body cannot move
     kLockLinearX = 1,
@@ -160,6 +201,19 @@ struct BodyDef {
     // sensor is a body of its type: it moves, falls and has mass.
     bool sensor = false;
     CollisionMode collision_mode = CollisionMode::discrete;  // no effect on fixed bodies
+
+    static BodyDef dynamic(std::uint32_t shape, const Pose& pose = {}) { return of(BodyType::dynamic, shape, pose); }
+    static BodyDef kinematic(std::uint32_t shape, const Pose& pose = {}) {
+        return of(BodyType::kinematic, shape, pose);
+    }
+    static BodyDef fixed(std::uint32_t shape, const Pose& pose = {}) { return of(BodyType::fixed, shape, pose); }
+
+  private:
+    static BodyDef of(BodyType type, std::uint32_t shape, const Pose& pose) {
+        BodyDef body;
+        body.type = type, body.shape = shape, body.pose = pose;
+        return body;
+    }
 };
 
 // A constraint between two to four bodies, or between the world and one body.
@@ -348,6 +402,22 @@ struct WorldDef {
     std::vector<PrefabDef> prefabs;
     std::vector<SlotDef> slots;
     std::vector<RigDef> rigs;
+
+    // The index of the element of this name; kNone: there is none.
+    std::uint32_t find_shape(std::string_view element) const { return find(shapes, element); }
+    std::uint32_t find_material(std::string_view element) const { return find(materials, element); }
+    std::uint32_t find_prefab(std::string_view element) const { return find(prefabs, element); }
+    std::uint32_t find_slot(std::string_view element) const { return find(slots, element); }
+    std::uint32_t find_actuator(std::string_view element) const { return find(actuators, element); }
+
+  private:
+    template <class T>
+    static std::uint32_t find(const std::vector<T>& list, std::string_view element) {
+        for (std::size_t i = 0; i < list.size() && !element.empty(); ++i) {
+            if (list[i].name == element) return static_cast<std::uint32_t>(i);
+        }
+        return kNone;
+    }
 };
 
 // A checked WorldDef, prepared once for all worlds of a scene. Directions and quaternions are normalised, the shapes of

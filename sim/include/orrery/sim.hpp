@@ -16,6 +16,7 @@
 #include "orrery/commands.hpp"
 #include "orrery/constraints.hpp"
 #include "orrery/definition.hpp"
+#include "orrery/event_views.hpp"
 #include "orrery/events.hpp"
 #include "orrery/queries.hpp"
 #include "orrery/types.hpp"

@@ -15,7 +15,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
-inline constexpr std::uint32_t kEngineVersion = 32;
+inline constexpr std::uint32_t kEngineVersion = 33;
 
 // A vector, in the unit and frame that its use states.
 struct Vec3 {
@@ -38,6 +38,10 @@ struct Pose {
 
 inline constexpr std::uint32_t kNone = 0xffff'ffffu;  // an index that names nothing
 
+// `fixed` never moves; scenes call it static, which is a C++ keyword. `kinematic` moves at its velocity, which contacts
+// and joints do not change. `dynamic` is moved by forces.
+enum class BodyType : std::uint8_t { fixed, kinematic, dynamic };
+
 // ---------------------------------------------------------------- limits
 
 // Memory is the real bound; 32-bit indices have room to spare.
@@ -49,6 +53,9 @@ inline constexpr std::uint32_t kMaxSubsteps = 64;       // in a tick
 // Rounds of coupling in a substep: of rigs and the contacts and joints of their bodies.
 inline constexpr std::uint32_t kMaxCouplingIterations = 16;
 inline constexpr float kMaxRigCompliance = 1.0f;  // of RigDef::compliance
+// Of a body: its damping (1/s), and the magnitude of its gravity scale.
+inline constexpr float kMaxDamping_hz = 10'000.0f;
+inline constexpr float kMaxGravityScale = 1'000.0f;
 // Iterations of a rig that is not solved exactly, in each solve.
 inline constexpr std::uint32_t kMaxRigIterations = 256;
 // Time of rest before sleep. It is counted in 16 bits of ticks at up to 10,000 Hz.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,42 @@ struct BodyState : BodyMotion {
     std::uint64_t user_data = 0;  // of its BodyDef
     bool sensor = false;
     bool asleep = false;
+    // Of a body that a spawn, join, occupy or respawn made: the index of the prefab in WorldDef::prefabs, the index of
+    // the body in PrefabDef::bodies, and the group: the id of the first body that was made together with it, which may
+    // be gone. Of a body of the scene: kNone, kNone and an invalid id.
+    std::uint32_t prefab = kNone, member = kNone;
+    BodyId group;
+    std::uint32_t category = 1, mask = 0xffff'ffffu;
+    float gravity_scale = 1.0f, linear_damping = 0.0f, angular_damping = 0.0f;
+};
+
+// A contact of a body: a pair of parts that touch, or are within the speculative margin.
+struct BodyContact {
+    BodyId other;                              // the other body
+    std::uint32_t child = 0, other_child = 0;  // the parts that touch, as in events
+    // At the start of the last tick, in the world: the deepest point, the normal, which points to the other body, and
+    // the separation at that point (m; negative: the bodies overlap). All are zero for contacts of sleeping bodies, and
+    // from a restore until the next step.
+    Vec3 point, normal;
+    float separation = 0.0f;
+    float impulse = 0.0f;   // N s, along the normal, summed over the last tick in which the bodies were awake
+    bool touching = false;  // between contact_begin and contact_end
+};
+
+// What a joint does, and where it is.
+struct JointReading {
+    // The force (N) and the torque (N m) that the joint exerts on its bodies, as means of the last tick in which it was
+    // solved; 0 from a restore until the next step. Of a ball socket or rod of a rig: the force alone, of the last
+    // substep.
+    float force_n = 0.0f, torque_nm = 0.0f;
+    // Hinge, AngularHinge, TwistServo, TwistLimit, TwistMotor, AngularAxisMotor, Wheel: how fast B turns about the axis
+    // relative to A. Those of them that have normals: the angle, in (-pi, pi]. Wheel: the speed about the axle, and the
+    // angle by which it is steered.
+    std::optional<float> angle_rad, turn_speed_radps;
+    // DistanceServo, DistanceLimit, CenterDistance, CenterDistanceLimit: the distance. Slider, PointOnLineServo,
+    // LinearAxisServo, LinearAxisLimit, LinearAxisMotor, Wheel: the offset of B's anchor from A's along the axis. And
+    // how fast it grows.
+    std::optional<float> length_m, speed_mps;
 };
 
 // What can be read of a joint.
@@ -184,7 +221,11 @@ class World {
     bool alive(JointId id) const;
     // The state of a living body. For another id, all fields have their defaults.
     BodyState body(BodyId id) const;
-    JointState joint(JointId id) const;                   // the same of a joint
+    JointState joint(JointId id) const;  // the same of a joint
+    // Of a joint that does not live: nothing but zeros.
+    JointReading joint_reading(JointId id) const;
+    // The contacts of a living body, in order of the other body and the parts. Goes over all contacts of the world.
+    void contacts_of(BodyId id, std::vector<BodyContact>& out) const;
     void read_bodies(std::vector<BodyState>& out) const;  // every living body in order of index
     // Reads living bodies in order of index, from index `from` on, as many as `out` has room for. Returns their number.
     // To read all bodies in parts, call it again with the index behind the last one, until it returns fewer than `out`
@@ -195,7 +236,9 @@ class World {
     // The id stays the same after that body or joint was removed: ask alive(). Those of prefabs are not found.
     BodyId find_body(std::string_view name) const;
     JointId find_joint(std::string_view name) const;
-    bool slot_taken(std::uint32_t slot) const;  // false for a slot that does not exist
+    // False for a slot that does not exist.
+    bool slot_taken(std::uint32_t slot) const;   // by a player or by the director
+    bool slot_driven(std::uint32_t slot) const;  // by the director (CommandKind::occupy)
     // The control vector of a slot, each number in [-1, 1]; zeros if nobody has the slot.
     std::array<float, kControlChannels> controls(std::uint32_t slot) const;
 
