@@ -130,25 +130,6 @@ void conclude(Run& run, VerifyReport& report) {
     }
 }
 
-// The scene as a definition, if the replay is one that this engine can prove.
-Result<std::shared_ptr<const sim::Definition>> definition(const FileHeader& header, const VerifyOptions& options) {
-    if (header.engine_version != sim::kEngineVersion)
-        return Error{ErrorCode::version_mismatch, "file header",
-                     "recorded by engine version " + std::to_string(header.engine_version) +
-                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
-                         ": verify it with the version that recorded it"};
-    if (header.leaves != sim::kSubsystemCount)
-        return Error{ErrorCode::corrupt, "file header",
-                     "its hash trees have another number of leaves than this engine's: verify it with the version that "
-                     "recorded it"};
-    auto def = options.load_scene(header);
-    if (!def) return def.error();
-    if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
-        return Error{ErrorCode::corrupt, "file header",
-                     "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
-    return sim::Definition::create(std::move(def).value());
-}
-
 void run_all(Run& run) {
     if (!run.options.stretches) {
         for (Stretch& stretch : run.stretches) verify_stretch(run, stretch);
@@ -175,6 +156,24 @@ std::string_view verdict_name(Verdict verdict) {
     return "unreadable";
 }
 
+Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
+    if (header.engine_version != sim::kEngineVersion)
+        return Error{ErrorCode::version_mismatch, "file header",
+                     "recorded by engine version " + std::to_string(header.engine_version) +
+                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
+                         ": verify it with the version that recorded it"};
+    if (header.leaves != sim::kSubsystemCount)
+        return Error{ErrorCode::corrupt, "file header",
+                     "its hash trees have another number of leaves than this engine's: verify it with the version that "
+                     "recorded it"};
+    auto def = load(header);
+    if (!def) return def.error();
+    if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
+        return Error{ErrorCode::corrupt, "file header",
+                     "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
+    return sim::Definition::create(std::move(def).value());
+}
+
 VerifyReport verify(const Source& source, const VerifyOptions& options) {
     VerifyReport report;
     report.target = options.target == sim::Target::automatic ? sim::best_target() : options.target;
@@ -188,7 +187,7 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
         report.error =
             Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
 
-    const auto made = definition(seen.header, options);
+    const auto made = recorded_definition(seen.header, options.load_scene);
     if (!made) {
         report.error = made.error();
         return report;

@@ -45,7 +45,8 @@ void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
     entry.slot = described.slot;
     entry.material = described.material;
     entry.user_data = described.user_data;
-    entry.prefab = entry.member = sim::kNone;  // sim::BodyState does not say them yet
+    entry.prefab = described.prefab;
+    entry.member = described.member;
     entry.alive = true;
 }
 

@@ -14,38 +14,6 @@ namespace {
 using sim::CommandKind;
 using sim::EventCause;
 
-std::string_view kind_name(CommandKind kind) {
-    constexpr std::string_view kNames[] = {"join",
-                                           "leave",
-                                           "spawn",
-                                           "despawn",
-                                           "impulse",
-                                           "teleport",
-                                           "motor_target",
-                                           "grab",
-                                           "move_grab",
-                                           "remove_joint",
-                                           "control",
-                                           "create_joint",
-                                           "set_joint",
-                                           "wake",
-                                           "set_filter",
-                                           "set_body_type",
-                                           "set_gravity_scale",
-                                           "set_material",
-                                           "set_damping",
-                                           "force",
-                                           "kinematic_target",
-                                           "teleport_group",
-                                           "respawn",
-                                           "occupy",
-                                           "drive",
-                                           "vacate"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(sim::kLastCommandKind) + 1);
-    const auto i = static_cast<std::size_t>(kind);
-    return i < std::size(kNames) ? kNames[i] : "a command";
-}
-
 std::string limit(double value, const char* unit, const char* name) {
     char text[80];
     std::snprintf(text, sizeof text, "%g%s (%s)", value, unit, name);
@@ -137,36 +105,6 @@ std::string slot_taken_text(CommandKind kind) {
     }
 }
 
-std::string rejection_text(CommandKind kind, EventCause cause) {
-    switch (cause) {
-        case EventCause::none:
-            break;
-        case EventCause::stale_id:
-            return "what it names is gone or was never made";
-        case EventCause::wrong_kind:
-            return wrong_kind_text(kind);
-        case EventCause::out_of_range:
-            return out_of_range_text(kind);
-        case EventCause::too_many_bodies:
-            return "the world would have more than " + limit(sim::kMaxBodies, " bodies", "kMaxBodies");
-        case EventCause::too_many_joints:
-            return "the world would have more than " + limit(sim::kMaxJoints, " joints", "kMaxJoints");
-        case EventCause::slot_taken:
-            return slot_taken_text(kind);
-        case EventCause::slot_empty:
-            return "nobody has the slot: join or occupy it first";
-        case EventCause::not_finite:
-            return "a number is not finite";
-        case EventCause::too_far:
-            return "a position is beyond " + coordinate_limit() + " on an axis";
-        case EventCause::too_fast:
-            return "a body would move faster than " + speed_limit();
-        case EventCause::turns_too_fast:
-            return "a body would turn faster than " + turning_limit();
-    }
-    return "the cause is unknown";
-}
-
 std::string_view quarantine_text(EventCause cause) {
     switch (cause) {
         case EventCause::not_finite:
@@ -204,6 +142,68 @@ std::string tick_text(const sim::World& world) { return "tick " + std::to_string
 
 }  // namespace
 
+std::string_view command_name(CommandKind kind) {
+    constexpr std::string_view kNames[] = {"join",
+                                           "leave",
+                                           "spawn",
+                                           "despawn",
+                                           "impulse",
+                                           "teleport",
+                                           "motor_target",
+                                           "grab",
+                                           "move_grab",
+                                           "remove_joint",
+                                           "control",
+                                           "create_joint",
+                                           "set_joint",
+                                           "wake",
+                                           "set_filter",
+                                           "set_body_type",
+                                           "set_gravity_scale",
+                                           "set_material",
+                                           "set_damping",
+                                           "force",
+                                           "kinematic_target",
+                                           "teleport_group",
+                                           "respawn",
+                                           "occupy",
+                                           "drive",
+                                           "vacate"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(sim::kLastCommandKind) + 1);
+    const auto i = static_cast<std::size_t>(kind);
+    return i < std::size(kNames) ? kNames[i] : "a command";
+}
+
+std::string rejection_text(CommandKind kind, EventCause cause) {
+    switch (cause) {
+        case EventCause::none:
+            break;
+        case EventCause::stale_id:
+            return "what it names is gone or was never made";
+        case EventCause::wrong_kind:
+            return wrong_kind_text(kind);
+        case EventCause::out_of_range:
+            return out_of_range_text(kind);
+        case EventCause::too_many_bodies:
+            return "the world would have more than " + limit(sim::kMaxBodies, " bodies", "kMaxBodies");
+        case EventCause::too_many_joints:
+            return "the world would have more than " + limit(sim::kMaxJoints, " joints", "kMaxJoints");
+        case EventCause::slot_taken:
+            return slot_taken_text(kind);
+        case EventCause::slot_empty:
+            return "nobody has the slot: join or occupy it first";
+        case EventCause::not_finite:
+            return "a number is not finite";
+        case EventCause::too_far:
+            return "a position is beyond " + coordinate_limit() + " on an axis";
+        case EventCause::too_fast:
+            return "a body would move faster than " + speed_limit();
+        case EventCause::turns_too_fast:
+            return "a body would turn faster than " + turning_limit();
+    }
+    return "the cause is unknown";
+}
+
 void Incidents::after_tick(const sim::World& world, std::span<const sim::Command> commands) {
     for (const sim::Event& event : world.events()) {
         if (event.kind == sim::EventKind::command_rejected && rejected_++ < kMaxToldIncidents)
@@ -230,7 +230,7 @@ void Incidents::tell_rejected(const sim::World& world, const sim::Event& event,
     std::string line = script_file_ + ": ";
     const bool known = rejected == of.size();
     if (known) line += "commands[" + std::to_string(of[rank]) + "]: ";
-    line += tick_text(world) + std::string(kind_name(event.command));
+    line += tick_text(world) + std::string(command_name(event.command));
     const auto subject_of = [&](std::uint32_t command) {
         return script_ ? script_->subject(command) : std::string_view();
     };

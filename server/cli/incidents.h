@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "orrery/sim.hpp"
 #include "protocol/scene/command_script.h"
@@ -12,6 +13,10 @@
 namespace orrery::server {
 
 inline constexpr std::uint64_t kMaxToldIncidents = 10;  // of a kind in a run
+
+std::string_view command_name(sim::CommandKind kind);  // "spawn"
+// Why a command was rejected, in words.
+std::string rejection_text(sim::CommandKind kind, sim::EventCause cause);
 
 class Incidents {
   public:

@@ -9,6 +9,7 @@
 #include "server/cli/check.h"
 #include "server/cli/command_line.h"
 #include "server/cli/doctor.h"
+#include "server/cli/replay.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
 #include "server/cli/token.h"
@@ -30,6 +31,7 @@ constexpr Subcommand kSubcommands[] = {
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
+    {"replay", orrery::server::replay_command, "look into a recording: trace"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };

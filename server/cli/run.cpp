@@ -13,6 +13,7 @@
 #include "server/base/json_line.h"
 #include "server/base/left_out.h"
 #include "server/base/scene_file.h"
+#include "server/cli/body_lines.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
 #include "server/cli/simulate.h"
@@ -159,28 +160,7 @@ class TickWriter {
         for (const auto& [name, defined, made] : bodies_) {
             const sim::BodyId id = made ? *script_->body_named(name) : defined;
             if (!world.alive(id)) continue;
-            const sim::BodyState body = world.body(id);
-            const sim::Vec3 p = body.pose.position, v = body.linear_velocity, w = body.angular_velocity;
-            const sim::Quat q = body.pose.orientation;
-            if (options_.json) {
-                std::printf("%s\n", JsonLine()
-                                        .number("tick", world.tick())
-                                        .text("body", name)
-                                        .numbers("position", std::array{p.x, p.y, p.z})
-                                        .numbers("orientation", std::array{q.x, q.y, q.z, q.w})
-                                        .numbers("linear_velocity", std::array{v.x, v.y, v.z})
-                                        .numbers("angular_velocity", std::array{w.x, w.y, w.z})
-                                        .str()
-                                        .c_str());
-                continue;
-            }
-            const auto number = [](float x) { return static_cast<double>(x); };
-            std::printf(
-                "tick %llu body %s at %.4f %.4f %.4f turned %.4f %.4f %.4f %.4f velocity %.4f %.4f %.4f turning %.4f "
-                "%.4f %.4f\n",
-                static_cast<unsigned long long>(world.tick()), name.c_str(), number(p.x), number(p.y), number(p.z),
-                number(q.x), number(q.y), number(q.z), number(q.w), number(v.x), number(v.y), number(v.z), number(w.x),
-                number(w.y), number(w.z));
+            std::printf("%s\n", body_line(world.tick(), name, world.body(id), options_.json).c_str());
         }
     }
     void write_tree(std::uint64_t tick, const sim::HashTree& hash) {

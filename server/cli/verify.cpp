@@ -20,6 +20,16 @@ namespace {
 using protocol::replay::Verdict;
 using protocol::replay::VerifyReport;
 
+std::string decimal(double value, int digits) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+bool proved(const VerifyReport& report) { return report.verdict != Verdict::unreadable; }
+
+}  // namespace
+
 Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& header, std::uint64_t max_bodies) {
     protocol::SceneCaps caps;
     caps.max_bodies = max_bodies;
@@ -30,16 +40,6 @@ Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& he
                      "the recorded scene has another hash than the file header states; use an undamaged copy"};
     return std::move(scene->world);
 }
-
-std::string decimal(double value, int digits) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
-}
-
-bool proved(const VerifyReport& report) { return report.verdict != Verdict::unreadable; }
-
-}  // namespace
 
 VerifiedReplay verify_replay(const std::string& path, const VerifySettings& settings) {
     VerifiedReplay result{.path = path, .report = {}};

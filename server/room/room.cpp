@@ -386,10 +386,7 @@ void Room::gather_commands(std::uint64_t tick) {
         if (!seats_[slot].leaving) continue;
         seats_[slot].leaving = false;
         seats_[slot].control = {};
-        sim::Command leave;
-        leave.kind = sim::CommandKind::leave;
-        leave.slot = slot;
-        commands_.push_back(leave);
+        commands_.push_back(sim::Command::leave(slot));
     }
     gather_joins();
     gather_orders();
@@ -401,10 +398,11 @@ void Room::gather_joins() {
         if (!client || client->announced || !client->session.welcome() || client->session.slot() == kNoSlot) continue;
         const std::uint16_t slot = client->session.slot();
         if (!seats_[slot].in_world) {
-            sim::Command join;
-            join.kind = sim::CommandKind::join;
-            join.slot = slot;
-            commands_.push_back(join);
+            if (world_->slot_driven(slot)) {  // it is the client's in the next tick
+                vacates_.push_back(slot);
+                continue;
+            }
+            commands_.push_back(sim::Command::join(slot));
             seats_[slot].in_world = true;
         }
         client->announced = true;
@@ -423,32 +421,38 @@ void Room::gather_controls(std::uint64_t tick) {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         if (!seats_[slot].in_world || wanted[slot] == seats_[slot].control) continue;
         seats_[slot].control = wanted[slot];
-        sim::Command control;
-        control.kind = sim::CommandKind::control;
-        control.slot = slot;
-        control.channels = from_wire(wanted[slot]);
-        commands_.push_back(control);
+        commands_.push_back(sim::Command::control(slot, from_wire(wanted[slot])));
     }
 }
 
 void Room::gather_orders() {
+    std::uint32_t sequence = 0;
+    for (const std::uint16_t slot : vacates_) {
+        commands_.push_back(sim::Command::vacate(slot));
+        commands_.back().sequence = sequence++;
+    }
+    vacates_.clear();
     if (!director_) return;
     orders_.clear();
     director_->on_tick(*world_, orders_);
-    std::uint32_t sequence = 0;
+    const std::uint32_t most = sequence + static_cast<std::uint32_t>(kMaxOrdersPerTick);
     DroppedOrders dropped;
     for (sim::Command& order : orders_) {
         if (!sim::is_director_order(order.kind)) {
             ++dropped.not_a_directors;
-        } else if (sequence == kMaxOrdersPerTick) {
+        } else if (order.kind == sim::CommandKind::occupy && order.slot < seats_.size() &&
+                   seats_[order.slot].state != Seat::State::free) {
+            ++dropped.of_taken_seats;
+        } else if (sequence == most) {
             ++dropped.too_many;
         } else {
             order.sequence = sequence++;
             commands_.push_back(order);
         }
     }
-    if (dropped.not_a_directors + dropped.too_many == 0) return;
-    stats_.orders_dropped += dropped.not_a_directors + dropped.too_many;
+    const std::uint32_t all = dropped.not_a_directors + dropped.too_many + dropped.of_taken_seats;
+    if (all == 0) return;
+    stats_.orders_dropped += all;
     if (observer_) observer_->orders_dropped(world_->tick() + 1, dropped);
 }
 

@@ -225,6 +225,7 @@ class Room {
     std::vector<protocol::WorldEvent> told_events_;  // of the last step
     std::vector<std::unique_ptr<Client>> clients_;   // by netcode client index; null: no client
     Seats seats_;
+    std::vector<std::uint16_t> vacates_;  // slots of the director that clients take
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_;
     std::optional<Error> halted_;
