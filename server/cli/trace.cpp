@@ -90,7 +90,10 @@ class Names {
 
     std::string of(sim::BodyId id) const {
         const auto found = bodies_.find(id);
-        return found != bodies_.end() ? found->second : body_name(def_, {.id = id});
+        if (found != bodies_.end()) return found->second;
+        sim::BodyState gone;
+        gone.id = id;
+        return body_name(def_, gone);
     }
     std::string of(sim::JointId id) const {
         const auto found = joints_.find(id);

@@ -17,7 +17,7 @@ class Match:
     def __init__(self, programs, folder, seconds):
         here = os.path.dirname(os.path.abspath(programs.orrery))
         self.play_program = os.path.join(here, "sumo_play")
-        scene = os.path.join(os.path.dirname(programs.yard), "../../client_sdk/examples/sumo/sumo.json")
+        scene = os.path.abspath(os.path.join(os.path.dirname(programs.yard), "../../client_sdk/examples/sumo/sumo.json"))
         self.folder = folder
         self.host = subprocess.Popen([os.path.join(here, "sumo_host"), scene, str(seconds), "0"], cwd=folder, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, text=True)

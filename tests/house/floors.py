@@ -37,7 +37,7 @@ FLOORS = [
     ["server/include/orrery/"],
     ["server/net/"],
     ["server/cli/"],
-    ["server/examples/"],
+    ["server/examples/", "client_sdk/examples/sumo/"],
 ]
 INCLUDES = {"orrery/client": "client_sdk/include/", "orrery/server": "server/include/", "orrery/": "sim/include/"}  # of public headers, by their beginnings
 ENDINGS = {".h", ".hpp", ".cpp", ".c", ".cu", ".in"}

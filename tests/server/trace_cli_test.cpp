@@ -86,7 +86,7 @@ TEST_CASE("a trace names a player's bodies by slot, and events with both bodies"
     const Printed events = trace({recording.path, "--events", "--to", "100"});
     CHECK(events.code == 0);
     CHECK(has(events.out, "tick 2 spawned player_1/chassis"));
-    CHECK(has(events.out, "tick 4 command_rejected leave: no player has the slot"));
+    CHECK(has(events.out, "tick 4 command_rejected leave: nobody has the slot"));
     const std::vector<std::string> begins = lines(events.out, "tick ");
     CHECK(std::any_of(begins.begin(), begins.end(), [](const std::string& line) {
         return has(line, "contact_begin") && has(line, "player_1/") && has(line, "normal");
