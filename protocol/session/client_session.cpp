@@ -303,7 +303,12 @@ bool ClientSession::handle_changes(Bytes message) {
 
 void ClientSession::add_body(const BodyDescription& description, std::uint64_t tick) {
     if (description.id.index >= bodies_.size()) bodies_.resize(description.id.index + 1u);
-    bodies_[description.id.index] = {description, tick, true};
+    MirrorBody& body = bodies_[description.id.index];
+    if (body.alive && body.description.id == description.id) {  // it is of another type now
+        body.description = description;
+        return;
+    }
+    body = {description, tick, true};
     push_event({SessionEvent::Kind::body_added, description.id, tick, 0});
 }
 

@@ -23,7 +23,7 @@ void QuantisedWorld::begin(std::uint64_t tick) {
     removed_.clear();
 }
 
-// `describe` gives the BodyState, which is asked of new ones alone.
+// `describe` gives the BodyState, which is asked of what clients do not know alone.
 template <class Describe>
 void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
     if (body.id.index >= bodies_.size()) bodies_.resize(body.id.index + 1u);
@@ -37,8 +37,9 @@ void QuantisedWorld::take(const sim::BodyMotion& body, Describe describe) {
         entry.state = state;
         entry.changed_tick = tick_;
     }
+    const bool known = entry.alive && entry.type == body.type;
     entry.type = body.type;
-    if (entry.alive) return;
+    if (known) return;
     added_.push_back(body.id.index);
     const sim::BodyState& described = describe();
     entry.shape = described.shape;

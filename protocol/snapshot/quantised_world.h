@@ -31,7 +31,8 @@ class QuantisedWorld {
     std::uint64_t tick() const { return tick_; }
     std::span<const Body> bodies() const { return bodies_; }  // by index; includes dead ones
     std::uint32_t living() const { return living_; }
-    // Bodies that the last update() found to be new or gone, in order of index. All bodies of the first update are new.
+    // Bodies that the last update() found to be new or of another type, or gone, in order of index. All bodies of the
+    // first update are new.
     // An index that was reused by another body is in both lists.
     std::span<const std::uint32_t> added() const { return added_; }
     std::span<const sim::BodyId> removed() const { return removed_; }

@@ -47,6 +47,10 @@ class Host final : public server::Director {
         for (std::uint16_t slot = 0; bots && slot < 4; ++slot) {
             orders.push_back(world.slot_taken(slot) ? sim::Command::drive(slot, {0.5f}) : sim::Command::occupy(slot));
         }
+        if (freeze.valid()) {
+            orders.push_back(sim::Command::set_body_type(freeze, sim::BodyType::kinematic));
+            freeze = {};
+        }
         if (kick_next) {
             CHECK(room->kick(*kick_next, "no shoving"));
             kick_next.reset();
@@ -60,6 +64,7 @@ class Host final : public server::Director {
     std::vector<std::string> told;
     std::optional<std::uint64_t> kick_next;
     bool bots = false;
+    sim::BodyId freeze;
     int messages = 0;
     std::optional<std::uint16_t> sender_slot;
     protocol::SendStatus status = protocol::SendStatus::failed;
@@ -273,4 +278,20 @@ TEST_CASE("a director's bots sit on empty seats, and make room for players") {
     REQUIRE(match.sim.room->stop(match.sim.now()));
     const server::VerifySettings settings{.replays = {}, .require_complete = true};
     CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
+}
+
+TEST_CASE("clients hear that a body has become one of another type") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    const sim::BodyId seesaw = match.sim.room->world().find_body("seesaw");
+    const auto type = [&] { return player.connection.session()->bodies()[seesaw.index].description.type; };
+    REQUIRE(type() == sim::BodyType::dynamic);
+    const std::uint64_t added = player.bodies_added, removed = player.bodies_removed;
+    match.host.freeze = seesaw;
+    match.sim.run(0.5);
+    CHECK(match.sim.room->world().body(seesaw).type == sim::BodyType::kinematic);
+    CHECK(type() == sim::BodyType::kinematic);
+    CHECK(player.bodies_added == added);
+    CHECK(player.bodies_removed == removed);
 }
