@@ -104,6 +104,7 @@ struct BodyId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;
     friend auto operator<=>(const BodyId&, const BodyId&) = default;
+    friend bool operator==(const BodyId&, const BodyId&) = default;
     bool valid() const { return index != 0xffff'ffffu; }  // false: names no body. World::alive() says whether it lives
 };
 // As BodyId.
@@ -111,6 +112,7 @@ struct JointId {
     std::uint32_t index = 0xffff'ffffu;
     std::uint32_t generation = 0;
     friend auto operator<=>(const JointId&, const JointId&) = default;
+    friend bool operator==(const JointId&, const JointId&) = default;
     bool valid() const { return index != 0xffff'ffffu; }
 };
 
