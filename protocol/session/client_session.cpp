@@ -53,19 +53,25 @@ void ClientSession::receive_packet(Bytes payload, TimeNs now) {
         end(SessionEnd::unreadable, "unreadable packet: " + std::string(channel_error_name(channel_.error())));
 }
 
-void ClientSession::update(TimeNs now) {
-    updated_at_ = now;
+// Before the hello they wait: the streams of the channel keep no order between them.
+void ClientSession::take_game_messages() {
     Bytes message;
-    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_reliable(message);
-         ++i) {
-        handle_reliable(message, now);
-    }
-    // Before the hello they wait: the streams of the channel keep no order between them.
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && (state_ == State::key_frame || state_ == State::playing) &&
                               channel_.pop_reliable(message, StreamId::game);
          ++i) {
         handle_game(message);
     }
+}
+
+void ClientSession::update(TimeNs now) {
+    updated_at_ = now;
+    Bytes message;
+    take_game_messages();  // those of before a goodbye are not lost with it
+    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_reliable(message);
+         ++i) {
+        handle_reliable(message, now);
+    }
+    take_game_messages();
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_unreliable(message);
          ++i) {
         handle_unreliable(message, now);

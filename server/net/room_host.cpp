@@ -71,7 +71,8 @@ Result<Ok> RoomHost::run() {
     }
     const std::optional<std::string> reason = stop_.reason();
     spdlog::info("stopping{}: {} clients get a goodbye", reason ? " (" + *reason + ")" : "", room_.stats().clients);
-    const Result<Ok> closed = room_.stop(network_ ? NetworkThread::now() : room_.next_deadline());
+    const Result<Ok> closed =
+        room_.stop(network_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
     if (network_) network_->send(outbox_.queue());
     log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
@@ -173,12 +174,12 @@ void RoomHost::log_clients(TimeNs now, bool last) {
 
 void RoomHost::log_orders(TimeNs now) {
     const DroppedOrders dropped = orders_unlogged_;
-    const std::uint32_t all = dropped.not_a_directors + dropped.too_many + dropped.of_taken_seats;
-    if (all == 0 || now - last_order_log_ < kOrderLogEvery) return;
+    // A bot that wants the seat of a client which is about to join is nothing to warn of.
+    if (dropped.not_a_directors + dropped.too_many == 0 || now - last_order_log_ < kOrderLogEvery) return;
     spdlog::warn(
         "orders of the director dropped since the last such line: {} of a kind that a director may not give, "
-        "{} beyond the {} that a tick takes, {} to occupy the seat of a client",
-        dropped.not_a_directors, dropped.too_many, kMaxOrdersPerTick, dropped.of_taken_seats);
+        "{} beyond the {} that a tick takes",
+        dropped.not_a_directors, dropped.too_many, kMaxOrdersPerTick);
     orders_unlogged_ = {};
     last_order_log_ = now;
 }
@@ -186,7 +187,6 @@ void RoomHost::log_orders(TimeNs now) {
 void RoomHost::orders_dropped(std::uint64_t, const DroppedOrders& what) {
     orders_unlogged_.not_a_directors += what.not_a_directors;
     orders_unlogged_.too_many += what.too_many;
-    orders_unlogged_.of_taken_seats += what.of_taken_seats;
 }
 
 void RoomHost::connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) {

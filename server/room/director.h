@@ -19,7 +19,9 @@ class Room;
 struct JoinRequest {
     std::uint64_t client_id = 0;  // of its token
     protocol::TokenRole role = protocol::TokenRole::player;
-    protocol::Bytes user_data;               // the game's own bytes of its token; valid during the call
+    // The game's own bytes of its token, with zeros behind them: 246, or 256 of a token without a role. Valid during
+    // the call.
+    protocol::Bytes user_data;
     std::optional<std::uint16_t> held_slot;  // the seat that is held for this client id
     std::optional<std::uint16_t> free_slot;  // the lowest slot that is free, those that a director drives last
 };

@@ -540,10 +540,12 @@ void Room::flush(Client& client, TimeNs now) {
     }
 }
 
-Result<Ok> Room::stop(TimeNs now) {
+Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
     for (auto& client : clients_) {
         if (!client) continue;
-        client->session.close(GoodbyeReason::server_stopped, now);
+        client->session.send_board(board_, world_->tick());
+        flush(*client, now);
+        client->session.close(GoodbyeReason::server_stopped, now, reason);
         flush(*client, now);
     }
     netcode_->stop(now);

@@ -3,8 +3,8 @@
 // a virtual clock. One thread at a time uses a room.
 //
 // Times (protocol::TimeNs) are nanoseconds of any monotonic clock, the same one in every call. A client index is the
-// number of a client's connection, from 0 to max_clients - 1. It is used again after the client has left. A client has
-// the slot with its client index, or none if the scene has fewer slots.
+// number of a client's connection, from 0 to max_clients - 1. It is used again after the client has left, and has
+// nothing to do with slots (seats.h).
 //
 //   receive()  stores a datagram for the next tick
 //   advance()  datagrams -> netcode -> sessions; then for each due tick: commands -> step -> hash -> recorder ->
@@ -160,9 +160,10 @@ class Room {
     // connected, and none holds a seat; its tokens are void all the same.
     bool kick(std::uint64_t client_id, std::string_view reason);
 
-    // Sends a goodbye to all clients and closes the recording. The error, if any, is the one that ended the recording,
+    // Sends the board, the messages that wait and a goodbye with `reason` (UTF-8) to all clients, once, and closes the
+    // recording. The error, if any, is the one that ended the recording,
     // here or earlier. Afterwards only stats() may be called.
-    Result<Ok> stop(protocol::TimeNs now);
+    Result<Ok> stop(protocol::TimeNs now, std::string_view reason = {});
 
     // The error that halted the world, if any. The recording then holds all ticks before, and only stop() is left to
     // do.

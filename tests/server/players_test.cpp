@@ -295,3 +295,25 @@ TEST_CASE("clients hear that a body has become one of another type") {
     CHECK(player.bodies_added == added);
     CHECK(player.bodies_removed == removed);
 }
+
+TEST_CASE("what a game says last reaches its clients before the goodbye, which has its reason") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    const std::vector<std::uint8_t> over{1, 2};
+    match.sim.room->board().set("phase", over);
+    REQUIRE(match.sim.room->send(server::Recipient::everyone(), 5, over) == protocol::SendStatus::ok);
+    REQUIRE(match.sim.room->stop(match.sim.now(), "2:1"));
+    match.sim.server_running = false;
+    const std::size_t before = player.details.size();
+    match.sim.run(0.5);
+    CHECK(player.end_reason == client::EndReason::server_stopped);
+    CHECK(player.disconnect_reason.find("2:1") != std::string::npos);
+    REQUIRE(player.details.size() == before + 2);
+    const auto has = [&](client::ConnectionEvent::Kind kind) {
+        return std::any_of(player.details.begin(), player.details.end(),
+                           [&](const client::ConnectionEvent& event) { return event.kind == kind; });
+    };
+    CHECK(has(client::ConnectionEvent::Kind::board));
+    CHECK(has(client::ConnectionEvent::Kind::message));
+}

@@ -42,21 +42,24 @@ class Sumo final : public server::Director {
 
     void joined(std::uint16_t slot, std::uint64_t client_id, bool returned) override {
         say("player_" + std::to_string(slot + 1) + (returned ? " is back" : " is here"));
-        std::printf("slot %u is client %llu\n", slot, static_cast<unsigned long long>(client_id));
+        std::printf("slot %u is client %016llx\n", slot, static_cast<unsigned long long>(client_id));
     }
     void left(std::uint16_t slot, server::LeaveReason) override {
+        if (star_owner_ == slot) drop_star();
         say("player_" + std::to_string(slot + 1) + " has left");
     }
 
     void on_message(const server::ClientMessage& message) override {
         if (message.type != SUMO_SHOVE || !message.slot || star_owner_ != *message.slot) return;
         shove_by_ = message.slot;
-        star_owner_.reset();
-        room_->board().remove(SUMO_STAR);
+        drop_star();
     }
 
     void on_tick(const sim::World& world, std::vector<Command>& orders) override {
-        if (world.tick() >= ends_at_) return finish();
+        if (world.tick() == ends_at_) finish();
+        // The result is shown for a second: what a lost packet held has come by then.
+        if (world.tick() >= ends_at_ + tick_rate_) server_.request_stop("the match is over, " + score_text());
+        if (world.tick() >= ends_at_) return;
         find_bodies(world);
         for (std::uint16_t slot = 0; slot < 2; ++slot) play_bot(world, slot, orders);
         if (!wrestlers_[0].valid() || !wrestlers_[1].valid()) return;
@@ -109,9 +112,8 @@ class Sumo final : public server::Director {
 
     void point(int winner, const std::string& why) {
         ++points_[winner];
-        const std::string score = std::to_string(points_[0]) + ":" + std::to_string(points_[1]);
-        show("score", score);
-        say(why + ", " + score);
+        show("score", score_text());
+        say(why + ", " + score_text());
     }
 
     // The star is a sensor in the middle: who touches it may shove once.
@@ -127,7 +129,7 @@ class Sumo final : public server::Director {
                 if (event.b != wrestlers_[slot]) continue;
                 star_owner_ = slot;
                 show("star", std::to_string(slot));
-                if (world.slot_driven(slot)) shove_by_ = slot, star_owner_.reset(), room_->board().remove(SUMO_STAR);
+                if (world.slot_driven(slot)) shove_by_ = slot, drop_star();
                 orders.push_back(Command::despawn(star_));
                 return;
             }
@@ -146,9 +148,13 @@ class Sumo final : public server::Director {
 
     void finish() {
         show("phase", "over");
-        const std::string result = std::to_string(points_[0]) + ":" + std::to_string(points_[1]);
-        std::printf("result %s\n", result.c_str());
-        server_.request_stop("the match is over, " + result);
+        std::printf("result %s\n", score_text().c_str());
+    }
+
+    std::string score_text() const { return std::to_string(points_[0]) + ":" + std::to_string(points_[1]); }
+    void drop_star() {
+        star_owner_.reset();
+        room_->board().remove(SUMO_STAR);
     }
 
     void show(const char* key, const std::string& value) { room_->board().set(key, bytes_of(value)); }

@@ -1,7 +1,8 @@
-/* sumo_play [--auto] SERVER:PORT | TOKEN_FILE: a player of the game in a terminal. Keys: w a s d walk, space jumps, f
+/* sumo_play [--auto] IP:PORT | TOKEN_FILE: a player of the game in a terminal. Keys: w a s d walk, space jumps, f
  * shoves with the star, q quits. --auto plays without keys. */
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -15,6 +16,12 @@ enum { WIDTH = 48, HEIGHT = 24, CAPACITY = 256 };
 
 static struct termios saved_terminal;
 static int keys_on;
+static volatile sig_atomic_t interrupted; /* by Ctrl-C: the terminal is set back first */
+
+static void interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -102,13 +109,16 @@ static void draw(orrery_client* client, const view* seen, const char* said) {
     fflush(stdout);
 }
 
-/* Sets `control` by the keys that are waiting; 0 to quit. */
+/* Sets `control` by the keys that are waiting; 0 to quit. A jump lasts a few ticks, so that one of them sees it. */
 static int read_keys(orrery_client* client, float control[3]) {
+    static int jump_frames;
     char key;
+    control[2] = jump_frames > 0 ? 1.0f : 0.0f;
+    if (jump_frames > 0) --jump_frames;
     while (keys_on && read(STDIN_FILENO, &key, 1) == 1) {
         if (key == 'q') return 0;
         if (key == 'f') orrery_client_send(client, SUMO_SHOVE, NULL, 0, 1);
-        control[2] = key == ' ' ? 1.0f : 0.0f;
+        if (key == ' ') jump_frames = 4;
         if (key == 'a' || key == 'd') control[0] = key == 'd' ? 1.0f : -1.0f, control[1] = 0.0f;
         if (key == 'w' || key == 's') control[1] = key == 's' ? 1.0f : -1.0f, control[0] = 0.0f;
         if (key == 'x') control[0] = control[1] = 0.0f;
@@ -144,7 +154,7 @@ static int play(orrery_client* client, int alone) {
     uint64_t drawn = 0;
     view seen;
     memset(&seen, 0, sizeof seen);
-    for (;;) {
+    while (!interrupted) {
         orrery_event event = {0};
         orrery_session session = {0};
         event.struct_size = sizeof event;
@@ -159,38 +169,42 @@ static int play(orrery_client* client, int alone) {
                 snprintf(said, sizeof said, "%.*s", (int)event.size, (const char*)event.bytes);
                 if (alone) printf("tick %llu: %s\n", (unsigned long long)event.tick, said);
             }
-            if (event.kind == ORRERY_EVENT_BOARD && alone)
+            if (event.kind == ORRERY_EVENT_BOARD && alone && event.removed)
+                printf("board %s is gone\n", event.text);
+            else if (event.kind == ORRERY_EVENT_BOARD && alone)
                 printf("board %s = %.*s\n", event.text, (int)event.size, (const char*)event.bytes);
         }
         if (orrery_client_get_state(client) == ORRERY_STATE_PLAYING) {
             orrery_client_get_session(client, &session);
             look(client, &seen);
-            if (alone)
-                play_alone(client, session.slot, &seen, control);
-            else if (!read_keys(client, control))
-                return 0;
+            if (alone) play_alone(client, session.slot, &seen, control);
+            if (session.slot == ORRERY_NO_SLOT && said[0] == 0)
+                snprintf(said, sizeof said, "no seat is free: you watch");
             orrery_client_set_control(client, control, 3);
             if (!alone && now_ns() - drawn > 50000000u) drawn = now_ns(), draw(client, &seen, said);
         }
+        if (!alone && !read_keys(client, control)) return 0;
         nanosleep(&frame, NULL);
     }
+    return 0;
 }
 
 int main(int argc, char** argv) {
     const int alone = argc > 2 && strcmp(argv[1], "--auto") == 0;
     orrery_client* client = NULL;
     int result;
-    if (argc != 2 + alone) {
-        fprintf(stderr, "usage: sumo_play [--auto] SERVER:PORT | TOKEN_FILE\n");
+    if (argc != 2 + alone || argv[1 + alone][0] == '-') {
+        fprintf(stderr, "usage: sumo_play [--auto] IP:PORT | TOKEN_FILE\n");
         return 64;
     }
+    signal(SIGINT, interrupt);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (orrery_client_create(NULL, &client) != ORRERY_OK || connect_to(client, argv[1 + alone]) != ORRERY_OK) {
-        fprintf(stderr, "%s is no token file, and no address of a server\n", argv[1 + alone]);
+        fprintf(stderr, "%s is no token file, and no IP address and port of a server\n", argv[1 + alone]);
         orrery_client_destroy(client);
         return 2;
     }
-    if (!alone) keys_begin();
+    if (!alone) keys_begin(), printf("connecting to %s\n", argv[1]);
     result = play(client, alone);
     keys_end();
     orrery_client_disconnect(client, now_ns());

@@ -120,7 +120,9 @@ class GameServer {
     Result<GameServerEnd> run();
 
     // Ends the server after the tick in progress. On the wall clock, a room that is late may step up to 3 more. Any
-    // thread and the director may call it, before run(), too. The first reason stays; it is logged.
+    // thread and the director may call it, before run(), too. The first reason stays (UTF-8); it is logged, and clients
+    // are told it. Clients get what waits for them once more, but no repetition: a game that shows a result sets it a
+    // second before.
     void request_stop(std::string reason);
 
     std::optional<protocol::Address> address() const;  // of the socket, with its port; none on the virtual clock
