@@ -16,21 +16,24 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::size_t kMaxBoardKeyBytes = 64;
-inline constexpr std::size_t kMaxBoardKeys = 1024;
+inline constexpr std::size_t kMaxBoardKeyBytes = 64;      // of one key
+inline constexpr std::size_t kMaxBoardKeys = 1024;        // keys at one time
 inline constexpr std::size_t kMaxBoardBytes = 64u << 10;  // of all keys and values together
 
+// The result of Board::set.
 enum class BoardStatus : std::uint8_t {
-    ok,
+    ok,       // the key has the value
     bad_key,  // not is_key()
     full,     // kMaxBoardKeys or kMaxBoardBytes
 };
 
+// The board as the server has it.
 class Board {
   public:
+    // The present value of a key.
     struct Value {
-        std::vector<std::uint8_t> bytes;
-        std::uint64_t version = 0;
+        std::vector<std::uint8_t> bytes;  // the game gives them their meaning
+        std::uint64_t version = 0;        // of the change that set it
     };
 
     // 1 to kMaxBoardKeyBytes bytes, none of them zero.
@@ -38,10 +41,10 @@ class Board {
 
     // A value equal to the present one is no change. After a status other than `ok` the board is as it was.
     BoardStatus set(std::string_view key, Bytes value);
-    bool remove(std::string_view key);  // false: there is no such key
-    const Value* find(std::string_view key) const;
-    const std::map<std::string, Value, std::less<>>& values() const { return values_; }
-    std::size_t bytes() const { return bytes_; }
+    bool remove(std::string_view key);              // false: there is no such key
+    const Value* find(std::string_view key) const;  // valid until the next change; null: there is no such key
+    const std::map<std::string, Value, std::less<>>& values() const { return values_; }  // by key
+    std::size_t bytes() const { return bytes_; }  // of all keys and values together
 
     std::uint64_t version() const { return version_; }  // of the last change; 0: never changed
     // By version: the last change of each key. A key without a value was removed.

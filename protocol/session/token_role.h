@@ -13,12 +13,16 @@
 
 namespace orrery::protocol {
 
+// What a client may be. The room's program decides about the seat; by default a player gets one if one is free, and a
+// spectator or director watches.
 enum class TokenRole : std::uint8_t { player = 0, spectator = 1, director = 2 };
-inline constexpr std::uint8_t kTokenRoles = 3;
+inline constexpr std::uint8_t kTokenRoles = 3;  // of TokenRole
 
-inline constexpr std::size_t kRoleHeaderBytes = 10;
+inline constexpr std::size_t kRoleHeaderBytes = 10;  // of the magic, the version and the role
+// Bytes of the game behind them.
 inline constexpr std::size_t kRoleGameBytes = kUserDataBytes - kRoleHeaderBytes;
 
+// What a token says of its client.
 struct TokenIdentity {
     TokenRole role = TokenRole::player;
     Bytes game_data;  // kRoleGameBytes of the user data that was read, or all of it; zeros follow what the maker wrote

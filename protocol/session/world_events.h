@@ -12,10 +12,10 @@ namespace orrery::protocol {
 
 // Which events of the world clients are told. The default: none.
 struct EventRule {
-    float least_hit_impulse = std::numeric_limits<float>::infinity();  // N s
-    bool sensors = false;
-    bool joints = false;  // broken and created
-    bool spawns = false;  // spawned and despawned
+    float least_hit_impulse = std::numeric_limits<float>::infinity();  // hits of at least this impulse, N s
+    bool sensors = false;                                              // begin and end
+    bool joints = false;                                               // broken and created
+    bool spawns = false;                                               // spawned and despawned
 };
 
 // Appends the events that `rule` lets pass, in their order.

@@ -26,7 +26,9 @@ struct JoinRequest {
     std::optional<std::uint16_t> free_slot;  // the lowest slot that is free, those that a director drives last
 };
 
+// What a director says to a JoinRequest.
 struct JoinAnswer {
+    // A seat in `slot`, no seat, or an end of the connection.
     enum class Kind : std::uint8_t { seat, spectator, refuse };
     Kind kind = Kind::seat;
     std::optional<std::uint16_t> slot;  // seat; empty: the held one, else the lowest free one
@@ -34,18 +36,24 @@ struct JoinAnswer {
 
     // A seat that is not free makes the client a spectator.
     static JoinAnswer seat(std::optional<std::uint16_t> slot = {}) { return {Kind::seat, slot, {}}; }
+    // The client watches, without a seat.
     static JoinAnswer spectator() { return {Kind::spectator, {}, {}}; }
+    // The connection ends, and the player is told `reason`.
     static JoinAnswer refuse(std::string reason) { return {Kind::refuse, {}, std::move(reason)}; }
 };
 
 // To whom a message goes. Clients of one client id are never connected twice at a time.
 struct Recipient {
+    // All clients, those with a seat, those without, or one.
     enum class Kind : std::uint8_t { everyone, players, spectators, client, slot };
     Kind kind = Kind::everyone;
     std::uint64_t client_id = 0;  // client
     std::uint16_t slot = 0;       // slot: the player who has it
 
+    // Whether it may be more than one client.
     bool many() const { return kind != Kind::client && kind != Kind::slot; }
+
+    // Recipients of each kind.
     static Recipient everyone() { return {}; }
     static Recipient players() { return {Kind::players, 0, 0}; }
     static Recipient spectators() { return {Kind::spectators, 0, 0}; }
@@ -55,13 +63,14 @@ struct Recipient {
 
 // A message of a client's program.
 struct ClientMessage {
-    std::uint64_t client_id = 0;
-    std::optional<std::uint16_t> slot;  // empty: it watches
-    std::uint16_t type = 0;
-    bool reliable = true;
-    protocol::Bytes bytes;  // valid during the call
+    std::uint64_t client_id = 0;        // of the sender's token
+    std::optional<std::uint16_t> slot;  // the sender's; empty: it watches
+    std::uint16_t type = 0;             // the game gives it its meaning
+    bool reliable = true;               // how it was sent
+    protocol::Bytes bytes;              // valid during the call
 };
 
+// Why a client gave up its seat.
 enum class LeaveReason : std::uint8_t {
     left,     // the client disconnected
     lost,     // the client fell silent, and did not come back while its seat was held

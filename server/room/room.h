@@ -37,6 +37,7 @@ namespace orrery::server {
 inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices that clients expect above those of the scene
 inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;  // that a client is sent in a tick
 
+// Settings of a room.
 struct RoomConfig {
     protocol::NetcodeServerConfig netcode;        // for clients of the SDK: protocol_id = protocol::kNetcodeProtocolId
     sim::Target target = sim::Target::automatic;  // see sim::WorldConfig
@@ -61,21 +62,21 @@ struct RoomStats {
     std::uint64_t slips = 0, slipped_ns = 0;  // slips of the tick grid, and their sum
     // Controls that arrived in time, that arrived after their tick, and that were used again because none had arrived.
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
-    std::uint64_t malformed_messages = 0, refused_clients = 0;
+    std::uint64_t malformed_messages = 0, refused_clients = 0;  // of clients; clients whose hello was refused
     std::uint64_t world_events_dropped = 0;  // that clients were not told; see ServerSession::send_world_events
     std::uint64_t orders_dropped = 0;        // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
-    protocol::NetcodeCounters netcode;
+    protocol::NetcodeCounters netcode;    // of the transport below the sessions
 };
 
 // How the connection of a client ended. If the server ended it, `goodbye` or `refusal` has the reason, whatever `how`
 // is.
 struct Departure {
-    protocol::DisconnectReason how = protocol::DisconnectReason::by_peer;
-    std::optional<protocol::GoodbyeReason> goodbye;  // that the server sent, if it did
-    protocol::RefusalReason refusal = protocol::RefusalReason::none;
+    protocol::DisconnectReason how = protocol::DisconnectReason::by_peer;  // as the transport saw it
+    std::optional<protocol::GoodbyeReason> goodbye;                        // that the server sent, if it did
+    protocol::RefusalReason refusal = protocol::RefusalReason::none;  // of the client's hello, if the server refused it
 };
 
 // Numbers of the orders of a director that the room dropped in a tick.
@@ -89,8 +90,11 @@ struct DroppedOrders {
 // `client_id` the number in the client's token.
 class RoomObserver {
   public:
+    // A client with a good token has connected.
     virtual void connected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const protocol::Address& /*from*/) {}
+    // The room refused the client's hello. Its connection ends.
     virtual void refused(std::uint32_t /*client*/, const protocol::Refusal& /*why*/) {}
+    // The connection has ended; the client index is free.
     virtual void disconnected(std::uint32_t /*client*/, std::uint64_t /*client_id*/, const Departure& /*how*/) {}
     // A message of a client's program; `bytes` are valid during the call. It may send messages and change the board.
     virtual void message(std::uint32_t /*client*/, std::uint64_t /*client_id*/,
@@ -108,6 +112,7 @@ class RoomObserver {
     ~RoomObserver() = default;
 };
 
+// A world with its clients; the head of this file says how it runs.
 class Room {
   public:
     // `random` and `sink` must outlive the room. Its time starts at `now`. Rooms of one scene share its definition. A
@@ -150,9 +155,9 @@ class Room {
     const protocol::Board& board() const { return board_; }
     // A client of the room. One without a slot watches.
     struct Member {
-        std::uint64_t client_id = 0;
-        protocol::TokenRole role = protocol::TokenRole::player;
-        std::optional<std::uint16_t> slot;
+        std::uint64_t client_id = 0;                             // of its token
+        protocol::TokenRole role = protocol::TokenRole::player;  // of its token
+        std::optional<std::uint16_t> slot;                       // empty: none
     };
     std::vector<Member> members() const;  // in order of client index
     // Ends the connection of this client, which is told `reason` (UTF-8), and frees its seat. For
@@ -169,9 +174,9 @@ class Room {
     // do.
     const std::optional<Error>& halted() const { return halted_; }
 
-    RoomStats stats() const;
-    const sim::World& world() const { return *world_; }
-    const protocol::RoomDescription& description() const { return description_; }
+    RoomStats stats() const;                                                       // goes over all clients
+    const sim::World& world() const { return *world_; }                            // at its last tick
+    const protocol::RoomDescription& description() const { return description_; }  // what all clients are told
 
   private:
     struct Client;

@@ -53,6 +53,7 @@
     X(SwingLimit, swing_limit)                   \
     X(TwistLimit, twist_limit)
 
+// The second part.
 #define ORRERY_CONSTRAINTS_2(X)                      \
     X(TwistServo, twist_servo)                       \
     X(TwistMotor, twist_motor)                       \
@@ -68,6 +69,7 @@
     X(RackAndPinion, rack_and_pinion)                \
     X(Pulley, pulley)
 
+// The third part.
 #define ORRERY_CONSTRAINTS_3(X)                    \
     X(BallSocketServo, ball_socket_servo)          \
     X(BallSocketMotor, ball_socket_motor)          \
@@ -84,20 +86,24 @@
     X(Area, area)                                  \
     X(Volume, volume)
 
+// X(type, name) for each constraint, in order.
 #define ORRERY_CONSTRAINTS(X) ORRERY_CONSTRAINTS_1(X) ORRERY_CONSTRAINTS_2(X) ORRERY_CONSTRAINTS_3(X)
 
 namespace orrery::sim {
 
+// The variant of all arguments but the first, so that each element of the list may begin with a comma.
 template <class Nothing, class... T>
 struct ConstraintVariant {
-    using type = std::variant<T...>;
+    using type = std::variant<T...>;  // without Nothing
 };
 #define ORRERY_CONSTRAINT(T, name) , T
+// The description of a constraint of any type.
 using Constraint = ConstraintVariant<void ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)>::type;
 #undef ORRERY_CONSTRAINT
 
-inline constexpr std::size_t kConstraintTypes = std::variant_size_v<Constraint>;
+inline constexpr std::size_t kConstraintTypes = std::variant_size_v<Constraint>;  // of Constraint
 #define ORRERY_CONSTRAINT(T, name) #name,
+// The names that scenes use, by Constraint::index().
 inline constexpr const char* kConstraintNames[kConstraintTypes] = {ORRERY_CONSTRAINTS(ORRERY_CONSTRAINT)};
 #undef ORRERY_CONSTRAINT
 

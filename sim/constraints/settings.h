@@ -17,8 +17,10 @@ inline constexpr float kSpeedLimitReached = 0.999f, kSpeedLimitLeft = 0.95f;
 inline constexpr float kAboutPi = 3.14159274f;  // the float nearest to pi, a little above it
 // Largest offset that a joint may have. kNeverBeyond_m is the end of a range that has no end.
 inline constexpr float kMaxTravel_m = 4.0f * kMaxCoordinate_m, kNeverBeyond_m = 1.0e6f;
+// Bounds of ratios. kMaxRatio also bounds RackAndPinion::radius_m (m).
 inline constexpr float kMaxRatio = 1.0e4f, kMinPulleyRatio = 1.0e-4f;
-inline constexpr float kNeverBelow_rad = -4.0f, kNeverAbove_rad = 4.0f;  // angles lie in (-pi, pi]
+inline constexpr float kNeverBelow_rad = -4.0f,
+                       kNeverAbove_rad = 4.0f;  // ends of a range without an end; angles lie in (-pi, pi]
 
 // A damped harmonic oscillator, independent of mass. frequency_hz = 0 means rigid. The solver then uses the default
 // rigidity (60 Hz, clamped to a quarter of the substep rate; damping ratio 2) and drops it in the relax pass.

@@ -8,15 +8,15 @@ namespace orrery::sim {
 // line of A, and the relative orientation stays constant. Along the axis it optionally has a limit, a spring or servo
 // (the drive), and a motor. They act on the offset of anchor_b from anchor_a.
 struct Slider {
-    Vec3 anchor_a, anchor_b;           // m, local
-    Vec3 axis_a{1.0f, 0.0f, 0.0f};     // unit, in the frame of A
-    Quat relative_orientation;         // B in the frame of A: orientation_b = orientation_a * relative_orientation
-    Spring spring;                     // of the five held degrees of freedom
-    bool limited = false;              // true: the offset is limited to [min, max]
-    float min_m = 0.0f, max_m = 0.0f;  // m, min <= max, both within kMaxTravel_m
-    Spring limit_spring;
-    float rest_m = 0.0f;  // offset to which the drive drives, m, within kMaxTravel_m
-    Spring drive_spring;
+    Vec3 anchor_a, anchor_b;            // m, local
+    Vec3 axis_a{1.0f, 0.0f, 0.0f};      // unit, in the frame of A
+    Quat relative_orientation;          // B in the frame of A: orientation_b = orientation_a * relative_orientation
+    Spring spring;                      // of the five held degrees of freedom
+    bool limited = false;               // true: the offset is limited to [min, max]
+    float min_m = 0.0f, max_m = 0.0f;   // m, min <= max, both within kMaxTravel_m
+    Spring limit_spring;                // of the limit
+    float rest_m = 0.0f;                // offset to which the drive drives, m, within kMaxTravel_m
+    Spring drive_spring;                // of the drive
     Servo drive{kNoLimit, 0.0f, 0.0f};  // max_force 0: no drive
     float target_mps = 0.0f;            // speed of the motor, m/s, within kMaxLinearSpeed_mps
     Motor motor{0.0f, 0.0f};            // max_force 0: no motor

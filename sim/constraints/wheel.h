@@ -20,7 +20,7 @@ struct Wheel {
     // and the inertia I of the wheel.
     Spring spring;
     float rest_m = 0.0f;  // position of the hub along the suspension axis at which the suspension exerts no force, m
-    Spring suspension{2.0f, 0.7f};
+    Spring suspension{2.0f, 0.7f};      // along the suspension axis
     float max_suspension_n = kNoLimit;  // largest force of the suspension, N, at least 0
     float min_m = -0.2f, max_m = 0.2f;  // the stops: smallest and largest position of the hub, m, within kMaxTravel_m
     // Target angle of the axle about the suspension axis, by the right-hand rule: rad, -pi to pi.

@@ -47,17 +47,17 @@ extern "C" {
 
 /* The version of this header. */
 #define ORRERY_CLIENT_VERSION 1u
-#define ORRERY_TOKEN_BYTES 2048u          /* size of a connect token */
-#define ORRERY_CONTROL_CHANNELS 8u        /* channels of a player's control */
-#define ORRERY_NO_SLOT 0xffffu            /* a client or body without a slot */
-#define ORRERY_NO_BODY UINT64_MAX         /* an orrery_body_id that names no body */
-#define ORRERY_NO_SHAPE 0xffffffffu       /* the shape of a body that has none */
-#define ORRERY_NO_TEMPLATE 0xffffffffu    /* the template of a body that has none */
-#define ORRERY_NO_JOINT UINT64_MAX        /* an event without a joint */
-#define ORRERY_MAX_MESSAGE_BYTES 60000u   /* of a reliable message */
-#define ORRERY_MAX_UNRELIABLE_BYTES 1000u /* of an unreliable message */
-#define ORRERY_MESSAGES_PER_SECOND 60u    /* of a client to its server; a burst of one second */
-#define ORRERY_MESSAGE_BYTES_PER_SECOND 65536u
+#define ORRERY_TOKEN_BYTES 2048u               /* size of a connect token */
+#define ORRERY_CONTROL_CHANNELS 8u             /* channels of a player's control */
+#define ORRERY_NO_SLOT 0xffffu                 /* a client or body without a slot */
+#define ORRERY_NO_BODY UINT64_MAX              /* an orrery_body_id that names no body */
+#define ORRERY_NO_SHAPE 0xffffffffu            /* the shape of a body that has none */
+#define ORRERY_NO_TEMPLATE 0xffffffffu         /* the template of a body that has none */
+#define ORRERY_NO_JOINT UINT64_MAX             /* an event without a joint */
+#define ORRERY_MAX_MESSAGE_BYTES 60000u        /* of a reliable message */
+#define ORRERY_MAX_UNRELIABLE_BYTES 1000u      /* of an unreliable message */
+#define ORRERY_MESSAGES_PER_SECOND 60u         /* of a client to its server; a burst of one second */
+#define ORRERY_MESSAGE_BYTES_PER_SECOND 65536u /* likewise */
 
 /* A client. */
 typedef struct orrery_client orrery_client;
@@ -68,18 +68,19 @@ typedef uint64_t orrery_body_id;
 
 /* The result of a function. Above 0: nothing to report; below 0: an error, or an array that is too small. */
 typedef int32_t orrery_status;
+/* Values of orrery_status. */
 enum {
-    ORRERY_OK = 0,
+    ORRERY_OK = 0,                /* done */
     ORRERY_EMPTY = 1,             /* no event is waiting; no such body, shape or key of the board */
     ORRERY_INVALID_ARGUMENT = -1, /* a null pointer, a size out of range, or struct_size is not set */
     ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
-    ORRERY_OUT_OF_MEMORY = -4,
-    ORRERY_SOCKET_FAILED = -5, /* the operating system gave no UDP socket */
-    ORRERY_TOO_SMALL = -6,     /* the caller's arrays are too small for all bodies; they were filled */
-    ORRERY_TOO_LARGE = -7,     /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
-    ORRERY_RATE_LIMITED = -8,  /* more messages, or bytes of messages, than a client may send in a second */
-    ORRERY_QUEUE_FULL = -9     /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_OUT_OF_MEMORY = -4,    /* no memory could be allocated */
+    ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket */
+    ORRERY_TOO_SMALL = -6,        /* the caller's arrays are too small for all bodies; they were filled */
+    ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
+    ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
+    ORRERY_QUEUE_FULL = -9        /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
@@ -90,9 +91,9 @@ ORRERY_API const char* orrery_status_name(orrery_status status);
  * and `alignment` are in bytes. `allocate` may return null; orrery_client_create() then returns ORRERY_OUT_OF_MEMORY.
  * `release` gets the size and alignment that `allocate` got. */
 typedef struct orrery_allocator {
-    void* (*allocate)(void* user, size_t size, size_t alignment);
-    void (*release)(void* user, void* memory, size_t size, size_t alignment);
-    void* user;
+    void* (*allocate)(void* user, size_t size, size_t alignment);             /* null: no memory */
+    void (*release)(void* user, void* memory, size_t size, size_t alignment); /* frees what `allocate` gave */
+    void* user;                                                               /* any pointer of the caller */
 } orrery_allocator;
 
 /* Levels of log lines. */
@@ -101,33 +102,35 @@ enum { ORRERY_LOG_DEBUG = 0, ORRERY_LOG_INFO = 1, ORRERY_LOG_WARNING = 2, ORRERY
 /* Called by the client's functions, on the calling thread. `level` is ORRERY_LOG_*; `text` is valid during the call. A
  * null `write` means no log. Here and in other hooks `user` is passed to every call. */
 typedef struct orrery_log {
-    void (*write)(void* user, int32_t level, const char* text);
-    void* user;
+    void (*write)(void* user, int32_t level, const char* text); /* takes one line */
+    void* user;                                                 /* any pointer of the caller */
 } orrery_log;
 
 /* An IP address and a UDP port. family 1: IPv4, in the first four of `bytes`; 2: IPv6. The bytes are in network order,
  * the port in host order. */
 typedef struct orrery_address {
-    uint8_t family;
-    uint8_t reserved; /* 0 */
-    uint16_t port;
-    uint8_t bytes[16];
+    uint8_t family;    /* 1: IPv4; 2: IPv6 */
+    uint8_t reserved;  /* 0 */
+    uint16_t port;     /* UDP, in host order */
+    uint8_t bytes[16]; /* of the IP address, in network order */
 } orrery_address;
 
 /* Replaces the client's own UDP socket. Set both functions or neither. Sizes are in bytes. `send` may drop the
  * datagram, as UDP may. `receive` never blocks. It copies the next waiting datagram, of at most `capacity` bytes, to
  * `buffer`, its sender to `from`, and returns its size, or returns 0 if none is waiting. */
 typedef struct orrery_transport {
+    /* Sends one datagram. */
     void (*send)(void* user, const orrery_address* to, const uint8_t* datagram, size_t size);
+    /* Returns the size of the datagram that it copied; 0: none is waiting. */
     size_t (*receive)(void* user, orrery_address* from, uint8_t* buffer, size_t capacity);
-    void* user;
+    void* user; /* any pointer of the caller */
 } orrery_transport;
 
 /* ------------------------------------------------------------------------------------------------------ client */
 
 /* Settings of a client. 0 and null mean the default in every field but struct_size. */
 typedef struct orrery_client_config {
-    uint32_t struct_size;
+    uint32_t struct_size;    /* set by the caller: sizeof of this struct */
     uint32_t engine_version; /* 0: any. Otherwise a server of another version refuses this client */
     uint64_t scene_hash;     /* 0: any. Otherwise a server with another scene refuses this client */
     orrery_allocator allocator;
@@ -187,8 +190,9 @@ ORRERY_API orrery_status orrery_client_send(orrery_client* client, uint16_t type
 
 /* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
+/* Values of orrery_client_state. */
 enum {
-    ORRERY_STATE_DISCONNECTED = 0,
+    ORRERY_STATE_DISCONNECTED = 0, /* no connection, and none is being made */
     ORRERY_STATE_CONNECTING = 1, /* asking or waiting for a token, or netcode's handshake; after a loss, too: the bodies
                                   * can still be sampled then, as they were seen last */
     ORRERY_STATE_JOINING = 2,    /* connected, and waiting for shapes, bodies and first states (the key frame) */
@@ -223,52 +227,52 @@ enum {
 /* What happened in the world. The room decides which events it tells. At most 64 come for a tick; then hits of the
  * least impulse are left out. */
 enum {
-    ORRERY_WORLD_HIT = 1,          /* body, other: what touched; point, normal, impulse (N s) */
-    ORRERY_WORLD_SENSOR_BEGIN = 2, /* body: the sensor; other: what entered it */
-    ORRERY_WORLD_SENSOR_END = 3,
-    ORRERY_WORLD_JOINT_BROKEN = 4, /* joint; impulse: the force (N) */
-    ORRERY_WORLD_JOINT_CREATED = 5,
-    ORRERY_WORLD_SPAWNED = 6,
-    ORRERY_WORLD_DESPAWNED = 7
+    ORRERY_WORLD_HIT = 1,           /* body, other: what touched; point, normal, impulse (N s) */
+    ORRERY_WORLD_SENSOR_BEGIN = 2,  /* body: the sensor; other: what entered it */
+    ORRERY_WORLD_SENSOR_END = 3,    /* body: the sensor; other: what left it, or one of them was removed */
+    ORRERY_WORLD_JOINT_BROKEN = 4,  /* joint; impulse: the force (N) */
+    ORRERY_WORLD_JOINT_CREATED = 5, /* joint; body, other: the bodies that it joins */
+    ORRERY_WORLD_SPAWNED = 6,       /* body: it exists now */
+    ORRERY_WORLD_DESPAWNED = 7      /* body: it exists no more */
 };
 
 /* Why a connection ended. Later versions may add reasons: `text` says each in words. */
 enum {
-    ORRERY_END_NONE = 0,       /* not the event of an end */
-    ORRERY_END_BY_CLIENT = 1,  /* orrery_client_disconnect() */
-    ORRERY_END_NO_ANSWER = 2,  /* no server answered */
-    ORRERY_END_TOKEN = 3,      /* the connect token has expired, was used from another address, or is not for this
-                                * server: ask for a new one */
-    ORRERY_END_DENIED = 4,     /* the server has its largest number of clients (--max-clients) */
-    ORRERY_END_TIMED_OUT = 5,  /* the server fell silent */
-    ORRERY_END_REFUSED = 6,    /* client and server do not fit, or the server takes no new clients for now */
-    ORRERY_END_UNREADABLE = 7, /* the server sent what this client cannot read */
-    ORRERY_END_BY_SERVER = 8,  /* the server ended it, and its reason did not arrive */
-    ORRERY_END_SERVER_STOPPED = 9,
-    ORRERY_END_PROTOCOL_ERROR = 10,   /* the server could not read what this client sent */
-    ORRERY_END_TOO_SLOW = 11,         /* this client did not take what the server sent fast enough */
-    ORRERY_END_HANDSHAKE = 12,        /* this client did not finish the handshake in time */
-    ORRERY_END_WORLD_TOO_LARGE = 13,  /* the world has more bodies than a joining client can be told */
-    ORRERY_END_UNACKNOWLEDGED = 14,   /* this client acknowledged nothing that the server sent, for 10 s */
-    ORRERY_END_KICKED = 15,           /* the server removed this player, who may not come back yet */
-    ORRERY_END_REPLACED = 16,         /* another connection of this player, with a newer token, took its place */
-    ORRERY_END_REFUSED_BY_GAME = 17,  /* the game on the server does not take this player */
-    ORRERY_END_MESSAGE_LIMITS = 18,   /* this client sent more messages than it may, or its program left more than
-                                       * 4 MiB of messages unread */
+    ORRERY_END_NONE = 0,             /* not the event of an end */
+    ORRERY_END_BY_CLIENT = 1,        /* orrery_client_disconnect() */
+    ORRERY_END_NO_ANSWER = 2,        /* no server answered */
+    ORRERY_END_TOKEN = 3,            /* the connect token has expired, was used from another address, or is not for this
+                                      * server: ask for a new one */
+    ORRERY_END_DENIED = 4,           /* the server has its largest number of clients (--max-clients) */
+    ORRERY_END_TIMED_OUT = 5,        /* the server fell silent */
+    ORRERY_END_REFUSED = 6,          /* client and server do not fit, or the server takes no new clients for now */
+    ORRERY_END_UNREADABLE = 7,       /* the server sent what this client cannot read */
+    ORRERY_END_BY_SERVER = 8,        /* the server ended it, and its reason did not arrive */
+    ORRERY_END_SERVER_STOPPED = 9,   /* the server was stopped */
+    ORRERY_END_PROTOCOL_ERROR = 10,  /* the server could not read what this client sent */
+    ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough */
+    ORRERY_END_HANDSHAKE = 12,       /* this client did not finish the handshake in time */
+    ORRERY_END_WORLD_TOO_LARGE = 13, /* the world has more bodies than a joining client can be told */
+    ORRERY_END_UNACKNOWLEDGED = 14,  /* this client acknowledged nothing that the server sent, for 10 s */
+    ORRERY_END_KICKED = 15,          /* the server removed this player, who may not come back yet */
+    ORRERY_END_REPLACED = 16,        /* another connection of this player, with a newer token, took its place */
+    ORRERY_END_REFUSED_BY_GAME = 17, /* the game on the server does not take this player */
+    ORRERY_END_MESSAGE_LIMITS = 18,  /* this client sent more messages than it may, or its program left more than
+                                      * 4 MiB of messages unread */
     ORRERY_END_ALREADY_CONNECTED = 19 /* another connection of this player is there, with a token that expires not
                                        * earlier */
 };
 
 /* A thing that happened to the connection or to a body. */
 typedef struct orrery_event {
-    uint32_t struct_size;
-    int32_t kind;        /* ORRERY_EVENT_* */
-    uint64_t tick;       /* of the server; DISCONNECTED: that of the newest snapshot, or 0 */
-    orrery_body_id body; /* BODY_ADDED, BODY_REMOVED, WORLD; otherwise ORRERY_NO_BODY */
-    uint64_t late_ns;    /* SLIPPED; otherwise 0 */
-    const char* text;    /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; otherwise "" */
-    int32_t end_reason;  /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
-    int32_t reserved;    /* 0 */
+    uint32_t struct_size; /* set by the caller: sizeof of this struct */
+    int32_t kind;         /* ORRERY_EVENT_* */
+    uint64_t tick;        /* of the server; DISCONNECTED: that of the newest snapshot, or 0 */
+    orrery_body_id body;  /* BODY_ADDED, BODY_REMOVED, WORLD; otherwise ORRERY_NO_BODY */
+    uint64_t late_ns;     /* SLIPPED; otherwise 0 */
+    const char* text;     /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; otherwise "" */
+    int32_t end_reason;   /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
+    int32_t reserved;     /* 0 */
     /* MESSAGE, BOARD, SCENE: valid until the next call of orrery_client_next_event(); otherwise null and 0 */
     const uint8_t* bytes;
     size_t size;
@@ -293,23 +297,24 @@ ORRERY_API orrery_status orrery_client_next_event(orrery_client* client, orrery_
 
 /* The room of this client. */
 typedef struct orrery_session {
-    uint32_t struct_size;
-    float tick_rate_hz;    /* ticks in a second */
-    uint64_t scene_hash;   /* of the server's scene */
-    uint64_t client_index; /* number of this client among those of the server, from 0; used again after it has left */
-    uint32_t slot;         /* the player's slot, or ORRERY_NO_SLOT for a spectator */
-    uint32_t engine_version;
-    uint32_t shape_count;
-    uint32_t body_count; /* bodies that exist */
-    const char* scene_name;
-    uint32_t role;             /* ORRERY_ROLE_* */
-    uint32_t scene_bytes;      /* size of the scene's binary form; 0: the server does not give it away */
+    uint32_t struct_size;    /* set by the caller: sizeof of this struct */
+    float tick_rate_hz;      /* ticks in a second */
+    uint64_t scene_hash;     /* of the server's scene */
+    uint64_t client_index;   /* number of this client among those of the server, from 0; used again after it has left */
+    uint32_t slot;           /* the player's slot, or ORRERY_NO_SLOT for a spectator */
+    uint32_t engine_version; /* of the server */
+    uint32_t shape_count;    /* shapes that orrery_client_get_shape() gives */
+    uint32_t body_count;     /* bodies that exist */
+    const char* scene_name;  /* never null; "" for a scene without a name */
+    uint32_t role;           /* ORRERY_ROLE_* */
+    uint32_t scene_bytes;    /* size of the scene's binary form; 0: the server does not give it away */
     uint64_t scene_bytes_hash; /* its XXH3-64: who has the scene from before need not ask for it */
 } orrery_session;
 /* What the server says of its room. ORRERY_WRONG_STATE: its answer has not arrived (at the latest it arrives in
  * JOINING). This function and those below also answer after a connection has ended, until the next
  * orrery_client_connect(). */
 ORRERY_API orrery_status orrery_client_get_session(const orrery_client* client, orrery_session* session);
+/* What a client is. A player without a slot is told that it is a spectator. */
 enum { ORRERY_ROLE_PLAYER = 0, ORRERY_ROLE_SPECTATOR = 1, ORRERY_ROLE_DIRECTOR = 2 };
 
 /* Asks for the scene's binary form, from the server's hello on. It comes beside the game, and ORRERY_EVENT_SCENE tells
@@ -323,26 +328,27 @@ ORRERY_API orrery_status orrery_client_scene(const orrery_client* client, const 
  * end. Pointers are valid until the next orrery_client_poll(). Null pointers for results are allowed. */
 ORRERY_API orrery_status orrery_client_board_get(const orrery_client* client, const char* key, const uint8_t** bytes,
                                                  size_t* size);
+/* The number of keys on the board. */
 ORRERY_API uint32_t orrery_client_board_count(const orrery_client* client);
 /* By `index` in the order of the keys, below orrery_client_board_count(). */
 ORRERY_API orrery_status orrery_client_board_at(const orrery_client* client, uint32_t index, const char** key,
                                                 const uint8_t** bytes, size_t* size);
 
 enum {
-    ORRERY_SHAPE_SPHERE = 0,
-    ORRERY_SHAPE_BOX = 1,
-    ORRERY_SHAPE_CAPSULE = 2,
-    ORRERY_SHAPE_PLANE = 3,
-    ORRERY_SHAPE_CYLINDER = 4,
-    ORRERY_SHAPE_HULL = 5,
-    ORRERY_SHAPE_MESH = 6,
-    ORRERY_SHAPE_HEIGHT_FIELD = 7,
-    ORRERY_SHAPE_COMPOUND = 8
+    ORRERY_SHAPE_SPHERE = 0,       /* radius */
+    ORRERY_SHAPE_BOX = 1,          /* half_extents */
+    ORRERY_SHAPE_CAPSULE = 2,      /* radius, half_height; its axis is local y */
+    ORRERY_SHAPE_PLANE = 3,        /* the half space below local y = 0 */
+    ORRERY_SHAPE_CYLINDER = 4,     /* radius, half_height; its axis is local y */
+    ORRERY_SHAPE_HULL = 5,         /* convex; half_extents bound it, as the three below */
+    ORRERY_SHAPE_MESH = 6,         /* triangles */
+    ORRERY_SHAPE_HEIGHT_FIELD = 7, /* heights over a grid */
+    ORRERY_SHAPE_COMPOUND = 8      /* convex shapes that are rigidly connected */
 };
 /* A shape to draw, in the frame of its body. The server does not send the points of hulls, the triangles of meshes and
  * height fields, or the children of compounds: a client that draws these takes them from the scene file. */
 typedef struct orrery_shape {
-    uint32_t struct_size;
+    uint32_t struct_size;  /* set by the caller: sizeof of this struct */
     int32_t type;          /* ORRERY_SHAPE_* */
     float radius;          /* m; sphere, capsule, cylinder */
     float half_height;     /* m, along local y: of a cylinder, or of a capsule's cylindrical part */
@@ -357,19 +363,19 @@ ORRERY_API orrery_status orrery_client_get_shape(const orrery_client* client, ui
 enum { ORRERY_BODY_FIXED = 0, ORRERY_BODY_KINEMATIC = 1, ORRERY_BODY_DYNAMIC = 2 };
 /* What can be known of a body, beside its motion. */
 typedef struct orrery_body {
-    uint32_t struct_size;
-    int32_t type;     /* ORRERY_BODY_*; FIXED is what scenes call static */
-    uint32_t shape;   /* for orrery_client_get_shape(); ORRERY_NO_SHAPE: none */
-    uint32_t slot;    /* slot of the player for whom the body was spawned, or ORRERY_NO_SLOT */
-    const char* name; /* in the scene; "" for a body without a name; of a spawned body see member_name */
+    uint32_t struct_size; /* set by the caller: sizeof of this struct */
+    int32_t type;         /* ORRERY_BODY_*; FIXED is what scenes call static */
+    uint32_t shape;       /* for orrery_client_get_shape(); ORRERY_NO_SHAPE: none */
+    uint32_t slot;        /* slot of the player for whom the body was spawned, or ORRERY_NO_SLOT */
+    const char* name;     /* in the scene; "" for a body without a name; of a spawned body see member_name */
     /* The template that the body was spawned from, and which of its bodies it is: numbers in the scene's order and
      * names; ORRERY_NO_TEMPLATE and "" if there is none. */
     uint32_t template_index;
     uint32_t member_index;
     const char* template_name;
     const char* member_name;
-    const char* material_name;
-    uint64_t user_data; /* the number that the scene or the room's program gave the body */
+    const char* material_name; /* in the scene; "" for a material without a name */
+    uint64_t user_data;        /* the number that the scene or the room's program gave the body */
 } orrery_body;
 /* ORRERY_EMPTY: there is no such body. */
 ORRERY_API orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out);
@@ -381,7 +387,7 @@ ORRERY_API orrery_body_id orrery_client_own_body(const orrery_client* client);
 /* Arrays of the caller, each with room for `capacity` bodies. Null arrays are not filled. Entry i of each array belongs
  * to the body ids[i]. */
 typedef struct orrery_samples {
-    uint32_t struct_size;
+    uint32_t struct_size;      /* set by the caller: sizeof of this struct */
     uint32_t capacity;         /* in: bodies that fit into each array */
     uint32_t count;            /* out: bodies that were filled in */
     uint32_t available;        /* out: bodies with a known state */
@@ -403,22 +409,22 @@ ORRERY_API orrery_status orrery_client_sample(orrery_client* client, uint64_t no
 /* Numbers of the present connection, or of the last one; bytes and datagrams are those since the client was created. 0
  * where nothing is known yet. */
 typedef struct orrery_client_stats {
-    uint32_t struct_size;
-    uint32_t late_inputs;     /* controls that reached the server after their tick */
-    double rtt_s;             /* round-trip time, smoothed, s */
-    double rtt_variation_s;   /* its variation, smoothed, s */
-    double snapshot_loss;     /* share of snapshots that did not arrive, 0 to 1, since the start of the session */
-    double delay_ticks;       /* delay that the jitter buffer aims at behind the newest snapshot, ticks */
-    double input_slack_ticks; /* time by which controls reach the server early, ticks */
-    uint64_t snapshots_received;
-    uint64_t snapshots_lost;
+    uint32_t struct_size;           /* set by the caller: sizeof of this struct */
+    uint32_t late_inputs;           /* controls that reached the server after their tick */
+    double rtt_s;                   /* round-trip time, smoothed, s */
+    double rtt_variation_s;         /* its variation, smoothed, s */
+    double snapshot_loss;           /* share of snapshots that did not arrive, 0 to 1, since the start of the session */
+    double delay_ticks;             /* delay that the jitter buffer aims at behind the newest snapshot, ticks */
+    double input_slack_ticks;       /* time by which controls reach the server early, ticks */
+    uint64_t snapshots_received;    /* arrived and were read, each counted once */
+    uint64_t snapshots_lost;        /* did not arrive, or not yet */
     uint64_t snapshots_undecodable; /* arrived, but could not be read */
     uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers */
-    uint64_t bytes_received;
-    uint64_t datagrams_sent;
-    uint64_t datagrams_received;
-    uint64_t newest_tick;          /* of the newest snapshot; before the first, of the key frame */
-    uint64_t world_events_dropped; /* world events that the server left out */
+    uint64_t bytes_received;        /* likewise */
+    uint64_t datagrams_sent;        /* UDP datagrams that left */
+    uint64_t datagrams_received;    /* UDP datagrams that arrived */
+    uint64_t newest_tick;           /* of the newest snapshot; before the first, of the key frame */
+    uint64_t world_events_dropped;  /* world events that the server left out */
 } orrery_client_stats;
 /* Answers in every state. */
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);

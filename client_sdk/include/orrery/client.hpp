@@ -16,29 +16,29 @@
 
 namespace orrery::client {
 
-// An orrery_event that owns its text.
+// An orrery_event that owns its text. Fields that its kind does not name have their defaults.
 struct Event {
-    std::int32_t kind = 0;  // ORRERY_EVENT_*
-    std::uint64_t tick = 0;
-    orrery_body_id body = ORRERY_NO_BODY;
-    std::uint64_t late_ns = 0;
-    std::string text;
+    std::int32_t kind = 0;                      // ORRERY_EVENT_*
+    std::uint64_t tick = 0;                     // of the server
+    orrery_body_id body = ORRERY_NO_BODY;       // BODY_ADDED, BODY_REMOVED, WORLD
+    std::uint64_t late_ns = 0;                  // SLIPPED
+    std::string text;                           // DISCONNECTED, TOKEN_NEEDED: the reason; BOARD: the key
     std::int32_t end_reason = ORRERY_END_NONE;  // ORRERY_END_*
     std::span<const std::uint8_t> bytes{};      // valid until the next event
-    std::uint16_t message_type = 0;
-    bool reliable = false;
-    bool removed = false;
-    std::int32_t world_kind = 0;  // ORRERY_WORLD_*
-    orrery_body_id other = ORRERY_NO_BODY;
-    std::uint64_t joint = ORRERY_NO_JOINT;
-    std::array<float, 3> point{}, normal{};
-    float impulse = 0.0f;
+    std::uint16_t message_type = 0;             // MESSAGE
+    bool reliable = false;                      // MESSAGE
+    bool removed = false;                       // BOARD: the key is gone
+    std::int32_t world_kind = 0;                // ORRERY_WORLD_*
+    orrery_body_id other = ORRERY_NO_BODY;      // WORLD
+    std::uint64_t joint = ORRERY_NO_JOINT;      // WORLD
+    std::array<float, 3> point{}, normal{};     // WORLD: m, world; and the unit normal from body to other, world
+    float impulse = 0.0f;                       // WORLD: N s; ORRERY_WORLD_JOINT_BROKEN: N
 };
 
 // All bodies at one time. Entry i of each array belongs to body ids[i].
 struct Samples {
-    double tick = 0.0;  // the time, in ticks of the server
-    std::vector<orrery_body_id> ids;
+    double tick = 0.0;                                     // the time, in ticks of the server
+    std::vector<orrery_body_id> ids;                       // in order of index
     std::vector<std::array<float, 3>> positions;           // m, world
     std::vector<std::array<float, 4>> orientations;        // x, y, z, w; body to world
     std::vector<std::array<float, 3>> linear_velocities;   // m/s, world
@@ -55,6 +55,7 @@ class Client {
         return Client(handle);
     }
 
+    // The functions of orrery/client.h with the same names.
     orrery_status connect(std::span<const std::uint8_t> token, std::uint64_t now_ns) {
         return orrery_client_connect(handle_.get(), token.data(), token.size(), now_ns);
     }
@@ -70,6 +71,7 @@ class Client {
     orrery_status set_control(std::span<const float> channels) {
         return orrery_client_set_control(handle_.get(), channels.data(), channels.size());
     }
+    // ORRERY_STATE_*.
     orrery_client_state state() const { return orrery_client_get_state(handle_.get()); }
 
     // False: no event is waiting.
@@ -96,6 +98,7 @@ class Client {
         return true;
     }
 
+    // orrery_client_send().
     orrery_status send(std::uint16_t type, std::span<const std::uint8_t> bytes, bool reliable = true) {
         return orrery_client_send(handle_.get(), type, bytes.data(), bytes.size(), reliable ? 1 : 0);
     }
@@ -106,12 +109,15 @@ class Client {
         if (orrery_client_board_get(handle_.get(), key.c_str(), &bytes, &size) != ORRERY_OK) return std::nullopt;
         return std::span(bytes, size);
     }
+    // The number of keys on the board.
     std::uint32_t board_count() const { return orrery_client_board_count(handle_.get()); }
+    // The key of this index, in the order of the keys; empty: there is none.
     std::string board_key(std::uint32_t index) const {
         const char* key = nullptr;
         orrery_client_board_at(handle_.get(), index, &key, nullptr, nullptr);
         return key ? key : "";
     }
+    // orrery_client_request_scene().
     orrery_status request_scene() { return orrery_client_request_scene(handle_.get()); }
     // Empty before the scene has come.
     std::span<const std::uint8_t> scene() const {
@@ -123,9 +129,11 @@ class Client {
 
     // Empty where the function of orrery/client.h returns another status than ORRERY_OK.
     std::optional<orrery_session> session() const { return get<orrery_session>(orrery_client_get_session); }
+    // Zeros where nothing is known yet.
     orrery_client_stats stats() const {
         return get<orrery_client_stats>(orrery_client_get_stats).value_or(orrery_client_stats{});
     }
+    // Empty: there is no such shape or body, or the server's answer has not arrived.
     std::optional<orrery_shape> shape(std::uint32_t index) const {
         orrery_shape out{};
         out.struct_size = sizeof out;
@@ -138,6 +146,7 @@ class Client {
         if (orrery_client_get_body(handle_.get(), id, &out) != ORRERY_OK) return std::nullopt;
         return out;
     }
+    // orrery_client_own_body().
     orrery_body_id own_body() const { return orrery_client_own_body(handle_.get()); }
 
     // False, and empty arrays, before the first states have arrived. The arrays keep their memory between calls.

@@ -26,9 +26,10 @@
 
 namespace orrery::server {
 
-inline constexpr double kMaxStatusEvery_s = 3600.0;
-inline constexpr double kMaxHoldSeat_s = 3600.0;
+inline constexpr double kMaxStatusEvery_s = 3600.0;  // largest GameServerConfig::status_every_s, s
+inline constexpr double kMaxHoldSeat_s = 3600.0;     // largest GameServerConfig::hold_seat_s, s
 
+// When ticks begin.
 enum class GameClock : std::uint8_t {
     wall,  // ticks at the scene's rate; clients connect by UDP; SIGINT and SIGTERM end the server
     // Each tick begins when the one before it is done. There is no network: no port is opened, no client can connect,
@@ -36,6 +37,7 @@ enum class GameClock : std::uint8_t {
     virtual_time,
 };
 
+// Settings of a server; check() compares them with their ranges.
 struct GameServerConfig {
     // The scene: a file, JSON or binary, or else a scene that the program has loaded, which other servers may share.
     std::string scene;
@@ -83,24 +85,27 @@ class GameServer;
 
 // What a director is made for. All but the strings lives as long as the director.
 struct RoomInfo {
-    std::string room;   // its name
-    std::string scene;  // its scene's name
-    std::uint64_t scene_hash = 0;
-    const sim::WorldDef& definition;
-    GameServer& server;  // for request_stop
+    std::string room;                 // its name
+    std::string scene;                // its scene's name
+    std::uint64_t scene_hash = 0;     // Definition::hash() of the scene
+    const sim::WorldDef& definition;  // of the room's world
+    GameServer& server;               // for request_stop
 };
 
 // Makes the director of a room; called once for each room, before its first tick. Null: the room has none.
 using DirectorFactory = std::function<std::unique_ptr<Director>(const RoomInfo&)>;
 
+// Why a server ended: by SIGINT or SIGTERM, by GameServer::request_stop, or at GameServerConfig::stop_at_tick.
 enum class StopCause : std::uint8_t { signal, requested, tick_limit };
 
+// How GameServer::run ended.
 struct GameServerEnd {
     StopCause cause = StopCause::signal;
     std::string reason;      // of request_stop
     std::uint64_t tick = 0;  // the last one
 };
 
+// A server: a room with its network, clock and recording.
 class GameServer {
   public:
     // Loads the scene, binds the port and opens the recording. Errors name place and mend. Their codes:

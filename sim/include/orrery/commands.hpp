@@ -67,6 +67,7 @@ enum class CommandKind : std::uint8_t {
     drive,   // slot: channels, as `control`. slot_empty; slot_taken: by a player
     vacate,  // slot. slot_empty; slot_taken: by a player
 };
+// The kind with the highest number.
 inline constexpr CommandKind kLastCommandKind = CommandKind::vacate;
 
 // Whether a director may give a command of this kind. Only the room gives the others, some for its players. The switch
@@ -107,11 +108,11 @@ constexpr bool is_director_order(CommandKind kind) {
 
 // What create_joint makes. Ranges are those of JointDef.
 struct JointOrder {
-    BodyId a, b, c, d;      // an invalid `a` is the world; `c` and `d` if the constraint needs them
-    Constraint constraint;  // anchors and axes in the frames of the bodies
-    bool collide_connected = false;
+    BodyId a, b, c, d;               // an invalid `a` is the world; `c` and `d` if the constraint needs them
+    Constraint constraint;           // anchors and axes in the frames of the bodies
+    bool collide_connected = false;  // as in JointDef
     float break_force_n = kNoLimit, break_torque_nm = kNoLimit;  // as in JointDef
-    bool break_removes = true;
+    bool break_removes = true;                                   // as in JointDef
 };
 
 // A step sorts its commands: leaves and joins by slot, then director commands by `sequence`, then controls by slot.
@@ -119,22 +120,22 @@ struct JointOrder {
 // command reads, and their units and frames.
 struct Command {
     CommandKind kind = CommandKind::control;
-    bool at_point = false;       // impulse
+    bool at_point = false;       // impulse, force
     std::uint16_t slot = 0;      // index into WorldDef::slots
     std::uint32_t sequence = 0;  // order of director commands in a tick; a room sets it for its director
     std::uint64_t tag = 0;       // any number of the caller; the answering events have it, too
     BodyId body;
     JointId joint;
     std::uint32_t prefab = kNone;  // index into WorldDef::prefabs
-    float value = 0.0f;
+    float value = 0.0f;            // motor_target, grab, set_gravity_scale
     Pose pose;
-    Vec3 linear, angular;
-    std::array<float, kControlChannels> channels{};
+    Vec3 linear, angular;                            // m/s and rad/s, or as the kind says
+    std::array<float, kControlChannels> channels{};  // control, drive: each in [-1, 1]
     JointOrder order;
     BodyType type = BodyType::dynamic;
-    std::uint32_t category = 1, mask = 0xffff'ffffu;
-    std::uint32_t material = 0;
-    float linear_damping = 0.0f, angular_damping = 0.0f;
+    std::uint32_t category = 1, mask = 0xffff'ffffu;      // set_filter: bit sets, as in BodyDef
+    std::uint32_t material = 0;                           // set_material: index into WorldDef::materials
+    float linear_damping = 0.0f, angular_damping = 0.0f;  // set_damping: 1/s
 
     // Commands with the fields that their kinds take.
     static Command join(std::uint16_t slot, std::uint64_t tag = 0) { return of_slot(CommandKind::join, slot, tag); }

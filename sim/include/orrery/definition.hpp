@@ -39,7 +39,7 @@ struct CompoundChild {
 // A shape in the frame of its body. The plane has no fields of its own: it is the half space below local y = 0, for
 // fixed bodies only. Fields of other types are ignored.
 struct ShapeDef {
-    std::string name;
+    std::string name;  // unique in its list, or empty
     ShapeType type = ShapeType::sphere;
     float radius = 0.5f;  // sphere, capsule, cylinder: m, 0.0005 to 4,096
     // Half a length along local y: of a capsule's cylindrical part, or of a cylinder; m, 0.0005 to 4,096.
@@ -66,6 +66,7 @@ struct ShapeDef {
     // counts twice. The children are shifted so that their common centre of mass is the body's position.
     std::vector<CompoundChild> children{};
 
+    // Shapes of each type, with the fields that it reads. Ranges are checked by Definition::create.
     static ShapeDef sphere(float radius) {
         ShapeDef shape = of_type(ShapeType::sphere);
         shape.radius = radius;
@@ -118,7 +119,7 @@ Result<Vec3> shape_centre(const ShapeDef& def, std::span<const ShapeDef> earlier
 
 // The surface and density of bodies.
 struct MaterialDef {
-    std::string name;
+    std::string name;               // unique in its list, or empty
     float friction = 0.6f;          // coefficient, 0 to 1,000; two materials combine by the geometric mean
     float restitution = 0.0f;       // coefficient, 0 to 1; two materials combine by the larger
     float density_kgpm3 = 1000.0f;  // kg/m^3, 0.001 to 1e6
@@ -140,12 +141,12 @@ struct MaterialDef {
 };
 
 enum AxisLock : std::uint8_t {  // bits: world axes along which, or about which, a body cannot move
-    kLockLinearX = 1,
-    kLockLinearY = 2,
-    kLockLinearZ = 4,
-    kLockAngularX = 8,
-    kLockAngularY = 16,
-    kLockAngularZ = 32,
+    kLockLinearX = 1,           // does not move along x
+    kLockLinearY = 2,           // along y
+    kLockLinearZ = 4,           // along z
+    kLockAngularX = 8,          // does not turn about x
+    kLockAngularY = 16,         // about y
+    kLockAngularZ = 32,         // about z
 };
 
 // How far ahead a body looks for collisions within the tick. Every mode follows the straight flight completely: a ball
@@ -171,11 +172,11 @@ enum class CollisionMode : std::uint8_t {
     // bodies as a passive one can.
     continuous,
 };
-inline constexpr std::size_t kCollisionModeCount = 3;
+inline constexpr std::size_t kCollisionModeCount = 3;  // of CollisionMode
 
 // A body at the start, or in a prefab.
 struct BodyDef {
-    std::string name;
+    std::string name;  // unique in its list, or empty
     BodyType type = BodyType::dynamic;
     // Index into WorldDef::shapes. kNone: the body does not collide, and mass_kg is required.
     std::uint32_t shape = kNone;
@@ -202,6 +203,7 @@ struct BodyDef {
     bool sensor = false;
     CollisionMode collision_mode = CollisionMode::discrete;  // no effect on fixed bodies
 
+    // A body of each type, with the defaults of all other fields.
     static BodyDef dynamic(std::uint32_t shape, const Pose& pose = {}) { return of(BodyType::dynamic, shape, pose); }
     static BodyDef kinematic(std::uint32_t shape, const Pose& pose = {}) {
         return of(BodyType::kinematic, shape, pose);
@@ -218,7 +220,7 @@ struct BodyDef {
 
 // A constraint between two to four bodies, or between the world and one body.
 struct JointDef {
-    std::string name;
+    std::string name;                              // unique in its list, or empty
     std::uint32_t body_a = kNone;                  // index into the same list of bodies; kNone: the world
     std::uint32_t body_b = kNone;                  // the same. At most one of the two is the world
     std::uint32_t body_c = kNone, body_d = kNone;  // for constraints of three or four bodies
@@ -257,6 +259,7 @@ enum class ActuatorKind : std::uint8_t {
     walk,
     jump,
 };
+// Whether ActuatorDef::joint is the one that the kind needs; else ActuatorDef::body.
 constexpr bool acts_on_joint(ActuatorKind kind) {
     return kind == ActuatorKind::motor || kind == ActuatorKind::steer || kind == ActuatorKind::brake;
 }
@@ -275,7 +278,7 @@ inline constexpr float kMaxStepHeight_m = 10.0f;  // largest ActuatorDef::step_h
 
 // The link from a player's control channels to a joint or body (see ActuatorKind).
 struct ActuatorDef {
-    std::string name;
+    std::string name;  // unique in its list, or empty
     ActuatorKind kind = ActuatorKind::motor;
     std::uint32_t joint = kNone, body = kNone;  // the one that the kind needs; index into the same lists
     // The slot whose control vector counts. Ignored in a prefab, where it is the slot that spawned the prefab.
@@ -293,15 +296,15 @@ struct ActuatorDef {
 // A group of at least one body that can be spawned at a pose; scenes call it a template. Indices of bodies and joints
 // refer to the prefab's own lists. Poses and world points are relative to the pose of the spawn.
 struct PrefabDef {
-    std::string name;
-    std::vector<BodyDef> bodies;
-    std::vector<JointDef> joints;
-    std::vector<ActuatorDef> actuators;
+    std::string name;                    // unique in its list, or empty
+    std::vector<BodyDef> bodies;         // at least one
+    std::vector<JointDef> joints;        // between these bodies, or one and the world
+    std::vector<ActuatorDef> actuators;  // of these joints and bodies
 };
 
 // The seat of a player. If it names a prefab, joining spawns the prefab at `pose` and leaving removes it.
 struct SlotDef {
-    std::string name;
+    std::string name;              // unique in its list, or empty
     std::uint32_t prefab = kNone;  // index into WorldDef::prefabs; kNone: the player gets no bodies of its own
     Pose pose;                     // world
 };
@@ -325,7 +328,7 @@ enum class RigSolver : std::uint8_t {
     jacobi,        // any rig: iterations over all joints at once, with split masses and Chebyshev acceleration
     block_jacobi,  // any rig: jacobi without either, for comparison; it converges for chains only
 };
-inline constexpr std::size_t kRigSolverCount = 5;
+inline constexpr std::size_t kRigSolverCount = 5;    // of RigSolver
 std::string_view rig_solver_name(RigSolver solver);  // "auto", "coloured", "direct", "jacobi", "block_jacobi"
 // Default iterations of a rig that is not solved exactly.
 inline constexpr std::uint32_t kRigIterations = 8;
@@ -377,7 +380,7 @@ struct SolverSettings {
 // `bodies`. If two entries list the same component, the first one counts. Rigid joints of rigs use
 // SolverSettings::joint_recovery_speed and ignore Spring::max_recovery_speed.
 struct RigDef {
-    std::string name;
+    std::string name;                   // unique in its list, or empty
     std::vector<std::uint32_t> bodies;  // dynamic bodies, at least one; indices into WorldDef::bodies
     RigSolver solver = RigSolver::automatic;
     // 0 to kMaxRigCompliance. Of a rig that is solved exactly, at least 0.001 counts if it is joined to the world, to
@@ -388,20 +391,20 @@ struct RigDef {
 
 // All that a world is made of. Lists refer to each other by index.
 struct WorldDef {
-    std::string name;
+    std::string name;                  // of the scene
     float tick_rate_hz = 60.0f;        // ticks in a second, 1 to 10,000 (scene files: to 1,000)
     std::uint32_t substeps = 4;        // substeps in a tick, 1 to kMaxSubsteps
     Vec3 gravity{0.0f, -10.0f, 0.0f};  // m/s^2, world, each component within 10,000
-    std::uint64_t seed = 0;  // part of hash(); it changes no motion, because the world draws no random numbers
-    SolverSettings solver;
-    std::vector<ShapeDef> shapes;
+    std::uint64_t seed = 0;        // part of hash(); it changes no motion, because the world draws no random numbers
+    SolverSettings solver;         // of all joints and contacts
+    std::vector<ShapeDef> shapes;  // for bodies and compounds
     std::vector<MaterialDef> materials{MaterialDef{}};  // not empty if there are bodies
-    std::vector<BodyDef> bodies;
-    std::vector<JointDef> joints;
-    std::vector<ActuatorDef> actuators;
-    std::vector<PrefabDef> prefabs;
-    std::vector<SlotDef> slots;
-    std::vector<RigDef> rigs;
+    std::vector<BodyDef> bodies;                        // at the start
+    std::vector<JointDef> joints;                       // at the start
+    std::vector<ActuatorDef> actuators;                 // of these joints and bodies
+    std::vector<PrefabDef> prefabs;                     // what spawns and joins make
+    std::vector<SlotDef> slots;                         // at most kMaxSlots
+    std::vector<RigDef> rigs;                           // how rigs of these bodies are solved
 
     // The index of the element of this name; kNone: there is none.
     std::uint32_t find_shape(std::string_view element) const { return find(shapes, element); }

@@ -13,51 +13,59 @@ namespace orrery::sim {
 
 // contact_begin and contact_hit: where, with what normal (from a to b), and the normal impulse in N s.
 struct ContactView {
-    BodyId a, b;
+    BodyId a, b;                             // `a` has the lower index
     std::uint32_t child_a = 0, child_b = 0;  // see Event
-    Vec3 point, normal;                      // world
-    float impulse = 0.0f;
+    Vec3 point, normal;                      // m, world; unit, world
+    float impulse = 0.0f;                    // N s
 
     // The body other than `body`; invalid if `body` is neither.
     BodyId other(BodyId body) const { return body == a ? b : body == b ? a : BodyId{}; }
 };
+// contact_end: two bodies that touch no longer.
 struct ContactEndView {
-    BodyId a, b;
-    std::uint32_t child_a = 0, child_b = 0;
+    BodyId a, b;                             // `a` has the lower index
+    std::uint32_t child_a = 0, child_b = 0;  // see Event
 };
+// sensor_begin, sensor_end: a body that entered or left a sensor.
 struct SensorView {
-    BodyId sensor, visitor;
+    BodyId sensor, visitor;  // after sensor_end one of them may be gone
 };
+// joint_broken, joint_overloaded: a joint above a breaking threshold.
 struct JointBrokenView {
     JointId joint;
     BodyId a, b;           // an invalid id is the world
-    float force_n = 0.0f;  // mean of the tick
+    float force_n = 0.0f;  // mean of the tick, N
     bool removed = true;   // false: joint_overloaded
 };
+// joint_created: a joint that a command made.
 struct JointCreatedView {
     JointId joint;
-    BodyId a, b;
-    std::uint64_t tag = 0;
+    BodyId a, b;            // an invalid `a` is the world
+    std::uint64_t tag = 0;  // of the command
 };
+// spawned: a body that a command made.
 struct SpawnedView {
     BodyId body;
-    std::uint16_t slot = 0xffff;  // 0xffff: none
-    std::uint64_t tag = 0;
+    std::uint16_t slot = 0xffff;  // for which it was spawned; 0xffff: none
+    std::uint64_t tag = 0;        // of the command
 };
+// despawned: a body that a command removed.
 struct DespawnedView {
-    BodyId body;  // lives no more
-    std::uint16_t slot = 0xffff;
-    std::uint64_t tag = 0;
+    BodyId body;                  // lives no more
+    std::uint16_t slot = 0xffff;  // for which it was spawned; 0xffff: none
+    std::uint64_t tag = 0;        // of the command
 };
+// command_rejected: a command that changed nothing. Fields without a comment are those of the command.
 struct RejectedView {
-    CommandKind command = CommandKind::control;
+    CommandKind command = CommandKind::control;  // its kind
     EventCause cause = EventCause::none;
-    std::uint16_t slot = 0;
+    std::uint16_t slot = 0;  // index into WorldDef::slots
     BodyId body;
     JointId joint;
-    std::uint64_t tag = 0;
+    std::uint64_t tag = 0;  // Command::tag
 };
-struct LimitView {  // quarantined, speed_limited
+// quarantined, speed_limited: a body out of a range, or at a speed limit.
+struct LimitView {
     BodyId body;
     EventCause cause = EventCause::none;
 };
@@ -77,6 +85,7 @@ inline std::optional<LimitView> limit_view(const Event& e, EventKind kind) {
 }
 }  // namespace detail
 
+// The view of an event of this kind; of other events nothing.
 inline std::optional<ContactView> as_contact_begin(const Event& e) {
     return detail::contact_view(e, EventKind::contact_begin);
 }

@@ -20,8 +20,10 @@ enum class EventKind : std::uint8_t {
                        // above SolverSettings::restitution_threshold_mps
     joint_broken,      // joint, a, b, impulse: above a breaking threshold, and removed
     joint_created,     // joint, a, b, tag: answers create_joint and grab. An invalid `a` is the world
-    spawned,           // a, slot, tag: answers spawn and join, for each body. slot is 0xffff for spawn
-    despawned,         // a, slot, tag: answers despawn and leave, for each body. slot is 0xffff if no player had it
+    spawned,           // a, slot, tag: answers spawn, join, occupy and respawn, for each body.
+                       // slot is 0xffff for spawn
+    despawned,         // a, slot, tag: answers despawn, leave, vacate and respawn, for each body.
+                       // slot is 0xffff if the body was spawned for no slot
     command_rejected,  // cause, command, slot, a (its body), joint, tag: fields of the rejected command
     quarantined,       // a, cause: its state was out of range; it became kinematic at its pose before the tick
     sensor_begin,      // a: the sensor; b: the body that entered
@@ -32,17 +34,18 @@ enum class EventKind : std::uint8_t {
     // both limits the cause is too_fast.
     speed_limited,
 };
+// The number of kinds.
 inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::speed_limited) + 1;
 
 // Why a command was rejected, a body was quarantined, or a speed was limited.
 enum class EventCause : std::uint8_t {
-    none,
+    none,             // not such an event
     stale_id,         // the body or joint of the command does not exist
     wrong_kind,       // the command does not fit the type of the body, joint or constraint
     out_of_range,     // an index, setting or orientation outside of its range
     too_many_bodies,  // kMaxBodies
-    slot_taken,       // join
-    slot_empty,       // leave, control: nobody has the slot
+    slot_taken,       // a player or the director has the slot
+    slot_empty,       // nobody has the slot
     not_finite,       // NaN or infinity
     too_far,          // a coordinate beyond kMaxCoordinate_m
     too_many_joints,  // kMaxJoints
@@ -63,7 +66,7 @@ struct Event {
     // where faces of several children are one plane, the first pair. Of a mesh or height field: the lowest triangle of
     // the plane that is touched, with the highest bit set if it is an edge of that triangle. Otherwise 0.
     std::uint32_t child_a = 0, child_b = 0;
-    JointId joint;
+    JointId joint;          // joint_broken, joint_created, joint_overloaded, command_rejected
     std::uint64_t tag = 0;  // Command::tag of the command that the event answers
     // contact_begin, contact_hit: the deepest contact point (m, world) at the start of the tick, and the unit normal
     // (world), which points from a to b.

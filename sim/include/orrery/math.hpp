@@ -9,6 +9,7 @@
 
 namespace orrery::sim {
 
+// Component by component, in the unit and frame of the operands.
 inline Vec3 operator+(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 inline Vec3 operator-(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline Vec3 operator-(const Vec3& v) { return {-v.x, -v.y, -v.z}; }
@@ -19,6 +20,7 @@ inline Vec3& operator+=(Vec3& a, const Vec3& b) { return a = a + b; }
 inline Vec3& operator-=(Vec3& a, const Vec3& b) { return a = a - b; }
 inline Vec3& operator*=(Vec3& v, float s) { return v = v * s; }
 
+// The scalar product, the vector product, the length of a vector, and the distance of two points.
 inline float dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 inline Vec3 cross(const Vec3& a, const Vec3& b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
@@ -36,6 +38,7 @@ inline Quat operator*(const Quat& a, const Quat& b) {
     return {((a.w * b.x + a.x * b.w) + a.y * b.z) - a.z * b.y, ((a.w * b.y - a.x * b.z) + a.y * b.w) + a.z * b.x,
             ((a.w * b.z + a.x * b.y) - a.y * b.x) + a.z * b.w, ((a.w * b.w - a.x * b.x) - a.y * b.y) - a.z * b.z};
 }
+// The inverse of a quaternion of unit length.
 inline Quat conjugate(const Quat& q) { return {-q.x, -q.y, -q.z, q.w}; }
 // Of unit length; the identity if `q` is zero.
 inline Quat normalised(const Quat& q) {
@@ -47,6 +50,7 @@ inline Quat turn_about(const Vec3& axis, float angle_rad) {
     const float s = std::sin(0.5f * angle_rad);
     return {axis.x * s, axis.y * s, axis.z * s, std::cos(0.5f * angle_rad)};
 }
+// `v`, turned by `q`, which is of unit length.
 inline Vec3 rotate(const Quat& q, const Vec3& v) {
     const Vec3 u{q.x, q.y, q.z}, t = 2.0f * cross(u, v);
     return (v + q.w * t) + cross(u, t);

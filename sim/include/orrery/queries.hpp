@@ -41,11 +41,11 @@ enum class HitMode : std::uint8_t {
 
 // Bits of QueryFilter::types.
 enum QueryTypes : std::uint8_t {
-    kQueryFixed = 1,
-    kQueryKinematic = 2,
-    kQueryDynamic = 4,
-    kQueryAllTypes = 7,
-    kQuerySensors = 8,  // also sensors, of the types given beside it
+    kQueryFixed = 1,      // fixed bodies
+    kQueryKinematic = 2,  // kinematic bodies
+    kQueryDynamic = 4,    // dynamic bodies
+    kQueryAllTypes = 7,   // all three
+    kQuerySensors = 8,    // also sensors, of the types given beside it
 };
 
 // Which bodies a query finds.
@@ -73,7 +73,7 @@ struct RayCast {
     Vec3 origin, translation;  // world, m
     QueryFilter filter;
     HitMode mode = HitMode::closest;
-    std::uint64_t tick = kPresentTick;
+    std::uint64_t tick = kPresentTick;  // see above
 };
 
 // The shape goes from `pose` by `translation` without turning. It stops where it touches: never beyond that point by
@@ -95,7 +95,7 @@ struct ShapeCast {
     Vec3 translation;  // world, m
     QueryFilter filter;
     HitMode mode = HitMode::closest;
-    std::uint64_t tick = kPresentTick;
+    std::uint64_t tick = kPresentTick;  // see RayCast
 };
 
 // The bodies that the shape at `pose` overlaps, or touches within 0.1 um. All distances are 0, so that `closest` is the
@@ -105,7 +105,7 @@ struct Overlap {
     Pose pose;  // of the shape's frame, world
     QueryFilter filter;
     HitMode mode = HitMode::all;
-    std::uint64_t tick = kPresentTick;
+    std::uint64_t tick = kPresentTick;  // see RayCast
 };
 
 // The points of the bodies' surfaces that are nearest to a point.
@@ -114,7 +114,7 @@ struct ClosestPoint {
     float max_distance = kNoLimit;  // m; bodies that are farther away are not found
     QueryFilter filter;
     HitMode mode = HitMode::closest;
-    std::uint64_t tick = kPresentTick;
+    std::uint64_t tick = kPresentTick;  // see RayCast
 };
 
 // One body that a query found.
@@ -139,9 +139,10 @@ struct QueryAnswer {
     QueryStatus status = QueryStatus::miss;
     std::size_t first = 0, count = 0;  // range in QueryAnswers::hits
 };
-struct QueryAnswers {  // of a batch: one answer for each query, in order
-    std::vector<QueryAnswer> answers;
-    std::vector<QueryHit> hits;
+struct QueryAnswers {                  // of a batch: one answer for each query, in order
+    std::vector<QueryAnswer> answers;  // in the order of the queries
+    std::vector<QueryHit> hits;        // of all of them
+    // The hits of a query, by its index below answers.size(); valid until `hits` changes.
     std::span<const QueryHit> of(std::size_t query) const {
         return std::span(hits).subspan(answers[query].first, answers[query].count);
     }

@@ -19,20 +19,20 @@ inline constexpr std::uint32_t kEngineVersion = 33;
 
 // A vector, in the unit and frame that its use states.
 struct Vec3 {
-    float x = 0.0f, y = 0.0f, z = 0.0f;
+    float x = 0.0f, y = 0.0f, z = 0.0f;  // components along the axes of the frame
     friend bool operator==(const Vec3&, const Vec3&) = default;
 };
 
 // A rotation.
 struct Quat {
-    float x = 0.0f, y = 0.0f, z = 0.0f, w = 1.0f;
+    float x = 0.0f, y = 0.0f, z = 0.0f, w = 1.0f;  // the default: no rotation
     friend bool operator==(const Quat&, const Quat&) = default;
 };
 
 // Position (m) and orientation of a frame. The pose of a body is that of its centre of mass and body axes in the world.
 struct Pose {
-    Vec3 position;
-    Quat orientation;
+    Vec3 position;     // m
+    Quat orientation;  // of unit length; frame to world
     friend bool operator==(const Pose&, const Pose&) = default;
 };
 
@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kMaxHullPoints = 65'536;
 inline constexpr std::uint32_t kMaxMeshVertices = 4'000'000;
 // A triangle takes about 100 bytes in a world. A height field has two triangles in each cell.
 inline constexpr std::uint32_t kMaxMeshTriangles = 4'000'000;
-inline constexpr std::uint32_t kMaxCompoundChildren = 65'536;
+inline constexpr std::uint32_t kMaxCompoundChildren = 65'536;  // of one compound
 // Ticks that queries can look back: 17 s at 60 Hz, more than any player lags behind.
 inline constexpr std::uint32_t kMaxHistoryTicks = 1024;
 // Bytes of history for each tick and each kinematic or dynamic body with a shape, in blocks of sixteen bodies.
@@ -101,19 +101,19 @@ Result<Target> target_from_name(std::string_view name);
 // An id names a body or a joint for as long as it lives. Indices are used again; the generation tells one use from the
 // next. Ids are part of the state: after a restore, the next spawned body gets the id that it would have got.
 struct BodyId {
-    std::uint32_t index = 0xffff'ffffu;
-    std::uint32_t generation = 0;
+    std::uint32_t index = 0xffff'ffffu;  // the default names no body
+    std::uint32_t generation = 0;        // grows with each use of the index
     friend auto operator<=>(const BodyId&, const BodyId&) = default;
     friend bool operator==(const BodyId&, const BodyId&) = default;
     bool valid() const { return index != 0xffff'ffffu; }  // false: names no body. World::alive() says whether it lives
 };
 // As BodyId.
 struct JointId {
-    std::uint32_t index = 0xffff'ffffu;
-    std::uint32_t generation = 0;
+    std::uint32_t index = 0xffff'ffffu;  // the default names no joint
+    std::uint32_t generation = 0;        // as BodyId::generation
     friend auto operator<=>(const JointId&, const JointId&) = default;
     friend bool operator==(const JointId&, const JointId&) = default;
-    bool valid() const { return index != 0xffff'ffffu; }
+    bool valid() const { return index != 0xffff'ffffu; }  // false: names no joint
 };
 
 }  // namespace orrery::sim

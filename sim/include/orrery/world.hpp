@@ -26,7 +26,7 @@ namespace orrery::sim {
 
 // The parts of a state that are hashed one by one.
 enum class Subsystem : std::uint8_t { clock, identity, bodies, joints, contacts, control, events };
-inline constexpr std::size_t kSubsystemCount = 7;
+inline constexpr std::size_t kSubsystemCount = 7;      // of Subsystem
 std::string_view subsystem_name(Subsystem subsystem);  // "clock", "identity", ...
 
 // XXH3-64 hashes: a leaf for the canonical little-endian form of each subsystem, and a root of the leaves in order.
@@ -64,16 +64,17 @@ struct BodyMotion {
 struct BodyState : BodyMotion {
     std::uint32_t shape = kNone;  // index into WorldDef::shapes
     std::uint32_t material = 0;   // index into WorldDef::materials
-    std::uint16_t slot = 0xffff;  // of the player for whom the body was spawned (by join), or 0xffff
+    std::uint16_t slot = 0xffff;  // for which the body was spawned, or 0xffff
     float inverse_mass = 0.0f;    // 1/kg; 0: the body is not dynamic
     std::uint64_t user_data = 0;  // of its BodyDef
-    bool sensor = false;
-    bool asleep = false;
+    bool sensor = false;          // of its BodyDef
+    bool asleep = false;          // see SolverSettings::sleep
     // Of a body that a spawn, join, occupy or respawn made: the index of the prefab in WorldDef::prefabs, the index of
     // the body in PrefabDef::bodies, and the group: the id of the first body that was made together with it, which may
     // be gone. Of a body of the scene: kNone, kNone and an invalid id.
     std::uint32_t prefab = kNone, member = kNone;
     BodyId group;
+    // As in BodyDef, or as the last command set them.
     std::uint32_t category = 1, mask = 0xffff'ffffu;
     float gravity_scale = 1.0f, linear_damping = 0.0f, angular_damping = 0.0f;
 };
@@ -118,8 +119,8 @@ struct JointState {
 // Times of a step's rigs on a device, by the device's own clock, in milliseconds: to send them, to solve them, and to
 // return the results.
 struct DeviceTimes {
-    float send_ms = 0.0f;  // includes the time in which the host finds the changes
-    float solve_ms = 0.0f, return_ms = 0.0f;
+    float send_ms = 0.0f;                     // includes the time in which the host finds the changes
+    float solve_ms = 0.0f, return_ms = 0.0f;  // ms
 };
 
 // Rigs that are not solved as the scene asks.
@@ -142,6 +143,7 @@ struct RigFaults {
 
 // Counts: bodies and joints of the present state, all others of the last step. sim/README.md has a glossary.
 struct WorldStats {
+    // Without the world as a body. `bodies` includes `dynamic_bodies` and `sleeping_bodies`.
     std::uint32_t bodies = 0, dynamic_bodies = 0, sleeping_bodies = 0, joints = 0;
     // `candidate_pairs` counts the pairs of bodies whose tight bounds overlap, `touching_pairs` the manifolds that
     // touch, `contact_points` the points of all manifolds.
@@ -152,7 +154,7 @@ struct WorldStats {
     // Of these, the rigs that WorldConfig::rig_device solved in the last step, and their times.
     std::uint32_t device_rigs = 0;
     DeviceTimes device_times;
-    RigFaults rig_faults;
+    RigFaults rig_faults;            // as World::rig_faults()
     float max_penetration_m = 0.0f;  // depth of the deepest contact point, m
 };
 
