@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "client_sdk/examples/picture.h"
 #include "client_sdk/examples/terminal.h"
-#include "client_sdk/examples/view.h"
 #include "orrery/client.hpp"
 
 namespace {
@@ -28,7 +28,6 @@ using orrery::client::Client;
 using orrery::client::Event;
 using orrery::client::Samples;
 using orrery::drive::Terminal;
-using orrery::drive::View;
 
 constexpr double kMinDistance_m = 5.0;
 constexpr double kConnectTimeout_s = 20.0;  // a token's own timeout of 15 s ends with the causes that there may be
@@ -174,7 +173,11 @@ class Drive {
             client_.poll(now_ns());
             read_events();
             if (client_.sample(now_ns(), samples_)) track_.update(samples_, client_.own_body());
-            if (terminal && now_ns() - last_drawn_ > 33'000'000) draw(*terminal);
+            if (terminal && now_ns() - last_drawn_ > 33'000'000) {
+                last_drawn_ = now_ns();
+                terminal->show(
+                    orrery::drive::picture(client_, samples_, track_.position, track_.speed_mps(), *terminal));
+            }
             std::this_thread::sleep_for(kFrame);
         }
         const orrery_client_stats stats = client_.stats();
@@ -239,36 +242,6 @@ class Drive {
         if (now > steering_until_) steering_ = 0.0f;
         const float channels[] = {throttle_, steering_, now > third_until_ ? 0.0f : 1.0f};
         client_.set_control(channels);
-    }
-
-    void draw(Terminal& terminal) {
-        last_drawn_ = now_ns();
-        View view(terminal.width(), terminal.height() - 2);
-        view.centre(track_.position[0], track_.position[2]);
-        const std::uint32_t own_slot = client_.session() ? client_.session()->slot : ORRERY_NO_SLOT;
-        for (std::size_t i = 0; i < samples_.ids.size(); ++i) {
-            const auto body = client_.body(samples_.ids[i]);
-            if (!body || body->shape == ORRERY_NO_SHAPE) continue;
-            const auto shape = client_.shape(body->shape);
-            if (!shape) continue;
-            const double reach = orrery::drive::reach_m(*shape);
-            if (body->type == ORRERY_BODY_FIXED && (shape->type == ORRERY_SHAPE_PLANE || reach > 20.0))
-                continue;  // the ground
-            char mark = body->type == ORRERY_BODY_FIXED ? '#' : (shape->type == ORRERY_SHAPE_SPHERE ? 'o' : '+');
-            if (body->slot != ORRERY_NO_SLOT) mark = body->slot == own_slot ? '@' : '&';
-            view.draw(samples_.positions[i][0], samples_.positions[i][2], reach, mark);
-        }
-        const orrery_client_stats stats = client_.stats();
-        char line[256];
-        std::snprintf(line, sizeof line,
-                      " %s  speed %5.2f m/s  rtt %5.1f ms  tick %llu  loss %4.1f %%  delay %.1f ticks\x1b[K\n",
-                      !playing()   ? "connecting"
-                      : watching() ? "watching"
-                                   : "driving",
-                      track_.speed_mps(), stats.rtt_s * 1e3, static_cast<unsigned long long>(stats.newest_tick),
-                      stats.snapshot_loss * 100.0, stats.delay_ticks);
-        terminal.show(view.text() + line +
-                      " W A S D drive, space brakes or jumps, X lets go, Q leaves  @ you  & others\x1b[K");
     }
 
     int report(const orrery_client_stats& stats) {

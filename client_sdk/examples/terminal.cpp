@@ -6,7 +6,7 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 namespace orrery::drive {
 
@@ -36,6 +36,12 @@ void restore() {
     write_all(kLeave, sizeof kLeave - 1);
 }
 
+// "" if it is not set.
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
 void on_stop(int) { g_stop = 1; }
 
 void on_crash(int signal) {
@@ -47,6 +53,24 @@ void on_crash(int signal) {
 }  // namespace
 
 bool Terminal::available() { return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO); }
+
+bool Terminal::colours() {
+    const std::string_view term = variable("TERM");
+    return ::isatty(STDOUT_FILENO) && term != "dumb" && variable("NO_COLOR").empty();
+}
+
+bool Terminal::utf8() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const std::string_view locale = variable(name);
+        if (locale.empty()) continue;
+        for (const std::string_view ending : {"UTF-8", "utf8", "utf-8", "UTF8"}) {
+            if (locale.find(ending) != locale.npos) return true;
+        }
+        return false;
+    }
+    return false;
+}
+
 bool Terminal::stop_requested() { return g_stop != 0; }
 
 void Terminal::watch_signals() {
@@ -110,7 +134,7 @@ int Terminal::height() const {
 }
 
 void Terminal::show(const std::string& text) {
-    const std::string all = "\x1b[H" + text + "\x1b[J";
+    const std::string all = "\x1b[H" + text;
     write_all(all.data(), all.size());
 }
 

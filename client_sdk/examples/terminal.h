@@ -15,6 +15,8 @@ class Terminal {
     Terminal& operator=(const Terminal&) = delete;
 
     static bool available();  // stdin and stdout are a terminal
+    static bool colours();    // stdout is a terminal, TERM is not dumb, and NO_COLOR is not set or empty
+    static bool utf8();       // LC_ALL, LC_CTYPE or LANG, the first that is set, says so
     static bool stop_requested();
     static void watch_signals();  // of a program without a screen
 
@@ -22,7 +24,7 @@ class Terminal {
     std::string keys();
     int width() const;  // characters
     int height() const;
-    void show(const std::string& text);  // from the top left corner on
+    void show(const std::string& text);  // a whole screen
 };
 
 }  // namespace orrery::drive

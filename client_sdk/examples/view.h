@@ -1,82 +1,74 @@
-// The world from above in characters: x to the right, -z up (the way that the yard's vehicles face), the own vehicle in
-// the middle.
+// The room from above in characters: x to the right, -z up (the way that the yard's vehicles face).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <map>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/client.hpp"
 
 namespace orrery::drive {
 
-inline constexpr double kMetresPerColumn = 0.5;  // a character is about twice as high as wide
-inline constexpr double kMetresPerRow = 1.0;
+// Styles of text: kPlain, a number of the 256 ANSI colours as the colour of the character, or kPaper + number as the
+// colour behind it.
+inline constexpr int kPlain = -1;
+inline constexpr int kPaper = 256;
+
+// Height above y = 0: kHeights[i] is i m, rounded; the last one is everything above, too.
+inline constexpr std::string_view kHeights = "-=+*#%@";
+inline constexpr int kFixedColours[] = {241, 243, 245, 247, 250, 253, 255};
+inline constexpr int kMovableColours[] = {94, 130, 136, 172, 178, 214, 220};
+inline constexpr int kGroundColour = 239;
+inline constexpr int kColumnsPerDot = 8, kRowsPerDot = 4;  // both are 4 m
+
+// Of a player's slot. The digit tells slots apart where colours are off.
+int slot_style(std::uint32_t slot);
+char slot_digit(std::uint32_t slot);
+
+struct Pose {
+    std::array<float, 3> position;
+    std::array<float, 4> orientation;  // body to world
+};
+// The body's -z axis in the world.
+std::array<double, 3> front_of(const Pose& pose);
 
 class View {
   public:
-    View(int width, int height)
-        : width_(width),
-          height_(height),
-          rows_(static_cast<std::size_t>(std::max(height, 0)),
-                std::string(static_cast<std::size_t>(std::max(width, 0)), ' ')) {}
+    // A screen of characters. `x`, `z`: what stands in the middle, rounded to a character, so that bodies at rest keep
+    // their shape while the view moves. The lowest `text_rows` are kept free of the room.
+    View(int width, int height, int text_rows, double x, double z);
 
-    // Marks what a body covers on the ground; its height is left out.
-    void draw(double x, double z, double radius, char mark) {
-        const int column = column_of(x), row = row_of(z);
-        const int half_columns = std::min(width_, static_cast<int>(radius / kMetresPerColumn));
-        const int half_rows = std::min(height_, static_cast<int>(radius / kMetresPerRow));
-        for (int r = row - half_rows; r <= row + half_rows; ++r) {
-            for (int c = column - half_columns; c <= column + half_columns; ++c) put(r, c, mark);
-        }
-    }
-    void centre(double x, double z) {
-        x_ = x;
-        z_ = z;
-    }
-    std::string text() const {
-        std::string out;
-        for (const std::string& row : rows_) out += row + "\x1b[K\n";
-        return out;
-    }
-    void put_at(double x, double z, char mark) { put(row_of(z), column_of(x), mark); }
+    // Dots that are fixed in the world.
+    void ground();
+    // The highest body is seen. Planes, height fields and all that is wider than 40 m both ways are ground.
+    void body(const orrery_shape& shape, const Pose& pose, bool fixed);
+    // Above all bodies that are not a player's.
+    void player(const orrery_shape& shape, const Pose& pose, std::uint32_t slot);
+    // An arrow half a metre in front of a player's body. `front`: a direction in the world; its y is left out.
+    void arrow(const orrery_shape& shape, const Pose& pose, const std::array<double, 3>& front, std::uint32_t slot,
+               bool utf8);
+    // Returns the column after the text. What is beyond the screen is cut off.
+    int write(int row, int column, std::string_view text, int style = kPlain);
+
+    // Rows with line ends between them.
+    std::string text(bool colours) const;
 
   private:
-    int column_of(double x) const {
-        return width_ / 2 + static_cast<int>(std::lround(std::clamp((x - x_) / kMetresPerColumn, -1e6, 1e6)));
-    }
-    int row_of(double z) const {
-        return height_ / 2 + static_cast<int>(std::lround(std::clamp((z - z_) / kMetresPerRow, -1e6, 1e6)));
-    }
-    void put(int row, int column, char mark) {
-        if (row < 0 || column < 0 || row >= height_ || column >= width_) return;
-        rows_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = mark;
-    }
+    struct Cell {
+        std::string_view mark = " ";
+        int style = kPlain;
+        double top_m = -1e9;
+    };
+    template <class Mark>
+    void cover(const orrery_shape& shape, const Pose& pose, Mark mark);
+    int column_of(double x) const;
+    int row_of(double z) const;
+    Cell* at(int row, int column);
 
-    int width_, height_;
-    double x_ = 0.0, z_ = 0.0;
-    std::vector<std::string> rows_;
+    int width_, height_, room_rows_;
+    int left_ = 0, top_ = 0;  // the character of the world in the top left corner
+    std::vector<Cell> cells_;
 };
-
-// How far a shape reaches on the ground.
-inline double reach_m(const orrery_shape& shape) {
-    switch (shape.type) {
-        case ORRERY_SHAPE_SPHERE:
-            return shape.radius;
-        case ORRERY_SHAPE_CAPSULE:
-        case ORRERY_SHAPE_CYLINDER:
-            return shape.radius + shape.half_height;
-        case ORRERY_SHAPE_BOX:
-        case ORRERY_SHAPE_HULL:
-        case ORRERY_SHAPE_MESH:
-        case ORRERY_SHAPE_HEIGHT_FIELD:
-        case ORRERY_SHAPE_COMPOUND:
-            return std::max(shape.half_extents[0], shape.half_extents[2]);
-        default:
-            return 0.0;
-    }
-}
 
 }  // namespace orrery::drive
