@@ -363,7 +363,7 @@ SendStatus Room::send(const Recipient& to, std::uint16_t type, Bytes bytes, bool
                            (to.kind == Recipient::Kind::spectators && slot == kNoSlot);
         if (!meant) continue;
         const SendStatus one = client->session.send_message(type, bytes, reliable);
-        if (one == SendStatus::failed && to.many()) continue;  // not yet in session, or no longer
+        if (one == SendStatus::failed) continue;  // not yet in session, or no longer
         sent = true;
         if (status == SendStatus::ok) status = one;
     }

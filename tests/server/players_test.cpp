@@ -274,3 +274,22 @@ TEST_CASE("a director's bots sit on empty seats, and make room for players") {
     const server::VerifySettings settings{.replays = {}, .require_complete = true};
     CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
 }
+
+TEST_CASE("the seat of a kicked client is another's while the kicked client's connection still ends") {
+    Match match;
+    match.add(7);
+    match.sim.run(1.0);
+    // Nothing that the kicked client says arrives, so that its connection stays until the room closes it.
+    const protocol::Address home = protocol::Address::ipv4(10, 0, 2, 2, 5000);
+    match.sim.network.set_link(home, match.sim.server_address(), {.up = false});
+    match.host.kick_next = 7;
+    match.sim.run(0.1);
+    SimClient& next = match.add(8);
+    match.sim.run(0.4);
+    CHECK(next.playing());
+    CHECK(match.slot_of(next) == 0);
+    CHECK(match.sim.room->stats().clients == 2);
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    CHECK(match.sim.room->send(server::Recipient::player(0), 9, bytes) == protocol::SendStatus::ok);
+    CHECK(match.sim.room->send(server::Recipient::client(7), 9, bytes) == protocol::SendStatus::failed);
+}
