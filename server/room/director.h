@@ -93,7 +93,8 @@ class Director {
     // The seat is free: its player leaves the world with the next tick.
     virtual void left(std::uint16_t /*slot*/, LeaveReason /*reason*/) {}
 
-    // In the order in which a client sent its reliable messages; of different clients in order of client index.
+    // In the order in which a client sent its reliable messages; of different clients in order of client index. A
+    // player's messages come after its `joined`. Those of a client whose connection ends are dropped.
     virtual void on_message(const ClientMessage& /*message*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The

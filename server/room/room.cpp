@@ -24,6 +24,10 @@ struct Room::Client {
     Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
            TimeNs now)
         : session(room, codec, slot, now), index(event.client_index), id(event.client_id) {}
+
+    bool ending() const {
+        return session.state() == ServerSession::State::closing || session.state() == ServerSession::State::closed;
+    }
 };
 
 namespace {
@@ -291,7 +295,7 @@ void Room::end_holds(std::uint64_t tick) {
 std::vector<Room::Member> Room::members() const {
     std::vector<Member> members;
     for (const auto& client : clients_) {
-        if (!client || client->session.state() == ServerSession::State::closing) continue;
+        if (!client || client->ending()) continue;
         Member& member = members.emplace_back();
         member.client_id = client->id;
         member.role = client->role;
@@ -344,7 +348,8 @@ ClientMessage Room::message_of(const Client& client, const ServerSession::Receiv
 
 void Room::hand_on_messages(Client& client) {
     ServerSession::Received message;
-    while (client.session.next_message(message)) {
+    if (client.session.slot() != kNoSlot && !client.announced) return;  // its messages wait until it has joined
+    while (!client.ending() && client.session.next_message(message)) {
         if (observer_) observer_->message(client.index, client.id, message);
         if (director_) director_->on_message(message_of(client, message));
     }

@@ -39,11 +39,13 @@ class Host final : public server::Director {
         told.push_back("left " + std::to_string(slot) + " " + std::to_string(static_cast<int>(reason)));
     }
     void on_message(const server::ClientMessage& message) override {
-        messages += 1;
+        if (messages++ == 0) told_before_messages = told.size();
         sender_slot = message.slot;
         status = room->send(server::Recipient::client(message.client_id), message.type, message.bytes);
+        if (kick_sender) CHECK(room->kick(message.client_id, "enough"));
     }
     void on_tick(const sim::World& world, std::vector<sim::Command>& orders) override {
+        for (const server::Room::Member& member : room->members()) CHECK(member.client_id != gone);
         for (std::uint16_t slot = 0; bots && slot < 4; ++slot) {
             orders.push_back(world.slot_taken(slot) ? sim::Command::drive(slot, {0.5f}) : sim::Command::occupy(slot));
         }
@@ -59,8 +61,10 @@ class Host final : public server::Director {
     std::uint8_t first_byte = 0;
     std::vector<std::string> told;
     std::optional<std::uint64_t> kick_next;
-    bool bots = false;
+    std::optional<std::uint64_t> gone;  // no member from now on
+    bool bots = false, kick_sender = false;
     int messages = 0;
+    std::size_t told_before_messages = 0;
     std::optional<std::uint16_t> sender_slot;
     protocol::SendStatus status = protocol::SendStatus::failed;
 };
@@ -284,6 +288,7 @@ TEST_CASE("the seat of a kicked client is another's while the kicked client's co
     match.sim.network.set_link(home, match.sim.server_address(), {.up = false});
     match.host.kick_next = 7;
     match.sim.run(0.1);
+    match.host.gone = 7;
     SimClient& next = match.add(8);
     match.sim.run(0.4);
     CHECK(next.playing());
@@ -292,4 +297,36 @@ TEST_CASE("the seat of a kicked client is another's while the kicked client's co
     const std::vector<std::uint8_t> bytes{1, 2, 3};
     CHECK(match.sim.room->send(server::Recipient::player(0), 9, bytes) == protocol::SendStatus::ok);
     CHECK(match.sim.room->send(server::Recipient::client(7), 9, bytes) == protocol::SendStatus::failed);
+    match.sim.run(1.0);
+    CHECK(match.sim.room->stats().clients == 1);
+}
+
+TEST_CASE("a client that is kicked in answer to a message is heard no longer") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    match.host.kick_sender = true;
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    for (int i = 0; i < 3; ++i) REQUIRE(player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok);
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(player.end_reason == client::EndReason::kicked);
+}
+
+TEST_CASE("a player's messages come after its joined, also where a bot has to go first") {
+    Match match;
+    match.host.bots = true;
+    match.sim.run(1.0);
+    SimClient& player = match.add(7);
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    bool sent = false;
+    for (int i = 0; i < 500 && !sent; ++i) {
+        match.sim.run(0.002);
+        sent = player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok;
+    }
+    REQUIRE(sent);
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(match.host.told_before_messages == 1);
+    CHECK(match.host.sender_slot == 0);
 }
