@@ -195,7 +195,6 @@ void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
     const JoinAnswer answer = ask_to_join(event.client_id, identity);
     const std::optional<std::uint16_t> held = seats_.held_by(event.client_id);
     const std::optional<std::uint16_t> slot = take_seat(answer, event.client_id);
-    if (held && slot != held) free_seat(*held, LeaveReason::left);
     auto& client = clients_[event.client_index];
     client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), event, now);
     client->role = identity.role;
@@ -206,6 +205,8 @@ void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
     if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
     if (answer.kind == JoinAnswer::Kind::refuse)
         client->session.close(GoodbyeReason::refused_by_game, now, answer.reason);
+    // Last, since the director is told: it may kick the client.
+    if (held && slot != held) free_seat(*held, LeaveReason::left);
 }
 
 // A slot that a director drives is taken from it only if no other is free.
@@ -307,16 +308,16 @@ std::vector<Room::Member> Room::members() const {
 bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     netcode_->kick_id(client_id, unix_now_s_ + token_lifetime_s_);
     bool found = false;
-    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
-        const Seat& seat = seats_[slot];
-        if (seat.state == Seat::State::free || seat.client_id != client_id) continue;
-        free_seat(slot, LeaveReason::kicked);
-        found = true;
-    }
     for (auto& client : clients_) {
         if (!client || client->id != client_id) continue;
         client->session.close(GoodbyeReason::kicked, now_, reason);
         found = true;
+    }
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        const Seat& seat = seats_[slot];
+        if (seat.state == Seat::State::free || seat.client_id != client_id) continue;
+        found = true;
+        free_seat(slot, LeaveReason::kicked);
     }
     return found;
 }

@@ -37,6 +37,10 @@ class Host final : public server::Director {
     void lost(std::uint16_t slot, std::uint64_t) override { told.push_back("lost " + std::to_string(slot)); }
     void left(std::uint16_t slot, server::LeaveReason reason) override {
         told.push_back("left " + std::to_string(slot) + " " + std::to_string(static_cast<int>(reason)));
+        for (const server::Room::Member& member : room->members()) {
+            if (member.slot == slot) told.push_back("still a member");
+        }
+        if (kick_as_left) room->kick(*kick_as_left, "enough");
     }
     void on_message(const server::ClientMessage& message) override {
         if (messages++ == 0) told_before_messages = told.size();
@@ -61,6 +65,7 @@ class Host final : public server::Director {
     std::uint8_t first_byte = 0;
     std::vector<std::string> told;
     std::optional<std::uint64_t> kick_next;
+    std::optional<std::uint64_t> kick_as_left;
     std::optional<std::uint64_t> gone;  // no member from now on
     bool bots = false, kick_sender = false;
     int messages = 0;
@@ -329,4 +334,23 @@ TEST_CASE("a player's messages come after its joined, also where a bot has to go
     CHECK(match.host.messages == 1);
     CHECK(match.host.told_before_messages == 1);
     CHECK(match.host.sender_slot == 0);
+}
+
+TEST_CASE("a client that is kicked as the seat that was held for it becomes free does not play in another one") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    match.add(7);
+    match.sim.run(1.0);
+    match.sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), match.sim.server_address(), {.up = false});
+    match.sim.run(4.0);
+    REQUIRE(match.host.told.back() == "lost 0");
+    match.host.answer = JoinAnswer::seat(2);
+    match.host.kick_as_left = 7;
+    SimClient& again = match.add(7, {}, 600);
+    match.sim.run(2.5);
+    CHECK(again.end_reason == client::EndReason::kicked);
+    CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::left)));
+    CHECK_FALSE(match.sim.room->world().slot_taken(0));
+    CHECK_FALSE(match.sim.room->world().slot_taken(2));
 }
