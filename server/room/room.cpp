@@ -554,6 +554,9 @@ Result<Ok> Room::stop(TimeNs now) {
     }
     netcode_->stop(now);
     handle_events(now);
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        if (seats_[slot].state == Seat::State::held) free_seat(slot, LeaveReason::stopped);
+    }
     if (recording_error_) return *recording_error_;
     return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
 }

@@ -354,3 +354,19 @@ TEST_CASE("a client that is kicked as the seat that was held for it becomes free
     CHECK_FALSE(match.sim.room->world().slot_taken(0));
     CHECK_FALSE(match.sim.room->world().slot_taken(2));
 }
+
+TEST_CASE("when the room stops, players are told to have left, and those whose seat is held, too") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    match.add(7);
+    match.add(8);
+    match.sim.run(1.0);
+    match.sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), match.sim.server_address(), {.up = false});
+    match.sim.run(4.0);
+    REQUIRE(match.host.told == std::vector<std::string>{"joined 0 7", "joined 1 8", "lost 0"});
+    match.host.told.clear();
+    REQUIRE(match.sim.room->stop(match.sim.now()));
+    const std::string stopped = std::to_string(static_cast<int>(server::LeaveReason::stopped));
+    CHECK(match.host.told == std::vector<std::string>{"left 1 " + stopped, "left 0 " + stopped});
+}
