@@ -370,3 +370,29 @@ TEST_CASE("when the room stops, players are told to have left, and those whose s
     const std::string stopped = std::to_string(static_cast<int>(server::LeaveReason::stopped));
     CHECK(match.host.told == std::vector<std::string>{"left 1 " + stopped, "left 0 " + stopped});
 }
+
+TEST_CASE("a client that the server gave up as silent comes back to its seat, by a new token") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    SimClient& player = match.sim.add_client();  // its id is 1, the timeout of its token 15 s
+    player.connection.set_reconnect(30 * protocol::kNsPerSecond);
+    match.sim.run(1.0);
+    REQUIRE(player.playing());
+    // The server still reaches the client, and hears nothing.
+    const protocol::Address home = protocol::Address::ipv4(10, 0, 2, 2, 5000);
+    match.sim.network.set_link(home, match.sim.server_address(), {.up = false});
+    for (int i = 0; i < 140 && !player.connection.needs_token(); ++i) match.sim.run(0.1);
+    CHECK(player.end_reason == client::EndReason::none);
+    REQUIRE(player.connection.needs_token());
+    CHECK(player.connection.state() == client::Connection::State::connecting);
+    match.sim.run(1.5);
+    CHECK(match.host.told == std::vector<std::string>{"joined 0 1", "lost 0"});
+    match.sim.network.set_link(home, match.sim.server_address(), {});
+    REQUIRE(player.connection.renew(match.sim.mint(1, 600), match.sim.now()));
+    match.sim.run(1.0);
+    CHECK(player.playing());
+    CHECK(player.times_connected == 2);
+    CHECK(match.slot_of(player) == 0);
+    CHECK(match.host.told.back() == "returned 0 1");
+}
