@@ -72,8 +72,11 @@ enum class LeaveReason : std::uint8_t {
 // beside the commands of players. Orders are recorded as all commands are, so that a replay is verified without the
 // director. A director may query what a player saw: queries look back RoomConfig::history_ticks.
 //
-// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls of
-// a tick come in this order: on_join_request, on_message, left, joined, on_tick.
+// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls
+// before a step come in this order: on_join_request, lost and left, as clients come and go; on_message; left, where the
+// time of a held seat is over; joined; on_tick. After the step come lost and left of clients whose connection the room
+// has ended. Room::kick calls left at once. If a host that is late steps several ticks at once, clients come, go and
+// send only before the first.
 class Director {
   public:
     virtual ~Director() = default;
@@ -82,7 +85,7 @@ class Director {
     virtual void on_start(Room& /*room*/) {}
 
     // A client with a good token has connected. The default: players get a seat, or watch if none is free; spectators
-    // and directors watch.
+    // and directors watch. It is no member of the room yet: refuse it, where Room::kick would not find it.
     virtual JoinAnswer on_join_request(const JoinRequest& request);
 
     // The client has the seat: its player is in the world with the next tick. Also when a client comes back to the seat

@@ -157,7 +157,8 @@ class Room {
     std::vector<Member> members() const;  // in order of client index
     // Ends the connection of this client, which is told `reason` (UTF-8), and frees its seat. For
     // RoomConfig::token_lifetime_s no token of this client id that exists now is good. False: no such client is
-    // connected, and none holds a seat; its tokens are void all the same.
+    // connected, and none holds a seat; its tokens are void all the same. In on_start it has no effect: the room does
+    // not know the date before its first tick.
     bool kick(std::uint64_t client_id, std::string_view reason);
 
     // Sends a goodbye to all clients and closes the recording. The error, if any, is the one that ended the recording,
