@@ -73,10 +73,10 @@ enum class LeaveReason : std::uint8_t {
 // director. A director may query what a player saw: queries look back RoomConfig::history_ticks.
 //
 // All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls
-// before a step come in this order: on_join_request, lost and left, as clients come and go; on_message; left, where the
-// time of a held seat is over; joined; on_tick. After the step come lost and left of clients whose connection the room
-// has ended. Room::kick calls left at once. If a host that is late steps several ticks at once, clients come, go and
-// send only before the first.
+// before a step come in this order: on_join_request, lost and left, as clients come and go, and the last messages of
+// those who disconnect; on_message; left, where the time of a held seat is over; joined; on_tick. After the step come
+// lost and left of clients whose connection the room has ended. Room::kick calls left at once. If a host that is late
+// steps several ticks at once, clients come, go and send only before the first.
 class Director {
   public:
     virtual ~Director() = default;

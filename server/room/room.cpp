@@ -141,7 +141,7 @@ std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
     now_ = now;
     unix_now_s_ = unix_now_s;
     drain_inbox(now, unix_now_s);
-    process_sessions(now);
+    process_sessions();
     if (due.slipped_ns > 0) {
         ++stats_.slips;
         stats_.slipped_ns += due.slipped_ns;
@@ -242,6 +242,10 @@ void Room::drop(const NetcodeServerEvent& event) {
     if (!client) return;
     const ServerSession& session = client->session;
     const Departure how{event.reason, session.goodbye(), session.refusal().reason};
+    if (event.reason == DisconnectReason::by_peer) {  // what it has sent before counts
+        process(*client, ServerSession::Joins::shed);
+        hand_on_messages(*client);
+    }
     give_seat_up(*client, how);
     const InputCounters& inputs = session.inputs().counters();
     stats_.inputs_applied += inputs.applied;
@@ -322,12 +326,17 @@ bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     return found;
 }
 
-void Room::process_sessions(TimeNs now) {
+void Room::process(Client& client, ServerSession::Joins joins) {
     const std::uint64_t tick = world_->tick();
-    const auto joins = overload_.sheds_joins(tick) ? ServerSession::Joins::shed : ServerSession::Joins::welcome;
+    client.session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), joins, now_);
+}
+
+void Room::process_sessions() {
+    const auto joins =
+        overload_.sheds_joins(world_->tick()) ? ServerSession::Joins::shed : ServerSession::Joins::welcome;
     for (auto& client : clients_) {
         if (!client) continue;
-        client->session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), joins, now);
+        process(*client, joins);
         if (client->session.refusal().reason != RefusalReason::none && !client->refusal_counted) {
             client->refusal_counted = true;
             ++stats_.refused_clients;

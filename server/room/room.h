@@ -190,7 +190,8 @@ class Room {
     void end_holds(std::uint64_t tick);
     void gather_joins();
     void gather_controls(std::uint64_t tick);
-    void process_sessions(protocol::TimeNs now);
+    void process(Client& client, protocol::ServerSession::Joins joins);
+    void process_sessions();
     ClientMessage message_of(const Client& client, const protocol::ServerSession::Received& message) const;
     void hand_on_messages(Client& client);
     void tell_events();

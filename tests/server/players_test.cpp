@@ -396,3 +396,19 @@ TEST_CASE("a client that the server gave up as silent comes back to its seat, by
     CHECK(match.slot_of(player) == 0);
     CHECK(match.host.told.back() == "returned 0 1");
 }
+
+TEST_CASE("what a player sends right before it disconnects reaches the director, before the player has left") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    REQUIRE(player.playing());
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    REQUIRE(player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok);
+    player.connection.poll(match.sim.now());
+    player.connection.disconnect(match.sim.now());
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(match.host.sender_slot == 0);
+    CHECK(match.host.told_before_messages == 1);
+    CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::left)));
+}
