@@ -295,7 +295,7 @@ TEST_CASE("the seat of a kicked client is another's while the kicked client's co
     match.sim.run(0.1);
     match.host.gone = 7;
     SimClient& next = match.add(8);
-    match.sim.run(0.4);
+    match.sim.run(0.7);
     CHECK(next.playing());
     CHECK(match.slot_of(next) == 0);
     CHECK(match.sim.room->stats().clients == 2);
