@@ -45,14 +45,14 @@ class Sumo final : public server::Director {
         std::printf("slot %u is client %llu\n", slot, static_cast<unsigned long long>(client_id));
     }
     void left(std::uint16_t slot, server::LeaveReason) override {
-        if (star_owner_ == slot) lose_star();
         say("player_" + std::to_string(slot + 1) + " has left");
     }
 
     void on_message(const server::ClientMessage& message) override {
         if (message.type != SUMO_SHOVE || !message.slot || star_owner_ != *message.slot) return;
         shove_by_ = message.slot;
-        lose_star();
+        star_owner_.reset();
+        room_->board().remove(SUMO_STAR);
     }
 
     void on_tick(const sim::World& world, std::vector<Command>& orders) override {
@@ -127,16 +127,11 @@ class Sumo final : public server::Director {
                 if (event.b != wrestlers_[slot]) continue;
                 star_owner_ = slot;
                 show("star", std::to_string(slot));
-                if (world.slot_driven(slot)) shove_by_ = slot, lose_star();
+                if (world.slot_driven(slot)) shove_by_ = slot, star_owner_.reset(), room_->board().remove(SUMO_STAR);
                 orders.push_back(Command::despawn(star_));
                 return;
             }
         }
-    }
-
-    void lose_star() {
-        star_owner_.reset();
-        room_->board().remove(SUMO_STAR);
     }
 
     void shove(const sim::World& world, std::vector<Command>& orders) {
