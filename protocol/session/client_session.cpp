@@ -60,7 +60,12 @@ void ClientSession::update(TimeNs now) {
          ++i) {
         handle_reliable(message, now);
     }
-    take_game_stream();
+    // Before the hello they wait: the streams of the channel keep no order between them.
+    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && (state_ == State::key_frame || state_ == State::playing) &&
+                              channel_.pop_reliable(message, StreamId::game);
+         ++i) {
+        handle_game(message);
+    }
     for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && state_ != State::ended && channel_.pop_unreliable(message);
          ++i) {
         handle_unreliable(message, now);
@@ -69,16 +74,6 @@ void ClientSession::update(TimeNs now) {
     while (channel_.next_delivery(delivery)) {
     }
     if (state_ == State::playing) send_inputs(now);
-}
-
-// Before the hello its messages wait: the streams of the channel keep no order between them.
-void ClientSession::take_game_stream() {
-    Bytes message;
-    for (std::uint32_t i = 0; i < kMaxMessagesPerUpdate && (state_ == State::key_frame || state_ == State::playing) &&
-                              channel_.pop_reliable(message, StreamId::game);
-         ++i) {
-        handle_game(message);
-    }
 }
 
 void ClientSession::handle_reliable(Bytes message, TimeNs now) {
@@ -132,7 +127,6 @@ bool ClientSession::handle_last_word(Bytes message, MessageType type) {
     }
     if (type != MessageType::goodbye || !reader_.read(message, goodbye)) return false;
     goodbye_ = goodbye.reason;
-    take_game_stream();  // what the game said before
     end(SessionEnd::said_goodbye,
         goodbye.text.empty() ? describe(goodbye.reason) : describe(goodbye.reason) + (": " + goodbye.text));
     return true;

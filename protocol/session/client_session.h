@@ -124,7 +124,6 @@ class ClientSession {
 
   private:
     void handle_reliable(Bytes message, TimeNs now);
-    void take_game_stream();
     void handle_game(Bytes message);
     bool handle_board(BoardEntry entry, bool removed, std::uint64_t tick);
     bool handle_board(BoardState whole);

@@ -355,22 +355,6 @@ TEST_CASE("a client that reads nothing costs the server a bounded queue, is sent
     CHECK(honest.connection.session()->board().at("tick").size() == 8);
 }
 
-TEST_CASE("what a room says right before its goodbye reaches the client") {
-    SimRoom sim(load_test_scene("yard"), {});
-    SimClient& client = sim.add_client();
-    sim.run(1.0);
-    REQUIRE(client.playing());
-    client.details.clear();
-    REQUIRE(sim.room->send(server::Recipient::everyone(), 5, bytes_of(3, 20), true) == SendStatus::ok);
-    REQUIRE(sim.room->stop(sim.now()));
-    sim.server_running = false;
-    sim.run(0.5);
-    CHECK(client.end_reason == client::EndReason::server_stopped);
-    REQUIRE(client.details.size() == 1);
-    CHECK(client.details[0].kind == Kind::message);
-    CHECK(number_of(client.details[0].detail->bytes) == 3);
-}
-
 TEST_CASE("a damaged message on the game stream ends its sender's connection") {
     SimRoom sim(load_test_scene("yard"), {});
     RawPeer peer(sim);
