@@ -250,40 +250,6 @@ TEST_CASE("a client's message reaches the director with its slot, and the answer
     CHECK(match.sim.room->send(server::Recipient::spectators(), 9, bytes) == protocol::SendStatus::ok);
 }
 
-TEST_CASE("a director's bots sit on empty seats, and make room for players") {
-    const test::TempFolder folder;
-    const protocol::LoadedScene scene = load_test_scene("yard");
-    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
-                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
-    REQUIRE(recorder);
-    const std::string path = (*recorder)->path();
-    SimRoomOptions options;
-    options.recorder = std::move(*recorder);
-    Match match(std::move(options));
-    match.host.bots = true;
-    match.sim.run(1.0);
-    const sim::World& world = match.sim.room->world();
-    for (std::uint32_t slot = 0; slot < 4; ++slot) CHECK(world.slot_driven(slot));
-    CHECK(world.controls(3)[0] == 0.5f);
-
-    SimClient& player = match.add(7);
-    match.sim.run(1.0, forward);
-    CHECK(player.playing());
-    CHECK(match.slot_of(player) == 0);
-    CHECK(world.slot_taken(0));
-    CHECK_FALSE(world.slot_driven(0));
-    CHECK(world.controls(0)[0] == 1.0f);  // what the director gives for a player's slot is rejected
-    CHECK(world.slot_driven(1));
-    CHECK(match.host.told == std::vector<std::string>{"joined 0 7"});
-
-    player.connection.disconnect(match.sim.now());
-    match.sim.run(0.5);
-    CHECK(world.slot_driven(0));
-    REQUIRE(match.sim.room->stop(match.sim.now()));
-    const server::VerifySettings settings{.replays = {}, .require_complete = true};
-    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
-}
-
 TEST_CASE("the seat of a kicked client is another's while the kicked client's connection still ends") {
     Match match;
     match.add(7);
@@ -411,4 +377,38 @@ TEST_CASE("what a player sends right before it disconnects reaches the director,
     CHECK(match.host.sender_slot == 0);
     CHECK(match.host.told_before_messages == 1);
     CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::left)));
+}
+
+TEST_CASE("a director's bots sit on empty seats, and make room for players") {
+    const test::TempFolder folder;
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
+                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+    REQUIRE(recorder);
+    const std::string path = (*recorder)->path();
+    SimRoomOptions options;
+    options.recorder = std::move(*recorder);
+    Match match(std::move(options));
+    match.host.bots = true;
+    match.sim.run(1.0);
+    const sim::World& world = match.sim.room->world();
+    for (std::uint32_t slot = 0; slot < 4; ++slot) CHECK(world.slot_driven(slot));
+    CHECK(world.controls(3)[0] == 0.5f);
+
+    SimClient& player = match.add(7);
+    match.sim.run(1.0, forward);
+    CHECK(player.playing());
+    CHECK(match.slot_of(player) == 0);
+    CHECK(world.slot_taken(0));
+    CHECK_FALSE(world.slot_driven(0));
+    CHECK(world.controls(0)[0] == 1.0f);  // what the director gives for a player's slot is rejected
+    CHECK(world.slot_driven(1));
+    CHECK(match.host.told == std::vector<std::string>{"joined 0 7"});
+
+    player.connection.disconnect(match.sim.now());
+    match.sim.run(0.5);
+    CHECK(world.slot_driven(0));
+    REQUIRE(match.sim.room->stop(match.sim.now()));
+    const server::VerifySettings settings{.replays = {}, .require_complete = true};
+    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
 }
