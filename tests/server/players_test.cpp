@@ -65,13 +65,14 @@ class Host final : public server::Director {
     std::uint8_t first_byte = 0;
     std::vector<std::string> told;
     std::optional<std::uint64_t> kick_next;
-    std::optional<std::uint64_t> kick_as_left;
-    std::optional<std::uint64_t> gone;  // no member from now on
-    bool bots = false, kick_sender = false;
+    bool bots = false;
     int messages = 0;
-    std::size_t told_before_messages = 0;
     std::optional<std::uint16_t> sender_slot;
     protocol::SendStatus status = protocol::SendStatus::failed;
+    std::optional<std::uint64_t> kick_as_left;  // in each `left`
+    std::optional<std::uint64_t> gone;          // no member from now on
+    bool kick_sender = false;
+    std::size_t told_before_messages = 0;
 };
 
 struct Match {
