@@ -223,7 +223,7 @@ void Connection::poll(TimeNs now) {
         flush(now);
         take_session_events(now);
     }
-    if (active_ && netcode_.ended()) end_by_netcode(now);
+    if (active_ && !asking_ && !token_needed_ && netcode_.ended()) end_by_netcode(now);
 }
 
 void Connection::warn_of_silence(TimeNs now) {
@@ -262,6 +262,12 @@ bool Connection::lost() const {
         default:
             return false;
     }
+}
+
+// Whether the server has ended the session because this client was silent or slow: a loss, too.
+bool Connection::given_up() const {
+    if (reconnect_within_ == 0 || session_->end_kind() != SessionEnd::said_goodbye) return false;
+    return session_->goodbye() == GoodbyeReason::unacknowledged || session_->goodbye() == GoodbyeReason::too_slow;
 }
 
 void Connection::lose(std::string why, TimeNs now) {
@@ -356,7 +362,12 @@ void Connection::take_session_events(TimeNs now) {
                 events_.push_back({To::scene, event.tick, {}, 0, {}, {}});
                 break;
             case From::ended:
-                end(reason_of(*session_), session_->end_reason(), now);
+                if (given_up()) {
+                    netcode_.disconnect(now);
+                    lose(session_->end_reason(), now);
+                } else {
+                    end(reason_of(*session_), session_->end_reason(), now);
+                }
                 break;
         }
     }

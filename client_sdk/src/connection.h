@@ -90,9 +90,9 @@ class Connection {
     bool request_scene() { return active_ && session_ && session_->request_scene(); }
     void set_observer(protocol::SnapshotObserver* observer) { observer_ = observer; }
 
-    // A connection whose server falls silent is lost. Within this time from then on it may be made anew: by a token
-    // that renew() gives after each event token_needed, or that the client asks for itself after connect_insecure(). 0:
-    // a loss is an end. Whatever the server says is an end, too.
+    // A connection is lost if its server falls silent, or ends it because this client was silent or slow. Within this
+    // time from then on it may be made anew: by a token that renew() gives after each event token_needed, or that the
+    // client asks for itself after connect_insecure(). 0: a loss is an end. What else the server says is an end, too.
     void set_reconnect(protocol::TimeNs within) { reconnect_within_ = within; }
     bool needs_token() const { return active_ && token_needed_; }
     Result<> renew(protocol::Bytes token, protocol::TimeNs now);  // if needs_token()
@@ -118,6 +118,7 @@ class Connection {
     void begin(protocol::TimeNs now, bool insecure);
     void ask(protocol::TimeNs now);
     bool lost() const;
+    bool given_up() const;
     void lose(std::string why, protocol::TimeNs now);
     void warn_of_silence(protocol::TimeNs now);
     void end_by_netcode(protocol::TimeNs now);

@@ -24,6 +24,7 @@ constexpr BucketRate kExcessRate{kGameMessagesPerSecond, static_cast<double>(kMa
 }  // namespace
 
 void RoomDescription::serve_scene(Bytes binary) {
+    if (binary.size() > kMaxWireSceneBytes) return;
     scene_bytes.assign(binary.begin(), binary.end());
     hello.scene_bytes = static_cast<std::uint32_t>(binary.size());
     hello.scene_bytes_hash = hash_of_scene_bytes(binary);

@@ -50,7 +50,7 @@ struct RoomDescription {
     Vocabulary vocabulary;
     std::vector<std::uint8_t> scene_bytes;  // binary; given to who asks. Empty: not given away
 
-    // Also states size and hash in the hello.
+    // Also states size and hash in the hello. A scene above kMaxWireSceneBytes is not given away.
     void serve_scene(Bytes binary);
 };
 

@@ -180,7 +180,8 @@ struct GameServer::State {
     Outbox outbox;
     RigBackend rigs;
     std::optional<ThreadPool> pool;
-    std::unique_ptr<NetworkThread> network;  // null: the virtual clock
+    std::unique_ptr<NetworkThread> network;             // null: the virtual clock
+    std::shared_ptr<const sim::Definition> definition;  // of the scene, as long as the director
     std::unique_ptr<Director> director;
     std::unique_ptr<Room> room;
     std::optional<TokenFile> token_file;
@@ -244,7 +245,8 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     const Result<protocol::SharedScene> scene = s.load();
     if (!scene) return input_error(scene.error());
     s.config.shared_scene.reset();  // the world has what it needs of it
-    const sim::WorldDef& def = scene->definition->def();
+    s.definition = scene->definition;
+    const sim::WorldDef& def = s.definition->def();
     for (const std::string& text : left_out_texts(*scene->definition)) spdlog::warn(text);
 
     Result<RigBackend> rigs =

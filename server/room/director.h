@@ -83,8 +83,11 @@ enum class LeaveReason : std::uint8_t {
 // beside the commands of players. Orders are recorded as all commands are, so that a replay is verified without the
 // director. A director may query what a player saw: queries look back RoomConfig::history_ticks.
 //
-// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls of
-// a tick come in this order: on_join_request, on_message, left, joined, on_tick.
+// All calls come from the thread that steps the room, and must not block: while one runs, no tick begins. The calls
+// before a step come in this order: on_join_request, lost and left, as clients come and go, and the last messages of
+// those who disconnect; on_message; left, where the time of a held seat is over; joined; on_tick. After the step come
+// lost and left of clients whose connection the room has ended. Room::kick calls left at once. If a host that is late
+// steps several ticks at once, clients come, go and send only before the first.
 class Director {
   public:
     virtual ~Director() = default;
@@ -93,7 +96,7 @@ class Director {
     virtual void on_start(Room& /*room*/) {}
 
     // A client with a good token has connected. The default: players get a seat, or watch if none is free; spectators
-    // and directors watch.
+    // and directors watch. It is no member of the room yet: refuse it, where Room::kick would not find it.
     virtual JoinAnswer on_join_request(const JoinRequest& request);
 
     // The client has the seat: its player is in the world with the next tick. Also when a client comes back to the seat
@@ -104,7 +107,8 @@ class Director {
     // The seat is free: its player leaves the world with the next tick.
     virtual void left(std::uint16_t /*slot*/, LeaveReason /*reason*/) {}
 
-    // In the order in which a client sent its reliable messages; of different clients in order of client index.
+    // In the order in which a client sent its reliable messages; of different clients in order of client index. A
+    // player's messages come after its `joined`. Those of a client whose connection ends are dropped.
     virtual void on_message(const ClientMessage& /*message*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The

@@ -24,6 +24,10 @@ struct Room::Client {
     Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
            TimeNs now)
         : session(room, codec, slot, now), index(event.client_index), id(event.client_id) {}
+
+    bool ending() const {
+        return session.state() == ServerSession::State::closing || session.state() == ServerSession::State::closed;
+    }
 };
 
 namespace {
@@ -137,7 +141,7 @@ std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
     now_ = now;
     unix_now_s_ = unix_now_s;
     drain_inbox(now, unix_now_s);
-    process_sessions(now);
+    process_sessions();
     if (due.slipped_ns > 0) {
         ++stats_.slips;
         stats_.slipped_ns += due.slipped_ns;
@@ -191,7 +195,6 @@ void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
     const JoinAnswer answer = ask_to_join(event.client_id, identity);
     const std::optional<std::uint16_t> held = seats_.held_by(event.client_id);
     const std::optional<std::uint16_t> slot = take_seat(answer, event.client_id);
-    if (held && slot != held) free_seat(*held, LeaveReason::left);
     auto& client = clients_[event.client_index];
     client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), event, now);
     client->role = identity.role;
@@ -202,6 +205,8 @@ void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
     if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
     if (answer.kind == JoinAnswer::Kind::refuse)
         client->session.close(GoodbyeReason::refused_by_game, now, answer.reason);
+    // Last, since the director is told: it may kick the client.
+    if (held && slot != held) free_seat(*held, LeaveReason::left);
 }
 
 // A slot that a director drives is taken from it only if no other is free.
@@ -237,6 +242,10 @@ void Room::drop(const NetcodeServerEvent& event) {
     if (!client) return;
     const ServerSession& session = client->session;
     const Departure how{event.reason, session.goodbye(), session.refusal().reason};
+    if (event.reason == DisconnectReason::by_peer) {  // what it has sent before counts
+        process(*client, ServerSession::Joins::shed);
+        hand_on_messages(*client);
+    }
     give_seat_up(*client, how);
     const InputCounters& inputs = session.inputs().counters();
     stats_.inputs_applied += inputs.applied;
@@ -291,7 +300,7 @@ void Room::end_holds(std::uint64_t tick) {
 std::vector<Room::Member> Room::members() const {
     std::vector<Member> members;
     for (const auto& client : clients_) {
-        if (!client || client->session.state() == ServerSession::State::closing) continue;
+        if (!client || client->ending()) continue;
         Member& member = members.emplace_back();
         member.client_id = client->id;
         member.role = client->role;
@@ -303,26 +312,31 @@ std::vector<Room::Member> Room::members() const {
 bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     netcode_->kick_id(client_id, unix_now_s_ + token_lifetime_s_);
     bool found = false;
-    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
-        const Seat& seat = seats_[slot];
-        if (seat.state == Seat::State::free || seat.client_id != client_id) continue;
-        free_seat(slot, LeaveReason::kicked);
-        found = true;
-    }
     for (auto& client : clients_) {
         if (!client || client->id != client_id) continue;
         client->session.close(GoodbyeReason::kicked, now_, reason);
         found = true;
     }
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        const Seat& seat = seats_[slot];
+        if (seat.state == Seat::State::free || seat.client_id != client_id) continue;
+        found = true;
+        free_seat(slot, LeaveReason::kicked);
+    }
     return found;
 }
 
-void Room::process_sessions(TimeNs now) {
+void Room::process(Client& client, ServerSession::Joins joins) {
     const std::uint64_t tick = world_->tick();
-    const auto joins = overload_.sheds_joins(tick) ? ServerSession::Joins::shed : ServerSession::Joins::welcome;
+    client.session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), joins, now_);
+}
+
+void Room::process_sessions() {
+    const auto joins =
+        overload_.sheds_joins(world_->tick()) ? ServerSession::Joins::shed : ServerSession::Joins::welcome;
     for (auto& client : clients_) {
         if (!client) continue;
-        client->session.process(tick, grid_.start_of(tick + 1), grid_.tick_duration(), joins, now);
+        process(*client, joins);
         if (client->session.refusal().reason != RefusalReason::none && !client->refusal_counted) {
             client->refusal_counted = true;
             ++stats_.refused_clients;
@@ -344,7 +358,8 @@ ClientMessage Room::message_of(const Client& client, const ServerSession::Receiv
 
 void Room::hand_on_messages(Client& client) {
     ServerSession::Received message;
-    while (client.session.next_message(message)) {
+    if (client.session.slot() != kNoSlot && !client.announced) return;  // its messages wait until it has joined
+    while (!client.ending() && client.session.next_message(message)) {
         if (observer_) observer_->message(client.index, client.id, message);
         if (director_) director_->on_message(message_of(client, message));
     }
@@ -363,7 +378,7 @@ SendStatus Room::send(const Recipient& to, std::uint16_t type, Bytes bytes, bool
                            (to.kind == Recipient::Kind::spectators && slot == kNoSlot);
         if (!meant) continue;
         const SendStatus one = client->session.send_message(type, bytes, reliable);
-        if (one == SendStatus::failed && to.many()) continue;  // not yet in session, or no longer
+        if (one == SendStatus::failed) continue;  // not yet in session, or no longer
         sent = true;
         if (status == SendStatus::ok) status = one;
     }
@@ -550,6 +565,9 @@ Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
     }
     netcode_->stop(now);
     handle_events(now);
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        if (seats_[slot].state == Seat::State::held) free_seat(slot, LeaveReason::stopped);
+    }
     if (recording_error_) return *recording_error_;
     return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
 }

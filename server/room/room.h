@@ -162,7 +162,8 @@ class Room {
     std::vector<Member> members() const;  // in order of client index
     // Ends the connection of this client, which is told `reason` (UTF-8), and frees its seat. For
     // RoomConfig::token_lifetime_s no token of this client id that exists now is good. False: no such client is
-    // connected, and none holds a seat; its tokens are void all the same.
+    // connected, and none holds a seat; its tokens are void all the same. In on_start it has no effect: the room does
+    // not know the date before its first tick.
     bool kick(std::uint64_t client_id, std::string_view reason);
 
     // Sends the board, the messages that wait and a goodbye with `reason` (UTF-8) to all clients, once, and closes the
@@ -195,7 +196,8 @@ class Room {
     void end_holds(std::uint64_t tick);
     void gather_joins();
     void gather_controls(std::uint64_t tick);
-    void process_sessions(protocol::TimeNs now);
+    void process(Client& client, protocol::ServerSession::Joins joins);
+    void process_sessions();
     ClientMessage message_of(const Client& client, const protocol::ServerSession::Received& message) const;
     void hand_on_messages(Client& client);
     void tell_events();

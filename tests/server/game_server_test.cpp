@@ -132,6 +132,27 @@ TEST_CASE("on the virtual clock a director plays a match to its end, without a n
     CHECK(verified_ticks(ran.replay) == 1200);
 }
 
+TEST_CASE("the definition of its scene lives as long as the director") {
+    class Watcher final : public server::Director {
+      public:
+        explicit Watcher(bool& was_there) : was_there_(was_there) {}
+        ~Watcher() override { was_there_ = !definition_.expired(); }
+        void on_start(server::Room& room) override { definition_ = room.world().shared_definition(); }
+        void on_tick(const sim::World&, std::vector<sim::Command>&) override {}
+
+      private:
+        bool& was_there_;
+        std::weak_ptr<const sim::Definition> definition_;
+    };
+    const test::TempFolder folder;
+    GameServerConfig config = virtual_yard(folder.path());
+    config.stop_at_tick = 1;
+    bool was_there = false;
+    const Ran ran = run(config, [&](const RoomInfo&) { return std::make_unique<Watcher>(was_there); });
+    REQUIRE_FALSE(ran.error);
+    CHECK(was_there);
+}
+
 TEST_CASE("servers share a scene, end at their tick, and record nothing without a folder") {
     auto loaded = protocol::load_scene(test::read_file(kYard), kYard);
     REQUIRE(loaded);

@@ -363,6 +363,13 @@ TEST_CASE("a room that does not serve its scene says so, and who asks all the sa
     CHECK(pair.client->goodbye() == GoodbyeReason::protocol_error);
 }
 
+TEST_CASE("a scene that is larger than clients accept is not given away") {
+    RoomDescription room;
+    room.serve_scene(Buffer(kMaxWireSceneBytes + 1));
+    CHECK(room.hello.scene_bytes == 0);
+    CHECK(room.scene_bytes.empty());
+}
+
 TEST_CASE("a scene that is not what the hello promised ends the session") {
     for (const bool damaged : {false, true}) {
         SessionPair pair;

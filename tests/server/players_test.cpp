@@ -37,13 +37,19 @@ class Host final : public server::Director {
     void lost(std::uint16_t slot, std::uint64_t) override { told.push_back("lost " + std::to_string(slot)); }
     void left(std::uint16_t slot, server::LeaveReason reason) override {
         told.push_back("left " + std::to_string(slot) + " " + std::to_string(static_cast<int>(reason)));
+        for (const server::Room::Member& member : room->members()) {
+            if (member.slot == slot) told.push_back("still a member");
+        }
+        if (kick_as_left) room->kick(*kick_as_left, "enough");
     }
     void on_message(const server::ClientMessage& message) override {
-        messages += 1;
+        if (messages++ == 0) told_before_messages = told.size();
         sender_slot = message.slot;
         status = room->send(server::Recipient::client(message.client_id), message.type, message.bytes);
+        if (kick_sender) CHECK(room->kick(message.client_id, "enough"));
     }
     void on_tick(const sim::World& world, std::vector<sim::Command>& orders) override {
+        for (const server::Room::Member& member : room->members()) CHECK(member.client_id != gone);
         for (std::uint16_t slot = 0; bots && slot < 4; ++slot) {
             orders.push_back(world.slot_taken(slot) ? sim::Command::drive(slot, {0.5f}) : sim::Command::occupy(slot));
         }
@@ -68,6 +74,10 @@ class Host final : public server::Director {
     int messages = 0;
     std::optional<std::uint16_t> sender_slot;
     protocol::SendStatus status = protocol::SendStatus::failed;
+    std::optional<std::uint64_t> kick_as_left;  // in each `left`
+    std::optional<std::uint64_t> gone;          // no member from now on
+    bool kick_sender = false;
+    std::size_t told_before_messages = 0;
 };
 
 struct Match {
@@ -244,6 +254,135 @@ TEST_CASE("a client's message reaches the director with its slot, and the answer
     CHECK(match.host.status == protocol::SendStatus::ok);
     CHECK(match.sim.room->send(server::Recipient::player(1), 9, bytes) == protocol::SendStatus::failed);
     CHECK(match.sim.room->send(server::Recipient::spectators(), 9, bytes) == protocol::SendStatus::ok);
+}
+
+TEST_CASE("the seat of a kicked client is another's while the kicked client's connection still ends") {
+    Match match;
+    match.add(7);
+    match.sim.run(1.0);
+    // Nothing that the kicked client says arrives, so that its connection stays until the room closes it.
+    const protocol::Address home = protocol::Address::ipv4(10, 0, 2, 2, 5000);
+    match.sim.network.set_link(home, match.sim.server_address(), {.up = false});
+    match.host.kick_next = 7;
+    match.sim.run(0.1);
+    match.host.gone = 7;
+    SimClient& next = match.add(8);
+    match.sim.run(0.7);
+    CHECK(next.playing());
+    CHECK(match.slot_of(next) == 0);
+    CHECK(match.sim.room->stats().clients == 2);
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    CHECK(match.sim.room->send(server::Recipient::player(0), 9, bytes) == protocol::SendStatus::ok);
+    CHECK(match.sim.room->send(server::Recipient::client(7), 9, bytes) == protocol::SendStatus::failed);
+    match.sim.run(1.0);
+    CHECK(match.sim.room->stats().clients == 1);
+}
+
+TEST_CASE("a client that is kicked in answer to a message is heard no longer") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    match.host.kick_sender = true;
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    for (int i = 0; i < 3; ++i) REQUIRE(player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok);
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(player.end_reason == client::EndReason::kicked);
+}
+
+TEST_CASE("a player's messages come after its joined, also where a bot has to go first") {
+    Match match;
+    match.host.bots = true;
+    match.sim.run(1.0);
+    SimClient& player = match.add(7);
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    bool sent = false;
+    for (int i = 0; i < 500 && !sent; ++i) {
+        match.sim.run(0.002);
+        sent = player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok;
+    }
+    REQUIRE(sent);
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(match.host.told_before_messages == 1);
+    CHECK(match.host.sender_slot == 0);
+}
+
+TEST_CASE("a client that is kicked as the seat that was held for it becomes free does not play in another one") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    match.add(7);
+    match.sim.run(1.0);
+    match.sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), match.sim.server_address(), {.up = false});
+    match.sim.run(4.0);
+    REQUIRE(match.host.told.back() == "lost 0");
+    match.host.answer = JoinAnswer::seat(2);
+    match.host.kick_as_left = 7;
+    SimClient& again = match.add(7, {}, 600);
+    match.sim.run(2.5);
+    CHECK(again.end_reason == client::EndReason::kicked);
+    CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::left)));
+    CHECK_FALSE(match.sim.room->world().slot_taken(0));
+    CHECK_FALSE(match.sim.room->world().slot_taken(2));
+}
+
+TEST_CASE("when the room stops, players are told to have left, and those whose seat is held, too") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    match.add(7);
+    match.add(8);
+    match.sim.run(1.0);
+    match.sim.network.set_link(protocol::Address::ipv4(10, 0, 2, 2, 5000), match.sim.server_address(), {.up = false});
+    match.sim.run(4.0);
+    REQUIRE(match.host.told == std::vector<std::string>{"joined 0 7", "joined 1 8", "lost 0"});
+    match.host.told.clear();
+    REQUIRE(match.sim.room->stop(match.sim.now()));
+    const std::string stopped = std::to_string(static_cast<int>(server::LeaveReason::stopped));
+    CHECK(match.host.told == std::vector<std::string>{"left 1 " + stopped, "left 0 " + stopped});
+}
+
+TEST_CASE("a client that the server gave up as silent comes back to its seat, by a new token") {
+    SimRoomOptions options;
+    options.hold_seat_s = 10.0;
+    Match match(std::move(options));
+    SimClient& player = match.sim.add_client();  // its id is 1, the timeout of its token 15 s
+    player.connection.set_reconnect(30 * protocol::kNsPerSecond);
+    match.sim.run(1.0);
+    REQUIRE(player.playing());
+    // The server still reaches the client, and hears nothing.
+    const protocol::Address home = protocol::Address::ipv4(10, 0, 2, 2, 5000);
+    match.sim.network.set_link(home, match.sim.server_address(), {.up = false});
+    for (int i = 0; i < 140 && !player.connection.needs_token(); ++i) match.sim.run(0.1);
+    CHECK(player.end_reason == client::EndReason::none);
+    REQUIRE(player.connection.needs_token());
+    CHECK(player.connection.state() == client::Connection::State::connecting);
+    match.sim.run(1.5);
+    CHECK(match.host.told == std::vector<std::string>{"joined 0 1", "lost 0"});
+    match.sim.network.set_link(home, match.sim.server_address(), {});
+    REQUIRE(player.connection.renew(match.sim.mint(1, 600), match.sim.now()));
+    match.sim.run(1.0);
+    CHECK(player.playing());
+    CHECK(player.times_connected == 2);
+    CHECK(match.slot_of(player) == 0);
+    CHECK(match.host.told.back() == "returned 0 1");
+}
+
+TEST_CASE("what a player sends right before it disconnects reaches the director, before the player has left") {
+    Match match;
+    SimClient& player = match.add(7);
+    match.sim.run(1.0);
+    REQUIRE(player.playing());
+    const std::vector<std::uint8_t> bytes{1, 2, 3};
+    REQUIRE(player.connection.send_message(9, bytes, true) == protocol::SendStatus::ok);
+    player.connection.poll(match.sim.now());
+    player.connection.disconnect(match.sim.now());
+    match.sim.run(0.5);
+    CHECK(match.host.messages == 1);
+    CHECK(match.host.sender_slot == 0);
+    CHECK(match.host.told_before_messages == 1);
+    CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::left)));
 }
 
 TEST_CASE("a director's bots sit on empty seats, and make room for players") {

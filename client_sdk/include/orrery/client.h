@@ -164,8 +164,8 @@ ORRERY_API orrery_status orrery_client_connect_insecure(orrery_client* client, c
 /* Ends the connection and tells the server. The event ORRERY_EVENT_DISCONNECTED follows. ORRERY_WRONG_STATE: the state
  * is DISCONNECTED. */
 ORRERY_API orrery_status orrery_client_disconnect(orrery_client* client, uint64_t now_ns);
-/* From the loss of a connection on (the server fell silent), it may be made anew within so many seconds: see
- * ORRERY_EVENT_TOKEN_NEEDED. 0, the default: a loss is an end. */
+/* From the loss of a connection on (the server fell silent, or ended it because this client was silent or slow), it may
+ * be made anew within so many seconds: see ORRERY_EVENT_TOKEN_NEEDED. 0, the default: a loss is an end. */
 ORRERY_API orrery_status orrery_client_set_reconnect(orrery_client* client, uint32_t seconds);
 /* The answer to ORRERY_EVENT_TOKEN_NEEDED: a new token of the same client id. It must expire later than the last one,
  * because the server may not have noticed the loss. ORRERY_WRONG_STATE: no token is needed. ORRERY_INVALID_TOKEN: not a
@@ -214,7 +214,8 @@ enum {
      * CONNECTING until orrery_client_renew() has made the connection anew: then come BODY_REMOVED for the bodies that
      * were there, and the events of a join. The event comes again if a new token did not help either, and DISCONNECTED
      * when the time is over. After orrery_client_connect_insecure() the client asks for its tokens by itself, without
-     * this event. What the server says (a goodbye, a denial, a refusal, a kick) is an end at once. */
+     * this event, and is a new player to the server, because these tokens have random client ids. What else the server
+     * says (a goodbye, a denial, a refusal, a kick) is an end at once. */
     ORRERY_EVENT_TOKEN_NEEDED = 6,
     ORRERY_EVENT_MESSAGE = 7, /* of the room's program: message_type, bytes, size, reliable. It may come while the
                                * client is joining */
@@ -321,7 +322,8 @@ enum { ORRERY_ROLE_PLAYER = 0, ORRERY_ROLE_SPECTATOR = 1, ORRERY_ROLE_DIRECTOR =
  * when it is complete and agrees with scene_bytes_hash. ORRERY_EMPTY: the server does not give it away.
  * ORRERY_WRONG_STATE: not connected, or asked for before. */
 ORRERY_API orrery_status orrery_client_request_scene(orrery_client* client);
-/* The scene, after ORRERY_EVENT_SCENE; ORRERY_EMPTY before. Valid until the next connect or destroy. */
+/* The scene, after ORRERY_EVENT_SCENE; ORRERY_EMPTY before. Valid until the next connect or destroy, or until a lost
+ * connection is made anew; then it has to be asked for again. */
 ORRERY_API orrery_status orrery_client_scene(const orrery_client* client, const uint8_t** bytes, size_t* size);
 
 /* The board: values by name that the room's program sets for all, as they are now; of the last connection after its
