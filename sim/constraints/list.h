@@ -86,7 +86,7 @@
     X(Area, area)                                  \
     X(Volume, volume)
 
-// X(type, name) for each constraint, in order.
+// Calls X with the type and the name of each constraint, in order.
 #define ORRERY_CONSTRAINTS(X) ORRERY_CONSTRAINTS_1(X) ORRERY_CONSTRAINTS_2(X) ORRERY_CONSTRAINTS_3(X)
 
 namespace orrery::sim {
