@@ -1,5 +1,6 @@
 #include "protocol/session/handshake.h"
 
+#define XXH_INLINE_ALL  // the client library needs no xxHash library for this one function
 #include <xxhash.h>
 
 #include <cstdio>
