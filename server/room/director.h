@@ -108,7 +108,8 @@ class Director {
     virtual void left(std::uint16_t /*slot*/, LeaveReason /*reason*/) {}
 
     // In the order in which a client sent its reliable messages; of different clients in order of client index. A
-    // player's messages come after its `joined`. Those of a client whose connection ends are dropped.
+    // player's messages come after its `joined`. What a client sent before it disconnected comes before its `left`; of
+    // a client that the room sends away nothing more comes.
     virtual void on_message(const ClientMessage& /*message*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The

@@ -17,7 +17,7 @@ using sim::Vec3;
 namespace {
 
 constexpr float kOut_m = -3.0f;            // what is below is off the platform
-constexpr std::uint64_t kBotWait_s = 3;    // an empty seat is a bot's after that time
+constexpr std::uint64_t kBotsFrom_s = 3;   // of the match: from then on bots take empty seats
 constexpr std::uint64_t kStarEvery_s = 8;  // of a new star, while nobody has it
 constexpr float kShove_mps = 9.0f;         // change of the velocity of a player who is shoved
 
@@ -46,6 +46,7 @@ class Sumo final : public server::Director {
     }
     void left(std::uint16_t slot, server::LeaveReason) override {
         if (star_owner_ == slot) drop_star();
+        if (shove_by_ == slot) shove_by_.reset();
         say("player_" + std::to_string(slot + 1) + " has left");
     }
 
@@ -83,19 +84,28 @@ class Sumo final : public server::Director {
         }
     }
 
-    // A bot walks to the far side of the ball and pushes it away from its own side.
+    // A bot walks behind the ball and pushes it off the other's side, a little askew, so that two of them do not hold
+    // it still. That of the first seat fetches the star.
     void play_bot(const sim::World& world, std::uint16_t slot, std::vector<Command>& orders) {
         if (!world.slot_taken(slot)) {
-            if (world.tick() >= kBotWait_s * tick_rate_) orders.push_back(Command::occupy(slot));
+            if (world.tick() >= kBotsFrom_s * tick_rate_) orders.push_back(Command::occupy(slot));
             return;
         }
         if (!world.slot_driven(slot) || !wrestlers_[slot].valid()) return;
-        const Vec3 me = world.body(wrestlers_[slot]).pose.position, ball = world.body(ball_).pose.position;
-        const float side = slot == 0 ? -1.0f : 1.0f;
-        const bool behind = (ball.x - me.x) * side < 0.0f;
-        const float x = behind ? -side : side, z = ball.z - me.z;
-        orders.push_back(Command::drive(slot, {x * 0.6f, std::fmax(-0.6f, std::fmin(0.6f, z)), 0.0f}));
+        const Vec3 me = world.body(wrestlers_[slot]).pose.position;
+        float x = 0.0f, z = 0.0f;
+        if (slot == 0 && world.alive(star_)) {
+            const Vec3 star = world.body(star_).pose.position;
+            x = star.x - me.x, z = star.z - me.z;
+        } else {
+            const Vec3 ball = world.body(ball_).pose.position;
+            const float side = slot == 0 ? -1.0f : 1.0f;
+            const bool behind = (ball.x - me.x) * side < 0.0f;
+            x = behind ? -side : side, z = ball.z + 0.2f * side - me.z;
+        }
+        orders.push_back(Command::drive(slot, {limited(x), limited(z)}));
     }
+    static float limited(float x) { return std::fmax(-0.6f, std::fmin(0.6f, x)); }
 
     void score(const sim::World& world, std::vector<Command>& orders) {
         const Vec3 ball = world.body(ball_).pose.position;
@@ -116,7 +126,7 @@ class Sumo final : public server::Director {
         say(why + ", " + score_text());
     }
 
-    // The star is a sensor in the middle: who touches it may shove once.
+    // The star is a sensor beside the middle: who touches it may shove once.
     void move_star(const sim::World& world, std::vector<Command>& orders) {
         if (!world.alive(star_)) {
             if (!star_owner_ && world.tick() % (kStarEvery_s * tick_rate_) == 0)

@@ -100,10 +100,11 @@ static void look(orrery_client* client, view* out) {
 }
 
 static void draw(orrery_client* client, const view* seen, const char* said) {
+    static int cleared;
     char phase[32], score[32], star[32];
     int row;
-    printf("\033[H");
-    for (row = 0; row < HEIGHT; ++row) printf("%s\n", seen->map[row]);
+    printf(cleared++ ? "\033[H" : "\033[2J\033[H");
+    for (row = 0; row < HEIGHT; ++row) printf("%s\033[K\n", seen->map[row]);
     printf("%s  score %s  star %s  %s\033[K\n", board_text(client, SUMO_PHASE, phase),
            board_text(client, SUMO_SCORE, score), board_text(client, SUMO_STAR, star), said);
     fflush(stdout);
@@ -179,7 +180,7 @@ static int play(orrery_client* client, int alone) {
             look(client, &seen);
             if (alone) play_alone(client, session.slot, &seen, control);
             if (session.slot == ORRERY_NO_SLOT && said[0] == 0)
-                snprintf(said, sizeof said, "no seat is free: you watch");
+                snprintf(said, sizeof said, "you watch: no seat, or a spectator's token");
             orrery_client_set_control(client, control, 3);
             if (!alone && now_ns() - drawn > 50000000u) drawn = now_ns(), draw(client, &seen, said);
         }

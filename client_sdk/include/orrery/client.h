@@ -268,7 +268,7 @@ enum {
 typedef struct orrery_event {
     uint32_t struct_size; /* set by the caller: sizeof of this struct */
     int32_t kind;         /* ORRERY_EVENT_* */
-    uint64_t tick;        /* of the server; DISCONNECTED: that of the newest snapshot, or 0 */
+    uint64_t tick;        /* of the server; DISCONNECTED, MESSAGE: that of the newest snapshot, or 0 */
     orrery_body_id body;  /* BODY_ADDED, BODY_REMOVED, WORLD; otherwise ORRERY_NO_BODY */
     uint64_t late_ns;     /* SLIPPED; otherwise 0 */
     const char* text;     /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; otherwise "" */
