@@ -220,13 +220,14 @@ TEST_CASE(
         }
         REQUIRE(sum.depth.size() >= static_cast<std::size_t>(wanted));
         // A few meet along edges that are nearly parallel, where a cell turns the normal by more, or touch another edge
-        // from one cell on.
+        // from one cell on. Of a small sample a few are a larger part.
         const bool exact = c.exact;
-        CHECK(Compared::most(sum.deepest, 0.98) < (exact ? 1e-7 : 5e-5));
-        CHECK(Compared::most(sum.depth, 0.98) < (exact ? 1e-7 : 3e-4));
-        CHECK(Compared::most(sum.normal, 0.98) < (exact ? 1e-7 : 6e-3));
+        const double common = wanted < 100 ? 0.9 : 0.98;
+        CHECK(Compared::most(sum.deepest, common) < (exact ? 1e-7 : 5e-5));
+        CHECK(Compared::most(sum.depth, common) < (exact ? 1e-7 : 3e-4));
+        CHECK(Compared::most(sum.normal, common) < (exact ? 1e-7 : 6e-3));
         if (c.of_faces > 0.0) CHECK(Compared::most(sum.normal, c.of_faces) < 1e-6);
-        CHECK(Compared::most(sum.place, 0.98) < (exact ? 2e-7 : 1.5e-3));
+        CHECK(Compared::most(sum.place, common) < (exact ? 2e-7 : 1.5e-3));
         if (exact) CHECK(Compared::most(sum.deepest, 1.0) < 1e-7);
     }
 }
