@@ -208,8 +208,8 @@ TEST_CASE("shapes overlap where their surfaces' distance is negative") {
                 if (std::fabs(truth) > kReal) CHECK(found == (truth < 0));
                 ++both[found];
             }
-            CHECK(both[0] > kQueries / 10);
-            CHECK(both[1] > kQueries / 10);
+            CHECK(both[0] > kQueries / 12);
+            CHECK(both[1] > kQueries / 12);
         }
     }
 }
