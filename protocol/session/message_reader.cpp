@@ -76,7 +76,8 @@ bool read_descriptions(const flatbuffers::Vector<const wire::BodyDescription*>* 
             {{d.index(), d.generation()}, d.shape(), d.slot(), static_cast<sim::BodyType>(d.type()), d.material()});
     }
     // The verifier does not look at the alignment of a vector of structs, which a hostile message may have askew.
-    if (identities && reinterpret_cast<std::uintptr_t>(identities->Data()) % alignof(wire::BodyIdentity) != 0)
+    if (size_of(identities) > 0 &&
+        reinterpret_cast<std::uintptr_t>(identities->Data()) % alignof(wire::BodyIdentity) != 0)
         return false;
     for (flatbuffers::uoffset_t i = 0; i < size_of(identities); ++i) {
         const wire::BodyIdentity& identity = *identities->Get(i);
