@@ -314,6 +314,7 @@ bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     bool found = false;
     for (auto& client : clients_) {
         if (!client || client->id != client_id) continue;
+        flush(*client, now_);  // what the game said before
         client->session.close(GoodbyeReason::kicked, now_, reason);
         found = true;
     }

@@ -58,6 +58,8 @@ class Host final : public server::Director {
             freeze = {};
         }
         if (kick_next) {
+            const std::vector<std::uint8_t> warning{9};
+            (void)room->send(server::Recipient::client(*kick_next), 4, warning);
             CHECK(room->kick(*kick_next, "no shoving"));
             kick_next.reset();
         }
@@ -79,6 +81,19 @@ class Host final : public server::Director {
     bool kick_sender = false;
     std::size_t told_before_messages = 0;
 };
+
+std::unique_ptr<server::Recorder> recorder_in(const test::TempFolder& folder) {
+    const protocol::LoadedScene scene = load_test_scene("yard");
+    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
+                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+    REQUIRE(recorder);
+    return std::move(recorder).value();
+}
+
+void check_replay(const std::string& path) {
+    const server::VerifySettings settings{.replays = {}, .require_complete = true};
+    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
+}
 
 struct Match {
     explicit Match(SimRoomOptions options = {}) : sim(load_test_scene("yard"), std::move(options)) {
@@ -154,14 +169,10 @@ TEST_CASE("a director gives a certain slot, makes a player watch, and refuses wi
 
 TEST_CASE("the seat of a player who falls silent is held, and its bodies are there when the player is back") {
     const test::TempFolder folder;
-    const protocol::LoadedScene scene = load_test_scene("yard");
-    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
-                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
-    REQUIRE(recorder);
-    const std::string path = (*recorder)->path();
     SimRoomOptions options;
     options.hold_seat_s = 10.0;
-    options.recorder = std::move(*recorder);
+    options.recorder = recorder_in(folder);
+    const std::string path = options.recorder->path();
     Match match(std::move(options));
     SimClient& player = match.add(7);
     match.sim.run(2.0, forward);
@@ -202,8 +213,7 @@ TEST_CASE("the seat of a player who falls silent is held, and its bodies are the
     CHECK_FALSE(match.sim.room->world().slot_taken(1));
 
     REQUIRE(match.sim.room->stop(match.sim.now()));
-    const server::VerifySettings settings{.replays = {}, .require_complete = true};
-    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
+    check_replay(path);
 }
 
 TEST_CASE("a newer token takes the seat over from a connection that is still there") {
@@ -228,6 +238,8 @@ TEST_CASE("who is kicked learns why, loses the seat, and stays out while tokens 
     match.sim.run(2.5);
     CHECK(player.end_reason == client::EndReason::kicked);
     CHECK(player.disconnect_reason.find("no shoving") != std::string::npos);
+    REQUIRE(player.details.size() == 1);  // what the game sent right before
+    CHECK(player.details[0].detail->type == 4);
     CHECK(match.host.told.back() == "left 0 " + std::to_string(static_cast<int>(server::LeaveReason::kicked)));
     CHECK_FALSE(match.sim.room->world().slot_taken(0));
     CHECK(match.sim.room->members().size() == 1);
@@ -387,13 +399,9 @@ TEST_CASE("what a player sends right before it disconnects reaches the director,
 
 TEST_CASE("a director's bots sit on empty seats, and make room for players") {
     const test::TempFolder folder;
-    const protocol::LoadedScene scene = load_test_scene("yard");
-    auto recorder = server::Recorder::open({.directory = folder.path(), .start_unix_s = 1},
-                                           {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
-    REQUIRE(recorder);
-    const std::string path = (*recorder)->path();
     SimRoomOptions options;
-    options.recorder = std::move(*recorder);
+    options.recorder = recorder_in(folder);
+    const std::string path = options.recorder->path();
     Match match(std::move(options));
     match.host.bots = true;
     match.sim.run(1.0);
@@ -415,8 +423,7 @@ TEST_CASE("a director's bots sit on empty seats, and make room for players") {
     match.sim.run(0.5);
     CHECK(world.slot_driven(0));
     REQUIRE(match.sim.room->stop(match.sim.now()));
-    const server::VerifySettings settings{.replays = {}, .require_complete = true};
-    CHECK(server::verify_exit_code(server::verify_replay(path, settings), settings) == 0);
+    check_replay(path);
 }
 
 TEST_CASE("clients hear that a body has become one of another type") {

@@ -1,6 +1,6 @@
 // Arithmetic of vectors, quaternions and poses, for games and tools. The engine does not use it: it computes over lanes
-// (sim/lanes). Single precision; a program that feeds results into commands must be built without fast-math and
-// contraction to give the same bits everywhere.
+// (sim/lanes). Single precision, from + - * / and sqrt alone: a program that is built without fast-math and contraction
+// gets the same bits everywhere.
 #pragma once
 
 #include <cmath>
@@ -45,11 +45,12 @@ inline Quat normalised(const Quat& q) {
     const float n = std::sqrt(((q.x * q.x + q.y * q.y) + q.z * q.z) + q.w * q.w);
     return n > 0.0f ? Quat{q.x / n, q.y / n, q.z / n, q.w / n} : Quat{};
 }
-// By `angle_rad` about `axis`, which is of unit length.
-inline Quat turn_about(const Vec3& axis, float angle_rad) {
-    const float s = std::sin(0.5f * angle_rad);
-    return {axis.x * s, axis.y * s, axis.z * s, std::cos(0.5f * angle_rad)};
-}
+namespace ref {
+// turn_about by the engine's own trigonometry, since that of libm differs between machines.
+Quat quat_about(const Vec3& axis, float angle_rad);
+}  // namespace ref
+// By `angle_rad`, to 16,384 in magnitude, about `axis`, which is of unit length.
+inline Quat turn_about(const Vec3& axis, float angle_rad) { return ref::quat_about(axis, angle_rad); }
 // `v`, turned by `q`, which is of unit length.
 inline Vec3 rotate(const Quat& q, const Vec3& v) {
     const Vec3 u{q.x, q.y, q.z}, t = 2.0f * cross(u, v);
