@@ -11,7 +11,9 @@
 #include "protocol/replay/records.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/messages.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/snapshot/delta_codec.h"
+#include "protocol/snapshot/sender.h"
 #include "tests/support/replay_files.h"
 
 using namespace orrery;
@@ -42,6 +44,30 @@ void append_stretch(Blob& to, std::uint8_t what, std::span<const std::uint8_t> b
     to.push_back(static_cast<std::uint8_t>(bytes.size()));
     to.push_back(static_cast<std::uint8_t>(bytes.size() >> 8));
     to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+// To a client that has the scene of messages_fuzz.cpp.
+void from_scene(Folder& folder, ServerHello hello) {
+    const DeltaCodec codec;
+    QuantisedWorld scene, world;
+    std::vector<sim::BodyState> bodies(12);
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) bodies[i].id = {i, 0};
+    scene.update(0, bodies);
+    bodies[3].pose.position.y = 2.0f;
+    bodies.erase(bodies.begin() + 7);
+    bodies.push_back({});
+    bodies.back().id = {20, 1};
+    world.update(9, bodies);
+    hello.from_scene = true;
+    MessageWriter writer;
+    Blob to_client;
+    append_stretch(to_client, 2, writer.write(hello));
+    const KeyFrame frame = make_scene_key_frame(scene, world, codec);
+    for (std::size_t i = 0; i < frame.message_count(); ++i) {
+        folder.add(0, frame.message(i));
+        append_stretch(to_client, 2, frame.message(i));
+    }
+    folder.add(3, to_client);
 }
 
 void messages(Folder folder) {
@@ -77,28 +103,32 @@ void messages(Folder folder) {
     server.scene_name = "fuzz";
     add(server, 2);
     add(BoardState{1, {{"phase", {1}}, {"score", {2, 3}}}}, 5);
+    // What the client reads after it builds on states, so these are genuine.
+    const DeltaCodec codec;
+    QuantisedWorld world;
+    std::vector<sim::BodyState> bodies(12);
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) bodies[i].id = {i, 0};
+    world.update(1, bodies);
     KeyFrameBegin begin;
     begin.vocabulary = {{{"rover", {"chassis", "wheel"}}}, {"ice"}};
     begin.tick = 1;
-    begin.body_count = 1;
+    begin.body_count = world.living();
     begin.shapes.resize(4);
     add(begin, 2);
-    KeyFrameBodies bodies;
-    bodies.descriptions.push_back({.id = {0, 0}, .shape = 0});
-    bodies.names.push_back({0, "ball"});
-    bodies.coded.assign(24, std::uint8_t{1});
-    bodies.gone = {2, 5};
-    add(bodies, 2);
+    for (const KeyFrameBodies& part : make_key_frame(world, {{{0, 0}, "ball"}}, codec)) add(part, 2);
     BodiesChanged changed;
     changed.tick = 2;
     changed.added.push_back({.id = {1, 1}, .shape = 1, .prefab = 0, .member = 1, .user_data = 5});
     changed.removed.push_back({0, 0});
     add(changed, 2);
     add(Slip{.tick = 3, .late_ns = 1000}, 2);
+    SnapshotSender sender(codec);
+    sender.start(world);
+    bodies[5].pose.position.x = 1.0f;
+    world.update(2, bodies);
     Snapshot snapshot;
     snapshot.tick = 2;
-    snapshot.ticks_since_last = 1;
-    snapshot.coded.assign(40, std::uint8_t{2});
+    (void)sender.encode(world, 0, 1000, snapshot.coded);
     add(snapshot, 3);
     add(GameMessage{9, Blob(40, 3)}, 5);
     add(GameMessage{10, Blob(40, 4)}, 3);
@@ -113,6 +143,7 @@ void messages(Folder folder) {
     add(Goodbye{}, 2);
     folder.add(1, to_server);
     folder.add(1, to_client);
+    from_scene(folder, server);
 }
 
 void replays(Folder folder) {

@@ -26,6 +26,19 @@ void read_and_write_again(Bytes bytes) {
     require(std::equal(written.begin(), written.end(), rewritten.begin(), rewritten.end()));
 }
 
+// Of a scene that room and client have.
+SceneBaseline scene_baseline() {
+    SceneBaseline scene;
+    scene.shapes.resize(2);
+    scene.vocabulary.materials = {"ice"};
+    std::vector<sim::BodyState> bodies(12);
+    for (std::uint32_t i = 0; i < bodies.size(); ++i) bodies[i].id = {i, 0};
+    scene.world.update(0, bodies);
+    scene.scene_bytes_hash = 5;
+    scene.hash = hash_of(scene);
+    return scene;
+}
+
 RoomDescription room_description() {
     RoomDescription room;
     const ClientHello client = default_client_hello();
@@ -36,6 +49,7 @@ RoomDescription room_description() {
     room.hello.snapshot_codec = DeltaCodec::kId;
     room.hello.body_capacity = 64;
     room.hello.scene_name = "fuzz";
+    room.begin_with(scene_baseline());
     room.serve_scene(std::vector<std::uint8_t>(100, 7));
     return room;
 }
@@ -52,7 +66,7 @@ void carry(From& from, To& to, TimeNs now) {
 }
 
 // `packets` and not messages: a session's way in. The fuzzer's messages travel in a genuine channel.
-void feed_sessions(fuzz::Input input) {
+void feed_sessions(fuzz::Input input, bool client_has_scene) {
     const RoomDescription room = room_description();
     const DeltaCodec codec;
     Board board;
@@ -60,7 +74,9 @@ void feed_sessions(fuzz::Input input) {
     TimeNs now = kNsPerSecond;
     constexpr TimeNs kTick = kNsPerSecond / 60;
     ServerSession server(room, codec, 0, now);
-    ClientSession client(default_client_hello(), now);
+    std::shared_ptr<const SceneBaseline> scene;
+    if (client_has_scene) scene = std::make_shared<const SceneBaseline>(scene_baseline());
+    ClientSession client(default_client_hello(), now, client_channel_config(), scene);
     Channel to_server(client_channel_config()), to_client(server_channel_config());
     std::uint64_t tick = 1;
     for (int step = 0; step < 64 && !input.empty(); ++step, ++tick, now += kTick) {
@@ -110,8 +126,9 @@ void feed_sessions(fuzz::Input input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size > 64 * 1024) return 0;
     fuzz::Input input(data, size);
-    if (input.u8() % 2 == 1) {
-        feed_sessions(input);
+    const std::uint8_t mode = input.u8();
+    if (mode % 2 == 1) {
+        feed_sessions(input, mode % 4 == 3);
         return 0;
     }
     const Bytes bytes = input.rest();

@@ -153,7 +153,12 @@ TEST_CASE("parts that do not fit the scene are refused, never crash") {
     CHECK_FALSE(applies(parts[0], parts[1], 200));
     CHECK_FALSE(applies(parts[1], parts[1], 1000));
     CHECK_FALSE(applies(parts[0], parts[0], 1000));  // gone twice
-    KeyFrameBodies wrong = parts[0];
+    KeyFrameBodies wrong = parts[1];
+    SceneKeyFrameReader whole(room.scene);
+    CHECK(whole.apply(parts[0], codec, 1000));
+    CHECK(whole.apply(parts[1], codec, 1000));
+    CHECK_FALSE(whole.apply(parts[1], codec, 1000));  // bodies do not ascend
+    wrong = parts[0];
     wrong.gone.push_back(5000);
     CHECK_FALSE(applies(wrong, parts[1], 1000));
     wrong = parts[1];
