@@ -4,6 +4,7 @@
 #include <array>
 
 #include "protocol/netcode/byte_queue.h"
+#include "protocol/netcode/rate_control.h"
 #include "protocol/netcode/reliable.h"
 #include "protocol/netcode/replay_protection.h"
 #include "protocol/netcode/rtt_estimator.h"
@@ -32,6 +33,7 @@ struct Channel::State {
         Fate fate = Fate::none;
         bool wants_ack = false;
         std::uint8_t tags = 0, ranges = 0, game_ranges = 0;  // ranges of the game stream come first
+        std::uint16_t bytes = 0;
         std::uint64_t sequence = 0;
         TimeNs sent = 0;
         bool has_ack = false;
@@ -45,10 +47,13 @@ struct Channel::State {
     explicit State(const ChannelConfig& configuration);
 
     // reliable.cpp
+    template <class Message>
+    SendStatus send_reliable(const Message& message, std::size_t size, StreamId stream);
     std::size_t write_packet(TimeNs now, MutableBytes out);
     std::size_t write_last_word(TimeNs now, Bytes message, MutableBytes out);
     SentPacket& begin_packet(TimeNs now);
     std::size_t end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out);
+    void charge(std::size_t bytes, const SentPacket& packet);
     bool quiet(TimeNs now) const;
     void drop_unreliable();
     void save_up_allowance(TimeNs now);
@@ -105,7 +110,9 @@ struct Channel::State {
     ByteQueue<std::uint64_t> unreliable_out;
     ByteQueue<Delivery> deliveries;
     ByteQueue<std::uint64_t> acknowledged_packets;
-    double allowance_bytes = 0.0;
+    RateControl rate;
+    double allowance_bytes = 0.0;          // that the streams may send now
+    double unreliable_charge_bytes = 0.0;  // that unreliable messages may still take from it
     bool allowance_started = false;
     TimeNs allowance_at = 0, losses_found_at = 0;
     unsigned backoff = 0;   // doublings of the loss delay while nothing is acknowledged

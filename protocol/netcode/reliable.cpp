@@ -18,19 +18,17 @@ constexpr TimeNs kFirstLossDelay = 500 * kNsPerMs;  // before any round trip has
 constexpr TimeNs kMinDeviation = 10 * kNsPerMs;     // jitter that a quiet link may show any time
 constexpr TimeNs kMaxLossDelay = 2 * kNsPerSecond;
 constexpr unsigned kMaxBackoff = 4;
-constexpr double kBurstSeconds = 0.1;    // of bandwidth that may be saved up
-constexpr std::size_t kMinAckBits = 16;  // repeated even when known: late packets lie there
-constexpr std::size_t kMinRange = 16;    // a shorter piece of a longer rest waits for the next packet
+constexpr double kLongestGap_s = 0.1;      // between two ticks that the rate is kept up over
+constexpr double kUnreliableShare = 0.75;  // of the rate, at most, that unreliable messages take from the streams
+constexpr std::size_t kMinAckBits = 16;    // repeated even when known: late packets lie there
+constexpr std::size_t kMinRange = 16;      // a shorter piece of a longer rest waits for the next packet
 constexpr double kLossWeight = 1.0 / 64;
-constexpr double kLosslessBandwidth =
-    16.0 * 1024 * 1024;  // bytes a second; the stream's own back pressure is what counts
 
 }  // namespace
 
 ChannelConfig server_channel_config(bool lossless) {
     ChannelConfig config;
     config.lossless = lossless;
-    if (lossless) config.bandwidth_bytes_per_s = kLosslessBandwidth;
     return config;
 }
 
@@ -83,6 +81,7 @@ Channel::State::State(const ChannelConfig& configuration)
       unreliable_out(kMaxUnreliableQueued, config.unreliable_queue_bytes),
       deliveries(kMaxUnreadDeliveries, 0),
       acknowledged_packets(kSentRing, 0),
+      rate(config.lossless ? fixed_rate(config.rate.most) : config.rate),
       streams_in{receiver_of(config.receive, config.receive_queue_bytes),
                  receiver_of(config.game.receive, config.game.receive_queue_bytes)},
       unreliable_in(kMaxUnreliableQueued, config.unreliable_queue_bytes) {}
@@ -92,12 +91,19 @@ Channel::~Channel() = default;
 Channel::Channel(Channel&&) noexcept = default;
 Channel& Channel::operator=(Channel&&) noexcept = default;
 
+template <class Message>
+SendStatus Channel::State::send_reliable(const Message& message, std::size_t size, StreamId stream) {
+    const StreamLimits& limits = stream == StreamId::game ? config.game.send : config.send;
+    if (error != ChannelError::none) return SendStatus::failed;
+    if (size > std::min(limits.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
+    return streams_out[static_cast<std::size_t>(stream)].append(message) ? SendStatus::ok : SendStatus::queue_full;
+}
+
 SendStatus Channel::send_reliable(Bytes message, StreamId stream) {
-    State& s = *state_;
-    const StreamLimits& limits = stream == StreamId::game ? s.config.game.send : s.config.send;
-    if (s.error != ChannelError::none) return SendStatus::failed;
-    if (message.size() > std::min(limits.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
-    return s.streams_out[static_cast<std::size_t>(stream)].append(message) ? SendStatus::ok : SendStatus::queue_full;
+    return state_->send_reliable(message, message.size(), stream);
+}
+SendStatus Channel::send_reliable(const SharedBytes& message, StreamId stream) {
+    return state_->send_reliable(message, message.bytes.size(), stream);
 }
 
 SendStatus Channel::send_unreliable(Bytes message, std::uint64_t tag) {
@@ -144,6 +150,7 @@ void Channel::State::lose(SentPacket& packet) {
     packet.fate = SentPacket::Fate::lost;
     if (!packet.wants_ack) return;  // nobody was bound to acknowledge it
     ++stats.packets_lost;
+    rate.lost(packet.sequence, next_sequence);
     stats.loss += (1.0 - stats.loss) * kLossWeight;
     for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].lost(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], false}, {});
@@ -155,17 +162,26 @@ bool Channel::State::ack_is_due(TimeNs now) const {
     return acks_owed >= kAcksOwedAtMost || (acks_owed > 0 && now >= acks_owed_since + kAckDelay);
 }
 
+// What a tick left unused is lost, up to a packet: saved up, it would leave as a burst that stands in queues.
 void Channel::State::save_up_allowance(TimeNs now) {
-    if (!allowance_started) {
-        allowance_started = true;
-        allowance_bytes = static_cast<double>(kMaxPayloadBytes);
-        allowance_at = now;
-    } else if (now > allowance_at) {
-        const double seconds = static_cast<double>(now - allowance_at) / static_cast<double>(kNsPerSecond);
-        const double most = std::max(2.0 * kMaxPayloadBytes, config.bandwidth_bytes_per_s * kBurstSeconds);
-        allowance_bytes = std::min(most, allowance_bytes + seconds * config.bandwidth_bytes_per_s);
-        allowance_at = now;
-    }
+    if (allowance_started && now <= allowance_at) return;
+    const double elapsed_s =
+        allowance_started ? static_cast<double>(now - allowance_at) / static_cast<double>(kNsPerSecond) : 0.0;
+    const double gained = std::min(elapsed_s, kLongestGap_s) * rate.bytes_per_s();
+    allowance_bytes = allowance_started ? std::min(allowance_bytes, static_cast<double>(kMaxPayloadBytes)) + gained
+                                        : static_cast<double>(kMaxPayloadBytes);
+    unreliable_charge_bytes = kUnreliableShare * gained;
+    allowance_started = true;
+    allowance_at = now;
+}
+
+// Unreliable messages never wait for the rate. The streams pay for them, as long as something is left for these.
+void Channel::State::charge(std::size_t bytes, const SentPacket& packet) {
+    std::size_t of_streams = 0;
+    for (std::size_t i = 0; i < packet.ranges; ++i) of_streams += static_cast<std::size_t>(packet.range[i].size());
+    const double of_others = std::min(static_cast<double>(bytes - of_streams), unreliable_charge_bytes);
+    unreliable_charge_bytes -= of_others;
+    allowance_bytes -= static_cast<double>(of_streams) + of_others;
 }
 
 bool Channel::State::quiet(TimeNs now) const {
@@ -210,9 +226,8 @@ std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet,
     last_packet_at = packet.sent;
     ++stats.packets_sent;
     stats.bytes_sent += to.size();
-    // Unreliable messages never wait for bandwidth, but the stream pays for them.
-    allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
-                               -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
+    packet.bytes = static_cast<std::uint16_t>(to.size());
+    charge(to.size(), packet);
     return to.size();
 }
 
@@ -223,6 +238,7 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     if (probing) drop_unreliable();
     // Should the ring's oldest packet still be in flight, the streams wait, and other packets end it.
     const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
+    if (any_data && allowance_bytes <= 0.0) rate.wanted_more(now);
     const bool ring_has_room = config.lossless || sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
     const bool stream_may_go = !probing && allowance_bytes > 0.0 && any_data && ring_has_room;
     if (probing ? now < last_packet_at + kProbeInterval
@@ -302,7 +318,11 @@ void Channel::State::write_stream(WireWriter& to, SentPacket& packet, std::size_
         to.u8(stream == kGame ? kChunkGameStream : kChunkStream);
         to.varint(range.begin);
         to.varint(range.size());
-        to.bytes(stream_out.data(range));
+        for (Interval rest = range; rest.size() > 0;) {
+            const Bytes piece = stream_out.piece(rest);
+            to.bytes(piece);
+            rest.begin += piece.size();
+        }
         stream_out.sent(range);
         packet.range[packet.ranges++] = range;
         if (resent) stats.stream_bytes_resent += range.size();
@@ -331,11 +351,14 @@ bool Channel::quiet(TimeNs now) const { return state_->quiet(now); }
 TimeNs Channel::unacknowledged_for(TimeNs now) const {
     return state_->ack_awaited ? now - std::min(now, state_->ack_awaited_since) : 0;
 }
-void Channel::set_bandwidth(double bytes_per_s) { state_->config.bandwidth_bytes_per_s = std::max(0.0, bytes_per_s); }
+double Channel::rate_bytes_per_s() const { return state_->rate.bytes_per_s(); }
 ChannelError Channel::error() const { return state_->error; }
 const ChannelStats& Channel::stats() const { return state_->stats; }
 std::size_t Channel::unacknowledged_bytes(StreamId stream) const {
     return state_->streams_out[static_cast<std::size_t>(stream)].unacknowledged_bytes();
+}
+std::size_t Channel::own_bytes() const {
+    return state_->streams_out[State::kSession].own_bytes() + state_->streams_out[State::kGame].own_bytes();
 }
 std::size_t Channel::waiting_messages(StreamId stream) const {
     return state_->streams_in[static_cast<std::size_t>(stream)].complete();

@@ -41,6 +41,8 @@
 
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/packet.h"
+#include "protocol/netcode/rate_control.h"
+#include "protocol/netcode/shared_bytes.h"
 
 namespace orrery::protocol {
 
@@ -59,7 +61,9 @@ struct StreamLimits {
     std::size_t max_message_bytes = 64u << 10;
     std::size_t window_bytes = 64u << 10;  // beyond the first missing byte
 };
-inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
+// A late joiner's key frame. At 20 Mbit/s, 50 ms round trip, and with the time until a loss is found and mended, 512
+// KiB are on their way.
+inline constexpr StreamLimits kServerToClientStream{16u << 20, 1u << 20};
 inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
 inline constexpr StreamLimits kServerToClientGameStream{160u << 10, 256u << 10};  // a whole board
 inline constexpr StreamLimits kClientToServerGameStream{60u << 10, 64u << 10};
@@ -84,7 +88,7 @@ struct ChannelConfig {
     // To the client: 1 MiB of messages, and a whole board beside them. To the server: 256 KiB and a window.
     StreamConfig game{kServerToClientGameStream, kClientToServerGameStream, 1216u << 10, 320u << 10};
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
-    double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable streams may use up, packets' heads included
+    RateLimits rate;                                 // of the reliable streams; lossless: `most`, always
     bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
     // Every packet arrives, once and in order. Both ends must agree. Who cannot hand a packet on must not ask for one.
     bool lossless = false;
@@ -129,6 +133,8 @@ class Channel {
 
     // Empty messages are allowed. A message is refused or accepted as a whole.
     SendStatus send_reliable(Bytes message, StreamId stream = StreamId::session);
+    // Keeps a reference until all of it is acknowledged, and no copy.
+    SendStatus send_reliable(const SharedBytes& message, StreamId stream = StreamId::session);
     // At most kMaxUnreliableBytes; goes into one of the next packets.
     SendStatus send_unreliable(Bytes message, std::uint64_t tag = 0);
 
@@ -155,11 +161,13 @@ class Channel {
     // For how long the peer has owed an acknowledgement; 0: it owes none.
     TimeNs unacknowledged_for(TimeNs now) const;
 
-    void set_bandwidth(double bytes_per_s);
+    // What the reliable streams may use up at present, packets' heads included.
+    double rate_bytes_per_s() const;
     ChannelError error() const;
     const ChannelStats& stats() const;
     // Of a reliable stream, waiting or in flight.
     std::size_t unacknowledged_bytes(StreamId stream = StreamId::session) const;
+    std::size_t own_bytes() const;                 // memory of both streams that are sent, without what they share
     std::size_t waiting_unreliable_bytes() const;  // to be sent
     std::uint64_t next_packet_sequence() const;    // of the packet that write_packet makes next
     // Sequences of this side's packets that were acknowledged, for callers that track packets; the oldest 1024 that are

@@ -76,6 +76,7 @@ void Channel::State::acknowledge(SentPacket& packet) {
     if (packet.has_ack) ack_floor = std::max(ack_floor, packet.acked_up_to);
     if (!packet.wants_ack) return;
     ++stats.packets_acknowledged;
+    rate.acknowledged(packet.sequence, packet.bytes, next_sequence);
     if (!was_lost) stats.loss -= stats.loss * kLossWeight;
     for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].acknowledged(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], true}, {});
@@ -111,7 +112,9 @@ void Channel::State::apply_acks(const ParsedHeader& header, TimeNs now) {
 void Channel::State::sample_rtt(const SentPacket& packet, std::uint8_t ack_age_ms, TimeNs now) {
     if (ack_age_ms == 255) return;
     const TimeNs whole = now - std::min(now, packet.sent);
-    rtt.sample(seconds(whole - std::min(whole, ack_age_ms * kNsPerMs)));
+    const double round_trip_s = seconds(whole - std::min(whole, ack_age_ms * kNsPerMs));
+    rtt.sample(round_trip_s);
+    rate.round_trip(packet.sequence, round_trip_s, now, next_sequence);
     stats.rtt_s = rtt.mean_s();
     stats.rtt_variation_s = rtt.variation_s();
     stats.rtt_min_s = rtt.min_s();
