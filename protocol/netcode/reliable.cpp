@@ -25,10 +25,15 @@ constexpr double kLossWeight = 1.0 / 64;
 
 }  // namespace
 
-ChannelConfig server_channel_config() { return {}; }
-
-ChannelConfig client_channel_config() {
+ChannelConfig server_channel_config(bool lossless) {
     ChannelConfig config;
+    config.lossless = lossless;
+    return config;
+}
+
+ChannelConfig client_channel_config(bool lossless) {
+    ChannelConfig config;
+    config.lossless = lossless;
     std::swap(config.send, config.receive);
     config.send_queue_bytes = 1u << 20;
     config.game = {kClientToServerGameStream, kServerToClientGameStream, 256u << 10, 2u << 20};

@@ -79,10 +79,11 @@ struct ChannelConfig {
     StreamConfig game{kServerToClientGameStream, kClientToServerGameStream, 1216u << 10, 320u << 10};
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
     double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable streams may use up, packets' heads included
-    bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
+    bool guard = true;      // become quiet towards a peer that acknowledges nothing; a client trusts its server
+    bool lossless = false;  // every packet arrives, once and in order: nothing is taken for lost
 };
-ChannelConfig server_channel_config();
-ChannelConfig client_channel_config();
+ChannelConfig server_channel_config(bool lossless = false);
+ChannelConfig client_channel_config(bool lossless = false);
 
 enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed, rate_limited };
 

@@ -42,8 +42,8 @@ const char* describe(GoodbyeReason reason) {
 
 }  // namespace
 
-ClientSession::ClientSession(const ClientHello& hello, TimeNs)
-    : own_hello_(hello), channel_(client_channel_config()), receiver_(codec_, 0) {
+ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel)
+    : own_hello_(hello), channel_(channel), receiver_(codec_, 0) {
     channel_.send_reliable(writer_.write(own_hello_));
 }
 

@@ -75,7 +75,7 @@ class ClientSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, ended };
 
-    ClientSession(const ClientHello& hello, TimeNs now);
+    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config());
 
     void receive_packet(Bytes payload, TimeNs now);
     // Processes received messages and makes the controls that are due. Call it often.

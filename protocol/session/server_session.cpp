@@ -30,11 +30,12 @@ void RoomDescription::serve_scene(Bytes binary) {
     hello.scene_bytes_hash = hash_of_scene_bytes(binary);
 }
 
-ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now)
+ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now,
+                             const ChannelConfig& channel)
     : room_(room),
       slot_(slot),
       state_since_(now),
-      channel_(server_channel_config()),
+      channel_(channel),
       sender_(codec),
       inputs_(static_cast<std::uint64_t>(kControlHold_s * static_cast<double>(room.hello.tick_rate_hz) + 0.5)),
       role_(slot == kNoSlot ? TokenRole::spectator : TokenRole::player),
