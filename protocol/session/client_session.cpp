@@ -42,8 +42,8 @@ const char* describe(GoodbyeReason reason) {
 
 }  // namespace
 
-ClientSession::ClientSession(const ClientHello& hello, TimeNs)
-    : own_hello_(hello), channel_(client_channel_config()), receiver_(codec_, 0) {
+ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel)
+    : own_hello_(hello), channel_(channel), receiver_(codec_, 0) {
     channel_.send_reliable(writer_.write(own_hello_));
 }
 
@@ -339,7 +339,7 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         ++stats_.snapshots_undecodable;
         return;
     }
-    const ReceiveStatus status = receiver_.receive(snapshot_.sequence, snapshot_.tick, snapshot_.coded);
+    const ReceiveStatus status = receiver_.receive(snapshot_.tick, snapshot_.coded);
     if (status == ReceiveStatus::duplicate) {
         ++stats_.snapshots_duplicate;
         return;
@@ -350,9 +350,9 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     }
     ++stats_.snapshots_received;
     if (observer_) observer_->decoded(snapshot_.tick, snapshot_.complete, receiver_.decoded());
-    if (snapshot_.sequence > newest_sequence_) {
-        stats_.snapshots_lost += snapshot_.sequence - newest_sequence_ - 1;
-        newest_sequence_ = snapshot_.sequence;
+    if (snapshot_.tick > newest_snapshot_) {
+        stats_.snapshots_lost += lost_before(snapshot_);
+        newest_snapshot_ = snapshot_.tick;
         stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
         stats_.late_inputs = snapshot_.late_inputs;
         clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
@@ -373,9 +373,18 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     if (arrivals_.size() < kMaxUnreadArrivals) arrivals_.push_back({snapshot_.tick, now});
 }
 
+// How many snapshots were sent between the newest one and `snapshot`, if those had its distance from one another.
+std::uint64_t ClientSession::lost_before(const Snapshot& snapshot) const {
+    const std::uint64_t distance = snapshot.ticks_since_last;
+    if (distance == 0 || distance == kManyTicks || distance >= snapshot.tick) return 0;
+    if (newest_snapshot_ == 0) return 1;
+    const std::uint64_t ticks = snapshot.tick - newest_snapshot_;
+    return ticks <= distance ? 0 : std::max<std::uint64_t>(ticks / distance - 1, 1);
+}
+
 void ClientSession::send_inputs(TimeNs now) {
     if (!clock_.running()) {
-        if (newest_sequence_ == 0) {
+        if (newest_snapshot_ == 0) {
             return;
         }
         // The first guess: what the server steps when this has crossed the network, and the slack to hold.

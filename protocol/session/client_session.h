@@ -75,7 +75,7 @@ class ClientSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, ended };
 
-    ClientSession(const ClientHello& hello, TimeNs now);
+    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config());
 
     void receive_packet(Bytes payload, TimeNs now);
     // Processes received messages and makes the controls that are due. Call it often.
@@ -138,6 +138,7 @@ class ClientSession {
     bool handle_last_word(Bytes message, MessageType type);
     void handle_unreliable(Bytes message, TimeNs now);
     void handle_snapshot(Bytes message, TimeNs now);
+    std::uint64_t lost_before(const Snapshot& snapshot) const;
     void send_inputs(TimeNs now);
     void add_body(const BodyDescription& description, std::uint64_t tick);
     void remove_body(sim::BodyId id, std::uint64_t tick);
@@ -177,7 +178,7 @@ class ClientSession {
     std::deque<Arrival> arrivals_;
     SessionStats stats_;
     SnapshotObserver* observer_ = nullptr;
-    std::uint32_t newest_sequence_ = 0;
+    std::uint64_t newest_snapshot_ = 0;  // tick; 0: none has come
     std::string end_reason_;
     SessionEnd end_kind_ = SessionEnd::none;
     GoodbyeReason goodbye_{};

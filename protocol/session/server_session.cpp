@@ -30,11 +30,12 @@ void RoomDescription::serve_scene(Bytes binary) {
     hello.scene_bytes_hash = hash_of_scene_bytes(binary);
 }
 
-ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now)
+ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now,
+                             const ChannelConfig& channel)
     : room_(room),
       slot_(slot),
       state_since_(now),
-      channel_(server_channel_config()),
+      channel_(channel),
       sender_(codec),
       inputs_(static_cast<std::uint64_t>(kControlHold_s * static_cast<double>(room.hello.tick_rate_hz) + 0.5)),
       role_(slot == kNoSlot ? TokenRole::spectator : TokenRole::player),
@@ -215,11 +216,11 @@ void ServerSession::send_changes(const QuantisedWorld& world) {
 }
 
 void ServerSession::send_snapshot(const QuantisedWorld& world) {
-    if (state_ != State::playing || quiet_) return;
+    if (state_ != State::playing || quiet_ || world.tick() <= sender_.last_tick()) return;
     snapshot_.coded.clear();
     const SentSnapshot sent = sender_.encode(world, slot_, kSnapshotBudgetBytes, snapshot_.coded);
     snapshot_.tick = world.tick();
-    snapshot_.sequence = sent.sequence;
+    snapshot_.ticks_since_last = sent.ticks_since_last;
     snapshot_.complete = sent.complete;
     snapshot_.input_tick = inputs_.newest_tick();
     snapshot_.input_slack_us = inputs_.slack_us();

@@ -61,7 +61,8 @@ class ServerSession {
     enum class Joins : std::uint8_t { welcome, shed };  // shed: a client that says hello is refused as `overloaded`
 
     // `room` and `codec` must outlive the session. `slot` may be kNoSlot: a spectator, unless set_role says otherwise.
-    ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now);
+    ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now,
+                  const ChannelConfig& channel = server_channel_config());
 
     void set_role(TokenRole role) { role_ = role; }  // which the hello tells
 
