@@ -1,4 +1,4 @@
-// The inside of Channel, which reliable.cpp (sending) and reliable_receive.cpp share.
+// The inside of Channel, which reliable.cpp (sending), reliable_receive.cpp and reliable_lossless.cpp share.
 #pragma once
 
 #include <array>
@@ -38,6 +38,7 @@ struct Channel::State {
         std::uint64_t acked_up_to = 0;  // the newest sequence that this packet acknowledged
         std::array<std::uint64_t, kMaxUnreliablePerPacket> tag{};
         std::array<Interval, kMaxRanges> range{};
+        std::array<std::uint64_t, kStreams> stream_end{};  // lossless: with this packet all bytes before it are there
         std::size_t stream_of(std::size_t i) const { return i < game_ranges ? kGame : kSession; }
     };
 
@@ -75,6 +76,12 @@ struct Channel::State {
     void apply_acks(const ParsedHeader& header, TimeNs now);
     void acknowledge(SentPacket& packet);
     ChannelError apply_chunks(Bytes chunks);
+    void sample_rtt(const SentPacket& packet, std::uint8_t ack_age_ms, TimeNs now);
+
+    // reliable_lossless.cpp
+    bool is_next(std::uint64_t sequence) const { return sequence == (any_received ? newest_received + 1 : 0); }
+    void apply_ordered_ack(const ParsedHeader& header, TimeNs now);
+    void forget(SentPacket& packet);
     bool fail(ChannelError reason) {
         error = reason;
         return false;
@@ -91,6 +98,7 @@ struct Channel::State {
     std::uint64_t newest_acknowledged = 0;
     bool ack_awaited = false;  // a packet that asks for an ack has gone out since the last new one came
     TimeNs ack_awaited_since = 0;
+    std::uint64_t newest_wanting = 0;  // the newest packet that asks for an ack
     TimeNs last_packet_at = 0;
     std::array<SentPacket, kSentRing> sent{};
     std::array<StreamSender, kStreams> streams_out;

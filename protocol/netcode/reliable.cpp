@@ -22,13 +22,20 @@ constexpr double kBurstSeconds = 0.1;    // of bandwidth that may be saved up
 constexpr std::size_t kMinAckBits = 16;  // repeated even when known: late packets lie there
 constexpr std::size_t kMinRange = 16;    // a shorter piece of a longer rest waits for the next packet
 constexpr double kLossWeight = 1.0 / 64;
+constexpr double kLosslessBandwidth =
+    16.0 * 1024 * 1024;  // bytes a second; the stream's own back pressure is what counts
 
 }  // namespace
 
-ChannelConfig server_channel_config() { return {}; }
-
-ChannelConfig client_channel_config() {
+ChannelConfig server_channel_config(bool lossless) {
     ChannelConfig config;
+    config.lossless = lossless;
+    if (lossless) config.bandwidth_bytes_per_s = kLosslessBandwidth;
+    return config;
+}
+
+ChannelConfig client_channel_config(bool lossless) {
+    ChannelConfig config = server_channel_config(lossless);
     std::swap(config.send, config.receive);
     config.send_queue_bytes = 1u << 20;
     config.game = {kClientToServerGameStream, kServerToClientGameStream, 256u << 10, 2u << 20};
@@ -50,6 +57,8 @@ std::string_view channel_error_name(ChannelError error) {
             return "receive queue full";
         case ChannelError::game_queue_full:
             return "queue of the game stream full";
+        case ChannelError::out_of_order:
+            return "out of order";
     }
     return "unknown";
 }
@@ -110,7 +119,7 @@ TimeNs Channel::State::loss_delay() const {
 }
 
 void Channel::State::find_losses(TimeNs now) {
-    if (now == losses_found_at) return;
+    if (config.lossless || now == losses_found_at) return;
     losses_found_at = now;
     const TimeNs delay = loss_delay();
     // While a later packet has been acknowledged the link works, and a packet that is overdue is lost. Else the whole
@@ -161,7 +170,7 @@ void Channel::State::save_up_allowance(TimeNs now) {
 
 bool Channel::State::quiet(TimeNs now) const {
     if (!config.guard) return false;
-    if (!any_acknowledged && stats.bytes_sent + kMaxPayloadBytes > kUnprovenBytes) return true;
+    if (!config.lossless && !any_acknowledged && stats.bytes_sent + kMaxPayloadBytes > kUnprovenBytes) return true;
     return ack_awaited && now >= ack_awaited_since + kQuietAfter;
 }
 
@@ -177,7 +186,7 @@ void Channel::State::drop_unreliable() {
 // The ring's oldest packet makes room.
 Channel::State::SentPacket& Channel::State::begin_packet(TimeNs now) {
     SentPacket& packet = sent_packet(next_sequence);
-    if (packet.fate == SentPacket::Fate::in_flight) lose(packet);
+    if (packet.fate == SentPacket::Fate::in_flight) config.lossless ? forget(packet) : lose(packet);
     packet = SentPacket{};
     packet.sequence = next_sequence;
     packet.sent = now;
@@ -186,8 +195,10 @@ Channel::State::SentPacket& Channel::State::begin_packet(TimeNs now) {
 
 std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out) {
     packet.fate = SentPacket::Fate::in_flight;
+    for (std::size_t i = 0; i < kStreams; ++i) packet.stream_end[i] = streams_out[i].sent_up_to();
     if (packet.wants_ack) {
         flags |= kFlagWantsAck;
+        newest_wanting = packet.sequence;
         if (!ack_awaited) ack_awaited_since = packet.sent;
         ack_awaited = true;
     }
@@ -212,8 +223,8 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     if (probing) drop_unreliable();
     // Should the ring's oldest packet still be in flight, the streams wait, and other packets end it.
     const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
-    const bool stream_may_go =
-        !probing && allowance_bytes > 0.0 && any_data && sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    const bool ring_has_room = config.lossless || sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    const bool stream_may_go = !probing && allowance_bytes > 0.0 && any_data && ring_has_room;
     if (probing ? now < last_packet_at + kProbeInterval
                 : unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) {
         return 0;
@@ -249,7 +260,7 @@ std::uint8_t Channel::State::write_acks(WireWriter& to, SentPacket& packet, Time
     const std::uint64_t age_ms = (now - std::min(now, newest_received_at)) / kNsPerMs;
     std::uint64_t bits = std::max<std::uint64_t>(newest_received - ack_floor, kMinAckBits);
     bits = std::min({bits, newest_received, std::uint64_t{8 * kMaxAckVectorBytes}});
-    const auto bytes = static_cast<std::size_t>((bits + 7) / 8);
+    const std::size_t bytes = config.lossless ? 0 : static_cast<std::size_t>((bits + 7) / 8);
     to.u16(static_cast<std::uint16_t>(newest_received));
     to.u8(static_cast<std::uint8_t>(std::min<std::uint64_t>(age_ms, 255)));
     for (std::size_t j = 0; j < bytes; ++j) {

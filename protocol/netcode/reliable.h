@@ -17,6 +17,12 @@
 // quiet: one packet every kProbeInterval, without messages, that asks for an acknowledgement. A new one ends it.
 // (netcode's own keep-alives, 33 bytes ten times a second, go on: the standard's clients need them.)
 //
+// Over an ordered lossless stream (ChannelConfig::lossless) every packet arrives once and in order, however late. So
+// nothing is given up or sent again, and no loss is counted. An acknowledgement means its packet and all before it, and
+// has no vector. A packet or range that is not the next one ends the channel. A stream proves its peer's address, so
+// kUnprovenBytes does not count. Quiet is as above: after kQuietAfter without a new acknowledgement the stream stands
+// still, and snapshots that went into it would come late.
+//
 // Packet, little endian (a varint is LEB128):
 //   u8   flags: bits 0 to 5 bytes of ack vector (0 to 32), bit 6 acks present, bit 7 asks for an ack
 //   u16  sequence
@@ -80,9 +86,11 @@ struct ChannelConfig {
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
     double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable streams may use up, packets' heads included
     bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
+    // Every packet arrives, once and in order. Both ends must agree. Who cannot hand a packet on must not ask for one.
+    bool lossless = false;
 };
-ChannelConfig server_channel_config();
-ChannelConfig client_channel_config();
+ChannelConfig server_channel_config(bool lossless = false);
+ChannelConfig client_channel_config(bool lossless = false);
 
 enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed, rate_limited };
 
@@ -94,6 +102,7 @@ enum class ChannelError : std::uint8_t {
     message_too_large,   // a message announces more than max_message_bytes
     receive_queue_full,  // the messages of the session stream were not popped
     game_queue_full,     // those of the game stream were not popped
+    out_of_order,        // lossless: a packet or a range that is not the next one
 };
 std::string_view channel_error_name(ChannelError error);
 
@@ -104,7 +113,7 @@ struct Delivery {
 
 struct ChannelStats {
     double rtt_s = 0.0, rtt_variation_s = 0.0, rtt_min_s = 0.0;  // zero before the first sample
-    double loss = 0.0;                                           // moving fraction of packets that asked for an ack
+    double loss = 0.0;  // moving fraction of packets that asked for an ack; 0 if lossless
     std::uint64_t packets_sent = 0, packets_received = 0, packets_acknowledged = 0, packets_lost = 0;
     std::uint64_t packets_duplicate = 0, packets_stale = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0, stream_bytes_resent = 0;

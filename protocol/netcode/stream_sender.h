@@ -26,6 +26,7 @@ class StreamSender {
     void acknowledged(const Interval& range);
     void lost(const Interval& range);
 
+    std::uint64_t sent_up_to() const { return next_new_; }
     bool has_data_to_send() const { return !lost_.empty() || next_new_ < new_limit(); }
     std::size_t unacknowledged_bytes() const { return static_cast<std::size_t>(end() - base_); }
 
