@@ -9,9 +9,7 @@ std::uint64_t orrery_web_scene_hash(const std::uint8_t* scene, std::size_t size,
     if (!loaded) return 0;
     auto world = orrery::sim::World::create(loaded->world, {});
     if (!world) return 0;
-    for (std::uint32_t i = 0; i < ticks; ++i) {
-        if (!(*world)->step({})) return 0;
-    }
-    return (*world)->hash();
+    for (std::uint32_t i = 0; i < ticks; ++i) (*world)->step({});
+    return (*world)->hash().root;
 }
 }
