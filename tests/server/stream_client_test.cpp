@@ -7,6 +7,7 @@
 #include "orrery/client.h"
 #include "orrery/client.hpp"
 #include "protocol/netcode/connect_token.h"
+#include "protocol/netcode/reliable.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/messages.h"
 #include "tests/support/seeded_random.h"

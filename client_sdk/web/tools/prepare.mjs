@@ -12,9 +12,8 @@ if (!existsSync(layout) || !existsSync(join(build, 'bin/orrery_client.wasm'))) {
     '  cmake --preset web && cmake --build --preset web');
   process.exit(1);
 }
-mkdirSync(join(here, 'dist/examples/browser'), { recursive: true });
+mkdirSync(join(here, 'dist'), { recursive: true });
 copyFileSync(layout, join(here, 'src/layout.ts'));
 for (const name of ['orrery_client.wasm', 'orrery_client_sim.wasm']) {
   if (existsSync(join(build, 'bin', name))) copyFileSync(join(build, 'bin', name), join(here, 'dist', name));
 }
-copyFileSync(join(here, 'examples/browser/index.html'), join(here, 'dist/examples/browser/index.html'));
