@@ -14,6 +14,11 @@ constexpr std::size_t kMaxUnreadArrivals = 256;
 constexpr std::size_t kCompleteTicksKept = kHistoryWindow;
 constexpr std::uint32_t kMaxMessagesPerUpdate = 4096;
 
+bool is_of_mirror(MessageType type) {
+    return type == MessageType::mirror_begin || type == MessageType::mirror_part || type == MessageType::mirror_ticks ||
+           type == MessageType::mirror_leaves;
+}
+
 const char* describe(GoodbyeReason reason) {
     switch (reason) {
         case GoodbyeReason::server_stopped:
@@ -42,8 +47,9 @@ const char* describe(GoodbyeReason reason) {
 
 }  // namespace
 
-ClientSession::ClientSession(const ClientHello& hello, TimeNs)
-    : own_hello_(hello), channel_(client_channel_config()), receiver_(codec_, 0) {
+ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel)
+    : own_hello_(hello), channel_(channel), receiver_(codec_, 0) {
+    if (own_hello_.mode == SessionMode::mirror) mirror_ = std::make_unique<MirrorReceiver>();
     channel_.send_reliable(writer_.write(own_hello_));
 }
 
@@ -99,6 +105,8 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
         }
     } else if (read && handle_last_word(message, type)) {
         return;
+    } else if (read && mirror_ && is_of_mirror(type) && state_ != State::awaiting_hello) {
+        read = handle_mirror(message, type);
     } else if (read && type == MessageType::key_frame_begin && state_ == State::key_frame && !key_frame_begun_) {
         read = reader_.read(message, key_frame_) && key_frame_.body_count <= hello_.body_capacity;
         if (read) {
@@ -148,6 +156,7 @@ void ClientSession::handle_unreliable(Bytes message, TimeNs now) {
             if (state_ != State::awaiting_hello && reader_.read(message, game_message_)) handle_game_message(false);
             return;
         }
+        if (type == MessageType::tick_commands && mirror_) return handle_tick_commands(message, now);
     }
     handle_snapshot(message, now);
 }
@@ -339,7 +348,7 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         ++stats_.snapshots_undecodable;
         return;
     }
-    const ReceiveStatus status = receiver_.receive(snapshot_.sequence, snapshot_.tick, snapshot_.coded);
+    const ReceiveStatus status = receiver_.receive(snapshot_.tick, snapshot_.coded);
     if (status == ReceiveStatus::duplicate) {
         ++stats_.snapshots_duplicate;
         return;
@@ -350,18 +359,13 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     }
     ++stats_.snapshots_received;
     if (observer_) observer_->decoded(snapshot_.tick, snapshot_.complete, receiver_.decoded());
-    if (snapshot_.sequence > newest_sequence_) {
-        stats_.snapshots_lost += snapshot_.sequence - newest_sequence_ - 1;
-        newest_sequence_ = snapshot_.sequence;
+    if (snapshot_.tick > newest_snapshot_) {
+        stats_.snapshots_lost += lost_before(snapshot_);
+        newest_snapshot_ = snapshot_.tick;
         stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
         stats_.late_inputs = snapshot_.late_inputs;
         clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
-        // Controls up to input_tick are at the server; one that is still to be sent was numbered before a slip.
-        while (snapshot_.input_tick < clock_.next_tick() && !input_.controls.empty() &&
-               input_.first_tick <= snapshot_.input_tick) {
-            input_.controls.erase(input_.controls.begin());
-            ++input_.first_tick;
-        }
+        forget_controls(snapshot_.input_tick);
     } else if (stats_.snapshots_lost > 0) {
         --stats_.snapshots_lost;  // it was late, not lost
     }
@@ -373,11 +377,26 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     if (arrivals_.size() < kMaxUnreadArrivals) arrivals_.push_back({snapshot_.tick, now});
 }
 
+// Controls up to this tick are at the server; one that is still to be sent was numbered before a slip.
+void ClientSession::forget_controls(std::uint64_t up_to) {
+    while (up_to < clock_.next_tick() && !input_.controls.empty() && input_.first_tick <= up_to) {
+        input_.controls.erase(input_.controls.begin());
+        ++input_.first_tick;
+    }
+}
+
+// How many snapshots were sent between the newest one and `snapshot`, if those had its distance from one another.
+std::uint64_t ClientSession::lost_before(const Snapshot& snapshot) const {
+    const std::uint64_t distance = snapshot.ticks_since_last;
+    if (distance == 0 || distance == kManyTicks || distance >= snapshot.tick) return 0;
+    if (newest_snapshot_ == 0) return 1;
+    const std::uint64_t ticks = snapshot.tick - newest_snapshot_;
+    return ticks <= distance ? 0 : std::max<std::uint64_t>(ticks / distance - 1, 1);
+}
+
 void ClientSession::send_inputs(TimeNs now) {
     if (!clock_.running()) {
-        if (newest_sequence_ == 0) {
-            return;
-        }
+        if (newest_snapshot_ == 0 && !mirror_heard_) return;
         // The first guess: what the server steps when this has crossed the network, and the slack to hold.
         const double ahead = channel_.stats().rtt_s * hello_.tick_rate_hz + kTargetSlackTicks;
         input_base_tick_ = stats_.newest_tick;
@@ -398,7 +417,9 @@ void ClientSession::send_inputs(TimeNs now) {
         input_.controls.erase(input_.controls.begin());
         ++input_.first_tick;
     }
+    note_controls(first, count);
     input_.snapshots = receiver_.acknowledgement();
+    if (mirror_) input_.mirror_tick = mirror_->complete_up_to();
     channel_.send_unreliable(writer_.write(input_));
 }
 

@@ -30,6 +30,7 @@ Refusal check(const ClientHello& client, const ServerHello& server) {
     if (client.scene_hash != 0 && client.scene_hash != server.scene_hash) {
         return {RefusalReason::scene_hash, server.scene_hash, client.scene_hash};
     }
+    if (client.mode == SessionMode::mirror && !server.allow_mirror) return {RefusalReason::mirror_not_allowed, 0, 0};
     return {};
 }
 
@@ -55,6 +56,11 @@ std::string describe(const Refusal& refusal) {
             break;
         case RefusalReason::overloaded:
             return "the server is overloaded and takes no new clients now: try again later";
+        case RefusalReason::mirror_not_allowed:
+            return "the server takes no clients that mirror its world: join by snapshots";
+        case RefusalReason::no_common_codec:
+            what = "client and server have no coder of snapshots in common";
+            break;
     }
     char text[192];
     std::snprintf(text, sizeof text, "%s (server %016llx, client %016llx)", what,

@@ -8,7 +8,7 @@
 
 namespace orrery::protocol {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;  // raised when bytes of the same schema change their meaning
+inline constexpr std::uint32_t kProtocolVersion = 3;  // raised when bytes of the same schema change their meaning
 // "ORRERY", 1: the protocol id in connect tokens
 inline constexpr std::uint64_t kNetcodeProtocolId = 0x4f52'5245'5259'0001u;
 

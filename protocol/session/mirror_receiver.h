@@ -28,6 +28,8 @@ class MirrorReceiver {
     // False: it cannot be read. The bytes are dropped.
     bool receive_datagram(Bytes message);
 
+    bool state_is_whole() const { return state_whole_; }
+    std::uint64_t state_tick() const { return state_head_.tick; }
     // The state, once it is whole; gives it away. Ticks up to its own are then dropped.
     bool take_state(std::uint64_t& tick, std::vector<std::uint8_t>& state);
     // The commands of ticks without a gap, from the one after the last state or pop() on. Null: not yet there.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/netcode/reliable.h"
+#include "protocol/replay/command_code.h"
 
 namespace orrery::protocol {
 namespace {
@@ -34,7 +35,13 @@ void MirrorLog::add(std::uint64_t tick, std::span<const sim::Command> commands, 
     Tick& entry = ticks_[tick % kMirrorLogTicks];
     entry.tick = tick;
     entry.coded.clear();
-    encode_commands(commands, entry.coded);
+    if (replay::is_canonical(commands)) {
+        encode_commands(commands, entry.coded);
+    } else {
+        std::vector<sim::Command> sorted(commands.begin(), commands.end());
+        replay::sort_canonically(sorted);
+        encode_commands(sorted, entry.coded);
+    }
     entry.hash = hash;
     newest_ = tick;
 }

@@ -29,7 +29,7 @@ Input sample_input() {
 Snapshot sample_snapshot(std::size_t bytes) {
     Snapshot s;
     s.tick = 123456;
-    s.sequence = 99;
+    s.ticks_since_last = 99;
     s.complete = true;
     s.input_tick = 123450;
     s.input_slack_us = -1234;

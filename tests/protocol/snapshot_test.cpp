@@ -61,7 +61,6 @@ struct Crowd {
 
 struct Packet {
     std::uint64_t due;
-    std::uint32_t sequence;
     std::uint64_t tick;
     std::vector<std::uint8_t> coded;
     bool complete;
@@ -107,7 +106,6 @@ std::uint32_t run_link(std::uint32_t seed, std::uint32_t count, const Link& link
         Packet packet;
         const SentSnapshot sent = sender.encode(world, 3, budget, packet.coded);
         REQUIRE(packet.coded.size() <= budget);
-        packet.sequence = sent.sequence;
         packet.tick = tick;
         packet.complete = sent.complete;
         packet.due = tick + link.delay_ticks + (link.jitter_ticks ? random() % link.jitter_ticks : 0);
@@ -120,7 +118,7 @@ std::uint32_t run_link(std::uint32_t seed, std::uint32_t count, const Link& link
                 ++it;
                 continue;
             }
-            const ReceiveStatus status = receiver.receive(it->sequence, it->tick, it->coded);
+            const ReceiveStatus status = receiver.receive(it->tick, it->coded);
             REQUIRE((status == ReceiveStatus::ok || status == ReceiveStatus::duplicate ||
                      status == ReceiveStatus::too_old));
             if (status == ReceiveStatus::ok) {
@@ -135,7 +133,7 @@ std::uint32_t run_link(std::uint32_t seed, std::uint32_t count, const Link& link
                         if (!body.alive) continue;
                         const QuantisedBody* held = nullptr;
                         for (const BodySample& sample : receiver.history(body.state.index)) {
-                            if (sample.sequence <= it->sequence) held = &sample.state;
+                            if (sample.tick <= it->tick) held = &sample.state;
                         }
                         REQUIRE(held != nullptr);
                         REQUIRE(*held == body.state);
@@ -273,7 +271,7 @@ TEST_CASE("a body that waits is sent in the end, however many others change") {
             }
             receiver.start(0, key);
         }
-        if (receiver.receive(sent.sequence, tick, coded) == ReceiveStatus::ok) {
+        if (receiver.receive(tick, coded) == ReceiveStatus::ok) {
             for (const QuantisedBody& body : receiver.decoded()) ++seen[body.index];
         }
         const Acknowledgement ack = receiver.acknowledgement();
@@ -302,7 +300,7 @@ TEST_CASE("damaged snapshots are refused or decode to something, never crash") {
         std::vector<std::uint8_t> bad = coded;
         if (n % 3 == 0) bad.resize(random() % (bad.size() + 1));
         for (std::uint32_t i = 0; i < n % 7u && !bad.empty(); ++i) bad[random() % bad.size()] ^= 1u << (random() % 8);
-        const ReceiveStatus status = receiver.receive(random() % 80, 1, bad);
+        const ReceiveStatus status = receiver.receive(random() % 80, bad);
         if (status == ReceiveStatus::ok) {
             for (const QuantisedBody& body : receiver.decoded()) CHECK(body.index < 100);
         }
