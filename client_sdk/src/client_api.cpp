@@ -4,14 +4,15 @@
 #include <new>
 
 #include "client_sdk/src/connection.h"
+#include "client_sdk/src/datagram_link.h"
 #include "client_sdk/src/interpolation.h"
-#include "client_sdk/src/udp_transport.h"
+#include "client_sdk/src/stream_link.h"
 #include "orrery/client.h"
+#include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 
 using namespace orrery;
 using namespace orrery::client;
-using protocol::Address;
 using protocol::ClientSession;
 using protocol::TimeNs;
 
@@ -38,31 +39,6 @@ static_assert(ORRERY_MAX_MESSAGE_BYTES == protocol::kMaxGameMessageBytes &&
 static_assert(ORRERY_NO_TEMPLATE == sim::kNone);
 
 namespace {
-
-class CallbackTransport final : public Transport {
-  public:
-    explicit CallbackTransport(const orrery_transport& hooks) : hooks_(hooks) {}
-
-    void send(const Address& to, protocol::Bytes datagram) override {
-        orrery_address address{};
-        address.family = static_cast<std::uint8_t>(to.family);
-        address.port = to.port;
-        std::memcpy(address.bytes, to.bytes.data(), sizeof address.bytes);
-        hooks_.send(hooks_.user, &address, datagram.data(), datagram.size());
-    }
-    std::size_t receive(Address& from, protocol::MutableBytes buffer) override {
-        orrery_address address{};
-        const std::size_t size = hooks_.receive(hooks_.user, &address, buffer.data(), buffer.size());
-        if (size == 0 || size > buffer.size() || address.family < 1 || address.family > 2) return 0;
-        from.family = static_cast<Address::Family>(address.family);
-        from.port = address.port;
-        std::memcpy(from.bytes.data(), address.bytes, sizeof address.bytes);
-        return size;
-    }
-
-  private:
-    orrery_transport hooks_;
-};
 
 template <class Struct>
 bool takes(const Struct* out) {
@@ -123,14 +99,19 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
     return hello;
 }
 
-// No exception crosses the C interface: the standard library throws only where memory is out.
+// No exception crosses the C interface: the standard library throws only where memory is out. In WebAssembly, which is
+// built without exceptions, that ends the module.
 template <class Function>
 orrery_status guarded(Function function) {
+#if defined(__cpp_exceptions)
     try {
         return function();
     } catch (...) {
         return ORRERY_OUT_OF_MEMORY;
     }
+#else
+    return function();
+#endif
 }
 
 void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
@@ -152,15 +133,14 @@ void write4(float* to, std::uint32_t i, const sim::Quat& q) {
 
 struct orrery_client {
     orrery_client_config config;
-    protocol::SystemRandom random;
-    std::unique_ptr<Transport> transport;
-    UdpTransport* socket = nullptr;  // `transport` if it is ours
+    std::unique_ptr<Link> link;
+    StreamLink* stream = nullptr;  // `link` if it is one
     Connection connection;
     std::string event_text;
     std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
 
-    orrery_client(const orrery_client_config& c, std::unique_ptr<Transport> t, UdpTransport* own)
-        : config(c), transport(std::move(t)), socket(own), connection(*transport, random, hello_of(c), limits_of(c)) {}
+    orrery_client(const orrery_client_config& c, std::unique_ptr<Link> l, StreamLink* s)
+        : config(c), link(std::move(l)), stream(s), connection(*link, hello_of(c), limits_of(c)) {}
 
     void log(std::int32_t level, const std::string& text) const {
         if (config.log.write) config.log.write(config.log.user, level, text.c_str());
@@ -213,7 +193,16 @@ void orrery_client_config_init(orrery_client_config* config) {
     config->struct_size = sizeof *config;
 }
 
-orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client) {
+namespace {
+
+void release(const orrery_allocator& allocator, void* memory) {
+    if (allocator.release)
+        allocator.release(allocator.user, memory, sizeof(orrery_client), alignof(orrery_client));
+    else
+        ::operator delete(memory);
+}
+
+orrery_status create(const orrery_client_config* config, bool over_stream, orrery_client** client) {
     if (!client) return ORRERY_INVALID_ARGUMENT;
     *client = nullptr;
     orrery_client_config c;
@@ -228,35 +217,78 @@ orrery_status orrery_client_create(const orrery_client_config* config, orrery_cl
                        ? c.allocator.allocate(c.allocator.user, sizeof(orrery_client), alignof(orrery_client))
                        : ::operator new(sizeof(orrery_client), std::nothrow);
     if (!memory) return ORRERY_OUT_OF_MEMORY;
-    try {
-        std::unique_ptr<Transport> transport;
-        UdpTransport* socket = nullptr;
-        if (c.transport.send) {
-            transport = std::make_unique<CallbackTransport>(c.transport);
+    const orrery_status made = guarded([&]() -> orrery_status {
+        std::unique_ptr<Link> link;
+        StreamLink* stream = nullptr;
+        if (over_stream) {
+            auto own = std::make_unique<StreamLink>();
+            stream = own.get();
+            link = std::move(own);
         } else {
-            auto own = std::make_unique<UdpTransport>();
-            socket = own.get();
-            transport = std::move(own);
+            link = make_datagram_link(c.transport);
         }
-        *client = new (memory) orrery_client(c, std::move(transport), socket);
+        if (!link) return ORRERY_SOCKET_FAILED;
+        *client = new (memory) orrery_client(c, std::move(link), stream);
         return ORRERY_OK;
-    } catch (...) {
-        if (c.allocator.release)
-            c.allocator.release(c.allocator.user, memory, sizeof(orrery_client), alignof(orrery_client));
-        else
-            ::operator delete(memory);
-        return ORRERY_OUT_OF_MEMORY;
-    }
+    });
+    if (made != ORRERY_OK) release(c.allocator, memory);
+    return made;
+}
+
+}  // namespace
+
+orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client) {
+    return create(config, false, client);
+}
+
+orrery_status orrery_client_create_stream(const orrery_client_config* config, orrery_client** client) {
+    return create(config, true, client);
+}
+
+uint32_t orrery_client_stream_wanted(const orrery_client* client) {
+    return client && client->stream ? client->stream->wanted() : 0;
+}
+
+orrery_status orrery_client_stream_opened(orrery_client* client, uint64_t now_ns) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (!client->stream) return ORRERY_WRONG_STATE;
+    client->stream->opened(now_ns);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_stream_received(orrery_client* client, const uint8_t* bytes, size_t size, uint64_t now_ns) {
+    return guarded([&]() -> orrery_status {
+        if (!client || (!bytes && size > 0)) return ORRERY_INVALID_ARGUMENT;
+        if (!client->stream) return ORRERY_WRONG_STATE;
+        client->stream->received({bytes, size}, now_ns);
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_stream_closed(orrery_client* client, uint32_t code, const char* text, uint64_t now_ns) {
+    return guarded([&]() -> orrery_status {
+        if (!client) return ORRERY_INVALID_ARGUMENT;
+        if (!client->stream) return ORRERY_WRONG_STATE;
+        client->stream->closed(code, text ? text : "", now_ns);
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes, size_t* size) {
+    give_bytes({}, bytes, size);
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (!client->stream) return ORRERY_WRONG_STATE;
+    protocol::Bytes message;
+    if (!client->stream->next_message(message)) return ORRERY_EMPTY;
+    give_bytes(message, bytes, size);
+    return ORRERY_OK;
 }
 
 void orrery_client_destroy(orrery_client* client) {
     if (!client) return;
     const orrery_allocator allocator = client->config.allocator;
     client->~orrery_client();
-    if (allocator.release)
-        allocator.release(allocator.user, client, sizeof(orrery_client), alignof(orrery_client));
-    else
-        ::operator delete(client);
+    release(allocator, client);
 }
 
 orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns) {
@@ -313,7 +345,7 @@ orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
         client->connection.poll(now_ns);
         const std::string warning = client->connection.take_warning();
         if (!warning.empty()) client->log(ORRERY_LOG_WARNING, warning);
-        return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
+        return client->link->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
     });
 }
 
@@ -408,7 +440,7 @@ orrery_status orrery_client_get_session(const orrery_client* client, orrery_sess
     orrery_session out{};
     out.tick_rate_hz = s->hello().tick_rate_hz;
     out.scene_hash = s->hello().scene_hash;
-    out.client_index = client->connection.netcode().client_index();
+    out.client_index = client->link->client_index();
     out.slot = s->hello().slot;
     out.engine_version = s->hello().engine_version;
     out.shape_count = static_cast<std::uint32_t>(s->shapes().size());
@@ -544,11 +576,11 @@ orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrer
 orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats) {
     if (!client || !stats) return ORRERY_INVALID_ARGUMENT;
     orrery_client_stats out{};
-    const protocol::NetcodeCounters& counters = client->connection.netcode().counters();
+    const LinkCounters counters = client->link->counters();
     out.bytes_sent = counters.bytes_sent;
     out.bytes_received = counters.bytes_received;
-    out.datagrams_sent = counters.datagrams_sent;
-    out.datagrams_received = counters.datagrams_received;
+    out.datagrams_sent = counters.packets_sent;
+    out.datagrams_received = counters.packets_received;
     if (const ClientSession* session = client->connection.session()) {
         const protocol::SessionStats& s = session->stats();
         out.late_inputs = s.late_inputs;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client_sdk/src/connection.h"
+#include "client_sdk/src/netcode_link.h"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 #include "server/room/room.h"
@@ -117,7 +118,7 @@ class SnapshotCheck final : public protocol::SnapshotObserver {
 struct SimClient {
     SimClient(SimEndpoint& endpoint, protocol::RandomSource& random, const protocol::ClientHello& hello,
               const RoomTruth& truth)
-        : transport(endpoint), connection(transport, random, hello, client::PlayoutLimits{}), check(truth) {
+        : transport(endpoint), link(transport, random), connection(link, hello, client::PlayoutLimits{}), check(truth) {
         connection.set_observer(&check);
     }
     void collect_events() {
@@ -137,6 +138,7 @@ struct SimClient {
     bool playing() const { return connection.state() == client::Connection::State::playing; }
 
     SimTransport transport;
+    client::NetcodeLink link;
     client::Connection connection;
     SnapshotCheck check;
     std::vector<client::ConnectionEvent> details;  // events of messages, board and world

@@ -76,7 +76,7 @@ enum {
     ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
     ORRERY_OUT_OF_MEMORY = -4,    /* no memory could be allocated */
-    ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket */
+    ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket, or there are none (WebAssembly) */
     ORRERY_TOO_SMALL = -6,        /* the caller's arrays are too small for all bodies; they were filled */
     ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
     ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
@@ -145,7 +145,8 @@ typedef struct orrery_client_config {
 /* Sets struct_size and the default of every field. */
 ORRERY_API void orrery_client_config_init(orrery_client_config* config);
 /* Makes a client, which is not connected. A null config means the defaults. ORRERY_INVALID_ARGUMENT: `client` is null,
- * or only one of two functions of a hook is set. ORRERY_OUT_OF_MEMORY. After a failure *client is null. */
+ * or only one of two functions of a hook is set. ORRERY_OUT_OF_MEMORY. ORRERY_SOCKET_FAILED: in WebAssembly, which has
+ * no UDP; see orrery_client_create_stream(). After a failure *client is null. */
 ORRERY_API orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client);
 /* Frees a client. It sends nothing: call orrery_client_disconnect() first, so that the server knows at once. Null is
  * allowed. */
@@ -200,6 +201,38 @@ enum {
 };
 /* The present state; DISCONNECTED for a null client. */
 ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client* client);
+
+/* ------------------------------------------------------------------------------------------------------ stream */
+
+/* A client over a stream of ordered messages, which is a WebSocket that the program opens: in a browser, or where
+ * UDP does not pass. Statuses are those of orrery_client_create(); the hook `transport` is not used. All other
+ * functions are the same, but for orrery_client_connect_insecure(), which gives ORRERY_INVALID_ARGUMENT: POST /token to
+ * the server instead. The program and the client hand each other messages:
+ *
+ *   after each orrery_client_poll() and orrery_client_disconnect():
+ *     orrery_client_stream_wanted() is another number than before: close the socket if there is one, and open a
+ *     new one unless the number is 0. Send what orrery_client_stream_next() gives, before a socket is closed, too.
+ *   as the socket tells: orrery_client_stream_opened(), orrery_client_stream_received() for each binary message, and
+ *     orrery_client_stream_closed(). Nothing may be told of a socket that is not the newest one.
+ *
+ * The URL ends in /play. The functions below give ORRERY_WRONG_STATE for a client that is not over a stream. */
+ORRERY_API orrery_status orrery_client_create_stream(const orrery_client_config* config, orrery_client** client);
+/* The number of the stream that should be open: 1 for the first connection, and one more for each that
+ * orrery_client_connect() or orrery_client_renew() begins. 0: none should be open. */
+ORRERY_API uint32_t orrery_client_stream_wanted(const orrery_client* client);
+/* The socket is open. */
+ORRERY_API orrery_status orrery_client_stream_opened(orrery_client* client, uint64_t now_ns);
+/* The socket has received a binary message, which may be empty. At most 16 MiB wait for orrery_client_poll(): more ends
+ * the connection. */
+ORRERY_API orrery_status orrery_client_stream_received(orrery_client* client, const uint8_t* bytes, size_t size,
+                                                       uint64_t now_ns);
+/* The socket is closed, or could not be opened. `code` and `text`: those of the close frame; 1006 and null without one.
+ * The text ends in a zero; at most 123 bytes of it count. The next orrery_client_poll() draws the conclusion. */
+ORRERY_API orrery_status orrery_client_stream_closed(orrery_client* client, uint32_t code, const char* text,
+                                                     uint64_t now_ns);
+/* Takes the next message to send, as a binary one; it may be empty. Valid until the next call with this client.
+ * ORRERY_EMPTY: there is none now, or the socket is not open. At most 256 KiB wait: then the client sends less. */
+ORRERY_API orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes, size_t* size);
 
 /* ------------------------------------------------------------------------------------------------------ events */
 
@@ -421,10 +454,10 @@ typedef struct orrery_client_stats {
     uint64_t snapshots_received;    /* arrived and were read, each counted once */
     uint64_t snapshots_lost;        /* did not arrive, or not yet */
     uint64_t snapshots_undecodable; /* arrived, but could not be read */
-    uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers */
+    uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers; over a stream, of messages */
     uint64_t bytes_received;        /* likewise */
-    uint64_t datagrams_sent;        /* UDP datagrams that left */
-    uint64_t datagrams_received;    /* UDP datagrams that arrived */
+    uint64_t datagrams_sent;        /* UDP datagrams that left; over a stream, messages */
+    uint64_t datagrams_received;    /* UDP datagrams that arrived; over a stream, messages */
     uint64_t newest_tick;           /* of the newest snapshot; before the first, of the key frame */
     uint64_t world_events_dropped;  /* world events that the server left out */
 } orrery_client_stats;
