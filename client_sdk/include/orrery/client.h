@@ -80,7 +80,8 @@ enum {
     ORRERY_TOO_SMALL = -6,        /* the caller's arrays are too small for all bodies; they were filled */
     ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
     ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
-    ORRERY_QUEUE_FULL = -9        /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_QUEUE_FULL = -9,       /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_UNSUPPORTED = -10      /* this build of the library cannot do it */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
