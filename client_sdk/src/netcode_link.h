@@ -12,7 +12,7 @@ namespace orrery::client {
 
 inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
 
-class NetcodeLink final : public Link {
+class NetcodeLink : public Link {
   public:
     // Both must outlive the link.
     NetcodeLink(Transport& transport, protocol::RandomSource& random);

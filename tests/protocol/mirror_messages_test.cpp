@@ -8,6 +8,7 @@
 #include "protocol/netcode/reliable.h"
 #include "protocol/session/mirror_receiver.h"
 #include "protocol/session/mirror_sender.h"
+#include "tests/support/seed.h"
 #include "tests/support/seeded_random.h"
 
 using namespace orrery;
@@ -127,7 +128,7 @@ TEST_CASE("feedback about controls comes with the datagrams every few ticks, and
 }
 
 TEST_CASE("every tick arrives once and in order over a network that loses, doubles and reorders") {
-    Random random(testing::seeded(1));
+    Random random(test::seeded(1));
     MirrorPair pair;
     pair.begin(100'000);
     std::deque<std::uint64_t> acknowledgements;
@@ -214,7 +215,7 @@ TEST_CASE("what waits at a mirror is bounded") {
 }
 
 TEST_CASE("damaged messages of mirror mode are refused or harmless") {
-    Random random(testing::seeded(2));
+    Random random(test::seeded(2));
     std::vector<Buffer> messages;
     MirrorPair pair;
     pair.begin();
