@@ -49,7 +49,8 @@ struct MirrorPair {
     InputFeedback feedback;
 
     void begin(std::size_t state_bytes = 100) {
-        log.add(++tick, {}, {{}, tick});
+        ++tick;
+        log.add(tick, {}, {{}, tick});
         for (const Buffer& message : log.state(tick, [&](Buffer& out) { out.assign(state_bytes, 7); }))
             stream.push_back(message);
         sender.begin(tick);
@@ -67,7 +68,8 @@ struct MirrorPair {
     }
     // Returns the size of the datagram.
     std::size_t serve(std::span<const sim::Command> commands) {
-        log.add(++tick, commands, {{}, tick * 1000});
+        ++tick;
+        log.add(tick, commands, {{}, tick * 1000});
         truth[tick] = coded(commands);
         Buffer message;
         while (sender.next_stream_message(log, message)) {
