@@ -86,8 +86,8 @@ bool WorldMirror::poll(ClientSession& session, TimeNs now, double shown_tick) {
     polled_at_ = now;
     phase_ = session.control_phase();
     steps_ = std::min(steps_ + elapsed * kCatchUpRate, kMaxStepsPerPoll);
+    answer(session);  // it comes before the new state
     if (!find_scene(session) || !take_state(session)) return false;
-    answer(session);
     if (world_ && !diverged_) {
         if (!(settings_.on ? predict(session, now) : follow(session, shown_tick))) return false;
         tell_bodies(session);
