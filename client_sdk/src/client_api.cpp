@@ -29,9 +29,9 @@ constexpr size_t kSamplesEnd =
 static_assert(sizeof(orrery_samples) >= kSamplesEnd &&
               sizeof(orrery_samples) - kSamplesEnd < alignof(orrery_samples));  // pointers of 32 bits leave a gap
 
-static_assert(static_cast<int>(EndReason::already_connected) == ORRERY_END_ALREADY_CONNECTED);
+static_assert(static_cast<int>(EndReason::mirror) == ORRERY_END_MIRROR);
 static_assert(static_cast<int>(ConnectionEvent::Kind::slipped) == ORRERY_EVENT_SLIPPED &&
-              static_cast<int>(ConnectionEvent::Kind::scene) == ORRERY_EVENT_SCENE);
+              static_cast<int>(ConnectionEvent::Kind::diverged) == ORRERY_EVENT_DIVERGED);
 static_assert(static_cast<int>(protocol::WorldEventKind::despawned) == ORRERY_WORLD_DESPAWNED);
 static_assert(static_cast<int>(protocol::TokenRole::director) == ORRERY_ROLE_DIRECTOR);
 static_assert(ORRERY_MAX_MESSAGE_BYTES == protocol::kMaxGameMessageBytes &&
@@ -139,6 +139,7 @@ struct orrery_client {
     StreamLink* stream = nullptr;  // `link` if it is one
     Connection connection;
     std::string event_text;
+    std::vector<ShownBody> shown;                               // of a mirror; keeps its memory
     std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
 
     orrery_client(const orrery_client_config& c, std::unique_ptr<Link> l, StreamLink* s)
@@ -182,6 +183,8 @@ const char* orrery_status_name(orrery_status status) {
             return "the message is too large";
         case ORRERY_RATE_LIMITED:
             return "too many messages in a second";
+        case ORRERY_UNSUPPORTED:
+            return "unsupported";
         case ORRERY_QUEUE_FULL:
             return "too many messages are on their way";
         default:
@@ -548,6 +551,30 @@ orrery_body_id orrery_client_own_body(const orrery_client* client) {
     return ORRERY_NO_BODY;
 }
 
+namespace {
+
+// Fills in one body, as far as there is room.
+void give_sample(orrery_samples& samples, sim::BodyId id, const protocol::Motion& motion) {
+    const std::uint32_t i = samples.count;
+    ++samples.available;
+    if (i >= samples.capacity) return;
+    if (samples.ids) samples.ids[i] = id_of(id);
+    write3(samples.positions, i, motion.pose.position);
+    write4(samples.orientations, i, motion.pose.orientation);
+    write3(samples.linear_velocities, i, motion.linear_velocity);
+    write3(samples.angular_velocities, i, motion.angular_velocity);
+    ++samples.count;
+}
+
+orrery_status sample_mirror(orrery_client& client, Mirror& mirror, uint64_t now_ns, orrery_samples& samples) {
+    samples.tick = mirror.picture(now_ns, samples.tick, client.shown);
+    for (const ShownBody& body : client.shown)
+        give_sample(samples, body.id, {body.pose, body.linear_velocity, body.angular_velocity});
+    return samples.count < samples.available ? ORRERY_TOO_SMALL : ORRERY_OK;
+}
+
+}  // namespace
+
 orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples) {
     if (!client || !samples || samples->struct_size < sizeof(orrery_samples)) return ORRERY_INVALID_ARGUMENT;
     samples->count = samples->available = 0;
@@ -555,22 +582,17 @@ orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrer
     const ClientSession* session = client->playing();
     if (!session || session->state() == ClientSession::State::key_frame) return ORRERY_WRONG_STATE;
     samples->tick = client->connection.shown_tick(now_ns);
+    if (Mirror* mirror = client->connection.mirror()) {
+        if (!mirror->running()) return ORRERY_WRONG_STATE;
+        return guarded([&] { return sample_mirror(*client, *mirror, now_ns, *samples); });
+    }
     for (const protocol::MirrorBody& body : session->bodies()) {
         if (!body.alive) continue;
         const sim::BodyId id = body.description.id;
         const std::optional<protocol::Motion> motion =
             motion_at(samples->tick, id.generation, session->history(id.index), session->complete_ticks(),
                       session->newest_tick(), session->hello().tick_rate_hz);
-        if (!motion) continue;  // its first state is still on its way
-        const std::uint32_t i = samples->count;
-        ++samples->available;
-        if (i >= samples->capacity) continue;
-        if (samples->ids) samples->ids[i] = id_of(id);
-        write3(samples->positions, i, motion->pose.position);
-        write4(samples->orientations, i, motion->pose.orientation);
-        write3(samples->linear_velocities, i, motion->linear_velocity);
-        write3(samples->angular_velocities, i, motion->angular_velocity);
-        ++samples->count;
+        if (motion) give_sample(*samples, id, *motion);  // else its first state is still on its way
     }
     return samples->count < samples->available ? ORRERY_TOO_SMALL : ORRERY_OK;
 }
@@ -598,5 +620,69 @@ orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client
         out.newest_tick = s.newest_tick;
         out.world_events_dropped = s.world_events_dropped;
     }
+    return give(out, stats);
+}
+
+orrery_status orrery_client_set_mode(orrery_client* client, int32_t mode) {
+    return guarded([&]() -> orrery_status {
+        if (!client || (mode != ORRERY_MODE_SNAPSHOTS && mode != ORRERY_MODE_MIRROR)) return ORRERY_INVALID_ARGUMENT;
+        if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+        return client->connection.set_mirror(mode == ORRERY_MODE_MIRROR) ? ORRERY_OK : ORRERY_UNSUPPORTED;
+    });
+}
+
+orrery_status orrery_client_give_scene(orrery_client* client, const uint8_t* bytes, size_t size) {
+    return guarded([&]() -> orrery_status {
+        if (!client || !bytes || size == 0) return ORRERY_INVALID_ARGUMENT;
+        if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+        client->connection.mirror()->give_scene({bytes, size});
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction) {
+    if (!client || !takes(prediction)) return ORRERY_INVALID_ARGUMENT;
+    orrery_prediction asked{};
+    std::memcpy(&asked, prediction, prediction->struct_size < sizeof asked ? prediction->struct_size : sizeof asked);
+    // Not >=: a NaN is out of the range, too.
+    if (asked.input_delay_ticks > kMaxInputDelayTicks || !(asked.max_rollback_ms >= 0.0f))
+        return ORRERY_INVALID_ARGUMENT;
+    if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+    PredictionSettings settings;
+    settings.on = asked.on != 0;
+    settings.input_delay_ticks = asked.input_delay_ticks;
+    if (asked.max_rollback_ms > 0.0f) settings.max_rollback_ms = static_cast<double>(asked.max_rollback_ms);
+    settings.clock = asked.clock;
+    settings.user = asked.user;
+    client->connection.mirror()->set_prediction(settings);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats) {
+    if (!client || !stats) return ORRERY_INVALID_ARGUMENT;
+    if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+    const MirrorStats& s = client->connection.mirror()->stats();
+    orrery_mirror_stats out{};
+    out.last_depth = s.last_depth;
+    out.max_depth = s.max_depth;
+    out.cuts = static_cast<std::uint32_t>(s.cuts);
+    out.confirmed_tick = s.confirmed_tick;
+    out.predicted_tick = s.predicted_tick;
+    out.waiting_ticks = s.waiting_ticks;
+    out.hashes_compared = s.hashes_compared;
+    out.divergences = s.divergences;
+    out.states = s.states;
+    out.ticks_as_predicted = s.ticks_as_predicted;
+    out.rollbacks = s.rollbacks;
+    out.ticks_again = s.ticks_again;
+    out.others_controls = s.others_controls;
+    out.own_controls = s.own_controls;
+    out.other_commands = s.other_commands;
+    out.last_rollback_ms = s.last_rollback_ms;
+    out.max_rollback_ms = s.max_rollback_ms;
+    out.sum_rollback_ms = s.sum_rollback_ms;
+    out.last_correction_mm = s.last_correction_mm;
+    out.max_correction_mm = s.max_correction_mm;
+    out.sum_correction_mm = s.sum_correction_mm;
     return give(out, stats);
 }

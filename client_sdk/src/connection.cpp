@@ -97,6 +97,7 @@ void Connection::disconnect(TimeNs now) {
 Connection::State Connection::state() const {
     if (!active_) return State::disconnected;
     if (!session_ || session_lost_) return State::connecting;
+    if (mirror_ && !mirror_->running()) return State::joining;
     return session_->state() == ClientSession::State::playing ? State::playing : State::joining;
 }
 
@@ -116,6 +117,7 @@ void Connection::poll(TimeNs now) {
         TimeNs at = 0;
         while (link_.next_payload(payload, at)) session_->receive_packet(payload, at);
         session_->update(now);
+        update_mirror(now);
         flush(now);
         take_session_events(now);
     }
@@ -159,7 +161,25 @@ void Connection::start_session(TimeNs now) {
     session_lost_ = false;
     session_ = std::make_unique<ClientSession>(hello_, now, client_channel_config(link_.lossless()));
     session_->set_control(control_);
+    if (mirror_) mirror_->start();
     session_->set_observer(observer_);
+}
+
+bool Connection::set_mirror(bool on) {
+    if (active_) return false;
+    mirror_ = on ? make_mirror() : nullptr;
+    hello_.mode = mirror_ ? SessionMode::mirror : SessionMode::snapshots;
+    if (mirror_) hello_.engine_version = sim::kEngineVersion;
+    return !on || mirror_;
+}
+
+void Connection::update_mirror(TimeNs now) {
+    if (!mirror_ || session_->state() == ClientSession::State::ended) return;
+    if (!mirror_->poll(*session_, now, playout_.advance(now)))
+        return end(EndReason::mirror, "this client cannot mirror the room: " + mirror_->error(), now);
+    MirrorEvent event;
+    while (mirror_->next_event(event))
+        events_.push_back({ConnectionEvent::Kind::diverged, event.tick, {}, 0, std::move(event.subsystem), {}});
 }
 
 void Connection::flush(TimeNs now) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "client_sdk/src/link.h"
+#include "client_sdk/src/mirror_seam.h"
 #include "client_sdk/src/playout.h"
 #include "protocol/session/client_session.h"
 
@@ -31,7 +32,8 @@ struct ConnectionEvent {
         message,
         board,
         world,
-        scene
+        scene,
+        diverged
     };
     Kind kind = Kind::connected;
     std::uint64_t tick = 0;
@@ -66,6 +68,11 @@ class Connection {
     bool needs_token() const { return active_ && token_needed_; }
     Result<> renew(protocol::Bytes token, protocol::TimeNs now);  // if needs_token()
 
+    // Whether the client mirrors the room from the next connection on. False: connected, or this build cannot.
+    bool set_mirror(bool on);
+    Mirror* mirror() { return mirror_.get(); }  // null: it does not
+    const Mirror* mirror() const { return mirror_.get(); }
+
     State state() const;
     bool next_event(ConnectionEvent& out);
     // For the log: what has gone wrong without an end of the connection. Empty: nothing since the last call.
@@ -79,6 +86,7 @@ class Connection {
   private:
     void start_session(protocol::TimeNs now);
     void flush(protocol::TimeNs now);
+    void update_mirror(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
     void push_droppable(ConnectionEvent event);
     void push_counted(ConnectionEvent event, protocol::TimeNs now);
@@ -91,6 +99,7 @@ class Connection {
 
     Link& link_;
     protocol::ClientHello hello_;
+    std::unique_ptr<Mirror> mirror_;
     bool insecure_ = false;  // the server gives the tokens
     bool active_ = false;
     protocol::TimeNs reconnect_within_ = 0;

@@ -36,6 +36,7 @@ enum class EndReason : std::uint8_t {
     refused_by_game,
     message_limits,
     already_connected,
+    mirror,
 };
 
 enum class LinkState : std::uint8_t { ended, connecting, connected };

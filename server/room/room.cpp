@@ -92,7 +92,8 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     for (auto& links : room->client_of_link_) links.assign(room->clients_.size(), kNoClient);
     room->describe(scene);
     room->event_rule_ = config.events;
-    if (config.serve_scene) room->description_.serve_scene(scene.binary);
+    if (config.serve_scene || config.allow_mirror) room->description_.serve_scene(scene.binary);
+    room->description_.hello.allow_mirror = config.allow_mirror;
     if (!fits(room->description_.vocabulary)) {
         return Error{ErrorCode::limit_reached, scene.name + ": templates",
                      "the names of the scene's templates, their bodies and its materials are more than clients accept "
@@ -553,6 +554,7 @@ void Room::step(std::uint64_t slipped_ns) {
     if (!commands_.empty()) stats_.rejected_commands += count_rejected(world_->events());
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
+    if (description_.hello.allow_mirror) mirror_log_.add(world_->tick(), commands_, hash);
     if (watched()) quantise();
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
@@ -606,6 +608,7 @@ void Room::update_clients(TimeNs now) {
                 fitting.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
             session.send_key_frame(*fitting, quantised_, now);
         }
+        if (session.mirrors()) update_mirror(*client, client->announced || watches, now);
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
         // To a link that takes no more, the newest snapshot of when it does is sent, not those of now.
@@ -620,7 +623,18 @@ void Room::update_clients(TimeNs now) {
                      now);
         }
     }
+    mirror_log_.drop_state();
     handle_events(now);
+}
+
+void Room::update_mirror(Client& client, bool may_join, TimeNs now) {
+    ServerSession& session = client.session;
+    const std::uint64_t tick = world_->tick();
+    if (may_join && session.needs_mirror_state(now)) {
+        const auto save = [&](std::vector<std::uint8_t>& out) { world_->save(out); };
+        session.send_mirror_state(mirror_log_.state(tick, save), tick, now);
+    }
+    session.send_tick_commands(mirror_log_);
 }
 
 void Room::flush(Client& client, TimeNs now) {

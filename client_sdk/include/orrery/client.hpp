@@ -156,6 +156,17 @@ class Client {
     orrery_client_stats stats() const {
         return get<orrery_client_stats>(orrery_client_get_stats).value_or(orrery_client_stats{});
     }
+    // The functions of mirror mode; empty and ORRERY_WRONG_STATE in the other mode.
+    orrery_status set_mode(std::int32_t mode) { return orrery_client_set_mode(handle_.get(), mode); }
+    orrery_status give_scene(std::span<const std::uint8_t> bytes) {
+        return orrery_client_give_scene(handle_.get(), bytes.data(), bytes.size());
+    }
+    orrery_status set_prediction(const orrery_prediction& prediction) {
+        return orrery_client_set_prediction(handle_.get(), &prediction);
+    }
+    std::optional<orrery_mirror_stats> mirror_stats() const {
+        return get<orrery_mirror_stats>(orrery_client_get_mirror_stats);
+    }
     // Empty: there is no such shape or body, or the server's answer has not arrived.
     std::optional<orrery_shape> shape(std::uint32_t index) const {
         orrery_shape out{};
