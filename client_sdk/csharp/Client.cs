@@ -133,7 +133,6 @@ namespace Orrery
     /// them anew after each Client.Sample.</summary>
     public sealed class Samples : IDisposable
     {
-        const int FirstCapacity = 256;  // grows to what the room has with the first sample
         GCHandle[] pins = new GCHandle[0];
         internal orrery_samples Raw;
 
@@ -151,10 +150,11 @@ namespace Orrery
         /// <summary>x, y, z of each body, rad/s, world.</summary>
         public float[] AngularVelocities { get; private set; }
 
-        public Samples()
+        /// <summary>With room for so many bodies; grows with the first sample of a room that has more.</summary>
+        public Samples(int capacity = 256)
         {
             Raw.struct_size = (uint)Marshal.SizeOf(typeof(orrery_samples));
-            Reserve(FirstCapacity);
+            Reserve(capacity);
         }
 
         /// <summary>The entry of a body, or -1. Ids are in order of their index, the low 32 bits.</summary>

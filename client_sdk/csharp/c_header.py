@@ -29,11 +29,13 @@ class Header:
         tree = json.loads(self.run("-Xclang", "-ast-dump=json", "-fparse-all-comments", "-fsyntax-only", path))
         self.nodes = [node for node in tree["inner"] if self.is_ours(node)]
         self.typedefs, self.structs, self.opaque = {}, {}, set()
-        self.functions, self.enums, self.macros = [], [], []
+        self.functions, self.enums, self.macros, self.hooks = [], [], [], []
         for node in self.nodes:
             self.read(node)
         for name, record in self.structs.items():
             record["fields"] = self.fields(name, record["node"])
+            self.hooks += [(f"{name}_{field['name']}", field["hook"], f"{name}.{field['name']}: {field['comment']}")
+                           for field in record["fields"] if field["hook"]]
         self.read_macros()
 
     def run(self, *arguments, stdin=None):
@@ -125,6 +127,8 @@ class Header:
             # The type as it was written: an array is a pointer to its first element here.
             spelled = re.sub(r"\s*\[\d*\]$", " *", child["type"]["qualType"])
             parameters.append((child["name"], self.type_of(child, spelled)))
+            if "(" in spelled:
+                self.hooks.append((f"{name}_{child['name']}", self.hook(child, spelled), f"The {child['name']} of {name}()."))
         return {"name": name, "returned": self.type_of(node, returned), "parameters": parameters, "comment": self.comment(node)}
 
     def fields(self, struct, node):
@@ -178,7 +182,7 @@ class Header:
             seen.add(base)
             base = self.typedefs[base]
         known = base in BASE_TYPES or base in self.structs or pointers and (base in self.opaque or base in ("void", "char"))
-        if not known and not (base == "void" and node["kind"] in ("FunctionDecl", "FieldDecl")):
+        if not known and base != "void":  # what is `void` itself, and no pointer, is returned
             self.fail(node, f"the type `{spelled}`")
         if pointers > 2:
             self.fail(node, f"the type `{spelled}`")

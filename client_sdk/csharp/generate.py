@@ -14,7 +14,7 @@ How C is said in C#:
     constants       macros and enumerators keep their names, in the class Native. An enum is also an enum of C#: its
                     name is that of the typedef whose values it has ("Values of orrery_status."), or made of the prefix
                     of its enumerators (ORRERY_EVENT_*: EventKind).
-    hooks           a function pointer is an IntPtr in its struct, and a delegate named STRUCT_FIELD.
+    hooks           a pointer to a function is an IntPtr, and a delegate named STRUCT_FIELD or FUNCTION_PARAMETER.
     comments        become summaries.
 """
 import argparse
@@ -107,6 +107,7 @@ class Writer:
         self.line()
         self.open("namespace Orrery")
         self.enums()
+        self.delegates()
         for name, record in header.structs.items():
             self.struct(name, record)
         self.open("public static partial class Native")
@@ -166,15 +167,15 @@ class Writer:
             self.close()
             self.line()
 
+    def delegates(self):
+        for name, (returned, parameters), note in self.header.hooks:
+            self.summary(note)
+            self.line("[UnmanagedFunctionPointer(CallingConvention.Cdecl)]")
+            listed = ", ".join(f"{self.raw(kind)} {safe(parameter)}" for parameter, kind in parameters)
+            self.line(f"public delegate {self.raw(returned)} {name}({listed});")
+            self.line()
+
     def struct(self, name, record):
-        for field in record["fields"]:
-            if field["hook"]:
-                returned, parameters = field["hook"]
-                self.summary(f"{name}.{field['name']}: {field['comment']}")
-                self.line("[UnmanagedFunctionPointer(CallingConvention.Cdecl)]")
-                listed = ", ".join(f"{self.raw(kind)} {safe(parameter)}" for parameter, kind in parameters)
-                self.line(f"public delegate {self.raw(returned)} {name}_{field['name']}({listed});")
-                self.line()
         self.summary(record["comment"])
         self.line("[StructLayout(LayoutKind.Sequential)]")
         self.open(f"public struct {name}")
