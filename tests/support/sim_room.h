@@ -156,6 +156,7 @@ struct SimRoomOptions {
     protocol::EventRule events{};
     bool serve_scene = false;
     double hold_seat_s = 0.0;
+    protocol::StreamSink* streams = nullptr;  // see sim_stream.h
 };
 
 class SimRoom {
@@ -187,6 +188,7 @@ class SimRoom {
         config.hold_seat_ticks = static_cast<std::uint64_t>(options.hold_seat_s * 60.0);
         config.events = options.events;
         config.serve_scene = options.serve_scene;
+        config.streams = options.streams;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();
