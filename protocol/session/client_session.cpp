@@ -14,6 +14,11 @@ constexpr std::size_t kMaxUnreadArrivals = 256;
 constexpr std::size_t kCompleteTicksKept = kHistoryWindow;
 constexpr std::uint32_t kMaxMessagesPerUpdate = 4096;
 
+bool is_of_mirror(MessageType type) {
+    return type == MessageType::mirror_begin || type == MessageType::mirror_part || type == MessageType::mirror_ticks ||
+           type == MessageType::mirror_leaves;
+}
+
 const char* describe(GoodbyeReason reason) {
     switch (reason) {
         case GoodbyeReason::server_stopped:
@@ -42,8 +47,14 @@ const char* describe(GoodbyeReason reason) {
 
 }  // namespace
 
-ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel)
-    : own_hello_(hello), channel_(channel), receiver_(codec_, 0) {
+ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel,
+                             std::shared_ptr<const SceneBaseline> scene)
+    : own_hello_(hello), channel_(channel), receiver_(codec_, 0), own_scene_(std::move(scene)) {
+    if (own_scene_) {
+        own_hello_.scene_bytes_hash = own_scene_->scene_bytes_hash;
+        own_hello_.baseline_hash = own_scene_->hash;
+    }
+    if (own_hello_.mode == SessionMode::mirror) mirror_ = std::make_unique<MirrorReceiver>();
     channel_.send_reliable(writer_.write(own_hello_));
 }
 
@@ -94,21 +105,32 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
                 return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
                 return end(SessionEnd::incompatible, "the server codes snapshots in a way that this client lacks");
+            if (hello_.from_scene && !own_scene_)
+                return end(SessionEnd::incompatible, "the server takes this client to have the scene");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }
     } else if (read && handle_last_word(message, type)) {
         return;
+    } else if (read && mirror_ && is_of_mirror(type) && state_ != State::awaiting_hello) {
+        read = handle_mirror(message, type);
     } else if (read && type == MessageType::key_frame_begin && state_ == State::key_frame && !key_frame_begun_) {
         read = reader_.read(message, key_frame_) && key_frame_.body_count <= hello_.body_capacity;
         if (read) {
             key_frame_begun_ = true;
             shapes_ = std::move(key_frame_.shapes);
             vocabulary_ = std::move(key_frame_.vocabulary);
-            if (key_frame_.body_count == 0) finish_key_frame();
+            if (hello_.from_scene) {
+                shapes_ = own_scene_->shapes;
+                vocabulary_ = own_scene_->vocabulary;
+                scene_key_frame_.emplace(own_scene_->world);
+                if (key_frame_.part_count == 0) read = finish_scene_key_frame();
+            } else if (key_frame_.body_count == 0) {
+                finish_key_frame();
+            }
         }
     } else if (read && type == MessageType::key_frame_bodies && state_ == State::key_frame && key_frame_begun_) {
-        read = handle_key_frame_part(message);
+        read = scene_key_frame_ ? handle_scene_key_frame_part(message) : handle_key_frame_part(message);
     } else if (read && type == MessageType::bodies_changed && state_ == State::playing) {
         read = handle_changes(message);
     } else if (read && type == MessageType::scene_part && scene_requested_ && !scene_whole_) {
@@ -148,6 +170,7 @@ void ClientSession::handle_unreliable(Bytes message, TimeNs now) {
             if (state_ != State::awaiting_hello && reader_.read(message, game_message_)) handle_game_message(false);
             return;
         }
+        if (type == MessageType::tick_commands && mirror_) return handle_tick_commands(message, now);
     }
     handle_snapshot(message, now);
 }
@@ -286,6 +309,28 @@ bool ClientSession::handle_key_frame_part(Bytes message) {
     return true;
 }
 
+bool ClientSession::handle_scene_key_frame_part(Bytes message) {
+    KeyFrameBodies part;
+    if (!reader_.read(message, part) || !scene_key_frame_->apply(part, codec_, hello_.body_capacity)) return false;
+    return scene_key_frame_->parts() < key_frame_.part_count || finish_scene_key_frame();
+}
+
+// False: it has not made the bodies that it announced.
+bool ClientSession::finish_scene_key_frame() {
+    for (const QuantisedWorld::Body& body : scene_key_frame_->bodies()) {
+        if (!body.alive || body.state.index >= hello_.body_capacity) continue;
+        key_frame_bodies_.push_back(body.state);
+        add_body(protocol::describe(body), key_frame_.tick);
+        const auto name = own_scene_->names.find({body.state.index, body.state.generation});
+        if (name != own_scene_->names.end())
+            names_.push_back({body.state.index, name->second.substr(0, kMaxWireNameBytes)});
+    }
+    scene_key_frame_.reset();
+    if (key_frame_bodies_.size() != key_frame_.body_count) return false;
+    finish_key_frame();
+    return true;
+}
+
 void ClientSession::finish_key_frame() {
     receiver_.start(key_frame_.tick, key_frame_bodies_);
     key_frame_bodies_ = {};
@@ -339,7 +384,7 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         ++stats_.snapshots_undecodable;
         return;
     }
-    const ReceiveStatus status = receiver_.receive(snapshot_.sequence, snapshot_.tick, snapshot_.coded);
+    const ReceiveStatus status = receiver_.receive(snapshot_.tick, snapshot_.coded);
     if (status == ReceiveStatus::duplicate) {
         ++stats_.snapshots_duplicate;
         return;
@@ -350,18 +395,13 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     }
     ++stats_.snapshots_received;
     if (observer_) observer_->decoded(snapshot_.tick, snapshot_.complete, receiver_.decoded());
-    if (snapshot_.sequence > newest_sequence_) {
-        stats_.snapshots_lost += snapshot_.sequence - newest_sequence_ - 1;
-        newest_sequence_ = snapshot_.sequence;
+    if (snapshot_.tick > newest_snapshot_) {
+        stats_.snapshots_lost += lost_before(snapshot_);
+        newest_snapshot_ = snapshot_.tick;
         stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
         stats_.late_inputs = snapshot_.late_inputs;
         clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
-        // Controls up to input_tick are at the server; one that is still to be sent was numbered before a slip.
-        while (snapshot_.input_tick < clock_.next_tick() && !input_.controls.empty() &&
-               input_.first_tick <= snapshot_.input_tick) {
-            input_.controls.erase(input_.controls.begin());
-            ++input_.first_tick;
-        }
+        forget_controls(snapshot_.input_tick);
     } else if (stats_.snapshots_lost > 0) {
         --stats_.snapshots_lost;  // it was late, not lost
     }
@@ -373,11 +413,26 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     if (arrivals_.size() < kMaxUnreadArrivals) arrivals_.push_back({snapshot_.tick, now});
 }
 
+// Controls up to this tick are at the server; one that is still to be sent was numbered before a slip.
+void ClientSession::forget_controls(std::uint64_t up_to) {
+    while (up_to < clock_.next_tick() && !input_.controls.empty() && input_.first_tick <= up_to) {
+        input_.controls.erase(input_.controls.begin());
+        ++input_.first_tick;
+    }
+}
+
+// How many snapshots were sent between the newest one and `snapshot`, if those had its distance from one another.
+std::uint64_t ClientSession::lost_before(const Snapshot& snapshot) const {
+    const std::uint64_t distance = snapshot.ticks_since_last;
+    if (distance == 0 || distance == kManyTicks || distance >= snapshot.tick) return 0;
+    if (newest_snapshot_ == 0) return 1;
+    const std::uint64_t ticks = snapshot.tick - newest_snapshot_;
+    return ticks <= distance ? 0 : std::max<std::uint64_t>(ticks / distance - 1, 1);
+}
+
 void ClientSession::send_inputs(TimeNs now) {
     if (!clock_.running()) {
-        if (newest_sequence_ == 0) {
-            return;
-        }
+        if (newest_snapshot_ == 0 && !mirror_heard_) return;
         // The first guess: what the server steps when this has crossed the network, and the slack to hold.
         const double ahead = channel_.stats().rtt_s * hello_.tick_rate_hz + kTargetSlackTicks;
         input_base_tick_ = stats_.newest_tick;
@@ -398,7 +453,9 @@ void ClientSession::send_inputs(TimeNs now) {
         input_.controls.erase(input_.controls.begin());
         ++input_.first_tick;
     }
+    note_controls(first, count);
     input_.snapshots = receiver_.acknowledgement();
+    if (mirror_) input_.mirror_tick = mirror_->complete_up_to();
     channel_.send_unreliable(writer_.write(input_));
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "protocol/session/game_limits.h"
 #include "protocol/session/input_clock.h"
 #include "protocol/session/messages.h"
+#include "protocol/session/mirror_receiver.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "protocol/snapshot/receiver.h"
 
@@ -75,7 +78,10 @@ class ClientSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, ended };
 
-    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config());
+    // `scene`: of a client that has the scene, or null. The hello then states it, and if the room runs that scene, the
+    // key frame tells only what differs from it.
+    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config(),
+                  std::shared_ptr<const SceneBaseline> scene = nullptr);
 
     void receive_packet(Bytes payload, TimeNs now);
     // Processes received messages and makes the controls that are due. Call it often.
@@ -111,6 +117,20 @@ class ClientSession {
     std::span<const std::uint64_t> complete_ticks() const { return complete_ticks_; }
     // The tick of the newest snapshot, and its time of arrival.
     std::uint64_t newest_tick() const { return stats_.newest_tick; }
+    // Mirror mode (ClientHello::mode); null in the other. Who steps the world takes state and ticks from here, and
+    // tells the session what the game may ask it for: names first, bodies as they come and go, then that it has joined.
+    MirrorReceiver* mirror() { return mirror_.get(); }
+    void begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary, std::vector<BodyName> names);
+    void add_mirror_body(const BodyDescription& description, std::uint64_t tick) { add_body(description, tick); }
+    void remove_mirror_body(sim::BodyId id, std::uint64_t tick) { remove_body(id, tick); }
+    void mirror_joined(std::uint64_t tick);
+    void report_divergence(std::uint64_t tick);  // once for each state
+    // The clock of controls: the tick of the newest control that was made (0: none), how far the next one is, in [0, 1)
+    // of a tick, and the control that was made for a tick; null: none, or long ago.
+    std::uint64_t control_tick() const { return clock_.running() ? clock_.next_tick() - 1 : 0; }
+    double control_phase() const { return clock_.phase(); }
+    const WireControl* own_control(std::uint64_t tick) const;
+
     bool next_event(SessionEvent& out);
     const SessionStats& stats() const { return stats_; }
     const ChannelStats& channel_stats() const { return channel_.stats(); }
@@ -134,10 +154,17 @@ class ClientSession {
     void handle_slip(const Slip& slip);
     bool handle_key_frame_part(Bytes message);
     bool handle_changes(Bytes message);
+    bool handle_scene_key_frame_part(Bytes message);
+    bool finish_scene_key_frame();
     void finish_key_frame();
     bool handle_last_word(Bytes message, MessageType type);
     void handle_unreliable(Bytes message, TimeNs now);
     void handle_snapshot(Bytes message, TimeNs now);
+    bool handle_mirror(Bytes message, MessageType type);
+    void handle_tick_commands(Bytes message, TimeNs now);
+    void forget_controls(std::uint64_t up_to);
+    void note_controls(std::uint64_t first, std::uint32_t count);
+    std::uint64_t lost_before(const Snapshot& snapshot) const;
     void send_inputs(TimeNs now);
     void add_body(const BodyDescription& description, std::uint64_t tick);
     void remove_body(sim::BodyId id, std::uint64_t tick);
@@ -168,6 +195,8 @@ class ClientSession {
     bool key_frame_begun_ = false;
     std::vector<QuantisedBody> key_frame_bodies_;
     std::vector<QuantisedBody> part_;
+    std::shared_ptr<const SceneBaseline> own_scene_;
+    std::optional<SceneKeyFrameReader> scene_key_frame_;  // while it comes
     Snapshot snapshot_;
     Input input_;  // `controls`: those that are not acknowledged
     WireControl control_{};
@@ -176,8 +205,11 @@ class ClientSession {
     std::deque<SessionEvent> events_;
     std::deque<Arrival> arrivals_;
     SessionStats stats_;
+    std::unique_ptr<MirrorReceiver> mirror_;
+    bool mirror_heard_ = false;                                              // of a tick
+    std::array<std::pair<std::uint64_t, WireControl>, 128> own_controls_{};  // by tick
     SnapshotObserver* observer_ = nullptr;
-    std::uint32_t newest_sequence_ = 0;
+    std::uint64_t newest_snapshot_ = 0;  // tick; 0: none has come
     std::string end_reason_;
     SessionEnd end_kind_ = SessionEnd::none;
     GoodbyeReason goodbye_{};

@@ -18,6 +18,7 @@ constexpr flatbuffers::uoffset_t kMaxDepth = 4;
 Limits limits_of(MessageType type) {
     switch (type) {
         case MessageType::client_hello:
+            return {192, 1};
         case MessageType::key_frame_ready:
         case MessageType::refusal:
         case MessageType::slip:
@@ -41,17 +42,26 @@ Limits limits_of(MessageType type) {
             return {256 + kMaxShapes * sizeof(wire::Shape) + kMaxVocabularyBytes + kMaxWireTemplates * 64,
                     1 + kMaxWireTemplates};
         case MessageType::key_frame_bodies:
-            return {1024 + kMaxBodiesPerKeyFramePart *
-                               (sizeof(wire::BodyDescription) + sizeof(wire::BodyIdentity) + kMaxWireNameBytes + 96),
+            return {1024 +
+                        kMaxBodiesPerKeyFramePart *
+                            (sizeof(wire::BodyDescription) + sizeof(wire::BodyIdentity) + kMaxWireNameBytes + 96) +
+                        kMaxGonePerKeyFramePart * sizeof(std::uint32_t),
                     1 + kMaxBodiesPerKeyFramePart};
         case MessageType::bodies_changed:
             return {256 + kMaxBodiesPerChange * (sizeof(wire::BodyDescription) + sizeof(wire::BodyIdentity) +
                                                  sizeof(wire::BodyReference)),
                     1};
         case MessageType::input:
-            return {128 + kMaxControlsPerInput * sizeof(wire::Control), 1};
+            return {128 + kMaxControlsPerInput * sizeof(wire::ControlRun), 1};
         case MessageType::snapshot:
             return {1200, 1};
+        case MessageType::mirror_begin:  // these have a reader of their own: mirror_messages.h
+        case MessageType::mirror_part:
+        case MessageType::mirror_ticks:
+        case MessageType::mirror_leaves:
+        case MessageType::mirror_report:
+        case MessageType::tick_commands:
+            return {1, 0};
     }
     return {0, 0};
 }
@@ -184,8 +194,12 @@ const Table* MessageReader::verify(Bytes message, MessageType type) {
 
 bool MessageReader::read(Bytes message, ClientHello& out) {
     const auto* m = verify<wire::ClientHello>(message, MessageType::client_hello);
-    if (!m) return false;
+    if (!m || size_of(m->codecs()) > kMaxHelloCodecs || m->mode() >= kSessionModes) return false;
     out = {m->protocol_version(), m->schema_hash(), m->engine_version(), m->scene_hash()};
+    read_bytes(m->codecs(), out.codecs);
+    out.mode = static_cast<SessionMode>(m->mode());
+    out.scene_bytes_hash = m->scene_bytes_hash();
+    out.baseline_hash = m->baseline_hash();
     return true;
 }
 
@@ -200,7 +214,7 @@ bool MessageReader::read(Bytes message, ServerHello& out) {
     const auto* m = verify<wire::ServerHello>(message, MessageType::server_hello);
     if (!m) return false;
     if (!std::isfinite(m->tick_rate_hz()) || m->tick_rate_hz() < 1.0f || m->tick_rate_hz() > 10'000.0f) return false;
-    if (m->role() >= kTokenRoles || m->scene_bytes() > kMaxWireSceneBytes) return false;
+    if (m->role() >= kTokenRoles || m->scene_bytes() > kMaxWireSceneBytes || m->mode() >= kSessionModes) return false;
     if ((m->slot() >= sim::kMaxSlots && m->slot() != kNoSlot) || m->body_capacity() > kMaxSnapshotBodyIndex)
         return false;
     if (m->scene_name() && m->scene_name()->size() > kMaxWireNameBytes) return false;
@@ -215,7 +229,10 @@ bool MessageReader::read(Bytes message, ServerHello& out) {
            m->scene_name() ? m->scene_name()->str() : std::string(),
            static_cast<TokenRole>(m->role()),
            m->scene_bytes_hash(),
-           m->scene_bytes()};
+           m->scene_bytes(),
+           static_cast<SessionMode>(m->mode()),
+           m->allow_mirror(),
+           m->from_scene()};
     return true;
 }
 
@@ -232,6 +249,7 @@ bool MessageReader::read(Bytes message, KeyFrameBegin& out) {
     if (size_of(m->shapes()) > kMaxShapes) return false;
     out.tick = m->tick();
     out.body_count = m->body_count();
+    out.part_count = m->part_count();
     out.shapes.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->shapes()); ++i) {
         const wire::Shape& s = *m->shapes()->Get(i);
@@ -261,6 +279,12 @@ bool MessageReader::read(Bytes message, KeyFrameBodies& out) {
         const wire::BodyName& n = *m->names()->Get(i);
         if (!n.name() || n.name()->size() > kMaxWireNameBytes) return false;
         out.names.push_back({n.index(), n.name()->str()});
+    }
+    out.gone.clear();
+    if (size_of(m->gone()) > kMaxGonePerKeyFramePart) return false;
+    for (flatbuffers::uoffset_t i = 0; i < size_of(m->gone()); ++i) {
+        if (i > 0 && m->gone()->Get(i) <= out.gone.back()) return false;
+        out.gone.push_back(m->gone()->Get(i));
     }
     read_bytes(m->coded(), out.coded);
     return true;
@@ -299,17 +323,20 @@ bool MessageReader::read(Bytes message, Goodbye& out) {
 bool MessageReader::read(Bytes message, Input& out) {
     const auto* m = verify<wire::Input>(message, MessageType::input);
     if (!m || !m->header() || !tick_in_range(m->header()->first_tick())) return false;
-    if (size_of(m->controls()) > kMaxControlsPerInput) return false;
+    if (!tick_in_range(m->header()->snapshot_newest()) || !tick_in_range(m->header()->mirror_tick())) return false;
     out.first_tick = m->header()->first_tick();
     out.snapshots = {m->header()->snapshot_newest(), m->header()->snapshot_older()};
+    out.mirror_tick = m->header()->mirror_tick();
     out.controls.clear();
     for (flatbuffers::uoffset_t i = 0; i < size_of(m->controls()); ++i) {
+        const wire::ControlRun& run = *m->controls()->Get(i);
+        if (run.count() == 0 || run.count() > kMaxControlsPerInput - out.controls.size()) return false;
         WireControl control;
         for (std::uint32_t c = 0; c < sim::kControlChannels; ++c) {
-            control[c] = m->controls()->Get(i)->channels()->Get(c);
+            control[c] = run.channels()->Get(c);
             if (control[c] < -kControlOne) return false;  // the one value outside [-1, 1]
         }
-        out.controls.push_back(control);
+        out.controls.insert(out.controls.end(), run.count(), control);
     }
     return true;
 }
@@ -318,10 +345,9 @@ bool MessageReader::read(Bytes message, Snapshot& out) {
     const auto* m = verify<wire::Snapshot>(message, MessageType::snapshot);
     if (!m || !m->header() || !m->coded()) return false;
     const wire::SnapshotHeader& h = *m->header();
-    if (!tick_in_range(h.tick()) || !tick_in_range(h.input_tick()) || h.complete() > 1 || h.sequence() == 0)
-        return false;
+    if (h.tick() == 0 || !tick_in_range(h.tick()) || !tick_in_range(h.input_tick()) || h.complete() > 1) return false;
     out.tick = h.tick();
-    out.sequence = h.sequence();
+    out.ticks_since_last = h.ticks_since_last();
     out.complete = h.complete() == 1;
     out.input_tick = h.input_tick();
     out.input_slack_us = h.input_slack_us();

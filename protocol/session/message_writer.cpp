@@ -73,9 +73,11 @@ std::array<float, sim::kControlChannels> from_wire(const WireControl& control) {
 }
 
 Bytes MessageWriter::write(const ClientHello& m) {
+    const auto codecs = state_->builder.CreateVector(m.codecs);
     return state_->finish(
         MessageType::client_hello,
-        wire::CreateClientHello(state_->builder, m.protocol_version, m.schema_hash, m.engine_version, m.scene_hash));
+        wire::CreateClientHello(state_->builder, m.protocol_version, m.schema_hash, m.engine_version, m.scene_hash,
+                                codecs, static_cast<std::uint8_t>(m.mode), m.scene_bytes_hash, m.baseline_hash));
 }
 
 Bytes MessageWriter::write(const KeyFrameReady& m) {
@@ -88,7 +90,8 @@ Bytes MessageWriter::write(const ServerHello& m) {
         MessageType::server_hello,
         wire::CreateServerHello(state_->builder, m.protocol_version, m.schema_hash, m.engine_version, m.scene_hash,
                                 m.tick_rate_hz, m.slot, m.snapshot_codec, m.body_capacity, name,
-                                static_cast<std::uint8_t>(m.role), m.scene_bytes_hash, m.scene_bytes));
+                                static_cast<std::uint8_t>(m.role), m.scene_bytes_hash, m.scene_bytes,
+                                static_cast<std::uint8_t>(m.mode), m.allow_mirror, m.from_scene));
 }
 
 Bytes MessageWriter::write(const Refusal& m) {
@@ -113,8 +116,9 @@ Bytes MessageWriter::write(const KeyFrameBegin& m) {
     const auto template_vector = builder.CreateVector(templates);
     const auto materials = builder.CreateVectorOfStrings(m.vocabulary.materials);
     const auto vector = builder.CreateVectorOfStructs(shapes);
-    return state_->finish(MessageType::key_frame_begin,
-                          wire::CreateKeyFrameBegin(builder, m.tick, m.body_count, vector, template_vector, materials));
+    return state_->finish(
+        MessageType::key_frame_begin,
+        wire::CreateKeyFrameBegin(builder, m.tick, m.body_count, vector, template_vector, materials, m.part_count));
 }
 
 Bytes MessageWriter::write(const KeyFrameBodies& m) {
@@ -126,9 +130,10 @@ Bytes MessageWriter::write(const KeyFrameBodies& m) {
     const auto descriptions = builder.CreateVectorOfStructs(to_wire(m.descriptions));
     const auto name_vector = builder.CreateVector(names);
     const auto coded = builder.CreateVector(m.coded);
+    const auto gone = m.gone.empty() ? 0 : builder.CreateVector(m.gone);
+    const auto identities = builder.CreateVectorOfStructs(identities_of(m.descriptions));
     return state_->finish(MessageType::key_frame_bodies,
-                          wire::CreateKeyFrameBodies(builder, descriptions, name_vector, coded,
-                                                     builder.CreateVectorOfStructs(identities_of(m.descriptions))));
+                          wire::CreateKeyFrameBodies(builder, descriptions, name_vector, coded, identities, gone));
 }
 
 Bytes MessageWriter::write(const BodiesChanged& m) {
@@ -153,17 +158,21 @@ Bytes MessageWriter::write(const Goodbye& m) {
 }
 
 Bytes MessageWriter::write(const Input& m) {
-    std::vector<wire::Control> controls;
-    for (const WireControl& control : m.controls) {
-        controls.emplace_back(flatbuffers::span<const std::int16_t, sim::kControlChannels>(control));
+    std::vector<wire::ControlRun> runs;
+    for (std::size_t i = 0; i < m.controls.size();) {
+        std::size_t end = i + 1;
+        while (end < m.controls.size() && m.controls[end] == m.controls[i] && end - i < kMaxControlsPerInput) ++end;
+        runs.emplace_back(flatbuffers::span<const std::int16_t, sim::kControlChannels>(m.controls[i]),
+                          static_cast<std::uint8_t>(end - i));
+        i = end;
     }
-    const wire::InputHeader header(m.first_tick, m.snapshots.older, m.snapshots.newest);
-    const auto vector = state_->builder.CreateVectorOfStructs(controls);
+    const wire::InputHeader header(m.first_tick, m.snapshots.newest, m.snapshots.older, m.mirror_tick);
+    const auto vector = state_->builder.CreateVectorOfStructs(runs);
     return state_->finish(MessageType::input, wire::CreateInput(state_->builder, &header, vector));
 }
 
 Bytes MessageWriter::write(const Snapshot& m) {
-    const wire::SnapshotHeader header(m.tick, m.input_tick, m.sequence, m.input_slack_us, m.late_inputs,
+    const wire::SnapshotHeader header(m.tick, m.input_tick, m.input_slack_us, m.late_inputs, m.ticks_since_last,
                                       m.complete ? 1 : 0);
     const auto coded = state_->builder.CreateVector(m.coded);
     return state_->finish(MessageType::snapshot, wire::CreateSnapshot(state_->builder, &header, coded));

@@ -24,6 +24,7 @@ enum class MessageType : std::uint8_t {
     client_hello = 1,
     key_frame_ready = 2,
     scene_request = 3,
+    mirror_report = 4,
     server_hello = 16,
     refusal = 17,
     key_frame_begin = 18,
@@ -32,8 +33,13 @@ enum class MessageType : std::uint8_t {
     slip = 21,
     goodbye = 22,
     scene_part = 23,
+    mirror_begin = 24,  // this and the next three: mirror_messages.h
+    mirror_part = 25,
+    mirror_ticks = 26,
+    mirror_leaves = 27,
     input = 32,
     snapshot = 33,
+    tick_commands = 34,
     game_message = 48,  // this and those below: on the game stream
     board_state = 49,
     board_change = 50,
@@ -62,13 +68,27 @@ inline constexpr std::uint32_t kMaxWireSceneBytes = 128u << 20;
 inline constexpr std::size_t kScenePartBytes = 16u << 10;
 inline constexpr std::size_t kMaxWorldEvents = 64;  // of a tick, for one client
 
+inline constexpr std::size_t kMaxHelloCodecs = 8;               // more than there are
+inline constexpr std::uint32_t kMaxGonePerKeyFramePart = 4096;  // of a key frame from the scene: 16 KiB
+
 inline constexpr std::uint16_t kNoSlot = 0xffff;  // of a spectator: the scene has no free slot
+
+// What crosses from the room to a client.
+enum class SessionMode : std::uint8_t {
+    snapshots,  // quantised states of bodies
+    mirror,     // the commands of each tick, for a client that steps the world itself
+};
+inline constexpr std::uint8_t kSessionModes = 2;
 
 struct ClientHello {
     std::uint32_t protocol_version = 0;
     std::uint64_t schema_hash = 0;
     std::uint32_t engine_version = 0;
     std::uint64_t scene_hash = 0;
+    std::vector<std::uint8_t> codecs{};  // best first; none: only DeltaCodec
+    SessionMode mode = SessionMode::snapshots;
+    std::uint64_t scene_bytes_hash = 0;  // of the scene that the client has; 0: none
+    std::uint64_t baseline_hash = 0;     // SceneBaseline::hash, of what it made of that scene
 };
 
 struct KeyFrameReady {
@@ -95,6 +115,9 @@ struct ServerHello {
     TokenRole role = TokenRole::player;
     std::uint64_t scene_bytes_hash = 0;
     std::uint32_t scene_bytes = 0;  // 0: the scene is not to be had
+    SessionMode mode = SessionMode::snapshots;
+    bool allow_mirror = false;
+    bool from_scene = false;  // the key frame tells what differs from the client's scene
 };
 
 enum class RefusalReason : std::uint8_t {
@@ -105,8 +128,10 @@ enum class RefusalReason : std::uint8_t {
     scene_hash,
     room_full,
     overloaded,  // the server is behind its clock: the client may try again later
+    mirror_not_allowed,
+    no_common_codec,  // of snapshots
 };
-inline constexpr std::uint8_t kRefusalReasonCount = 7;
+inline constexpr std::uint8_t kRefusalReasonCount = 9;
 
 struct Refusal {
     RefusalReason reason = RefusalReason::none;
@@ -149,12 +174,14 @@ struct KeyFrameBegin {
     std::uint32_t body_count = 0;
     std::vector<sim::ShapeDef> shapes;  // without names
     Vocabulary vocabulary;
+    std::uint32_t part_count = 0;  // from the scene: KeyFrameBodies that follow
 };
 
 struct KeyFrameBodies {
     std::vector<BodyDescription> descriptions;
     std::vector<BodyName> names;
     std::vector<std::uint8_t> coded;
+    std::vector<std::uint32_t> gone{};  // from the scene: indices of its bodies that are no more; ascending
 };
 
 struct BodiesChanged {
@@ -243,12 +270,13 @@ std::array<float, sim::kControlChannels> from_wire(const WireControl& control);
 struct Input {
     std::uint64_t first_tick = 0;
     Acknowledgement snapshots;
-    std::vector<WireControl> controls;  // may be empty: only an acknowledgement
+    std::vector<WireControl> controls;  // may be empty: only an acknowledgement. On the wire: runs of equal ones
+    std::uint64_t mirror_tick = 0;      // a mirror has the commands of all ticks up to it; 0: none
 };
 
 struct Snapshot {
     std::uint64_t tick = 0;
-    std::uint32_t sequence = 0;
+    std::uint8_t ticks_since_last = 0;  // since the snapshot that was sent before; kManyTicks: more; 0: the first
     bool complete = false;
     std::uint64_t input_tick = 0;
     std::int32_t input_slack_us = 0;

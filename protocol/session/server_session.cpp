@@ -30,6 +30,15 @@ void RoomDescription::serve_scene(Bytes binary) {
     hello.scene_bytes_hash = hash_of_scene_bytes(binary);
 }
 
+void RoomDescription::begin_with(SceneBaseline scene) {
+    shapes = std::move(scene.shapes);
+    names = std::move(scene.names);
+    vocabulary = std::move(scene.vocabulary);
+    scene_world = std::move(scene.world);
+    known_scene_hash = scene.scene_bytes_hash;
+    known_scene_check = scene.hash;
+}
+
 ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now,
                              const ChannelConfig& channel)
     : room_(room),
@@ -85,6 +94,9 @@ void ServerSession::handle_reliable(Bytes message, TimeNs now) {
         state_since_ = now;
         return;
     }
+    if (MessageReader::type_of(message, type) && type == MessageType::mirror_report && welcome() &&
+        handle_mirror_report(message))
+        return;
     SceneRequest request;
     if (welcome() && !room_.scene_bytes.empty() && reader_.read(message, request)) {
         if (!scene_at_) scene_at_ = 0;  // it is sent once
@@ -105,9 +117,14 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
     if (refusal_.reason != RefusalReason::none) {
         return send_last_word(writer_.write(refusal_), now);
     }
+    mode_ = hello.mode;
     ServerHello answer = room_.hello;
+    answer.mode = mode_;
     answer.slot = slot_;
     answer.role = role_;
+    from_scene_ = hello.mode == SessionMode::snapshots && hello.scene_bytes_hash != 0 &&
+                  hello.scene_bytes_hash == room_.known_scene_hash && hello.baseline_hash == room_.known_scene_check;
+    answer.from_scene = from_scene_;
     send(writer_.write(answer));
     state_ = State::key_frame;
     state_since_ = now;
@@ -198,7 +215,7 @@ void ServerSession::send_key_frame(const KeyFrame& key_frame, const QuantisedWor
 }
 
 void ServerSession::send_changes(const QuantisedWorld& world) {
-    if (!welcome() || key_frame_tick_ == kNoTick || key_frame_tick_ >= world.tick()) return;
+    if (!welcome() || mirrors() || key_frame_tick_ == kNoTick || key_frame_tick_ >= world.tick()) return;
     std::size_t added = 0, removed = 0;
     while (added < world.added().size() || removed < world.removed().size()) {
         BodiesChanged change;
@@ -216,11 +233,11 @@ void ServerSession::send_changes(const QuantisedWorld& world) {
 }
 
 void ServerSession::send_snapshot(const QuantisedWorld& world) {
-    if (state_ != State::playing || quiet_) return;
+    if (state_ != State::playing || quiet_ || mirrors() || world.tick() <= sender_.last_tick()) return;
     snapshot_.coded.clear();
     const SentSnapshot sent = sender_.encode(world, slot_, kSnapshotBudgetBytes, snapshot_.coded);
     snapshot_.tick = world.tick();
-    snapshot_.sequence = sent.sequence;
+    snapshot_.ticks_since_last = sent.ticks_since_last;
     snapshot_.complete = sent.complete;
     snapshot_.input_tick = inputs_.newest_tick();
     snapshot_.input_slack_us = inputs_.slack_us();

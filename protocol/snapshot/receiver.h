@@ -1,7 +1,7 @@
 // The receiving side of SnapshotSender: decodes snapshots in any order of arrival, keeps the states that later ones may
 // build on, and tells what to acknowledge.
 //
-// For each body it keeps, by packet sequence, every state of the last kHistoryWindow packets and the newest older one.
+// For each body it keeps every state of the last kHistoryWindow ticks and the newest older one.
 // A client interpolates over the same history.
 #pragma once
 
@@ -18,13 +18,12 @@ namespace orrery::protocol {
 inline constexpr std::uint32_t kHistoryWindow = 2 * kBaselineWindow;
 
 struct BodySample {
-    std::uint32_t sequence = 0;
     std::uint64_t tick = 0;
     QuantisedBody state;
 };
 
 struct Acknowledgement {
-    std::uint32_t newest = 0;  // 0: none has arrived
+    std::uint64_t newest = 0;  // tick; 0: none has arrived
     std::uint64_t older = 0;   // bit i: newest - 1 - i has arrived
 };
 
@@ -45,18 +44,18 @@ class SnapshotReceiver final : private BaselineSource {
     // The key frame, with which SnapshotSender::start() began.
     void start(std::uint64_t tick, std::span<const QuantisedBody> bodies);
 
-    ReceiveStatus receive(std::uint32_t sequence, std::uint64_t tick, std::span<const std::uint8_t> coded);
+    ReceiveStatus receive(std::uint64_t tick, std::span<const std::uint8_t> coded);
 
     // The bodies of the last snapshot for which receive() returned ok; valid until the next call.
     std::span<const QuantisedBody> decoded() const { return decoded_; }
-    // The states that are kept of a body, ascending by sequence and tick. Valid until the next call.
+    // The states that are kept of a body, ascending by tick. Valid until the next call.
     std::span<const BodySample> history(std::uint32_t index) const;
     Acknowledgement acknowledgement() const { return acknowledgement_; }
 
   private:
     const QuantisedBody* find(std::uint32_t index, BaselineReference reference) const override;
-    bool seen(std::uint32_t sequence) const;
-    void mark_seen(std::uint32_t sequence);
+    bool seen(std::uint64_t tick) const;
+    void mark_seen(std::uint64_t tick);
     void insert(const BodySample& sample);
 
     const SnapshotCodec* codec_;
@@ -64,7 +63,8 @@ class SnapshotReceiver final : private BaselineSource {
     std::vector<std::vector<BodySample>> histories_;  // by body index
     std::vector<QuantisedBody> decoded_;
     Acknowledgement acknowledgement_;
-    std::uint32_t decoding_sequence_ = 0;
+    std::uint64_t start_tick_ = 0;
+    std::uint64_t decoding_tick_ = 0;
 };
 
 }  // namespace orrery::protocol

@@ -34,14 +34,15 @@ std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
 
 void SnapshotSender::start(const QuantisedWorld& world) {
     for (Record& record : records_) {
-        record.sequence = 0;
+        record.tick = 0;
         record.bodies.clear();
     }
-    last_sequence_ = 0;
+    last_tick_ = world.tick();
+    any_sent_ = false;
     baselines_.assign(world.bodies().size(), Baseline{});
     for (std::size_t i = 0; i < baselines_.size(); ++i) {
         const QuantisedWorld::Body& body = world.bodies()[i];
-        if (body.alive) baselines_[i] = {body.state, world.tick(), 0, 0, true};
+        if (body.alive) baselines_[i] = {body.state, world.tick(), 0, true};
     }
 }
 
@@ -75,9 +76,10 @@ void SnapshotSender::collect_candidates(const QuantisedWorld& world, std::uint16
 
 SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t own_slot, std::size_t budget_bytes,
                                     std::vector<std::uint8_t>& out) {
-    const std::uint32_t sequence = ++last_sequence_;
-    Record& record = records_[sequence % kBaselineWindow];
-    forget(record);  // the packet that leaves the window: sequence - kBaselineWindow
+    const std::uint64_t tick = world.tick();
+    ORRERY_ASSERT(tick > last_tick_);
+    const std::uint64_t since_last = tick - last_tick_;
+    move_window(tick);
     collect_candidates(world, own_slot);
 
     const std::size_t wanted = candidates_.size();
@@ -95,8 +97,8 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
         const Baseline& baseline = baselines_[index];
         EncodeItem item{&world.bodies()[index].state, nullptr, {}};
         if (baseline.valid && baseline.state.generation == item.current->generation) {
-            ORRERY_ASSERT(baseline.sequence < sequence);
-            const std::uint32_t age = sequence - baseline.sequence;
+            ORRERY_ASSERT(baseline.tick < tick);
+            const std::uint64_t age = tick - baseline.tick;
             item.baseline = &baseline.state;
             item.reference = age < kBaselineWindow
                                  ? BaselineReference{BaselineReference::Kind::exact, static_cast<std::uint8_t>(age)}
@@ -106,46 +108,56 @@ SentSnapshot SnapshotSender::encode(const QuantisedWorld& world, std::uint16_t o
     }
     codec_.encode(items_, budget_bytes, out, chosen_);
 
+    Record& record = records_[tick % kBaselineWindow];
     ORRERY_ASSERT(chosen_.size() <= items_.size() && record.bodies.empty());
-    record.sequence = sequence;
-    record.tick = world.tick();
+    record.tick = tick;
     record.acknowledged = false;
     for (const std::uint32_t i : chosen_) {
         record.bodies.push_back(*items_[i].current);
         baselines_[items_[i].current->index].priority = 0;
     }
-    return {sequence, chosen_.size() == wanted};
+    SentSnapshot sent;
+    if (any_sent_) sent.ticks_since_last = static_cast<std::uint8_t>(std::min<std::uint64_t>(since_last, kManyTicks));
+    sent.complete = chosen_.size() == wanted;
+    last_tick_ = tick;
+    any_sent_ = true;
+    return sent;
+}
+
+// Packets at least kBaselineWindow older than `tick` leave. Their slots are those of the ticks since the last packet.
+void SnapshotSender::move_window(std::uint64_t tick) {
+    const std::uint64_t slots = std::min<std::uint64_t>(tick - last_tick_, kBaselineWindow);
+    for (std::uint64_t i = 0; i < slots; ++i) forget(records_[(tick - i) % kBaselineWindow]);
 }
 
 void SnapshotSender::forget(Record& record) {
-    if (record.sequence != 0 && !record.acknowledged) {
+    if (record.tick != 0 && !record.acknowledged) {
         for (const QuantisedBody& body : record.bodies) {
             Baseline& baseline = baselines_[body.index];
-            if (baseline.sequence < record.sequence) baseline.valid = false;
+            if (baseline.tick < record.tick) baseline.valid = false;
         }
     }
-    record.sequence = 0;
+    record.tick = 0;
     record.bodies.clear();
 }
 
-void SnapshotSender::acknowledge(std::uint32_t newest, std::uint64_t older) {
-    if (newest > last_sequence_) return;
+void SnapshotSender::acknowledge(std::uint64_t newest, std::uint64_t older) {
+    if (newest > last_tick_) return;
     acknowledge_one(newest);
-    for (std::uint32_t i = 0; i < 64 && i + 1 < newest; ++i) {
+    for (std::uint64_t i = 0; i < 64 && i + 1 < newest; ++i) {
         if ((older >> i) & 1u) acknowledge_one(newest - 1 - i);
     }
 }
 
-void SnapshotSender::acknowledge_one(std::uint32_t sequence) {
-    Record& record = records_[sequence % kBaselineWindow];
-    if (sequence == 0 || record.sequence != sequence || record.acknowledged) return;
+void SnapshotSender::acknowledge_one(std::uint64_t tick) {
+    Record& record = records_[tick % kBaselineWindow];
+    if (tick == 0 || record.tick != tick || record.acknowledged) return;
     record.acknowledged = true;
     for (const QuantisedBody& body : record.bodies) {
         Baseline& baseline = baselines_[body.index];
-        if (baseline.valid && baseline.sequence >= sequence) continue;
+        if (baseline.valid && baseline.tick >= tick) continue;
         baseline.state = body;
-        baseline.tick = record.tick;
-        baseline.sequence = sequence;
+        baseline.tick = tick;
         baseline.valid = true;
     }
 }

@@ -17,15 +17,16 @@ namespace orrery::protocol {
 
 inline constexpr std::uint32_t kMaxSnapshotBodyIndex = sim::kMaxBodies;
 inline constexpr std::uint32_t kMaxBodiesPerSnapshot = 1024;  // more than fit into 1200 bytes
-// The sequence of packets counts from 1; 0 is the key frame. Acknowledgements of packets older than this are ignored,
-// so that both sides need remember no more.
+// A packet is named by the tick of its states. Acknowledgements of packets this many ticks older than the newest are
+// ignored, so that both sides need remember no more.
 inline constexpr std::uint32_t kBaselineWindow = 64;
+inline constexpr std::uint8_t kManyTicks = 255;  // between two packets, for a count of one byte: at least so many
 
 // The state that the coded form of a body builds on.
 struct BaselineReference {
     enum class Kind : std::uint8_t {
-        standing,  // the newest state that came with a sequence at least kBaselineWindow before this packet's
-        exact,     // the state that came with packet (this sequence - age), 1 <= age < kBaselineWindow
+        standing,  // the newest state of a tick at least kBaselineWindow before this packet's
+        exact,     // the state of tick (this packet's - age), 1 <= age < kBaselineWindow
         absolute,  // none
     };
     Kind kind = Kind::absolute;

@@ -76,6 +76,8 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
     app.add_option("--serve-scene", texts.serve_scene, "on: clients may have the scene, to draw all of it; or off")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    app.add_flag("--allow-mirror", config.allow_mirror,
+                 "clients may simulate the room by themselves, which shows them all of it");
     app.add_option("--target", texts.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();

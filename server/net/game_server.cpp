@@ -65,6 +65,10 @@ Result<std::vector<Address>> named_addresses(const GameServerConfig& config) {
 }
 
 Result<Ok> check_access(const GameServerConfig& config, const Address& bind) {
+    if (config.allow_mirror && !config.serve_scene)
+        return config_error(
+            "allow_mirror (--allow-mirror)",
+            "a mirror needs the scene and shows all of the room: leave serve_scene on, or allow_mirror off");
     if (config.insecure_public && !config.insecure)
         return config_error("insecure_public (--insecure-public)", "also needs insecure (--insecure)");
     if (config.insecure && !config.key_file.empty())
@@ -290,6 +294,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     config.token_lifetime_s = s.config.token_lifetime_s;
     config.events = s.config.events;
     config.serve_scene = s.config.serve_scene;
+    config.allow_mirror = s.config.allow_mirror;
     const Address token_address = config.netcode.public_addresses[0];
     if (s.network && s.config.http) {
         const Result<Ok> serving = s.serve_web(*key, token_address, *scene);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "protocol/session/handshake.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/session/token_role.h"
 #include "server/room/rejections.h"
 
@@ -91,7 +92,8 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     for (auto& links : room->client_of_link_) links.assign(room->clients_.size(), kNoClient);
     room->describe(scene);
     room->event_rule_ = config.events;
-    if (config.serve_scene) room->description_.serve_scene(scene.binary);
+    if (config.serve_scene || config.allow_mirror) room->description_.serve_scene(scene.binary);
+    room->description_.hello.allow_mirror = config.allow_mirror;
     if (!fits(room->description_.vocabulary)) {
         return Error{ErrorCode::limit_reached, scene.name + ": templates",
                      "the names of the scene's templates, their bodies and its materials are more than clients accept "
@@ -120,20 +122,7 @@ void Room::describe(const SharedScene& scene) {
     description_.hello.body_capacity =
         static_cast<std::uint32_t>(std::min<std::size_t>(def.bodies.size() + kSpawnHeadroom, kMaxSnapshotBodyIndex));
     description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
-    for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
-        description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
-    for (const sim::PrefabDef& prefab : def.prefabs) {
-        TemplateNames& names = description_.vocabulary.templates.emplace_back();
-        names.name = prefab.name;
-        for (const sim::BodyDef& body : prefab.bodies) names.members.push_back(body.name);
-    }
-    for (const sim::MaterialDef& material : def.materials) description_.vocabulary.materials.push_back(material.name);
-    // A new world's bodies are those of the definition, in its order.
-    std::vector<sim::BodyState> bodies;
-    world_->read_bodies(bodies);
-    for (std::size_t i = 0; i < def.bodies.size(); ++i) {
-        if (!def.bodies[i].name.empty()) description_.names.emplace(bodies[i].id, def.bodies[i].name);
-    }
+    description_.begin_with(describe_scene(*world_, scene.binary));
 }
 
 void Room::set_director(Director* director) {
@@ -569,6 +558,7 @@ void Room::step(std::uint64_t slipped_ns) {
     if (!commands_.empty()) stats_.rejected_commands += count_rejected(world_->events());
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
+    if (description_.hello.allow_mirror) mirror_log_.add(world_->tick(), commands_, hash);
     if (watched()) quantise();
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
@@ -608,17 +598,21 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 void Room::update_clients(TimeNs now) {
     const std::uint64_t tick = world_->tick();
     if (quantised_.tick() != tick && watched()) quantise();
-    std::optional<KeyFrame> key_frame;
+    std::optional<KeyFrame> key_frame, from_scene;
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
         session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
         if (session.needs_key_frame() && (client->announced || watches)) {
-            if (!key_frame)
-                key_frame.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
-            session.send_key_frame(*key_frame, quantised_, now);
+            std::optional<KeyFrame>& fitting = session.from_scene() ? from_scene : key_frame;
+            if (!fitting && session.from_scene())
+                fitting = make_scene_key_frame(description_.scene_world, quantised_, codec_);
+            if (!fitting)
+                fitting.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
+            session.send_key_frame(*fitting, quantised_, now);
         }
+        if (session.mirrors()) update_mirror(*client, client->announced || watches, now);
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
         // To a link that takes no more, the newest snapshot of when it does is sent, not those of now.
@@ -633,7 +627,18 @@ void Room::update_clients(TimeNs now) {
                      now);
         }
     }
+    mirror_log_.drop_state();
     handle_events(now);
+}
+
+void Room::update_mirror(Client& client, bool may_join, TimeNs now) {
+    ServerSession& session = client.session;
+    const std::uint64_t tick = world_->tick();
+    if (may_join && session.needs_mirror_state(now)) {
+        const auto save = [&](std::vector<std::uint8_t>& out) { world_->save(out); };
+        session.send_mirror_state(mirror_log_.state(tick, save), tick, now);
+    }
+    session.send_tick_commands(mirror_log_);
 }
 
 void Room::flush(Client& client, TimeNs now) {

@@ -51,9 +51,12 @@ struct RoomConfig {
     std::uint64_t hold_seat_ticks = 0;
     // Longest time for which the backend's tokens are valid, s: so long a kick keeps a client id out.
     std::uint32_t token_lifetime_s = 300;
-    std::uint32_t history_ticks = 0;          // ticks that a director's queries may look back; see sim::WorldConfig
-    protocol::EventRule events;               // which events of the world clients are told
-    bool serve_scene = false;                 // clients may have the scene's binary form
+    std::uint32_t history_ticks = 0;  // ticks that a director's queries may look back; see sim::WorldConfig
+    protocol::EventRule events;       // which events of the world clients are told
+    bool serve_scene = false;         // clients may have the scene's binary form
+    // Clients may mirror the room. They get its scene, the state of its world, and the commands of all players, so that
+    // nothing of the world is hidden from them.
+    bool allow_mirror = false;
     protocol::StreamSink* streams = nullptr;  // for clients over streams; outlives the room; null: there are none
 };
 
@@ -230,6 +233,7 @@ class Room {
     void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
     void update_clients(protocol::TimeNs now);
+    void update_mirror(Client& client, bool may_join, protocol::TimeNs now);
     void flush(Client& client, protocol::TimeNs now);
 
     std::unique_ptr<sim::World> world_;
@@ -253,6 +257,7 @@ class Room {
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
+    protocol::MirrorLog mirror_log_;
     protocol::Board board_;
     protocol::EventRule event_rule_;
     std::vector<protocol::WorldEvent> told_events_;             // of the last step

@@ -11,6 +11,7 @@
 #include "protocol/replay/records.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/messages.h"
+#include "protocol/snapshot/delta_codec.h"
 #include "tests/support/replay_files.h"
 
 using namespace orrery;
@@ -53,12 +54,15 @@ void messages(Folder folder) {
     };
     // 0, 1: to the server, reliable and unreliable; 2, 3: to the client; 4, 5: on the game stream to the server, to the
     // client.
-    const ClientHello hello = default_client_hello();
+    ClientHello hello = default_client_hello();
+    hello.codecs = {3, 1};
+    hello.scene_bytes_hash = hello.baseline_hash = 5;
     add(hello, 0);
     add(KeyFrameReady{.tick = 1}, 0);
     Input input;
     input.first_tick = 2;
-    input.controls.resize(3);
+    input.controls.resize(5);
+    input.controls[3] = {7};
     add(input, 1);
     add(GameMessage{7, Blob(30, 1)}, 4);
     add(GameMessage{8, Blob(30, 2)}, 1);
@@ -68,6 +72,7 @@ void messages(Folder folder) {
     server.schema_hash = hello.schema_hash;
     server.engine_version = hello.engine_version;
     server.scene_hash = hello.scene_hash;
+    server.snapshot_codec = DeltaCodec::kId;
     server.body_capacity = 64;
     server.scene_name = "fuzz";
     add(server, 2);
@@ -82,6 +87,7 @@ void messages(Folder folder) {
     bodies.descriptions.push_back({.id = {0, 0}, .shape = 0});
     bodies.names.push_back({0, "ball"});
     bodies.coded.assign(24, std::uint8_t{1});
+    bodies.gone = {2, 5};
     add(bodies, 2);
     BodiesChanged changed;
     changed.tick = 2;
@@ -91,7 +97,7 @@ void messages(Folder folder) {
     add(Slip{.tick = 3, .late_ns = 1000}, 2);
     Snapshot snapshot;
     snapshot.tick = 2;
-    snapshot.sequence = 1;
+    snapshot.ticks_since_last = 1;
     snapshot.coded.assign(40, std::uint8_t{2});
     add(snapshot, 3);
     add(GameMessage{9, Blob(40, 3)}, 5);

@@ -1,4 +1,4 @@
-// Messages as version 2 of the protocol wrote them: every later reader of that version reads them.
+// Messages as version 3 of the protocol wrote them: every later reader of that version reads them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace orrery::protocol;
 namespace {
 
 using Buffer = std::vector<std::uint8_t>;
-const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages_2.bin";
+const std::string kPath = std::string(ORRERY_SOURCE_DIR) + "/tests/golden/messages_3.bin";
 
 // Messages one after the other, each after its size in 4 bytes.
 std::vector<Buffer> read_golden() {
@@ -33,9 +33,16 @@ std::vector<Buffer> read_golden() {
 }
 
 struct Messages {
-    ClientHello client_hello{2, 0x1122334455667788, 3, 0x99aabbccddeeff00};
+    ClientHello client_hello{3,
+                             0x1122334455667788,
+                             3,
+                             0x99aabbccddeeff00,
+                             {2, 1},
+                             SessionMode::mirror,
+                             0x1020304050607080,
+                             0x8070605040302010};
     KeyFrameReady ready{1234};
-    ServerHello server_hello{2,
+    ServerHello server_hello{3,
                              0x1122334455667788,
                              3,
                              0x99aabbccddeeff00,
@@ -46,7 +53,10 @@ struct Messages {
                              "yard",
                              TokenRole::director,
                              0x0102030405060708,
-                             123'456};
+                             123'456,
+                             SessionMode::mirror,
+                             true,
+                             true};
     Refusal refusal{RefusalReason::schema_hash, 5, 6};
     KeyFrameBegin begin;
     KeyFrameBodies bodies;
@@ -74,14 +84,18 @@ struct Messages {
                                {{2, 5}, 1, 3, sim::BodyType::dynamic, 0, 0, 1, 99}};
         bodies.names = {{1, "ground"}};
         bodies.coded = {1, 2, 3, 4, 5};
+        bodies.gone = {7, 9};
+        begin.part_count = 6;
         events.tick = 81;
         events.dropped = 2;
         events.events = {{WorldEventKind::hit, {1, 2}, {3, 4}, {}, {1.0f, 2.0f, 3.0f}, {0.0f, 1.0f, 0.0f}, 5.5f}};
         input.first_tick = 1300;
         input.snapshots = {40, 0xfedc};
-        input.controls = {WireControl{32767, -32767, 5}, WireControl{1, 2, 3, 4, 5, 6, 7, 8}};
+        input.controls = {WireControl{32767, -32767, 5}, WireControl{1, 2, 3, 4, 5, 6, 7, 8},
+                          WireControl{1, 2, 3, 4, 5, 6, 7, 8}};
+        input.mirror_tick = 1297;
         snapshot.tick = 1299;
-        snapshot.sequence = 41;
+        snapshot.ticks_since_last = 3;
         snapshot.complete = true;
         snapshot.input_tick = 1298;
         snapshot.input_slack_us = -250;
@@ -115,7 +129,7 @@ struct Messages {
 
 }  // namespace
 
-TEST_CASE("messages of protocol version 2 are read for ever") {
+TEST_CASE("messages of protocol version 3 are read for ever") {
     const std::vector<Buffer> golden = read_golden();
     REQUIRE(golden.size() == 17);
     const Messages want;
@@ -124,6 +138,10 @@ TEST_CASE("messages of protocol version 2 are read for ever") {
     REQUIRE(reader.read(golden[0], got.client_hello));
     CHECK(got.client_hello.schema_hash == want.client_hello.schema_hash);
     CHECK(got.client_hello.scene_hash == want.client_hello.scene_hash);
+    CHECK(got.client_hello.codecs == want.client_hello.codecs);
+    CHECK(got.client_hello.mode == SessionMode::mirror);
+    CHECK(got.client_hello.scene_bytes_hash == want.client_hello.scene_bytes_hash);
+    CHECK(got.client_hello.baseline_hash == want.client_hello.baseline_hash);
     REQUIRE(reader.read(golden[1], got.ready));
     CHECK(got.ready.tick == 1234);
     REQUIRE(reader.read(golden[2], got.server_hello));
@@ -133,11 +151,15 @@ TEST_CASE("messages of protocol version 2 are read for ever") {
     CHECK(got.server_hello.role == TokenRole::director);
     CHECK(got.server_hello.scene_bytes_hash == 0x0102030405060708);
     CHECK(got.server_hello.scene_bytes == 123'456);
+    CHECK(got.server_hello.mode == SessionMode::mirror);
+    CHECK(got.server_hello.allow_mirror);
+    CHECK(got.server_hello.from_scene);
     REQUIRE(reader.read(golden[3], got.refusal));
     CHECK(got.refusal.reason == RefusalReason::schema_hash);
     CHECK(got.refusal.client_value == 6);
     REQUIRE(reader.read(golden[4], got.begin));
     CHECK(got.begin.body_count == 2);
+    CHECK(got.begin.part_count == 6);
     CHECK(got.begin.shapes[1].half_extents == sim::Vec3{1.0f, 2.0f, 3.0f});
     CHECK(got.begin.vocabulary == want.begin.vocabulary);
     REQUIRE(reader.read(golden[5], got.bodies));
@@ -145,6 +167,7 @@ TEST_CASE("messages of protocol version 2 are read for ever") {
     CHECK(got.bodies.descriptions == want.bodies.descriptions);
     CHECK(got.bodies.names[0].name == "ground");
     CHECK(got.bodies.coded == want.bodies.coded);
+    CHECK(got.bodies.gone == want.bodies.gone);
     REQUIRE(reader.read(golden[6], got.changed));
     CHECK(got.changed.added == want.changed.added);
     CHECK(got.changed.removed == want.changed.removed);
@@ -155,12 +178,15 @@ TEST_CASE("messages of protocol version 2 are read for ever") {
     CHECK(got.goodbye.text == "enough");
     REQUIRE(reader.read(golden[9], got.input));
     CHECK(got.input.controls == want.input.controls);
+    CHECK(got.input.snapshots.newest == 40);
     CHECK(got.input.snapshots.older == 0xfedc);
+    CHECK(got.input.mirror_tick == 1297);
     REQUIRE(reader.read(golden[10], got.snapshot));
     CHECK(got.snapshot.coded == want.snapshot.coded);
     CHECK(got.snapshot.input_slack_us == -250);
     CHECK(got.snapshot.complete);
     CHECK(got.snapshot.late_inputs == 7);
+    CHECK(got.snapshot.ticks_since_last == 3);
     REQUIRE(reader.read(golden[11], got.scene_request));
     REQUIRE(reader.read(golden[12], got.scene_part));
     CHECK(got.scene_part.offset == 8);
@@ -179,7 +205,7 @@ TEST_CASE("messages of protocol version 2 are read for ever") {
     CHECK(got.events.events[0].impulse == 5.5f);
 }
 
-TEST_CASE("as long as no field was added, messages are written to the bytes of version 2") {
+TEST_CASE("as long as no field was added, messages are written to the bytes of version 3") {
     const std::vector<Buffer> now = Messages().write();
     if (const char* path = std::getenv("ORRERY_WRITE_MESSAGES")) {  // how a new version's file is made
         std::ofstream file(path, std::ios::binary);

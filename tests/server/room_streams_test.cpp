@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/support/sim_stream.h"
+#include "tests/support/stream_room.h"
 
 using namespace orrery;
 using namespace orrery::testing;

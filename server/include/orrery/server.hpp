@@ -64,6 +64,9 @@ struct GameServerConfig {
     double hold_seat_s = 10.0;
     protocol::EventRule events;  // the events of the world that clients are told; the default: none
     bool serve_scene = true;     // clients may have the scene's binary form, which shows all of the scene
+    // Clients may mirror the room: they get the state of its world and the commands of all players, and simulate by
+    // themselves. This shows them everything, so that it excludes `serve_scene` being off.
+    bool allow_mirror = false;
 
     // Who may connect. With a key file: whoever has a token of that key. The file has 64 hex digits and the mode 0600.
     // Without: RECORD/connect.token is written, a token for one client at a time.
