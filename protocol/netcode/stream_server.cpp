@@ -9,6 +9,7 @@ namespace orrery::protocol {
 namespace {
 
 constexpr std::string_view kNoTokenText = "the first message must be a connect token of this server; ask for a new one";
+constexpr std::string_view kUsedText = "the token was used before; ask for a new one";
 constexpr std::string_view kTooEarlyText = "a message came before the server's answer to the token";
 constexpr std::string_view kCrowdedText = "too many connections wait with their tokens; try again";
 constexpr std::uint8_t kAcceptType = 1;
@@ -104,7 +105,7 @@ void StreamServer::take_token(Entries::iterator at, Bytes bytes, TimeNs now) {
     const TokenTag tag = tag_of(*token);
     if (const auto reason = check(opened, token->expire_timestamp, tag)) {
         ++counters_.denied[static_cast<std::size_t>(*reason)];
-        return deny(at, *reason, deny_reason_text(*reason));
+        return deny(at, *reason, *reason == DenyReason::token_used ? kUsedText : deny_reason_text(*reason));
     }
     gate_.claim_for_stream(tag);
     accept(at, opened, token->expire_timestamp, now);
@@ -183,7 +184,7 @@ void StreamServer::update(TimeNs now) {
         if (!slot.connected) continue;
         if (timed_out(now, slot.last_receive, slot.timeout_seconds)) {
             end(i, DisconnectReason::timed_out, true, now);
-        } else if (now >= slot.last_send + kStreamKeepAlive && sink_.ready(slot.connection)) {
+        } else if (now >= slot.last_send + kStreamKeepAlive && sink_.unsent(slot.connection) == 0) {
             send(slot, {}, now);
         }
     }
@@ -202,8 +203,8 @@ bool StreamServer::send_payload(std::uint32_t client_index, Bytes payload, TimeN
     return true;
 }
 
-bool StreamServer::ready(std::uint32_t client_index) const {
-    return is_connected(client_index) && sink_.ready(slots_[client_index].connection);
+std::size_t StreamServer::unsent(std::uint32_t client_index) const {
+    return is_connected(client_index) ? sink_.unsent(slots_[client_index].connection) : kUnknownUnsent;
 }
 
 void StreamServer::end(std::uint32_t index, DisconnectReason reason, bool tell, TimeNs) {

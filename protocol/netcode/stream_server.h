@@ -27,11 +27,16 @@ namespace orrery::protocol {
 using StreamConnection = std::uint64_t;  // chosen by the caller; never used again
 
 inline constexpr std::size_t kAcceptBytes = 9;
-inline constexpr TimeNs kStreamKeepAlive = kNsPerSecond;       // of silence, before an empty message
-inline constexpr TimeNs kTokenWait = 5 * kNsPerSecond;         // from the opening of a connection to its token
-inline constexpr std::uint32_t kMaxWaitingStreams = 256;       // without an accepted token; the oldest makes room
-inline constexpr std::uint16_t kStreamDenied = 4000;           // + DenyReason
-inline constexpr std::uint16_t kStreamEnded = 4100;            // + DisconnectReason
+inline constexpr TimeNs kStreamKeepAlive = kNsPerSecond;  // of silence, before an empty message
+inline constexpr TimeNs kTokenWait = 5 * kNsPerSecond;    // from the opening of a connection to its token
+inline constexpr std::uint32_t kMaxWaitingStreams = 256;  // without an accepted token; the oldest makes room
+inline constexpr std::uint16_t kStreamDenied = 4000;      // + DenyReason
+inline constexpr std::uint16_t kStreamEnded = 4100;       // + DisconnectReason
+// Unsent bytes beyond which a connection gets no packets: some ticks of a key frame.
+inline constexpr std::size_t kMaxUnsentBytes = 64u << 10;
+// And no snapshots: one is on its way, and one more. A slow reader is then behind by two, whatever its speed.
+inline constexpr std::size_t kMaxUnsentBeforeSnapshot = 2560;
+inline constexpr std::size_t kUnknownUnsent = ~std::size_t{0};
 inline constexpr std::size_t kMaxStreamEventBytes = 8u << 20;  // unread
 inline constexpr std::size_t kMaxStreamEvents = 8192;
 
@@ -41,8 +46,8 @@ class StreamSink {
     virtual void send(StreamConnection connection, Bytes message) = 0;
     // After what was sent before. The connection is then unknown to the server.
     virtual void close(StreamConnection connection, std::uint16_t code, std::string_view text) = 0;
-    // False: so much is unsent that more would only wait.
-    virtual bool ready(StreamConnection connection) const = 0;
+    // Bytes that were sent and have not left this machine's program; kUnknownUnsent: there is no such connection.
+    virtual std::size_t unsent(StreamConnection connection) const = 0;
 
   protected:
     ~StreamSink() = default;
@@ -73,7 +78,11 @@ class StreamServer {
 
     // `payload` has 1 to kMaxPayloadBytes bytes. False: there is no such client, or the size is wrong.
     bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
-    bool ready(std::uint32_t client_index) const;  // see StreamSink; false: there is no such client
+    // Whether the client takes packets now, and snapshots. What does not arrive soon only waits.
+    bool ready(std::uint32_t client_index) const { return unsent(client_index) <= kMaxUnsentBytes; }
+    bool ready_for_snapshot(std::uint32_t client_index) const {
+        return unsent(client_index) <= kMaxUnsentBeforeSnapshot;
+    }
     // An event with the reason follows. The client is told it.
     void disconnect(std::uint32_t client_index, TimeNs now, DisconnectReason reason = DisconnectReason::by_server);
     void stop(TimeNs now);  // disconnects all; what comes later is ignored
@@ -111,6 +120,7 @@ class StreamServer {
     void end(std::uint32_t index, DisconnectReason reason, bool tell, TimeNs now);
     void send(Slot& slot, Bytes message, TimeNs now);
     void crowd_out_oldest();
+    std::size_t unsent(std::uint32_t client_index) const;
 
     std::uint64_t protocol_id_;
     TokenGate& gate_;

@@ -19,9 +19,9 @@ void StreamExchange::close(StreamConnection connection, std::uint16_t code, std:
     collected_.add(connection, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, true, code);
 }
 
-bool StreamExchange::ready(StreamConnection connection) const {
+std::size_t StreamExchange::unsent(StreamConnection connection) const {
     const auto flow = flows_.find(connection);
-    return flow != flows_.end() && flow->second->unsent <= kMaxUnsentBytes;
+    return flow == flows_.end() ? protocol::kUnknownUnsent : flow->second->unsent.load();
 }
 
 bool StreamExchange::take(StreamQueue& out) {

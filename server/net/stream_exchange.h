@@ -15,8 +15,6 @@
 
 namespace orrery::server {
 
-// Unsent bytes of a connection beyond which it is not ready: some ticks of snapshots, or two of a key frame.
-inline constexpr std::size_t kMaxUnsentBytes = 64u << 10;
 // Messages of a connection that wait for the room, before no more is read from it. A client sends one or two a tick.
 inline constexpr std::uint32_t kMaxWaitingMessages = 128;
 // Bytes that are read from a connection at once, and the messages that they may hold at most (frames of six bytes).
@@ -70,7 +68,7 @@ class StreamExchange final : public protocol::StreamSink {
 
     void send(protocol::StreamConnection connection, protocol::Bytes message) override;
     void close(protocol::StreamConnection connection, std::uint16_t code, std::string_view text) override;
-    bool ready(protocol::StreamConnection connection) const override;
+    std::size_t unsent(protocol::StreamConnection connection) const override;
     // Clears `out` and moves to it what happened since the last call. True: connections wait to be read again.
     bool take(StreamQueue& out);
     // Gives what was sent and closed to the network thread. True: it is to be told.

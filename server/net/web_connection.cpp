@@ -18,7 +18,7 @@ namespace {
 // What the kernel holds of a connection beside what the peer's window has taken. A reader that is slow is then noticed
 // by what waits here, and the newest snapshot is not behind many old ones.
 constexpr int kSendBufferBytes = 256 << 10;
-constexpr int kNotSentBytes = 32 << 10;
+constexpr int kNotSentBytes = 8 << 10;
 
 constexpr protocol::BucketRate kMintRate{20.0, 100.0};  // tokens; each costs about 10 us
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
@@ -129,7 +129,9 @@ void WebConnection::feed(Bytes bytes) {
 }
 
 // Frames that the room cannot take yet, or answers to pings that the peer does not read.
-bool WebConnection::behind() const { return !shared_.exchange.may_read(*flow_) || unsent() > 2 * kMaxUnsentBytes; }
+bool WebConnection::behind() const {
+    return !shared_.exchange.may_read(*flow_) || unsent() > 2 * protocol::kMaxUnsentBytes;
+}
 
 void WebConnection::read_on() {
     if (!held_ || gone()) return;

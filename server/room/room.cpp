@@ -250,6 +250,10 @@ bool Room::link_ready(const Client& client) const {
     return client.transport == Transport::datagrams || streams_->ready(client.link);
 }
 
+bool Room::ready_for_snapshot(const Client& client) const {
+    return client.transport == Transport::datagrams || streams_->ready_for_snapshot(client.link);
+}
+
 Transport Room::transport_of(std::uint32_t client) const {
     return client < clients_.size() && clients_[client] ? clients_[client]->transport : Transport::datagrams;
 }
@@ -612,7 +616,7 @@ void Room::update_clients(TimeNs now) {
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
         // To a link that takes no more, the newest snapshot of when it does is sent, not those of now.
-        if (tick - client->last_snapshot_tick >= every && link_ready(*client)) {
+        if (tick - client->last_snapshot_tick >= every && ready_for_snapshot(*client)) {
             session.send_snapshot(quantised_);
             client->last_snapshot_tick = tick;
         }

@@ -211,6 +211,7 @@ class Room {
     void end_link(protocol::Transport transport, std::uint32_t link, protocol::DisconnectReason reason,
                   protocol::TimeNs now);
     bool link_ready(const Client& client) const;
+    bool ready_for_snapshot(const Client& client) const;
     std::optional<std::uint16_t> free_slot() const;
     JoinAnswer ask_to_join(std::uint64_t client_id, const protocol::TokenIdentity& identity) const;
     std::optional<std::uint16_t> take_seat(const JoinAnswer& answer, std::uint64_t client_id);
