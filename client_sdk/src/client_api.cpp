@@ -4,14 +4,15 @@
 #include <new>
 
 #include "client_sdk/src/connection.h"
+#include "client_sdk/src/datagram_link.h"
 #include "client_sdk/src/interpolation.h"
-#include "client_sdk/src/udp_transport.h"
+#include "client_sdk/src/stream_link.h"
 #include "orrery/client.h"
+#include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 
 using namespace orrery;
 using namespace orrery::client;
-using protocol::Address;
 using protocol::ClientSession;
 using protocol::TimeNs;
 
@@ -23,12 +24,14 @@ static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNo
 // no smaller one: these do not grow.
 static_assert(sizeof(orrery_client_config) ==
               offsetof(orrery_client_config, max_delay_ticks_x10) + sizeof(orrery_client_config::max_delay_ticks_x10));
-static_assert(sizeof(orrery_samples) ==
-              offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities));
+constexpr size_t kSamplesEnd =
+    offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities);
+static_assert(sizeof(orrery_samples) >= kSamplesEnd &&
+              sizeof(orrery_samples) - kSamplesEnd < alignof(orrery_samples));  // pointers of 32 bits leave a gap
 
-static_assert(static_cast<int>(EndReason::already_connected) == ORRERY_END_ALREADY_CONNECTED);
+static_assert(static_cast<int>(EndReason::mirror) == ORRERY_END_MIRROR);
 static_assert(static_cast<int>(ConnectionEvent::Kind::slipped) == ORRERY_EVENT_SLIPPED &&
-              static_cast<int>(ConnectionEvent::Kind::scene) == ORRERY_EVENT_SCENE);
+              static_cast<int>(ConnectionEvent::Kind::diverged) == ORRERY_EVENT_DIVERGED);
 static_assert(static_cast<int>(protocol::WorldEventKind::despawned) == ORRERY_WORLD_DESPAWNED);
 static_assert(static_cast<int>(protocol::TokenRole::director) == ORRERY_ROLE_DIRECTOR);
 static_assert(ORRERY_MAX_MESSAGE_BYTES == protocol::kMaxGameMessageBytes &&
@@ -38,31 +41,6 @@ static_assert(ORRERY_MAX_MESSAGE_BYTES == protocol::kMaxGameMessageBytes &&
 static_assert(ORRERY_NO_TEMPLATE == sim::kNone);
 
 namespace {
-
-class CallbackTransport final : public Transport {
-  public:
-    explicit CallbackTransport(const orrery_transport& hooks) : hooks_(hooks) {}
-
-    void send(const Address& to, protocol::Bytes datagram) override {
-        orrery_address address{};
-        address.family = static_cast<std::uint8_t>(to.family);
-        address.port = to.port;
-        std::memcpy(address.bytes, to.bytes.data(), sizeof address.bytes);
-        hooks_.send(hooks_.user, &address, datagram.data(), datagram.size());
-    }
-    std::size_t receive(Address& from, protocol::MutableBytes buffer) override {
-        orrery_address address{};
-        const std::size_t size = hooks_.receive(hooks_.user, &address, buffer.data(), buffer.size());
-        if (size == 0 || size > buffer.size() || address.family < 1 || address.family > 2) return 0;
-        from.family = static_cast<Address::Family>(address.family);
-        from.port = address.port;
-        std::memcpy(from.bytes.data(), address.bytes, sizeof address.bytes);
-        return size;
-    }
-
-  private:
-    orrery_transport hooks_;
-};
 
 template <class Struct>
 bool takes(const Struct* out) {
@@ -123,14 +101,19 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
     return hello;
 }
 
-// No exception crosses the C interface: the standard library throws only where memory is out.
+// No exception crosses the C interface: the standard library throws only where memory is out. In WebAssembly, which is
+// built without exceptions, that ends the module.
 template <class Function>
 orrery_status guarded(Function function) {
+#if defined(__cpp_exceptions)
     try {
         return function();
     } catch (...) {
         return ORRERY_OUT_OF_MEMORY;
     }
+#else
+    return function();
+#endif
 }
 
 void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
@@ -152,15 +135,15 @@ void write4(float* to, std::uint32_t i, const sim::Quat& q) {
 
 struct orrery_client {
     orrery_client_config config;
-    protocol::SystemRandom random;
-    std::unique_ptr<Transport> transport;
-    UdpTransport* socket = nullptr;  // `transport` if it is ours
+    std::unique_ptr<Link> link;
+    StreamLink* stream = nullptr;  // `link` if it is one
     Connection connection;
     std::string event_text;
+    std::vector<ShownBody> shown;                               // of a mirror; keeps its memory
     std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
 
-    orrery_client(const orrery_client_config& c, std::unique_ptr<Transport> t, UdpTransport* own)
-        : config(c), transport(std::move(t)), socket(own), connection(*transport, random, hello_of(c), limits_of(c)) {}
+    orrery_client(const orrery_client_config& c, std::unique_ptr<Link> l, StreamLink* s)
+        : config(c), link(std::move(l)), stream(s), connection(*link, hello_of(c), limits_of(c)) {}
 
     void log(std::int32_t level, const std::string& text) const {
         if (config.log.write) config.log.write(config.log.user, level, text.c_str());
@@ -200,6 +183,8 @@ const char* orrery_status_name(orrery_status status) {
             return "the message is too large";
         case ORRERY_RATE_LIMITED:
             return "too many messages in a second";
+        case ORRERY_UNSUPPORTED:
+            return "unsupported";
         case ORRERY_QUEUE_FULL:
             return "too many messages are on their way";
         default:
@@ -213,7 +198,16 @@ void orrery_client_config_init(orrery_client_config* config) {
     config->struct_size = sizeof *config;
 }
 
-orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client) {
+namespace {
+
+void release(const orrery_allocator& allocator, void* memory) {
+    if (allocator.release)
+        allocator.release(allocator.user, memory, sizeof(orrery_client), alignof(orrery_client));
+    else
+        ::operator delete(memory);
+}
+
+orrery_status create(const orrery_client_config* config, bool over_stream, orrery_client** client) {
     if (!client) return ORRERY_INVALID_ARGUMENT;
     *client = nullptr;
     orrery_client_config c;
@@ -228,35 +222,78 @@ orrery_status orrery_client_create(const orrery_client_config* config, orrery_cl
                        ? c.allocator.allocate(c.allocator.user, sizeof(orrery_client), alignof(orrery_client))
                        : ::operator new(sizeof(orrery_client), std::nothrow);
     if (!memory) return ORRERY_OUT_OF_MEMORY;
-    try {
-        std::unique_ptr<Transport> transport;
-        UdpTransport* socket = nullptr;
-        if (c.transport.send) {
-            transport = std::make_unique<CallbackTransport>(c.transport);
+    const orrery_status made = guarded([&]() -> orrery_status {
+        std::unique_ptr<Link> link;
+        StreamLink* stream = nullptr;
+        if (over_stream) {
+            auto own = std::make_unique<StreamLink>();
+            stream = own.get();
+            link = std::move(own);
         } else {
-            auto own = std::make_unique<UdpTransport>();
-            socket = own.get();
-            transport = std::move(own);
+            link = make_datagram_link(c.transport);
         }
-        *client = new (memory) orrery_client(c, std::move(transport), socket);
+        if (!link) return ORRERY_SOCKET_FAILED;
+        *client = new (memory) orrery_client(c, std::move(link), stream);
         return ORRERY_OK;
-    } catch (...) {
-        if (c.allocator.release)
-            c.allocator.release(c.allocator.user, memory, sizeof(orrery_client), alignof(orrery_client));
-        else
-            ::operator delete(memory);
-        return ORRERY_OUT_OF_MEMORY;
-    }
+    });
+    if (made != ORRERY_OK) release(c.allocator, memory);
+    return made;
+}
+
+}  // namespace
+
+orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client) {
+    return create(config, false, client);
+}
+
+orrery_status orrery_client_create_stream(const orrery_client_config* config, orrery_client** client) {
+    return create(config, true, client);
+}
+
+uint32_t orrery_client_stream_wanted(const orrery_client* client) {
+    return client && client->stream ? client->stream->wanted() : 0;
+}
+
+orrery_status orrery_client_stream_opened(orrery_client* client, uint64_t now_ns) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (!client->stream) return ORRERY_WRONG_STATE;
+    client->stream->opened(now_ns);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_stream_received(orrery_client* client, const uint8_t* bytes, size_t size, uint64_t now_ns) {
+    return guarded([&]() -> orrery_status {
+        if (!client || (!bytes && size > 0)) return ORRERY_INVALID_ARGUMENT;
+        if (!client->stream) return ORRERY_WRONG_STATE;
+        client->stream->received({bytes, size}, now_ns);
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_stream_closed(orrery_client* client, uint32_t code, const char* text, uint64_t now_ns) {
+    return guarded([&]() -> orrery_status {
+        if (!client) return ORRERY_INVALID_ARGUMENT;
+        if (!client->stream) return ORRERY_WRONG_STATE;
+        client->stream->closed(code, text ? text : "", now_ns);
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes, size_t* size) {
+    give_bytes({}, bytes, size);
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (!client->stream) return ORRERY_WRONG_STATE;
+    protocol::Bytes message;
+    if (!client->stream->next_message(message)) return ORRERY_EMPTY;
+    give_bytes(message, bytes, size);
+    return ORRERY_OK;
 }
 
 void orrery_client_destroy(orrery_client* client) {
     if (!client) return;
     const orrery_allocator allocator = client->config.allocator;
     client->~orrery_client();
-    if (allocator.release)
-        allocator.release(allocator.user, client, sizeof(orrery_client), alignof(orrery_client));
-    else
-        ::operator delete(client);
+    release(allocator, client);
 }
 
 orrery_status orrery_client_connect(orrery_client* client, const uint8_t* token, size_t size, uint64_t now_ns) {
@@ -313,7 +350,7 @@ orrery_status orrery_client_poll(orrery_client* client, uint64_t now_ns) {
         client->connection.poll(now_ns);
         const std::string warning = client->connection.take_warning();
         if (!warning.empty()) client->log(ORRERY_LOG_WARNING, warning);
-        return client->socket && client->socket->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
+        return client->link->failed() ? ORRERY_SOCKET_FAILED : ORRERY_OK;
     });
 }
 
@@ -408,7 +445,7 @@ orrery_status orrery_client_get_session(const orrery_client* client, orrery_sess
     orrery_session out{};
     out.tick_rate_hz = s->hello().tick_rate_hz;
     out.scene_hash = s->hello().scene_hash;
-    out.client_index = client->connection.netcode().client_index();
+    out.client_index = client->link->client_index();
     out.slot = s->hello().slot;
     out.engine_version = s->hello().engine_version;
     out.shape_count = static_cast<std::uint32_t>(s->shapes().size());
@@ -514,6 +551,30 @@ orrery_body_id orrery_client_own_body(const orrery_client* client) {
     return ORRERY_NO_BODY;
 }
 
+namespace {
+
+// Fills in one body, as far as there is room.
+void give_sample(orrery_samples& samples, sim::BodyId id, const protocol::Motion& motion) {
+    const std::uint32_t i = samples.count;
+    ++samples.available;
+    if (i >= samples.capacity) return;
+    if (samples.ids) samples.ids[i] = id_of(id);
+    write3(samples.positions, i, motion.pose.position);
+    write4(samples.orientations, i, motion.pose.orientation);
+    write3(samples.linear_velocities, i, motion.linear_velocity);
+    write3(samples.angular_velocities, i, motion.angular_velocity);
+    ++samples.count;
+}
+
+orrery_status sample_mirror(orrery_client& client, Mirror& mirror, uint64_t now_ns, orrery_samples& samples) {
+    samples.tick = mirror.picture(now_ns, samples.tick, client.shown);
+    for (const ShownBody& body : client.shown)
+        give_sample(samples, body.id, {body.pose, body.linear_velocity, body.angular_velocity});
+    return samples.count < samples.available ? ORRERY_TOO_SMALL : ORRERY_OK;
+}
+
+}  // namespace
+
 orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples) {
     if (!client || !samples || samples->struct_size < sizeof(orrery_samples)) return ORRERY_INVALID_ARGUMENT;
     samples->count = samples->available = 0;
@@ -521,22 +582,17 @@ orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrer
     const ClientSession* session = client->playing();
     if (!session || session->state() == ClientSession::State::key_frame) return ORRERY_WRONG_STATE;
     samples->tick = client->connection.shown_tick(now_ns);
+    if (Mirror* mirror = client->connection.mirror()) {
+        if (!mirror->running()) return ORRERY_WRONG_STATE;
+        return guarded([&] { return sample_mirror(*client, *mirror, now_ns, *samples); });
+    }
     for (const protocol::MirrorBody& body : session->bodies()) {
         if (!body.alive) continue;
         const sim::BodyId id = body.description.id;
         const std::optional<protocol::Motion> motion =
             motion_at(samples->tick, id.generation, session->history(id.index), session->complete_ticks(),
                       session->newest_tick(), session->hello().tick_rate_hz);
-        if (!motion) continue;  // its first state is still on its way
-        const std::uint32_t i = samples->count;
-        ++samples->available;
-        if (i >= samples->capacity) continue;
-        if (samples->ids) samples->ids[i] = id_of(id);
-        write3(samples->positions, i, motion->pose.position);
-        write4(samples->orientations, i, motion->pose.orientation);
-        write3(samples->linear_velocities, i, motion->linear_velocity);
-        write3(samples->angular_velocities, i, motion->angular_velocity);
-        ++samples->count;
+        if (motion) give_sample(*samples, id, *motion);  // else its first state is still on its way
     }
     return samples->count < samples->available ? ORRERY_TOO_SMALL : ORRERY_OK;
 }
@@ -544,11 +600,11 @@ orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrer
 orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats) {
     if (!client || !stats) return ORRERY_INVALID_ARGUMENT;
     orrery_client_stats out{};
-    const protocol::NetcodeCounters& counters = client->connection.netcode().counters();
+    const LinkCounters counters = client->link->counters();
     out.bytes_sent = counters.bytes_sent;
     out.bytes_received = counters.bytes_received;
-    out.datagrams_sent = counters.datagrams_sent;
-    out.datagrams_received = counters.datagrams_received;
+    out.datagrams_sent = counters.packets_sent;
+    out.datagrams_received = counters.packets_received;
     if (const ClientSession* session = client->connection.session()) {
         const protocol::SessionStats& s = session->stats();
         out.late_inputs = s.late_inputs;
@@ -564,5 +620,69 @@ orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client
         out.newest_tick = s.newest_tick;
         out.world_events_dropped = s.world_events_dropped;
     }
+    return give(out, stats);
+}
+
+orrery_status orrery_client_set_mode(orrery_client* client, int32_t mode) {
+    return guarded([&]() -> orrery_status {
+        if (!client || (mode != ORRERY_MODE_SNAPSHOTS && mode != ORRERY_MODE_MIRROR)) return ORRERY_INVALID_ARGUMENT;
+        if (client->connection.state() != Connection::State::disconnected) return ORRERY_WRONG_STATE;
+        return client->connection.set_mirror(mode == ORRERY_MODE_MIRROR) ? ORRERY_OK : ORRERY_UNSUPPORTED;
+    });
+}
+
+orrery_status orrery_client_give_scene(orrery_client* client, const uint8_t* bytes, size_t size) {
+    return guarded([&]() -> orrery_status {
+        if (!client || !bytes || size == 0) return ORRERY_INVALID_ARGUMENT;
+        if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+        client->connection.mirror()->give_scene({bytes, size});
+        return ORRERY_OK;
+    });
+}
+
+orrery_status orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction) {
+    if (!client || !takes(prediction)) return ORRERY_INVALID_ARGUMENT;
+    orrery_prediction asked{};
+    std::memcpy(&asked, prediction, prediction->struct_size < sizeof asked ? prediction->struct_size : sizeof asked);
+    // Not >=: a NaN is out of the range, too.
+    if (asked.input_delay_ticks > kMaxInputDelayTicks || !(asked.max_rollback_ms >= 0.0f))
+        return ORRERY_INVALID_ARGUMENT;
+    if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+    PredictionSettings settings;
+    settings.on = asked.on != 0;
+    settings.input_delay_ticks = asked.input_delay_ticks;
+    if (asked.max_rollback_ms > 0.0f) settings.max_rollback_ms = static_cast<double>(asked.max_rollback_ms);
+    settings.clock = asked.clock;
+    settings.user = asked.user;
+    client->connection.mirror()->set_prediction(settings);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats) {
+    if (!client || !stats) return ORRERY_INVALID_ARGUMENT;
+    if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+    const MirrorStats& s = client->connection.mirror()->stats();
+    orrery_mirror_stats out{};
+    out.last_depth = s.last_depth;
+    out.max_depth = s.max_depth;
+    out.cuts = static_cast<std::uint32_t>(s.cuts);
+    out.confirmed_tick = s.confirmed_tick;
+    out.predicted_tick = s.predicted_tick;
+    out.waiting_ticks = s.waiting_ticks;
+    out.hashes_compared = s.hashes_compared;
+    out.divergences = s.divergences;
+    out.states = s.states;
+    out.ticks_as_predicted = s.ticks_as_predicted;
+    out.rollbacks = s.rollbacks;
+    out.ticks_again = s.ticks_again;
+    out.others_controls = s.others_controls;
+    out.own_controls = s.own_controls;
+    out.other_commands = s.other_commands;
+    out.last_rollback_ms = s.last_rollback_ms;
+    out.max_rollback_ms = s.max_rollback_ms;
+    out.sum_rollback_ms = s.sum_rollback_ms;
+    out.last_correction_mm = s.last_correction_mm;
+    out.max_correction_mm = s.max_correction_mm;
+    out.sum_correction_mm = s.sum_correction_mm;
     return give(out, stats);
 }

@@ -1,6 +1,7 @@
 #include "client_sdk/src/connection.h"
 
 #include <algorithm>
+#include <array>
 
 #include "protocol/session/handshake.h"
 
@@ -51,130 +52,40 @@ EndReason reason_of(const ClientSession& session) {
     return EndReason::none;
 }
 
-EndReason reason_of(DenyReason denied) {
-    switch (denied) {
-        case DenyReason::already_connected:
-            return EndReason::already_connected;
-        case DenyReason::kicked:
-            return EndReason::kicked;
-        case DenyReason::refused_by_game:
-            return EndReason::refused_by_game;
-        case DenyReason::token_used:
-        case DenyReason::expired:
-        case DenyReason::bad_token_role:
-        case DenyReason::other_server:
-            return EndReason::token;
-        default:
-            return EndReason::denied;
-    }
-}
-
 std::size_t unread_bytes_of(const ConnectionEvent& event) {
     using Kind = ConnectionEvent::Kind;
     if (event.kind != Kind::message && event.kind != Kind::board) return 0;
     return kEventBytes + event.detail->bytes.size() + event.detail->board.value.size();
 }
 
-// Of a connection that netcode ended.
-EndReason reason_of(const NetcodeClient& netcode) {
-    switch (netcode.state()) {
-        case ClientState::token_expired:
-        case ClientState::invalid_token:
-            return EndReason::token;
-        case ClientState::timed_out:
-            return EndReason::timed_out;
-        case ClientState::response_timed_out:
-        case ClientState::request_timed_out:
-            return EndReason::no_answer;
-        case ClientState::denied:
-            return reason_of(netcode.deny_reason());
-        default:
-            return EndReason::by_server;
-    }
-}
-
-// Of a connection that a server of this protocol ended.
-EndReason reason_of(DisconnectReason reason) {
-    switch (reason) {
-        case DisconnectReason::server_stopped:
-            return EndReason::server_stopped;
-        case DisconnectReason::replaced:
-            return EndReason::replaced;
-        case DisconnectReason::kicked:
-            return EndReason::kicked;
-        default:
-            return EndReason::by_server;
-    }
-}
-
-const char* text_of(EndReason reason) {
-    switch (reason) {
-        case EndReason::server_stopped:
-            return "the server stopped";
-        case EndReason::replaced:
-            return "another connection of this player took its place";
-        case EndReason::kicked:
-            return "the server removed this player";
-        default:
-            return "the server ended the connection without a reason";
-    }
-}
-
-std::string no_answer_from(const Address& server) { return "no answer from " + server.to_string(); }
-
-constexpr const char* kCausesOfSilence =
-    ". Possible causes: no server runs at this address; a firewall drops UDP; the server has another key than the "
-    "maker of the token; the server expects another protocol id";
-constexpr const char* kCausesOfNoToken =
-    ". Possible causes: no server runs at this address; a firewall drops UDP; the server was started without "
-    "--insecure, or without --insecure-public and this client is on another machine; the server expects another "
-    "protocol id";
-
 }  // namespace
 
-Connection::Connection(Transport& transport, RandomSource& random, const ClientHello& hello,
-                       const PlayoutLimits& limits)
-    : transport_(transport), hello_(hello), netcode_(random, transport), asker_(random, transport), playout_(limits) {}
+Connection::Connection(Link& link, const ClientHello& hello, const PlayoutLimits& limits)
+    : link_(link), hello_(hello), playout_(limits) {}
 
 Result<> Connection::connect(Bytes token, TimeNs now) {
-    Result<> started = netcode_.connect(token, now);
-    if (started) begin(now, false);
+    Result<> started = link_.connect(token, now);
+    if (started) begin(false);
     return started;
 }
 
 Result<> Connection::connect_insecure(std::string_view server, TimeNs now) {
-    const Result<Address> address = Address::parse(server);
-    if (!address) return address.error();
-    if (address->port == 0) {
-        return Error{ErrorCode::invalid_argument, std::string(server.substr(0, 64)),
-                     "the address has no port; give the port of the server"};
-    }
-    asked_ = *address;
-    begin(now, true);
-    ask(now);
-    return Ok{};
+    Result<> started = link_.connect_insecure(server, now);
+    if (started) begin(true);
+    return started;
 }
 
-void Connection::begin(TimeNs now, bool insecure) {
+void Connection::begin(bool insecure) {
     session_.reset();
     session_lost_ = false;
     lost_since_.reset();
     active_ = true;
     insecure_ = insecure;
-    asked_since_ = now;
-}
-
-void Connection::ask(TimeNs now) {
-    asker_.start(asked_, kNetcodeProtocolId, now);
-    asking_ = true;
-    asked_since_ = now;
 }
 
 Result<> Connection::renew(Bytes token, TimeNs now) {
-    Result<> started = netcode_.connect(token, now);
-    if (!started) return started;
-    token_needed_ = false;
-    asked_since_ = now;
+    Result<> started = link_.connect(token, now);
+    if (started) token_needed_ = false;
     return started;
 }
 
@@ -186,6 +97,7 @@ void Connection::disconnect(TimeNs now) {
 Connection::State Connection::state() const {
     if (!active_) return State::disconnected;
     if (!session_ || session_lost_) return State::connecting;
+    if (mirror_ && !mirror_->running()) return State::joining;
     return session_->state() == ClientSession::State::playing ? State::playing : State::joining;
 }
 
@@ -195,73 +107,34 @@ void Connection::set_control(const WireControl& control) {
 }
 
 void Connection::poll(TimeNs now) {
-    receive(now);
+    link_.update(now);
     if (session_lost_ && now - std::min(now, *lost_since_) >= reconnect_within_)
         return end(EndReason::timed_out, "timed out, and not reconnected in time", now);
-    if (token_needed_) return;
-    if (asking_) {
-        asker_.update(now);
-        warn_of_silence(now);
-        if (asker_.state() == TokenAsker::State::timed_out) {
-            if (session_lost_) return ask(now);
-            return end(EndReason::no_answer, no_answer_from(asked_) + kCausesOfNoToken, now);
-        }
-        if (asker_.state() != TokenAsker::State::received) return;
-        asking_ = false;
-        asked_since_ = now;
-        const Result<> started = use_answer(now);
-        if (!started) return end(EndReason::token, started.error().to_string(), now);
-    }
-    if (!active_) return;
-    netcode_.update(now);
-    warn_of_silence(now);
-    if (netcode_.state() == ClientState::connected && (!session_ || session_lost_)) start_session(now);
+    if (!active_ || token_needed_) return;
+    if (link_.state() == LinkState::connected && (!session_ || session_lost_)) start_session(now);
     if (session_ && !session_lost_) {
         Bytes payload;
-        while (netcode_.next_payload(payload)) session_->receive_packet(payload, now);
+        TimeNs at = 0;
+        while (link_.next_payload(payload, at)) session_->receive_packet(payload, at);
         session_->update(now);
+        update_mirror(now);
         flush(now);
         take_session_events(now);
     }
-    if (active_ && !asking_ && !token_needed_ && netcode_.ended()) end_by_netcode(now);
+    if (active_ && !token_needed_ && link_.state() == LinkState::ended) end_by_link(now);
 }
 
-void Connection::warn_of_silence(TimeNs now) {
-    if (!asking_ && netcode_.state() != ClientState::sending_request) asked_since_.reset();
-    if (!asked_since_ || now - std::min(now, *asked_since_) < kNoAnswerWarning) return;
-    asked_since_.reset();
-    warning_ =
-        asking_ ? no_answer_from(asked_) + kCausesOfNoToken : no_answer_from(netcode_.server()) + kCausesOfSilence;
+void Connection::end_by_link(TimeNs now) {
+    const bool greeted = session_ && session_->state() != ClientSession::State::awaiting_hello;
+    LinkEnd ended = link_.end(greeted);
+    if (lost(ended.mend)) return lose(std::move(ended.text), now);
+    end(ended.reason, std::move(ended.text), now);
 }
 
-void Connection::end_by_netcode(TimeNs now) {
-    if (netcode_.state() == ClientState::disconnected) {
-        const bool greeted = session_ && session_->state() != ClientSession::State::awaiting_hello;
-        const EndReason reason = greeted ? reason_of(netcode_.disconnect_reason()) : EndReason::by_server;
-        return end(reason, text_of(reason), now);
-    }
-    std::string text(client_state_name(netcode_.state()));
-    if (netcode_.state() == ClientState::request_timed_out)
-        text += ": " + no_answer_from(netcode_.server()) + kCausesOfSilence;
-    if (netcode_.state() == ClientState::denied && netcode_.deny_reason() != DenyReason::unspecified)
-        text.append("; the server says: ").append(deny_reason_text(netcode_.deny_reason()));
-    if (lost()) return lose(std::move(text), now);
-    end(reason_of(netcode_), std::move(text), now);
-}
-
-// Whether the end that netcode came to may be mended: the server fell silent, and a connection has been there.
-bool Connection::lost() const {
+// Whether the end that the link came to may be mended: the server fell silent, and a connection has been there.
+bool Connection::lost(LinkEnd::Mend mend) const {
     if (reconnect_within_ == 0 || !session_) return false;
-    switch (netcode_.state()) {
-        case ClientState::timed_out:
-            return true;
-        case ClientState::request_timed_out:
-        case ClientState::response_timed_out:
-        case ClientState::token_expired:
-            return session_lost_;
-        default:
-            return false;
-    }
+    return mend == LinkEnd::Mend::of_connection || (mend == LinkEnd::Mend::of_attempt && session_lost_);
 }
 
 // Whether the server has ended the session because this client was silent or slow: a loss, too.
@@ -273,38 +146,9 @@ bool Connection::given_up() const {
 void Connection::lose(std::string why, TimeNs now) {
     if (!lost_since_) lost_since_ = now;
     session_lost_ = true;
-    if (insecure_) return ask(now);
+    if (insecure_) return link_.ask_again(now);
     token_needed_ = true;
     events_.push_back({ConnectionEvent::Kind::token_needed, session_->newest_tick(), {}, 0, std::move(why), {}});
-}
-
-// The server knows itself by many addresses, of which this client reaches the one that answered: that one comes first.
-// The list for the client is outside of the sealed part, so the token stays good.
-Result<> Connection::use_answer(TimeNs now) {
-    Result<ConnectToken> token = read_connect_token(asker_.token());
-    if (!token) return token.error();
-    token->servers.put_first(asked_);
-    PublicTokenBytes bytes;
-    write_connect_token(*token, bytes);
-    wipe(token->client_to_server);
-    wipe(token->server_to_client);
-    const Result<> started = netcode_.connect(bytes, now);
-    wipe(bytes);
-    return started;
-}
-
-void Connection::receive(TimeNs now) {
-    std::array<std::uint8_t, kMaxDatagramBytes> buffer;
-    Address from;
-    for (std::uint32_t i = 0; i < kMaxDatagramsPerPoll; ++i) {
-        const std::size_t size = transport_.receive(from, buffer);
-        if (size == 0) return;
-        if (!active_) continue;
-        if (asking_)
-            asker_.receive(from, Bytes(buffer).first(size));
-        else
-            netcode_.receive(from, Bytes(buffer).first(size), now);
-    }
 }
 
 void Connection::start_session(TimeNs now) {
@@ -315,17 +159,35 @@ void Connection::start_session(TimeNs now) {
         }
     }
     session_lost_ = false;
-    session_ = std::make_unique<ClientSession>(hello_, now);
+    session_ = std::make_unique<ClientSession>(hello_, now, client_channel_config(link_.lossless()));
     session_->set_control(control_);
+    if (mirror_) mirror_->start();
     session_->set_observer(observer_);
+}
+
+bool Connection::set_mirror(bool on) {
+    if (active_) return false;
+    mirror_ = on ? make_mirror() : nullptr;
+    hello_.mode = mirror_ ? SessionMode::mirror : SessionMode::snapshots;
+    if (mirror_) hello_.engine_version = sim::kEngineVersion;
+    return !on || mirror_;
+}
+
+void Connection::update_mirror(TimeNs now) {
+    if (!mirror_ || session_->state() == ClientSession::State::ended) return;
+    if (!mirror_->poll(*session_, now, playout_.advance(now)))
+        return end(EndReason::mirror, "this client cannot mirror the room: " + mirror_->error(), now);
+    MirrorEvent event;
+    while (mirror_->next_event(event))
+        events_.push_back({ConnectionEvent::Kind::diverged, event.tick, {}, 0, std::move(event.subsystem), {}});
 }
 
 void Connection::flush(TimeNs now) {
     constexpr int kMaxPacketsPerPoll = 64;
     std::array<std::uint8_t, kMaxPayloadBytes> packet;
-    for (int i = 0; i < kMaxPacketsPerPoll; ++i) {
+    for (int i = 0; i < kMaxPacketsPerPoll && link_.ready(); ++i) {
         const std::size_t size = session_->write_packet(now, packet);
-        if (size == 0 || !netcode_.send_payload(Bytes(packet).first(size), now)) return;
+        if (size == 0 || !link_.send_payload(Bytes(packet).first(size), now)) return;
     }
 }
 
@@ -363,7 +225,7 @@ void Connection::take_session_events(TimeNs now) {
                 break;
             case From::ended:
                 if (given_up()) {
-                    netcode_.disconnect(now);
+                    link_.disconnect(now);
                     lose(session_->end_reason(), now);
                 } else {
                     end(reason_of(*session_), session_->end_reason(), now);
@@ -394,9 +256,8 @@ SendStatus Connection::send_message(std::uint16_t type, Bytes bytes, bool reliab
 void Connection::end(EndReason reason, std::string text, TimeNs now) {
     if (!active_) return;
     active_ = false;
-    asking_ = false;
     token_needed_ = false;
-    if (!netcode_.ended()) netcode_.disconnect(now);
+    link_.disconnect(now);
     const std::uint64_t tick = session_ ? session_->newest_tick() : 0;
     events_.push_back({ConnectionEvent::Kind::disconnected, tick, {}, 0, std::move(text), reason});
 }

@@ -1,53 +1,24 @@
-// A client without its C face: netcode, session and jitter buffer over a transport.
+// A client without its C face: session and jitter buffer over a link.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "client_sdk/src/link.h"
+#include "client_sdk/src/mirror_seam.h"
 #include "client_sdk/src/playout.h"
-#include "client_sdk/src/transport.h"
-#include "protocol/netcode/insecure_token.h"
-#include "protocol/netcode/netcode_client.h"
 #include "protocol/session/client_session.h"
 
 namespace orrery::client {
 
-inline constexpr std::uint32_t kMaxDatagramsPerPoll = 1024;
-inline constexpr protocol::TimeNs kNoAnswerWarning = 3 * protocol::kNsPerSecond;
 inline constexpr std::size_t kMaxWaitingEvents =
     65'536;  // further events of bodies and world are dropped; the bodies themselves stay right
 // Of messages and of the board, with kEventBytes for each. A program that leaves more than that unread is disconnected:
 // messages cannot be dropped, and memory is bounded.
 inline constexpr std::size_t kMaxUnreadBytes = 4u << 20;
 inline constexpr std::size_t kEventBytes = 256;
-
-// The numbers of ORRERY_END_*.
-enum class EndReason : std::uint8_t {
-    none,
-    by_client,
-    no_answer,
-    token,
-    denied,
-    timed_out,
-    refused,
-    unreadable,
-    by_server,
-    server_stopped,
-    protocol_error,
-    too_slow,
-    handshake,
-    world_too_large,
-    unacknowledged,
-    kicked,
-    replaced,
-    refused_by_game,
-    message_limits,
-    already_connected,
-};
 
 struct ConnectionEvent {
     // The numbers of ORRERY_EVENT_*.
@@ -61,7 +32,8 @@ struct ConnectionEvent {
         message,
         board,
         world,
-        scene
+        scene,
+        diverged
     };
     Kind kind = Kind::connected;
     std::uint64_t tick = 0;
@@ -76,9 +48,8 @@ class Connection {
   public:
     enum class State : std::uint8_t { disconnected, connecting, joining, playing };
 
-    // `transport` and `random` must outlive the connection.
-    Connection(Transport& transport, protocol::RandomSource& random, const protocol::ClientHello& hello,
-               const PlayoutLimits& limits);
+    // `link` must outlive the connection.
+    Connection(Link& link, const protocol::ClientHello& hello, const PlayoutLimits& limits);
 
     Result<> connect(protocol::Bytes token, protocol::TimeNs now);
     Result<> connect_insecure(std::string_view server, protocol::TimeNs now);
@@ -97,46 +68,43 @@ class Connection {
     bool needs_token() const { return active_ && token_needed_; }
     Result<> renew(protocol::Bytes token, protocol::TimeNs now);  // if needs_token()
 
+    // Whether the client mirrors the room from the next connection on. False: connected, or this build cannot.
+    bool set_mirror(bool on);
+    Mirror* mirror() { return mirror_.get(); }  // null: it does not
+    const Mirror* mirror() const { return mirror_.get(); }
+
     State state() const;
     bool next_event(ConnectionEvent& out);
     // For the log: what has gone wrong without an end of the connection. Empty: nothing since the last call.
-    std::string take_warning() { return std::exchange(warning_, {}); }
+    std::string take_warning() { return link_.take_warning(); }
     double shown_tick(protocol::TimeNs now) { return playout_.advance(now); }
     double delay_ticks() const { return playout_.delay_ticks(); }
     // Null until connected; stays after a loss and after the end, so that what was seen last can still be shown.
     const protocol::ClientSession* session() const { return session_.get(); }
-    const protocol::NetcodeClient& netcode() const { return netcode_; }
+    const Link& link() const { return link_; }
 
   private:
-    void receive(protocol::TimeNs now);
-    Result<> use_answer(protocol::TimeNs now);
     void start_session(protocol::TimeNs now);
     void flush(protocol::TimeNs now);
+    void update_mirror(protocol::TimeNs now);
     void take_session_events(protocol::TimeNs now);
     void push_droppable(ConnectionEvent event);
     void push_counted(ConnectionEvent event, protocol::TimeNs now);
-    void begin(protocol::TimeNs now, bool insecure);
-    void ask(protocol::TimeNs now);
-    bool lost() const;
+    void begin(bool insecure);
+    bool lost(LinkEnd::Mend mend) const;
     bool given_up() const;
     void lose(std::string why, protocol::TimeNs now);
-    void warn_of_silence(protocol::TimeNs now);
-    void end_by_netcode(protocol::TimeNs now);
+    void end_by_link(protocol::TimeNs now);
     void end(EndReason reason, std::string text, protocol::TimeNs now);
 
-    Transport& transport_;
+    Link& link_;
     protocol::ClientHello hello_;
-    protocol::NetcodeClient netcode_;
-    protocol::TokenAsker asker_;
-    protocol::Address asked_;
+    std::unique_ptr<Mirror> mirror_;
     bool insecure_ = false;  // the server gives the tokens
-    bool asking_ = false;
     bool active_ = false;
     protocol::TimeNs reconnect_within_ = 0;
     std::optional<protocol::TimeNs> lost_since_;  // until the world is there again
     bool token_needed_ = false;
-    std::optional<protocol::TimeNs> asked_since_;  // nothing has answered since then, and no warning was given
-    std::string warning_;
     std::unique_ptr<protocol::ClientSession> session_;
     bool session_lost_ = false;  // `session_` is that of the lost connection
     Playout playout_;

@@ -8,21 +8,6 @@
 
 namespace orrery::protocol {
 
-void TokenBucket::fill(const BucketRate& rate, TimeNs now) {
-    // A time that runs backwards adds nothing and moves nothing.
-    if (now <= updated) return;
-    const double seconds = static_cast<double>(now - updated) / static_cast<double>(kNsPerSecond);
-    tokens = std::min(rate.burst, tokens + seconds * rate.per_second);
-    updated = now;
-}
-
-bool TokenBucket::take(const BucketRate& rate, TimeNs now) {
-    fill(rate, now);
-    if (tokens < 1.0) return false;
-    tokens -= 1.0;
-    return true;
-}
-
 BucketTable::BucketTable(const BucketRate& rate, std::uint32_t entries, RandomSource& random) : rate_(rate) {
     static_assert(crypto_shorthash_KEYBYTES == 16);
     random.fill(hash_key_);

@@ -11,13 +11,9 @@
 #include "protocol/netcode/address.h"
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/crypto.h"
+#include "protocol/netcode/token_bucket.h"
 
 namespace orrery::protocol {
-
-struct BucketRate {
-    double per_second = 0.0;
-    double burst = 0.0;
-};
 
 struct RateLimitConfig {
     // A player sends 10 requests a second; many may share one address behind a NAT.
@@ -26,14 +22,6 @@ struct RateLimitConfig {
     // A connected client's datagrams, so that a flood from its address costs a bounded number of tag checks.
     BucketRate per_client{2000.0, 2000.0};
     std::uint32_t table_entries = 4096;  // entries of each table; a power of two
-};
-
-struct TokenBucket {
-    double tokens = 0.0;
-    TimeNs updated = 0;
-
-    void fill(const BucketRate& rate, TimeNs now);
-    bool take(const BucketRate& rate, TimeNs now);  // takes one token, after the bucket was filled
 };
 
 // Sets of four entries, found by a keyed hash, so that an attacker cannot choose a set. A new key replaces the fullest

@@ -14,6 +14,11 @@ constexpr std::size_t kMaxUnreadArrivals = 256;
 constexpr std::size_t kCompleteTicksKept = kHistoryWindow;
 constexpr std::uint32_t kMaxMessagesPerUpdate = 4096;
 
+bool is_of_mirror(MessageType type) {
+    return type == MessageType::mirror_begin || type == MessageType::mirror_part || type == MessageType::mirror_ticks ||
+           type == MessageType::mirror_leaves;
+}
+
 const char* describe(GoodbyeReason reason) {
     switch (reason) {
         case GoodbyeReason::server_stopped:
@@ -49,6 +54,7 @@ ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConf
         own_hello_.scene_bytes_hash = own_scene_->scene_bytes_hash;
         own_hello_.baseline_hash = own_scene_->hash;
     }
+    if (own_hello_.mode == SessionMode::mirror) mirror_ = std::make_unique<MirrorReceiver>();
     channel_.send_reliable(writer_.write(own_hello_));
 }
 
@@ -106,6 +112,8 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
         }
     } else if (read && handle_last_word(message, type)) {
         return;
+    } else if (read && mirror_ && is_of_mirror(type) && state_ != State::awaiting_hello) {
+        read = handle_mirror(message, type);
     } else if (read && type == MessageType::key_frame_begin && state_ == State::key_frame && !key_frame_begun_) {
         read = reader_.read(message, key_frame_) && key_frame_.body_count <= hello_.body_capacity;
         if (read) {
@@ -162,6 +170,7 @@ void ClientSession::handle_unreliable(Bytes message, TimeNs now) {
             if (state_ != State::awaiting_hello && reader_.read(message, game_message_)) handle_game_message(false);
             return;
         }
+        if (type == MessageType::tick_commands && mirror_) return handle_tick_commands(message, now);
     }
     handle_snapshot(message, now);
 }
@@ -392,12 +401,7 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         stats_.newest_tick = std::max(stats_.newest_tick, snapshot_.tick);
         stats_.late_inputs = snapshot_.late_inputs;
         clock_.feedback(snapshot_.input_tick, snapshot_.input_slack_us);
-        // Controls up to input_tick are at the server; one that is still to be sent was numbered before a slip.
-        while (snapshot_.input_tick < clock_.next_tick() && !input_.controls.empty() &&
-               input_.first_tick <= snapshot_.input_tick) {
-            input_.controls.erase(input_.controls.begin());
-            ++input_.first_tick;
-        }
+        forget_controls(snapshot_.input_tick);
     } else if (stats_.snapshots_lost > 0) {
         --stats_.snapshots_lost;  // it was late, not lost
     }
@@ -407,6 +411,14 @@ void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
         if (complete_ticks_.size() > kCompleteTicksKept) complete_ticks_.erase(complete_ticks_.begin());
     }
     if (arrivals_.size() < kMaxUnreadArrivals) arrivals_.push_back({snapshot_.tick, now});
+}
+
+// Controls up to this tick are at the server; one that is still to be sent was numbered before a slip.
+void ClientSession::forget_controls(std::uint64_t up_to) {
+    while (up_to < clock_.next_tick() && !input_.controls.empty() && input_.first_tick <= up_to) {
+        input_.controls.erase(input_.controls.begin());
+        ++input_.first_tick;
+    }
 }
 
 // How many snapshots were sent between the newest one and `snapshot`, if those had its distance from one another.
@@ -420,9 +432,7 @@ std::uint64_t ClientSession::lost_before(const Snapshot& snapshot) const {
 
 void ClientSession::send_inputs(TimeNs now) {
     if (!clock_.running()) {
-        if (newest_snapshot_ == 0) {
-            return;
-        }
+        if (newest_snapshot_ == 0 && !mirror_heard_) return;
         // The first guess: what the server steps when this has crossed the network, and the slack to hold.
         const double ahead = channel_.stats().rtt_s * hello_.tick_rate_hz + kTargetSlackTicks;
         input_base_tick_ = stats_.newest_tick;
@@ -443,7 +453,9 @@ void ClientSession::send_inputs(TimeNs now) {
         input_.controls.erase(input_.controls.begin());
         ++input_.first_tick;
     }
+    note_controls(first, count);
     input_.snapshots = receiver_.acknowledgement();
+    if (mirror_) input_.mirror_tick = mirror_->complete_up_to();
     channel_.send_unreliable(writer_.write(input_));
 }
 

@@ -16,6 +16,7 @@
 #include "protocol/session/game_limits.h"
 #include "protocol/session/input_clock.h"
 #include "protocol/session/messages.h"
+#include "protocol/session/mirror_receiver.h"
 #include "protocol/session/scene_key_frame.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "protocol/snapshot/receiver.h"
@@ -116,6 +117,20 @@ class ClientSession {
     std::span<const std::uint64_t> complete_ticks() const { return complete_ticks_; }
     // The tick of the newest snapshot, and its time of arrival.
     std::uint64_t newest_tick() const { return stats_.newest_tick; }
+    // Mirror mode (ClientHello::mode); null in the other. Who steps the world takes state and ticks from here, and
+    // tells the session what the game may ask it for: names first, bodies as they come and go, then that it has joined.
+    MirrorReceiver* mirror() { return mirror_.get(); }
+    void begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary, std::vector<BodyName> names);
+    void add_mirror_body(const BodyDescription& description, std::uint64_t tick) { add_body(description, tick); }
+    void remove_mirror_body(sim::BodyId id, std::uint64_t tick) { remove_body(id, tick); }
+    void mirror_joined(std::uint64_t tick);
+    void report_divergence(std::uint64_t tick);  // once for each state
+    // The clock of controls: the tick of the newest control that was made (0: none), how far the next one is, in [0, 1)
+    // of a tick, and the control that was made for a tick; null: none, or long ago.
+    std::uint64_t control_tick() const { return clock_.running() ? clock_.next_tick() - 1 : 0; }
+    double control_phase() const { return clock_.phase(); }
+    const WireControl* own_control(std::uint64_t tick) const;
+
     bool next_event(SessionEvent& out);
     const SessionStats& stats() const { return stats_; }
     const ChannelStats& channel_stats() const { return channel_.stats(); }
@@ -145,6 +160,10 @@ class ClientSession {
     bool handle_last_word(Bytes message, MessageType type);
     void handle_unreliable(Bytes message, TimeNs now);
     void handle_snapshot(Bytes message, TimeNs now);
+    bool handle_mirror(Bytes message, MessageType type);
+    void handle_tick_commands(Bytes message, TimeNs now);
+    void forget_controls(std::uint64_t up_to);
+    void note_controls(std::uint64_t first, std::uint32_t count);
     std::uint64_t lost_before(const Snapshot& snapshot) const;
     void send_inputs(TimeNs now);
     void add_body(const BodyDescription& description, std::uint64_t tick);
@@ -186,6 +205,9 @@ class ClientSession {
     std::deque<SessionEvent> events_;
     std::deque<Arrival> arrivals_;
     SessionStats stats_;
+    std::unique_ptr<MirrorReceiver> mirror_;
+    bool mirror_heard_ = false;                                              // of a tick
+    std::array<std::pair<std::uint64_t, WireControl>, 128> own_controls_{};  // by tick
     SnapshotObserver* observer_ = nullptr;
     std::uint64_t newest_snapshot_ = 0;  // tick; 0: none has come
     std::string end_reason_;

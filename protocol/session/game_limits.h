@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "protocol/netcode/rate_limit.h"
+#include "protocol/netcode/token_bucket.h"
 
 namespace orrery::protocol {
 

@@ -31,6 +31,7 @@ class InputClock {
     // numbered again from the tick to which the clock goes back.
     void slip(std::uint64_t tick, std::uint64_t ticks);
     std::uint64_t next_tick() const { return next_; }
+    double phase() const { return phase_; }  // of the next control, in ticks; it is due at 1. Negative: a silence
 
     double slack_ticks() const { return slack_ticks_; }  // smoothed
     double steer() const { return steer_; }

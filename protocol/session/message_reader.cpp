@@ -55,6 +55,13 @@ Limits limits_of(MessageType type) {
             return {128 + kMaxControlsPerInput * sizeof(wire::ControlRun), 1};
         case MessageType::snapshot:
             return {1200, 1};
+        case MessageType::mirror_begin:  // these have a reader of their own: mirror_messages.h
+        case MessageType::mirror_part:
+        case MessageType::mirror_ticks:
+        case MessageType::mirror_leaves:
+        case MessageType::mirror_report:
+        case MessageType::tick_commands:
+            return {1, 0};
     }
     return {0, 0};
 }

@@ -24,6 +24,7 @@ enum class MessageType : std::uint8_t {
     client_hello = 1,
     key_frame_ready = 2,
     scene_request = 3,
+    mirror_report = 4,
     server_hello = 16,
     refusal = 17,
     key_frame_begin = 18,
@@ -32,8 +33,13 @@ enum class MessageType : std::uint8_t {
     slip = 21,
     goodbye = 22,
     scene_part = 23,
+    mirror_begin = 24,  // this and the next three: mirror_messages.h
+    mirror_part = 25,
+    mirror_ticks = 26,
+    mirror_leaves = 27,
     input = 32,
     snapshot = 33,
+    tick_commands = 34,
     game_message = 48,  // this and those below: on the game stream
     board_state = 49,
     board_change = 50,

@@ -94,6 +94,9 @@ void ServerSession::handle_reliable(Bytes message, TimeNs now) {
         state_since_ = now;
         return;
     }
+    if (MessageReader::type_of(message, type) && type == MessageType::mirror_report && welcome() &&
+        handle_mirror_report(message))
+        return;
     SceneRequest request;
     if (welcome() && !room_.scene_bytes.empty() && reader_.read(message, request)) {
         if (!scene_at_) scene_at_ = 0;  // it is sent once
@@ -114,7 +117,9 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
     if (refusal_.reason != RefusalReason::none) {
         return send_last_word(writer_.write(refusal_), now);
     }
+    mode_ = hello.mode;
     ServerHello answer = room_.hello;
+    answer.mode = mode_;
     answer.slot = slot_;
     answer.role = role_;
     from_scene_ = hello.mode == SessionMode::snapshots && hello.scene_bytes_hash != 0 &&
@@ -210,7 +215,7 @@ void ServerSession::send_key_frame(const KeyFrame& key_frame, const QuantisedWor
 }
 
 void ServerSession::send_changes(const QuantisedWorld& world) {
-    if (!welcome() || key_frame_tick_ == kNoTick || key_frame_tick_ >= world.tick()) return;
+    if (!welcome() || mirrors() || key_frame_tick_ == kNoTick || key_frame_tick_ >= world.tick()) return;
     std::size_t added = 0, removed = 0;
     while (added < world.added().size() || removed < world.removed().size()) {
         BodiesChanged change;
@@ -228,7 +233,7 @@ void ServerSession::send_changes(const QuantisedWorld& world) {
 }
 
 void ServerSession::send_snapshot(const QuantisedWorld& world) {
-    if (state_ != State::playing || quiet_ || world.tick() <= sender_.last_tick()) return;
+    if (state_ != State::playing || quiet_ || mirrors() || world.tick() <= sender_.last_tick()) return;
     snapshot_.coded.clear();
     const SentSnapshot sent = sender_.encode(world, slot_, kSnapshotBudgetBytes, snapshot_.coded);
     snapshot_.tick = world.tick();

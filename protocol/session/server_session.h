@@ -20,6 +20,7 @@
 #include "protocol/session/input_buffer.h"
 #include "protocol/session/key_frame.h"
 #include "protocol/session/messages.h"
+#include "protocol/session/mirror_sender.h"
 #include "protocol/session/scene_baseline.h"
 #include "protocol/session/world_events.h"
 #include "protocol/snapshot/sender.h"
@@ -40,6 +41,9 @@ inline constexpr std::size_t kMaxUnacknowledgedBytes = 20u << 20;
 // A scene is sent no further ahead of its acknowledgements, so that other messages of the session stream do not wait
 // long.
 inline constexpr std::size_t kMaxSceneAheadBytes = 64u << 10;
+
+// A client that mirrors the room and diverges gets a new state no more often.
+inline constexpr TimeNs kMirrorStateInterval = 2 * kNsPerSecond;
 
 inline constexpr double kControlHold_s = 0.5;  // a player that sends none lets go of its controls after it
 
@@ -81,7 +85,7 @@ class ServerSession {
     void process(std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration, Joins joins, TimeNs now);
 
     bool welcome() const { return state_ == State::key_frame || state_ == State::playing; }
-    bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick; }
+    bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick && !mirrors(); }
     // The client has the scene: its key frame is that of make_scene_key_frame.
     bool from_scene() const { return from_scene_; }
     // `key_frame` is that of the present `world`. A key frame above kMaxKeyFrameBytes ends the connection.
@@ -89,6 +93,14 @@ class ServerSession {
     // Sends the bodies that came and went in the world's last update; nothing before the key frame.
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
+    // A client that mirrors the room gets the state of the world instead of a key frame, at first and after a
+    // divergence, and the commands of each tick instead of changes and snapshots. `state`: of MirrorLog::state().
+    bool mirrors() const { return mode_ == SessionMode::mirror; }
+    bool needs_mirror_state(TimeNs now) const;
+    void send_mirror_state(std::span<const std::vector<std::uint8_t>> state, std::uint64_t tick, TimeNs now);
+    void send_tick_commands(const MirrorLog& log);
+    std::uint64_t mirror_reports() const { return mirror_reports_; }  // of divergences
+
     void send_slip(const Slip& slip);  // and expects controls that are numbered again
 
     // Bytes of the game for this client: from its hello on, so that they may arrive before its key frame. Reliable ones
@@ -134,6 +146,7 @@ class ServerSession {
                            TimeNs now);
     void take_game_messages(TimeNs now);
     void send_scene();
+    bool handle_mirror_report(Bytes message);
     bool game_has_room(std::size_t bytes, std::size_t most) const;
     void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
     void check_timeouts(TimeNs now);
@@ -176,6 +189,13 @@ class ServerSession {
     bool board_begun_ = false;
     std::uint64_t board_version_ = 0;        // what the client has been sent
     std::optional<std::uint32_t> scene_at_;  // of a scene that was asked for: the next byte to send
+    SessionMode mode_ = SessionMode::snapshots;
+    MirrorSender mirror_;
+    std::vector<std::uint8_t> mirror_message_;
+    std::optional<std::uint64_t> mirror_report_;      // to be answered
+    bool report_open_ = false, begin_again_ = false;  // since the last state
+    TimeNs mirror_state_at_ = 0;
+    std::uint64_t mirror_reports_ = 0;
     std::optional<GoodbyeReason> goodbye_;
     std::vector<std::uint8_t> last_word_;  // of closing
     bool last_word_in_stream_ = false;

@@ -274,7 +274,7 @@ TEST_CASE("a client that sends a hundred times its limits is sent away for it, a
         };
         ChannelConfig config = client_channel_config();
         config.game.send_queue_bytes = 16u << 20;
-        config.bandwidth_bytes_per_s = 16e6;
+        config.rate = fixed_rate(16e6);
         config.guard = false;
         RawPeer peer(sim, config);
         peer.run(1.0);
@@ -371,7 +371,8 @@ TEST_CASE("a program that never takes its events is disconnected when 4 MiB of m
     SimEndpoint& endpoint = sim.network.attach(Address::ipv4(10, 0, 70, 1, 5000));
     SimTransport transport(endpoint);
     SeededRandom random(5);
-    client::Connection idle(transport, random, default_client_hello(), client::PlayoutLimits{});
+    client::NetcodeLink link(transport, random);
+    client::Connection idle(link, default_client_hello(), client::PlayoutLimits{});
     const auto token = sim.mint(70);
     REQUIRE(idle.connect(token, sim.now()));
     std::size_t accepted = 0;

@@ -40,7 +40,7 @@ Outcome play(std::uint64_t seed) {
         const protocol::SessionStats& stats = client->connection.session()->stats();
         CHECK(stats.snapshots_undecodable == 0);
         CHECK(stats.snapshots_lost > 0);
-        CHECK(client->connection.netcode().counters()[protocol::Ignored::replayed] > 0);
+        CHECK(client->link.netcode().counters()[protocol::Ignored::replayed] > 0);
         CHECK(stats.input_slack_ticks > 0.5);
         CHECK(stats.input_slack_ticks < 3.0);
     }

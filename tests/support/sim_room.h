@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client_sdk/src/connection.h"
+#include "client_sdk/src/netcode_link.h"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 #include "server/room/room.h"
@@ -117,7 +118,7 @@ class SnapshotCheck final : public protocol::SnapshotObserver {
 struct SimClient {
     SimClient(SimEndpoint& endpoint, protocol::RandomSource& random, const protocol::ClientHello& hello,
               const RoomTruth& truth)
-        : transport(endpoint), connection(transport, random, hello, client::PlayoutLimits{}), check(truth) {
+        : transport(endpoint), link(transport, random), connection(link, hello, client::PlayoutLimits{}), check(truth) {
         connection.set_observer(&check);
     }
     void collect_events() {
@@ -131,17 +132,21 @@ struct SimClient {
             if (event.kind == client::ConnectionEvent::Kind::body_added) ++bodies_added;
             if (event.kind == client::ConnectionEvent::Kind::body_removed) ++bodies_removed;
             if (event.kind == client::ConnectionEvent::Kind::slipped) ++slips;
+            if (event.kind == client::ConnectionEvent::Kind::diverged) divergences.emplace_back(event.tick, event.text);
             if (event.detail) details.push_back(std::move(event));
         }
     }
     bool playing() const { return connection.state() == client::Connection::State::playing; }
 
     SimTransport transport;
+    client::NetcodeLink link;
     client::Connection connection;
     SnapshotCheck check;
     std::vector<client::ConnectionEvent> details;  // events of messages, board and world
     int times_connected = 0, slips = 0;
     std::uint64_t bodies_added = 0, bodies_removed = 0;
+    std::vector<std::pair<std::uint64_t, std::string>> divergences;  // tick and subsystem, of a mirror
+    bool runs = true;                                                // false: its program stands still
     std::string disconnect_reason;
     client::EndReason end_reason = client::EndReason::none;
 };
@@ -155,7 +160,9 @@ struct SimRoomOptions {
     std::uint32_t history_ticks = 0;
     protocol::EventRule events{};
     bool serve_scene = false;
+    bool allow_mirror = false;
     double hold_seat_s = 0.0;
+    protocol::StreamSink* streams = nullptr;  // see stream_room.h
 };
 
 class SimRoom {
@@ -187,6 +194,8 @@ class SimRoom {
         config.hold_seat_ticks = static_cast<std::uint64_t>(options.hold_seat_s * 60.0);
         config.events = options.events;
         config.serve_scene = options.serve_scene;
+        config.streams = options.streams;
+        config.allow_mirror = options.allow_mirror;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();
@@ -197,6 +206,17 @@ class SimRoom {
         const auto index = static_cast<std::uint8_t>(clients.size() + 2);
         SimEndpoint& endpoint = network.attach(protocol::Address::ipv4(10, 0, index, index, 5000));
         clients.push_back(std::make_unique<SimClient>(endpoint, random_, hello, truth));
+        connect(*clients.back(), clients.size());
+        return *clients.back();
+    }
+    // `prepare` is called with the mirror before the client connects.
+    template <class Prepare>
+    SimClient& add_mirror(Prepare prepare) {
+        const auto index = static_cast<std::uint8_t>(clients.size() + 2);
+        SimEndpoint& endpoint = network.attach(protocol::Address::ipv4(10, 0, index, index, 5000));
+        clients.push_back(std::make_unique<SimClient>(endpoint, random_, protocol::default_client_hello(), truth));
+        REQUIRE(clients.back()->connection.set_mirror(true));
+        prepare(*clients.back()->connection.mirror());
         connect(*clients.back(), clients.size());
         return *clients.back();
     }
@@ -227,6 +247,7 @@ class SimRoom {
             while (endpoint_.receive(datagram)) room->receive(datagram.from, datagram.bytes, now_);
             if (server_running) room->advance(now_, unix_now());
             for (std::size_t i = 0; i < clients.size(); ++i) {
+                if (!clients[i]->runs) continue;
                 clients[i]->connection.set_control(protocol::to_wire(drive(i, room->world().tick())));
                 clients[i]->connection.poll(now_);
                 clients[i]->collect_events();

@@ -76,11 +76,12 @@ enum {
     ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
     ORRERY_OUT_OF_MEMORY = -4,    /* no memory could be allocated */
-    ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket */
+    ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket, or there are none (WebAssembly) */
     ORRERY_TOO_SMALL = -6,        /* the caller's arrays are too small for all bodies; they were filled */
     ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
     ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
-    ORRERY_QUEUE_FULL = -9        /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_QUEUE_FULL = -9,       /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_UNSUPPORTED = -10      /* this build of the library cannot do it */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
@@ -145,7 +146,8 @@ typedef struct orrery_client_config {
 /* Sets struct_size and the default of every field. */
 ORRERY_API void orrery_client_config_init(orrery_client_config* config);
 /* Makes a client, which is not connected. A null config means the defaults. ORRERY_INVALID_ARGUMENT: `client` is null,
- * or only one of two functions of a hook is set. ORRERY_OUT_OF_MEMORY. After a failure *client is null. */
+ * or only one of two functions of a hook is set. ORRERY_OUT_OF_MEMORY. ORRERY_SOCKET_FAILED: in WebAssembly, which has
+ * no UDP; see orrery_client_create_stream(). After a failure *client is null. */
 ORRERY_API orrery_status orrery_client_create(const orrery_client_config* config, orrery_client** client);
 /* Frees a client. It sends nothing: call orrery_client_disconnect() first, so that the server knows at once. Null is
  * allowed. */
@@ -188,6 +190,36 @@ ORRERY_API orrery_status orrery_client_set_control(orrery_client* client, const 
 ORRERY_API orrery_status orrery_client_send(orrery_client* client, uint16_t type, const uint8_t* bytes, size_t size,
                                             int32_t reliable);
 
+/* How a client sees the world of its room. */
+enum {
+    ORRERY_MODE_SNAPSHOTS = 0, /* by the states of bodies that the server sends; the default */
+    /* The client gets the state of the world once, then the commands of each tick, and steps a world of its own with
+     * them. It needs the room's permission (`orrery serve --allow-mirror`), the scene, and the processor time of a
+     * simulation. */
+    ORRERY_MODE_MIRROR = 1
+};
+/* Sets the mode of the next connection. ORRERY_WRONG_STATE: the state is not DISCONNECTED. ORRERY_UNSUPPORTED: this
+ * build of the library does not simulate. Call it before the functions of mirror mode below, which return
+ * ORRERY_WRONG_STATE otherwise. */
+ORRERY_API orrery_status orrery_client_set_mode(orrery_client* client, int32_t mode);
+/* The room's scene, JSON or binary, for a mirror; it is copied. A mirror that has none, or another one, asks the server
+ * for it by itself. */
+ORRERY_API orrery_status orrery_client_give_scene(orrery_client* client, const uint8_t* bytes, size_t size);
+
+/* Prediction of a mirror: the world is ahead of the server's by the time that controls need to get there, so that this
+ * player's control acts at once. Where the server's commands turn out to be others, the world goes back and is stepped
+ * again, and the picture moves to the corrected one smoothly. */
+typedef struct orrery_prediction {
+    uint32_t struct_size;       /* set by the caller: sizeof of this struct */
+    int32_t on;                 /* 1 or 0 */
+    uint32_t input_delay_ticks; /* a control acts so many ticks later, 0 to 6: less is predicted, and less corrected */
+    float max_rollback_ms;      /* as many ticks are predicted as can be stepped again in this time; 0: 8 ms */
+    uint64_t (*clock)(void* user); /* measures rollbacks, ns; null: they are not measured, and the limit above is off */
+    void* user;                    /* passed to `clock` */
+} orrery_prediction;
+/* May be changed at any time. ORRERY_INVALID_ARGUMENT: a number is out of its range. */
+ORRERY_API orrery_status orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction);
+
 /* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
 /* Values of orrery_client_state. */
@@ -200,6 +232,38 @@ enum {
 };
 /* The present state; DISCONNECTED for a null client. */
 ORRERY_API orrery_client_state orrery_client_get_state(const orrery_client* client);
+
+/* ------------------------------------------------------------------------------------------------------ stream */
+
+/* A client over a stream of ordered messages, which is a WebSocket that the program opens: in a browser, or where
+ * UDP does not pass. Statuses are those of orrery_client_create(); the hook `transport` is not used. All other
+ * functions are the same, but for orrery_client_connect_insecure(), which gives ORRERY_INVALID_ARGUMENT: POST /token to
+ * the server instead. The program and the client hand each other messages:
+ *
+ *   after each orrery_client_poll() and orrery_client_disconnect():
+ *     orrery_client_stream_wanted() is another number than before: close the socket if there is one, and open a
+ *     new one unless the number is 0. Send what orrery_client_stream_next() gives, before a socket is closed, too.
+ *   as the socket tells: orrery_client_stream_opened(), orrery_client_stream_received() for each binary message, and
+ *     orrery_client_stream_closed(). Nothing may be told of a socket that is not the newest one.
+ *
+ * The URL ends in /play. The functions below give ORRERY_WRONG_STATE for a client that is not over a stream. */
+ORRERY_API orrery_status orrery_client_create_stream(const orrery_client_config* config, orrery_client** client);
+/* The number of the stream that should be open: 1 for the first connection, and one more for each that
+ * orrery_client_connect() or orrery_client_renew() begins. 0: none should be open. */
+ORRERY_API uint32_t orrery_client_stream_wanted(const orrery_client* client);
+/* The socket is open. */
+ORRERY_API orrery_status orrery_client_stream_opened(orrery_client* client, uint64_t now_ns);
+/* The socket has received a binary message, which may be empty. At most 16 MiB wait for orrery_client_poll(): more ends
+ * the connection. */
+ORRERY_API orrery_status orrery_client_stream_received(orrery_client* client, const uint8_t* bytes, size_t size,
+                                                       uint64_t now_ns);
+/* The socket is closed, or could not be opened. `code` and `text`: those of the close frame; 1006 and null without one.
+ * The text ends in a zero; at most 123 bytes of it count. The next orrery_client_poll() draws the conclusion. */
+ORRERY_API orrery_status orrery_client_stream_closed(orrery_client* client, uint32_t code, const char* text,
+                                                     uint64_t now_ns);
+/* Takes the next message to send, as a binary one; it may be empty. Valid until the next call with this client.
+ * ORRERY_EMPTY: there is none now, or the socket is not open. At most 256 KiB wait: then the client sends less. */
+ORRERY_API orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes, size_t* size);
 
 /* ------------------------------------------------------------------------------------------------------ events */
 
@@ -217,12 +281,15 @@ enum {
      * this event, and is a new player to the server, because these tokens have random client ids. What else the server
      * says (a goodbye, a denial, a refusal, a kick) is an end at once. */
     ORRERY_EVENT_TOKEN_NEEDED = 6,
-    ORRERY_EVENT_MESSAGE = 7, /* of the room's program: message_type, bytes, size, reliable. It may come while the
-                               * client is joining */
-    ORRERY_EVENT_BOARD = 8,   /* text: the key; bytes and size: the value that it got; removed: the key is gone */
-    ORRERY_EVENT_WORLD = 9,   /* world_kind says what happened in the step to `tick`, which may be later than the tick
-                               * that is shown now */
-    ORRERY_EVENT_SCENE = 10   /* the scene that was asked for has come; bytes and size: its binary form */
+    ORRERY_EVENT_MESSAGE = 7,  /* of the room's program: message_type, bytes, size, reliable. It may come while the
+                                * client is joining */
+    ORRERY_EVENT_BOARD = 8,    /* text: the key; bytes and size: the value that it got; removed: the key is gone */
+    ORRERY_EVENT_WORLD = 9,    /* world_kind says what happened in the step to `tick`, which may be later than the tick
+                                * that is shown now */
+    ORRERY_EVENT_SCENE = 10,   /* the scene that was asked for has come; bytes and size: its binary form */
+    ORRERY_EVENT_DIVERGED = 11 /* the mirror's world was another than the server's at `tick`; text: the part that
+                                * differs first (for example "bodies"), or "unknown". The mirror goes on from a new
+                                * state of the server by itself */
 };
 
 /* What happened in the world. The room decides which events it tells. At most 64 come for a tick; then hits of the
@@ -260,8 +327,9 @@ enum {
     ORRERY_END_REFUSED_BY_GAME = 17, /* the game on the server does not take this player */
     ORRERY_END_MESSAGE_LIMITS = 18,  /* this client sent more messages than it may, or its program left more than
                                       * 4 MiB of messages unread */
-    ORRERY_END_ALREADY_CONNECTED = 19 /* another connection of this player is there, with a token that expires not
-                                       * earlier */
+    ORRERY_END_ALREADY_CONNECTED = 19, /* another connection of this player is there, with a token that expires not
+                                        * earlier */
+    ORRERY_END_MIRROR = 20             /* this client cannot mirror the room: text says why */
 };
 
 /* A thing that happened to the connection or to a body. */
@@ -271,7 +339,8 @@ typedef struct orrery_event {
     uint64_t tick;        /* of the server; DISCONNECTED, MESSAGE: that of the newest snapshot, or 0 */
     orrery_body_id body;  /* BODY_ADDED, BODY_REMOVED, WORLD; otherwise ORRERY_NO_BODY */
     uint64_t late_ns;     /* SLIPPED; otherwise 0 */
-    const char* text;     /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; otherwise "" */
+    const char* text;     /* DISCONNECTED, TOKEN_NEEDED: the reason in English; BOARD: the key; DIVERGED: the part of
+                           * the state; otherwise "" */
     int32_t end_reason;   /* DISCONNECTED: ORRERY_END_*; otherwise ORRERY_END_NONE */
     int32_t reserved;     /* 0 */
     /* MESSAGE, BOARD, SCENE: valid until the next call of orrery_client_next_event(); otherwise null and 0 */
@@ -404,8 +473,9 @@ typedef struct orrery_samples {
 /* Reads all bodies, static ones included, in order of index, at the time that the jitter buffer shows at `now_ns`:
  * between two snapshots by interpolation, after the newest one for a short time by its linear velocity. A body whose
  * first state has not arrived yet is left out. The network rounds positions by at most 1 mm on each axis, orientations
- * by 1.3 mrad. ORRERY_TOO_SMALL: `capacity` bodies were filled in, and there are `available`. ORRERY_WRONG_STATE: the
- * key frame has not arrived. */
+ * by 1.3 mrad. A mirror shows its own world, which is not rounded; with prediction, ahead of the server.
+ * ORRERY_TOO_SMALL: `capacity` bodies were filled in, and there are `available`. ORRERY_WRONG_STATE: the key frame has
+ * not arrived. */
 ORRERY_API orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples);
 
 /* Numbers of the present connection, or of the last one; bytes and datagrams are those since the client was created. 0
@@ -421,15 +491,45 @@ typedef struct orrery_client_stats {
     uint64_t snapshots_received;    /* arrived and were read, each counted once */
     uint64_t snapshots_lost;        /* did not arrive, or not yet */
     uint64_t snapshots_undecodable; /* arrived, but could not be read */
-    uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers */
+    uint64_t bytes_sent;            /* of datagrams, without UDP and IP headers; over a stream, of messages */
     uint64_t bytes_received;        /* likewise */
-    uint64_t datagrams_sent;        /* UDP datagrams that left */
-    uint64_t datagrams_received;    /* UDP datagrams that arrived */
+    uint64_t datagrams_sent;        /* UDP datagrams that left; over a stream, messages */
+    uint64_t datagrams_received;    /* UDP datagrams that arrived; over a stream, messages */
     uint64_t newest_tick;           /* of the newest snapshot; before the first, of the key frame */
     uint64_t world_events_dropped;  /* world events that the server left out */
 } orrery_client_stats;
 /* Answers in every state. */
 ORRERY_API orrery_status orrery_client_get_stats(const orrery_client* client, orrery_client_stats* stats);
+
+/* Numbers of a mirror, of the present connection or the last one. A rollback is a return to the last confirmed tick;
+ * its depth is the number of ticks that were stepped again. */
+typedef struct orrery_mirror_stats {
+    uint32_t struct_size;        /* set by the caller: sizeof of this struct */
+    uint32_t last_depth;         /* of the last rollback, ticks */
+    uint32_t max_depth;          /* the greatest, ticks */
+    uint32_t cuts;               /* groups of bodies whose correction was too large to be smoothed */
+    uint64_t confirmed_tick;     /* the last one that was stepped with the server's commands */
+    uint64_t predicted_tick;     /* the last one that was stepped; 0 without prediction */
+    uint64_t waiting_ticks;      /* whose commands have arrived, and that are not stepped yet */
+    uint64_t hashes_compared;    /* ticks whose hash the server told, and that were compared with it */
+    uint64_t divergences;        /* of these, those that were not equal */
+    uint64_t states;             /* states of the world that the server sent: 1, and one for each divergence */
+    uint64_t ticks_as_predicted; /* confirmed ticks that were predicted right */
+    uint64_t rollbacks;          /* how often the world went back */
+    uint64_t ticks_again;        /* ticks that were stepped again, in all rollbacks */
+    uint64_t others_controls;    /* confirmed ticks in which another player's control changed */
+    uint64_t own_controls;       /* confirmed ticks in which the server applied another control of this player than was
+                                  * predicted: one that was late */
+    uint64_t other_commands;     /* confirmed ticks with joins, leaves or commands of the room's program */
+    double last_rollback_ms;     /* time that the last rollback took, ms; 0 without a clock, as the two below */
+    double max_rollback_ms;      /* the longest, ms */
+    double sum_rollback_ms;      /* all, ms */
+    double last_correction_mm;   /* by which the last rollback moved the own body (orrery_client_own_body()), mm */
+    double max_correction_mm;    /* the greatest, mm */
+    double sum_correction_mm;    /* all, mm */
+} orrery_mirror_stats;
+/* ORRERY_WRONG_STATE: the client's mode is not ORRERY_MODE_MIRROR. */
+ORRERY_API orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats);
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,13 @@ class Client {
         return Client(handle);
     }
 
+    // A client over a WebSocket that the program opens; stream_wanted() and the others say how.
+    static std::optional<Client> create_stream(const orrery_client_config* config = nullptr) {
+        orrery_client* handle = nullptr;
+        if (orrery_client_create_stream(config, &handle) != ORRERY_OK) return std::nullopt;
+        return Client(handle);
+    }
+
     // The functions of orrery/client.h with the same names.
     orrery_status connect(std::span<const std::uint8_t> token, std::uint64_t now_ns) {
         return orrery_client_connect(handle_.get(), token.data(), token.size(), now_ns);
@@ -71,6 +78,22 @@ class Client {
     orrery_status set_control(std::span<const float> channels) {
         return orrery_client_set_control(handle_.get(), channels.data(), channels.size());
     }
+    std::uint32_t stream_wanted() const { return orrery_client_stream_wanted(handle_.get()); }
+    orrery_status stream_opened(std::uint64_t now_ns) { return orrery_client_stream_opened(handle_.get(), now_ns); }
+    orrery_status stream_received(std::span<const std::uint8_t> message, std::uint64_t now_ns) {
+        return orrery_client_stream_received(handle_.get(), message.data(), message.size(), now_ns);
+    }
+    orrery_status stream_closed(std::uint32_t code, const std::string& text, std::uint64_t now_ns) {
+        return orrery_client_stream_closed(handle_.get(), code, text.c_str(), now_ns);
+    }
+    // The next message to send, valid until the next call. Nothing: there is none now.
+    std::optional<std::span<const std::uint8_t>> stream_next() {
+        const std::uint8_t* bytes = nullptr;
+        std::size_t size = 0;
+        if (orrery_client_stream_next(handle_.get(), &bytes, &size) != ORRERY_OK) return std::nullopt;
+        return std::span(bytes, size);
+    }
+
     // ORRERY_STATE_*.
     orrery_client_state state() const { return orrery_client_get_state(handle_.get()); }
 
@@ -132,6 +155,17 @@ class Client {
     // Zeros where nothing is known yet.
     orrery_client_stats stats() const {
         return get<orrery_client_stats>(orrery_client_get_stats).value_or(orrery_client_stats{});
+    }
+    // The functions of mirror mode; empty and ORRERY_WRONG_STATE in the other mode.
+    orrery_status set_mode(std::int32_t mode) { return orrery_client_set_mode(handle_.get(), mode); }
+    orrery_status give_scene(std::span<const std::uint8_t> bytes) {
+        return orrery_client_give_scene(handle_.get(), bytes.data(), bytes.size());
+    }
+    orrery_status set_prediction(const orrery_prediction& prediction) {
+        return orrery_client_set_prediction(handle_.get(), &prediction);
+    }
+    std::optional<orrery_mirror_stats> mirror_stats() const {
+        return get<orrery_mirror_stats>(orrery_client_get_mirror_stats);
     }
     // Empty: there is no such shape or body, or the server's answer has not arrived.
     std::optional<orrery_shape> shape(std::uint32_t index) const {

@@ -1,0 +1,79 @@
+// Prediction with rollback: one world that is ahead of the server's by the time that controls need to get there.
+//
+// Each predicted tick is stepped with this client's control for it and without any other command: others' controls are
+// held, as the server holds them. The state after each is kept as a checkpoint. A confirmed tick whose commands are
+// those that were predicted is already right: equal commands give equal states, and the hash confirms it. Otherwise
+// the world goes back to the last confirmed tick, steps with the server's commands, and then ahead again. So it is
+// others' changes of control that cause rollbacks, and not packets.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client_sdk/src/mirror_seam.h"
+#include "client_sdk/src/smoothing.h"
+#include "client_sdk/src/world_picture.h"
+#include "orrery/sim.hpp"
+
+namespace orrery::client {
+
+inline constexpr std::uint32_t kMaxPredictedTicks = 60;  // ahead of the confirmed tick; a second at 60 Hz
+// A mirror that is farther behind than this catches up before it predicts.
+inline constexpr std::uint64_t kNoPredictionBehindTicks = 30;
+
+class Prediction {
+  public:
+    enum class Outcome : std::uint8_t { ok, diverged, failed };
+    // False: the hashes differ.
+    using Compare =
+        std::function<bool(std::uint64_t tick, const protocol::MirrorReceiver::Tick& told, const sim::HashTree& hash)>;
+
+    // `world` is at a confirmed tick, and outlives this. `slot`: this client's, or kNoSlot.
+    Prediction(sim::World& world, std::uint16_t slot);
+
+    std::uint64_t confirmed() const { return confirmed_; }
+    std::uint64_t predicted() const { return world_.tick(); }
+    const std::string& error() const { return error_; }
+
+    // Takes the server's ticks that have come. `steps`: how many more may be made now. `part`: of the tick that is
+    // shown.
+    Outcome confirm(protocol::ClientSession& session, const PredictionSettings& settings, protocol::TimeNs now,
+                    double part, double& steps, WorldPicture& picture, Smoothing& smoothing, MirrorStats& stats,
+                    const Compare& compare);
+    // Steps to the tick of the newest control. False: the world has failed.
+    bool go_ahead(protocol::ClientSession& session, const PredictionSettings& settings, WorldPicture& picture,
+                  MirrorStats& stats);
+    bool retreat();  // to the last confirmed tick. False: see error()
+    void disturb(const sim::Command& command) { disturbance_ = command; }
+
+  private:
+    struct Entry {
+        std::uint64_t tick = 0;
+        sim::Checkpoint state;  // after it
+        std::vector<std::uint8_t> coded;
+        std::optional<sim::HashTree> hash;
+    };
+    Entry& entry(std::uint64_t tick) { return ring_[tick % ring_.size()]; }
+    bool step(std::span<const sim::Command> commands, bool hash);
+    bool predict_tick(const protocol::ClientSession& session, bool hash);
+    Outcome accept(protocol::MirrorReceiver& receiver, MirrorStats& stats, const Compare& compare);
+    Outcome step_confirmed(protocol::MirrorReceiver& receiver, std::uint64_t predicted, double& steps,
+                           WorldPicture& picture, MirrorStats& stats, const Compare& compare);
+    void count_causes(protocol::Bytes predicted, protocol::Bytes confirmed, MirrorStats& stats);
+    std::uint64_t most_ahead(const PredictionSettings& settings) const;
+
+    sim::World& world_;
+    std::uint16_t slot_;
+    std::vector<Entry> ring_;
+    std::uint64_t confirmed_ = 0;
+    std::vector<sim::Command> commands_, others_;
+    std::vector<ShownBody> before_, after_;
+    std::optional<sim::Command> disturbance_;
+    double ms_per_tick_ = 0.0;  // of rollbacks, smoothed; 0: not measured
+    std::string error_;
+};
+
+}  // namespace orrery::client

@@ -1,0 +1,79 @@
+// The server's side of mirror mode: a log of the last ticks that all mirroring clients of a room share, and for each of
+// these clients what it still needs of the log.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/sim.hpp"
+#include "protocol/session/mirror_messages.h"
+
+namespace orrery::protocol {
+
+// Ticks of which the log keeps commands and leaves. A client reports a divergence within the time that it lags behind.
+inline constexpr std::uint32_t kMirrorLogTicks = 512;
+
+// The last ticks of a room. The commands of a tick are encoded once for all clients.
+class MirrorLog {
+  public:
+    struct Tick {
+        std::uint64_t tick = 0;  // 0: none
+        std::vector<std::uint8_t> coded;
+        sim::HashTree hash;
+    };
+
+    // Ticks ascend without gaps.
+    void add(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash);
+    std::uint64_t newest() const { return newest_; }  // 0: none
+    const Tick* find(std::uint64_t tick) const;       // null: not yet there, or forgotten
+
+    // The state after the newest tick as messages, made by `save` (a callable that fills a vector as World::save does)
+    // for the first client that asks for it at that tick.
+    template <class Save>
+    const std::vector<std::vector<std::uint8_t>>& state(std::uint64_t tick, Save save) {
+        if (state_tick_ != tick || state_.empty()) {
+            std::vector<std::uint8_t> bytes;
+            save(bytes);
+            cut_state(tick, bytes);
+        }
+        return state_;
+    }
+    // Frees the messages of the state.
+    void drop_state() { state_ = {}; }
+
+  private:
+    void cut_state(std::uint64_t tick, Bytes bytes);
+
+    std::array<Tick, kMirrorLogTicks> ticks_;
+    std::uint64_t newest_ = 0;
+    std::uint64_t state_tick_ = 0;
+    std::vector<std::vector<std::uint8_t>> state_;
+};
+
+// What one client needs of the log.
+class MirrorSender {
+  public:
+    // The client was sent the state after `tick`.
+    void begin(std::uint64_t tick);
+    bool begun() const { return begun_; }
+    // The client has the commands of all ticks up to this one.
+    void acknowledge(std::uint64_t tick, const MirrorLog& log);
+
+    // The next message for the reliable stream: ticks that the next datagram has no room for. False: there is none. To
+    // be called until then in each tick, before datagram().
+    bool next_stream_message(const MirrorLog& log, std::vector<std::uint8_t>& out);
+    // The message of the newest tick. All ticks that were neither acknowledged nor given to the stream are in it.
+    void datagram(const MirrorLog& log, const InputFeedback& feedback, std::vector<std::uint8_t>& out);
+
+  private:
+    std::size_t ticks_for_stream(const MirrorLog& log) const;
+
+    bool begun_ = false;
+    std::uint64_t done_ = 0;  // ticks up to it were acknowledged, or given to the stream
+    InputFeedback told_;
+    std::uint64_t told_at_ = 0;
+};
+
+}  // namespace orrery::protocol

@@ -1,0 +1,57 @@
+// The part of ServerSession for clients that mirror the room.
+#include <algorithm>
+
+#include "protocol/session/server_session.h"
+
+namespace orrery::protocol {
+
+bool ServerSession::needs_mirror_state(TimeNs now) const {
+    if (!mirrors() || !welcome()) return false;
+    if (key_frame_tick_ == kNoTick) return true;
+    // A state is large: what was sent before has to be with the client, and some time has to pass.
+    return begin_again_ && now >= mirror_state_at_ + kMirrorStateInterval &&
+           channel_.unacknowledged_bytes() <= kMaxSceneAheadBytes;
+}
+
+void ServerSession::send_mirror_state(std::span<const std::vector<std::uint8_t>> state, std::uint64_t tick,
+                                      TimeNs now) {
+    std::size_t bytes = 0;
+    for (const std::vector<std::uint8_t>& message : state) bytes += message.size();
+    if (bytes > kMaxMirrorStateBytes) return close(GoodbyeReason::world_too_large, now);
+    for (const std::vector<std::uint8_t>& message : state) send(message);
+    mirror_.begin(tick);
+    begin_again_ = report_open_ = false;
+    mirror_state_at_ = now;
+    if (key_frame_tick_ == kNoTick) key_frame_tick_ = tick;
+}
+
+bool ServerSession::handle_mirror_report(Bytes message) {
+    MirrorReport report;
+    // A client reports once for each state that it got.
+    if (!mirrors() || key_frame_tick_ == kNoTick || report_open_ || !read_message(message, report)) return false;
+    mirror_report_ = report.tick;
+    report_open_ = begin_again_ = true;
+    ++mirror_reports_;
+    return true;
+}
+
+void ServerSession::send_tick_commands(const MirrorLog& log) {
+    if (!mirrors() || !welcome() || !mirror_.begun()) return;
+    if (mirror_report_) {
+        MirrorLeaves leaves{*mirror_report_, std::nullopt};
+        if (const MirrorLog::Tick* tick = log.find(leaves.tick)) leaves.leaves = tick->hash.leaves;
+        mirror_message_.clear();
+        write_message(leaves, mirror_message_);
+        send(mirror_message_);
+        mirror_report_.reset();
+    }
+    mirror_.acknowledge(input_.mirror_tick, log);
+    while (mirror_.next_stream_message(log, mirror_message_)) send(mirror_message_);
+    if (quiet_) return;
+    mirror_.datagram(log,
+                     {inputs_.newest_tick(), inputs_.slack_us(), static_cast<std::uint32_t>(inputs_.counters().late)},
+                     mirror_message_);
+    channel_.send_unreliable(mirror_message_);
+}
+
+}  // namespace orrery::protocol
