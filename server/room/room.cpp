@@ -482,7 +482,10 @@ void Room::step(std::uint64_t slipped_ns) {
     if (!commands_.empty()) stats_.rejected_commands += count_rejected(world_->events());
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
-    if (watched()) quantise();
+    if (watched())
+        quantise();
+    else
+        key_frame_.reset();
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
     }
@@ -496,7 +499,20 @@ bool Room::watched() const {
 
 // A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed
 // later than it did, before anyone was told of it.
-void Room::quantise() { quantised_.update(*world_); }
+void Room::quantise() {
+    quantised_.update(*world_);
+    if (!key_frame_) return;
+    key_frame_->follow(quantised_);
+    if (!key_frame_->serves(quantised_.tick(), description_.hello.tick_rate_hz)) key_frame_.reset();
+}
+
+const KeyFrame& Room::present_key_frame() {
+    if (!key_frame_) {
+        key_frame_.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
+        ++stats_.key_frames_made;
+    }
+    return *key_frame_;
+}
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     if (!recorder_) return;
@@ -521,17 +537,13 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 void Room::update_clients(TimeNs now) {
     const std::uint64_t tick = world_->tick();
     if (quantised_.tick() != tick && watched()) quantise();
-    std::optional<KeyFrame> key_frame;
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
         session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
-        if (session.needs_key_frame() && (client->announced || watches)) {
-            if (!key_frame)
-                key_frame.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
-            session.send_key_frame(*key_frame, quantised_, now);
-        }
+        if (session.needs_key_frame() && (client->announced || watches))
+            session.send_key_frame(present_key_frame(), now);
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
         if (tick - client->last_snapshot_tick >= every) {

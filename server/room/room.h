@@ -67,6 +67,7 @@ struct RoomStats {
     std::uint64_t orders_dropped = 0;        // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
+    std::uint64_t key_frames_made = 0;    // clients that join within half a second of each other share one
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
     protocol::NetcodeCounters netcode;    // of the transport below the sessions
 };
@@ -207,6 +208,7 @@ class Room {
     bool watched() const;
     void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
+    const protocol::KeyFrame& present_key_frame();
     void update_clients(protocol::TimeNs now);
     void flush(Client& client, protocol::TimeNs now);
 
@@ -228,6 +230,7 @@ class Room {
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
+    std::optional<protocol::KeyFrame> key_frame_;  // that joiners may have at present
     protocol::Board board_;
     protocol::EventRule event_rule_;
     std::vector<protocol::WorldEvent> told_events_;  // of the last step

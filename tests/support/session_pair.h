@@ -25,6 +25,8 @@ struct SessionPair {
     std::unique_ptr<protocol::ClientSession> client;
     protocol::TimeNs now = protocol::kNsPerSecond;
     std::uint64_t tick = 0;
+    const protocol::KeyFrame* key_frame = nullptr;  // to join by; null: one is made
+    bool still = false;                             // no body moves or goes
     protocol::ServerSession::Joins joins = protocol::ServerSession::Joins::welcome;
     std::vector<std::vector<std::uint8_t>> to_server, to_client;  // every packet so far
 
@@ -51,12 +53,17 @@ struct SessionPair {
     void step(bool deliver_to_server = true, bool deliver_to_client = true) {
         now += 16 * protocol::kNsPerMs;
         ++tick;
-        for (auto& body : bodies) body.pose.position.x += 0.01f;
-        if (tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
+        for (auto& body : bodies) body.pose.position.x += still ? 0.0f : 0.01f;
+        if (!still && tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
         world.update(tick, bodies);
         server->process(tick - 1, now, 16 * protocol::kNsPerMs, joins, now);
         server->send_changes(world);
-        if (server->needs_key_frame()) server->send_key_frame(protocol::KeyFrame(world, {}, {}, codec), world, now);
+        if (server->needs_key_frame()) {
+            if (key_frame)
+                server->send_key_frame(*key_frame, now);
+            else
+                server->send_key_frame(protocol::KeyFrame(world, {}, {}, codec), now);
+        }
         server->send_board(board, tick);
         server->send_world_events(tick, events);
         server->send_snapshot(world);
