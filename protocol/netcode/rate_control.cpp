@@ -14,14 +14,14 @@ constexpr double kFalling_s = 0.002;                    // a queue that has beco
 constexpr double kBackOff = 0.7, kLeastDrain = 0.8, kDrain = 0.9;
 // What a tick's packets wait for each other: half a tick of 60 Hz, and three quarters.
 constexpr double kShortTrain_s = 0.008, kLongTrain_s = 0.012;
-constexpr double kDouble = 2.0, kRise = 1.25, kCreep = 1.06;
+constexpr double kDouble = 2.0, kRise = 1.25, kCreep = 1.05;
 
 constexpr std::uint32_t kMinSamples = 2, kFirstSamples = 3;  // of a turn's second half
 constexpr double kSamplesPerSecondOfJitter = 500.0;          // further ones: one for 2 ms
 constexpr double kMostJitter_s = 0.025;                      // that thresholds are raised for
 constexpr TimeNs kTurn = 36 * kNsPerMs;                      // two ticks
 constexpr TimeNs kLeastSpan = 15 * kNsPerSecond;
-constexpr TimeNs kStale = 10 * kNsPerSecond;  // a rate that nothing used for so long is no longer known
+constexpr TimeNs kStale = 10 * kNsPerSecond;  // a rate that nothing waited for so long is no longer known
 
 constexpr double kMuchLoss = 0.05;
 constexpr std::uint32_t kLeastJudged = 64, kMostJudged = 256;  // packets
@@ -38,11 +38,13 @@ RateControl::RateControl(const RateLimits& limits) : limits_(limits), rate_(limi
 
 void RateControl::set(double rate) { rate_ = std::max(limits_.least, std::min(rate, limits_.most)); }
 
+void RateControl::used(TimeNs now) {
+    if (rate_ <= limits_.start || now <= wanted_at_ + kStale) return;
+    set(limits_.start);
+    starting_ = true;
+}
+
 void RateControl::wanted_more(TimeNs now) {
-    if (wanted_at_ > 0 && now > wanted_at_ + kStale) {
-        set(std::min(rate_, limits_.start));
-        starting_ = true;
-    }
     wanted_ = true;
     wanted_at_ = now;
 }
@@ -97,6 +99,8 @@ void RateControl::round_trip(std::uint64_t sequence, double seconds, TimeNs now,
     if (late_samples_ >= samples_wanted() && now >= turn_since_ + kTurn) judge_delay(now);
 }
 
+bool RateControl::jittery() const { return jitter_s_ > kShortTrain_s; }
+
 std::uint32_t RateControl::samples_wanted() const {
     if (!jitter_known_) return kFirstSamples;
     return kMinSamples + static_cast<std::uint32_t>(std::min(jitter_s_, kMostJitter_s) * kSamplesPerSecondOfJitter);
@@ -113,7 +117,11 @@ void RateControl::judge_delay(TimeNs now) {
     // The first turn after a fall sees what was sent before its effect. What then has not become shorter is not this
     // channel's queue, but jitter, or others' queue.
     const std::uint32_t turn = turns_since_fall_ < 3 ? ++turns_since_fall_ : 3;
-    if (turn == 2 && !falls) jitter_s_ = std::max(jitter_s_, standing_s / kDrainShare);
+    if (turn == 2 && !falls && fell_by_delay_) {
+        jitter_s_ = std::max(jitter_s_, standing_s / kDrainShare);
+        set(fell_from_);
+        starting_ = fell_from_start_;
+    }
     last_standing_s_ = standing_s;
     const double jitter_s = std::min(jitter_s_, kMostJitter_s);
     const double hold_s = std::max(kHoldDelay_s, jitter_s * kHoldShare);
@@ -122,9 +130,14 @@ void RateControl::judge_delay(TimeNs now) {
         const double span_s = static_cast<double>(now - turn_since_) / static_cast<double>(kNsPerSecond);
         const double delivered = std::min(rate_, delivered_bytes_ / span_s);
         const double drained = std::max(rate_ * kLeastDrain, delivered * kDrain);
-        return back_off(standing_s > kMuchDelay_s ? rate_ * kBackOff : drained, next_sequence_);
+        fell_from_ = rate_;
+        fell_from_start_ = starting_;
+        back_off(standing_s > kMuchDelay_s ? rate_ * kBackOff : drained, next_sequence_);
+        fell_by_delay_ = true;
+        return;
     }
-    if (standing_s <= hold_s && wanted_) grow(std::max(0.0, turn_max_s_ - least_s - jitter_s_));
+    const double train_s = turn_max_s_ - least_s - (jittery() ? jitter_s_ : 0.0);
+    if (standing_s <= hold_s && wanted_) grow(train_s);
     begin_turn(next_sequence_);
 }
 
@@ -132,7 +145,7 @@ void RateControl::grow(double train_s) {
     if (!starting_ || train_s > kLongTrain_s) {
         set(rate_ * kCreep);
     } else {
-        set(rate_ * (train_s < kShortTrain_s && jitter_s_ < kShortTrain_s ? kDouble : kRise));
+        set(rate_ * (train_s < kShortTrain_s && !jittery() ? kDouble : kRise));
     }
 }
 
@@ -140,6 +153,7 @@ void RateControl::back_off(double rate, std::uint64_t next_sequence) {
     set(std::min(rate, rate_));
     starting_ = false;
     turns_since_fall_ = 0;
+    fell_by_delay_ = false;
     loss_sequence_ = next_sequence;
     judged_ = judged_lost_ = 0;
     begin_turn(next_sequence);

@@ -20,7 +20,7 @@ namespace orrery::protocol {
 
 // In bytes a second, packets' heads included. With `least` = `most` the rate is fixed.
 struct RateLimits {
-    double least = 128.0 * 1024;  // a link that loses this much, whatever the rate, is still used
+    double least = 32.0 * 1024;   // twenty joiners leave a way of 20 Mbit/s room for others
     double start = 256.0 * 1024;  // before anything is known
     double most = 16.0 * 1024 * 1024;
 };
@@ -32,6 +32,8 @@ class RateControl {
 
     double bytes_per_s() const { return rate_; }
 
+    // Data is there to be sent. A rate that was not used up for long is forgotten.
+    void used(TimeNs now);
     // Data waits for the rate.
     void wanted_more(TimeNs now);
     // Of a packet that asked for an acknowledgement. `next_sequence`: the number of the packet that is sent next.
@@ -44,6 +46,7 @@ class RateControl {
     void judge_loss(std::uint64_t next_sequence);
     void judge_delay(TimeNs now);
     std::uint32_t samples_wanted() const;
+    bool jittery() const;  // more than a tick's packets tell apart
     void grow(double train_s);
     void back_off(double rate, std::uint64_t next_sequence);
     void begin_turn(std::uint64_t next_sequence);
@@ -61,7 +64,9 @@ class RateControl {
     bool any_round_trip_ = false;
     TimeNs span_since_ = 0;
     bool jitter_known_ = false;
-    double jitter_s_ = 0.0;               // of round trips at the first rate
+    double jitter_s_ = 0.0;   // of round trips at the first rate
+    double fell_from_ = 0.0;  // the rate before its last fall by delay
+    bool fell_by_delay_ = false, fell_from_start_ = false;
     std::uint32_t turns_since_fall_ = 3;  // up to 3
     double last_standing_s_ = 0.0;        // of the turn before
 

@@ -233,11 +233,12 @@ std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet,
 
 std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     find_losses(now);
+    const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
+    if (any_data) rate.used(now);
     save_up_allowance(now);
     const bool probing = quiet(now);
     if (probing) drop_unreliable();
     // Should the ring's oldest packet still be in flight, the streams wait, and other packets end it.
-    const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
     if (any_data && allowance_bytes <= 0.0) rate.wanted_more(now);
     const bool ring_has_room = config.lossless || sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
     const bool stream_may_go = !probing && allowance_bytes > 0.0 && any_data && ring_has_room;

@@ -49,22 +49,41 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
 KeyFrame::KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
                    const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec,
                    const Vocabulary& vocabulary)
-    : KeyFrame({world.tick(), world.living(), shapes, vocabulary}, make_key_frame(world, names, codec)) {}
+    : KeyFrame({world.tick(), world.living(), shapes, vocabulary}, make_key_frame(world, names, codec), world) {}
 
-KeyFrame::KeyFrame(const KeyFrameBegin& begin, const std::vector<KeyFrameBodies>& parts) : tick_(begin.tick) {
-    MessageWriter writer;
-    add(writer.write(begin));
-    for (const KeyFrameBodies& part : parts) add(writer.write(part));
+KeyFrame::KeyFrame(const KeyFrameBegin& begin, const std::vector<KeyFrameBodies>& parts, const QuantisedWorld& world)
+    : tick_(begin.tick), followed_(begin.tick), bytes_(std::make_shared<std::vector<std::uint8_t>>()) {
+    add(writer_.write(begin));
+    for (const KeyFrameBodies& part : parts) add(writer_.write(part));
+    states_.reserve(world.living());
+    for (const QuantisedWorld::Body& body : world.bodies()) {
+        if (body.alive) states_.push_back(body.state);
+    }
 }
 
 void KeyFrame::add(Bytes message) {
-    bytes_.insert(bytes_.end(), message.begin(), message.end());
-    ends_.push_back(bytes_.size());
+    bytes_->insert(bytes_->end(), message.begin(), message.end());
+    ends_.push_back(bytes_->size());
 }
 
-Bytes KeyFrame::message(std::size_t i) const {
+void KeyFrame::follow(const QuantisedWorld& world) {
+    if (world.tick() <= followed_) return;
+    followed_ = world.tick();
+    if (change_bytes_ > kMaxKeyFrameChangeBytes) return;  // it serves nobody any more
+    write_changes(world, writer_, [&](Bytes message) {
+        changes_.emplace_back(message.begin(), message.end());
+        change_bytes_ += message.size();
+    });
+}
+
+bool KeyFrame::serves(std::uint64_t tick, double tick_rate_hz) const {
+    return tick == followed_ && static_cast<double>(tick - tick_) <= kKeyFrameUse_s * tick_rate_hz &&
+           change_bytes_ <= kMaxKeyFrameChangeBytes;
+}
+
+SharedBytes KeyFrame::message(std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return Bytes(bytes_).subspan(begin, ends_[i] - begin);
+    return {bytes_, Bytes(*bytes_).subspan(begin, ends_[i] - begin)};
 }
 
 bool decode_key_frame_part(const KeyFrameBodies& part, const SnapshotCodec& codec, std::vector<QuantisedBody>& out) {

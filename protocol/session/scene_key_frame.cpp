@@ -74,7 +74,7 @@ KeyFrame make_scene_key_frame(const QuantisedWorld& scene, const QuantisedWorld&
     begin.tick = world.tick();
     begin.body_count = world.living();
     begin.part_count = static_cast<std::uint32_t>(parts.size());
-    return KeyFrame(begin, parts);
+    return KeyFrame(begin, parts, world);
 }
 
 SceneKeyFrameReader::SceneKeyFrameReader(const QuantisedWorld& scene)

@@ -206,30 +206,19 @@ void ServerSession::check_timeouts(TimeNs now) {
     }
 }
 
-void ServerSession::send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now) {
-    assert(key_frame.tick() == world.tick());
+void ServerSession::send_key_frame(const KeyFrame& key_frame, TimeNs now) {
     if (key_frame.size_bytes() > kMaxKeyFrameBytes) return close(GoodbyeReason::world_too_large, now);
     for (std::size_t i = 0; i < key_frame.message_count(); ++i) send(key_frame.message(i));
-    sender_.start(world);
+    for (const std::vector<std::uint8_t>& change : key_frame.changes()) send(change);
+    sender_.start(key_frame.tick(), key_frame.states());
     key_frame_tick_ = key_frame.tick();
+    told_tick_ = key_frame.followed_tick();
 }
 
 void ServerSession::send_changes(const QuantisedWorld& world) {
-    if (!welcome() || mirrors() || key_frame_tick_ == kNoTick || key_frame_tick_ >= world.tick()) return;
-    std::size_t added = 0, removed = 0;
-    while (added < world.added().size() || removed < world.removed().size()) {
-        BodiesChanged change;
-        change.tick = world.tick();
-        // All that left is told before anything that came: an index may be in both.
-        while (removed < world.removed().size() && change.removed.size() < kMaxBodiesPerChange) {
-            change.removed.push_back(world.removed()[removed++]);
-        }
-        while (removed == world.removed().size() && added < world.added().size() &&
-               change.added.size() < kMaxBodiesPerChange) {
-            change.added.push_back(describe(world.bodies()[world.added()[added++]]));
-        }
-        send(writer_.write(change));
-    }
+    if (!welcome() || mirrors() || key_frame_tick_ == kNoTick || told_tick_ >= world.tick()) return;
+    write_changes(world, writer_, [&](Bytes message) { send(message); });
+    told_tick_ = world.tick();
 }
 
 void ServerSession::send_snapshot(const QuantisedWorld& world) {
@@ -343,6 +332,10 @@ std::size_t ServerSession::write_packet(TimeNs now, std::span<std::uint8_t, kMax
 }
 
 void ServerSession::send(Bytes message) {
+    if (channel_.send_reliable(message) != SendStatus::ok) overflowed_ = true;
+}
+
+void ServerSession::send(const SharedBytes& message) {
     if (channel_.send_reliable(message) != SendStatus::ok) overflowed_ = true;
 }
 

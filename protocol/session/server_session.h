@@ -88,8 +88,9 @@ class ServerSession {
     bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick && !mirrors(); }
     // The client has the scene: its key frame is that of make_scene_key_frame.
     bool from_scene() const { return from_scene_; }
-    // `key_frame` is that of the present `world`. A key frame above kMaxKeyFrameBytes ends the connection.
-    void send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now);
+    // `key_frame` serves the world's present tick, and may be some ticks old. One above kMaxKeyFrameBytes ends the
+    // connection.
+    void send_key_frame(const KeyFrame& key_frame, TimeNs now);
     // Sends the bodies that came and went in the world's last update; nothing before the key frame.
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
@@ -133,6 +134,7 @@ class ServerSession {
     InputBuffer& inputs() { return inputs_; }
     const InputBuffer& inputs() const { return inputs_; }
     const ChannelStats& channel_stats() const { return channel_.stats(); }
+    std::size_t own_bytes() const { return channel_.own_bytes(); }  // on their way to the client; see Channel
     std::uint64_t malformed_messages() const { return malformed_; }
     const Refusal& refusal() const { return refusal_; }
     const std::optional<GoodbyeReason>& goodbye() const { return goodbye_; }  // why the server ended it, if it did
@@ -151,6 +153,7 @@ class ServerSession {
     void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
     void check_timeouts(TimeNs now);
     void send(Bytes message);
+    void send(const SharedBytes& message);
     void send_last_word(Bytes message, TimeNs now);
 
     const RoomDescription& room_;
@@ -167,6 +170,7 @@ class ServerSession {
     Snapshot snapshot_;
     Refusal refusal_;
     std::uint64_t key_frame_tick_ = kNoTick;
+    std::uint64_t told_tick_ = 0;  // whose changes the client has been sent
     std::uint64_t malformed_ = 0;
     TimeNs last_arrival_ = 0;
     bool overflowed_ = false;

@@ -33,17 +33,22 @@ std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
 }  // namespace
 
 void SnapshotSender::start(const QuantisedWorld& world) {
+    std::vector<QuantisedBody> living;
+    for (const QuantisedWorld::Body& body : world.bodies()) {
+        if (body.alive) living.push_back(body.state);
+    }
+    start(world.tick(), living);
+}
+
+void SnapshotSender::start(std::uint64_t tick, std::span<const QuantisedBody> bodies) {
     for (Record& record : records_) {
         record.tick = 0;
         record.bodies.clear();
     }
-    last_tick_ = world.tick();
+    last_tick_ = tick;
     any_sent_ = false;
-    baselines_.assign(world.bodies().size(), Baseline{});
-    for (std::size_t i = 0; i < baselines_.size(); ++i) {
-        const QuantisedWorld::Body& body = world.bodies()[i];
-        if (body.alive) baselines_[i] = {body.state, world.tick(), 0, true};
-    }
+    baselines_.assign(bodies.empty() ? 0 : std::size_t{bodies.back().index} + 1, Baseline{});
+    for (const QuantisedBody& body : bodies) baselines_[body.index] = {body, tick, 0, true};
 }
 
 bool SnapshotSender::needs_sending(const QuantisedWorld::Body& body) const {

@@ -39,6 +39,8 @@ class SnapshotSender {
 
     // Starts again: the client has all present states of `world` (the key frame).
     void start(const QuantisedWorld& world);
+    // The same for the living bodies of a world of `tick`, in order of index.
+    void start(std::uint64_t tick, std::span<const QuantisedBody> bodies);
 
     // Appends one snapshot of `world` of at most `budget_bytes`; its tick is after last_tick(). The first bodies are
     // those of `own_slot`, then those near its first body, and those that have waited longest.

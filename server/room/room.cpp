@@ -559,7 +559,12 @@ void Room::step(std::uint64_t slipped_ns) {
     const sim::HashTree hash = world_->hash();
     record(slipped_ns, hash);
     if (description_.hello.allow_mirror) mirror_log_.add(world_->tick(), commands_, hash);
-    if (watched()) quantise();
+    if (watched()) {
+        quantise();
+    } else {
+        key_frame_.reset();
+        scene_key_frame_.reset();
+    }
     for (auto& client : clients_) {
         if (client) client->session.send_changes(quantised_);
     }
@@ -573,7 +578,25 @@ bool Room::watched() const {
 
 // A quarter of a large scene's tick, and of no use while nobody looks. What changes meanwhile is found to have changed
 // later than it did, before anyone was told of it.
-void Room::quantise() { quantised_.update(*world_); }
+void Room::quantise() {
+    quantised_.update(*world_);
+    for (std::optional<KeyFrame>* kept : {&key_frame_, &scene_key_frame_}) {
+        if (!*kept) continue;
+        (*kept)->follow(quantised_);
+        if (!(*kept)->serves(quantised_.tick(), description_.hello.tick_rate_hz)) kept->reset();
+    }
+}
+
+const KeyFrame& Room::present_key_frame(bool from_scene) {
+    std::optional<KeyFrame>& kept = from_scene ? scene_key_frame_ : key_frame_;
+    if (kept) return *kept;
+    ++stats_.key_frames_made;
+    if (from_scene)
+        kept = make_scene_key_frame(description_.scene_world, quantised_, codec_);
+    else
+        kept.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
+    return *kept;
+}
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     if (!recorder_) return;
@@ -598,20 +621,13 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 void Room::update_clients(TimeNs now) {
     const std::uint64_t tick = world_->tick();
     if (quantised_.tick() != tick && watched()) quantise();
-    std::optional<KeyFrame> key_frame, from_scene;
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
         session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
-        if (session.needs_key_frame() && (client->announced || watches)) {
-            std::optional<KeyFrame>& fitting = session.from_scene() ? from_scene : key_frame;
-            if (!fitting && session.from_scene())
-                fitting = make_scene_key_frame(description_.scene_world, quantised_, codec_);
-            if (!fitting)
-                fitting.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
-            session.send_key_frame(*fitting, quantised_, now);
-        }
+        if (session.needs_key_frame() && (client->announced || watches))
+            session.send_key_frame(present_key_frame(session.from_scene()), now);
         if (session.mirrors()) update_mirror(*client, client->announced || watches, now);
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);

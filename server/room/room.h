@@ -74,6 +74,7 @@ struct RoomStats {
     std::uint64_t orders_dropped = 0;        // orders of the director that the room dropped
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
+    std::uint64_t key_frames_made = 0;    // clients that join within half a second of each other share one
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
     protocol::NetcodeCounters netcode;    // of the transport below the sessions
     protocol::StreamCounters streams;     // likewise
@@ -232,6 +233,7 @@ class Room {
     bool watched() const;
     void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
+    const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
     void update_mirror(Client& client, bool may_join, protocol::TimeNs now);
     void flush(Client& client, protocol::TimeNs now);
@@ -258,6 +260,8 @@ class Room {
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
     protocol::MirrorLog mirror_log_;
+    // That joiners may have at present: the second one those who have the scene.
+    std::optional<protocol::KeyFrame> key_frame_, scene_key_frame_;
     protocol::Board board_;
     protocol::EventRule event_rule_;
     std::vector<protocol::WorldEvent> told_events_;             // of the last step

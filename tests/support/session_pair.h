@@ -27,6 +27,8 @@ struct SessionPair {
     protocol::TimeNs now = protocol::kNsPerSecond;
     std::uint64_t tick = 0, ticks_per_snapshot = 1;
     std::size_t key_frame_bytes = 0;
+    const protocol::KeyFrame* key_frame = nullptr;  // to join by; null: one is made
+    bool still = false;                             // no body moves or goes
     protocol::ServerSession::Joins joins = protocol::ServerSession::Joins::welcome;
     std::vector<std::vector<std::uint8_t>> to_server, to_client;  // every packet so far
 
@@ -53,8 +55,8 @@ struct SessionPair {
     void step(bool deliver_to_server = true, bool deliver_to_client = true) {
         now += 16 * protocol::kNsPerMs;
         ++tick;
-        for (auto& body : bodies) body.pose.position.x += 0.01f;
-        if (tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
+        for (auto& body : bodies) body.pose.position.x += still ? 0.0f : 0.01f;
+        if (!still && tick % 10 == 0 && bodies.size() > 5) bodies.pop_back();
         world.update(tick, bodies);
         server->process(tick - 1, now, 16 * protocol::kNsPerMs, joins, now);
         server->send_changes(world);
@@ -74,11 +76,12 @@ struct SessionPair {
         }
     }
     void send_key_frame() {
+        if (key_frame) return server->send_key_frame(*key_frame, now);
         const protocol::KeyFrame frame =
             server->from_scene() ? protocol::make_scene_key_frame(room.scene_world, world, codec)
                                  : protocol::KeyFrame(world, room.shapes, room.names, codec, room.vocabulary);
         key_frame_bytes = frame.size_bytes();
-        server->send_key_frame(frame, world, now);
+        server->send_key_frame(frame, now);
     }
     // To the playing state, and on for some ticks.
     void warm_up() {

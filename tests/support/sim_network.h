@@ -41,7 +41,7 @@ struct SimBottleneck {
     std::size_t queue_bytes = 0;
     static constexpr std::size_t kHeadBytes = 28;  // of IP and UDP, for each datagram
     protocol::TimeNs free_at = 0;
-    std::uint64_t passed = 0, overflowed = 0;
+    std::uint64_t passed = 0, passed_bytes = 0, overflowed = 0;
     protocol::TimeNs longest_wait = 0;
 };
 
@@ -158,6 +158,7 @@ class SimNetwork {
             return false;
         }
         ++through.passed;
+        through.passed_bytes += bytes + SimBottleneck::kHeadBytes;
         through.longest_wait = std::max(through.longest_wait, wait);
         through.free_at = due = now_ + wait + time_of(bytes + SimBottleneck::kHeadBytes);
         return true;

@@ -70,7 +70,9 @@ TEST_CASE("messages of both streams arrive whole, once and in the order of their
 }
 
 TEST_CASE("a game message arrives within a few round trips while a key frame of 5 MB is on its way") {
-    ChannelPair pair(12, kBadLink);
+    ChannelConfig config = server_channel_config();
+    config.rate = fixed_rate(512.0 * 1024);
+    ChannelPair pair(12, kBadLink, config);
     const Message frame = numbered_message(1, 5u << 20);
     REQUIRE(pair.server.channel.send_reliable(frame) == SendStatus::ok);
     REQUIRE(pair.server.channel.send_reliable(Message(100, 7)) == SendStatus::ok);  // behind the frame
