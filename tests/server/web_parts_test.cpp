@@ -289,7 +289,7 @@ TEST_CASE("what a client may not send ends the WebSocket by the standard's code,
     std::string fragments;
     for (std::size_t i = 0; i <= kMaxWebSocketMessage; ++i) fragments += client_frame(i == 0 ? 0x02 : 0x00, "x");
     struct Case {
-        const char* what;
+        std::string what;
         std::string bytes;
         int code;
     };
