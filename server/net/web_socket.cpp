@@ -101,7 +101,6 @@ bool WebSocket::receive(Bytes bytes, const std::function<void(Bytes)>& on_messag
     const int failed = wslay_event_recv(s.context);
     s.in = {};
     s.on_message = nullptr;
-    if (failed != 0) s.fail(WSLAY_CODE_PROTOCOL_ERROR);  // of a frame's head, for which wslay queues no close
     s.write_all(out);
     return failed == 0 && wslay_event_want_read(s.context) && !close_received() && !close_sent();
 }
