@@ -157,7 +157,13 @@ bool WorldMirror::take_state(ClientSession& session) {
 // Steps with the server's commands up to the tick that is to be shown.
 bool WorldMirror::follow(ClientSession& session, double shown_tick) {
     MirrorReceiver& receiver = *session.mirror();
-    prediction_.reset();
+    if (prediction_) {  // it was turned off
+        if (!prediction_->retreat()) return fail(prediction_->error());
+        prediction_.reset();
+        smoothing_.drop_offsets();
+        picture_.take(*world_, true);
+        stats_.predicted_tick = 0;
+    }
     if (receiver.next_tick() != world_->tick() + 1) return fail("a tick is missing");
     const double wanted = std::ceil(shown_tick) - static_cast<double>(world_->tick());
     const auto waiting = static_cast<double>(receiver.complete_up_to() - world_->tick());

@@ -51,6 +51,12 @@ Prediction::Prediction(sim::World& world, std::uint16_t slot)
     world_.checkpoint(entry(confirmed_).state);
 }
 
+bool Prediction::retreat() {
+    const Result<Ok> back = world_.roll_back(entry(confirmed_).state);
+    if (!back) error_ = back.error().to_string();
+    return static_cast<bool>(back);
+}
+
 bool Prediction::step(std::span<const sim::Command> commands, bool hash) {
     const sim::StepStatus status = world_.step(commands);
     if (status != sim::StepStatus::ok) {
@@ -124,11 +130,7 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
 
     picture.at(part, before_);
     const std::uint64_t started = settings.clock ? settings.clock(settings.user) : 0;
-    const Result<Ok> back = world_.roll_back(entry(confirmed_).state);
-    if (!back) {
-        error_ = back.error().to_string();
-        return Outcome::failed;
-    }
+    if (!retreat()) return Outcome::failed;
     if (depth == 1) picture.take(world_, true);
     const Outcome outcome = step_confirmed(receiver, predicted, steps, picture, stats, compare);
     if (outcome != Outcome::ok) return outcome;

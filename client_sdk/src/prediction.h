@@ -46,6 +46,7 @@ class Prediction {
     // Steps to the tick of the newest control. False: the world has failed.
     bool go_ahead(protocol::ClientSession& session, const PredictionSettings& settings, WorldPicture& picture,
                   MirrorStats& stats);
+    bool retreat();  // to the last confirmed tick. False: see error()
     void disturb(const sim::Command& command) { disturbance_ = command; }
 
   private:

@@ -22,6 +22,7 @@ inline constexpr float kCutBeyond_rad = 0.5235988f;  // 30 degrees
 class Smoothing {
   public:
     void clear();
+    void drop_offsets() { offsets_.clear(); }
     // Which bodies belong together. To be called when bodies came or went.
     void set_groups(std::span<const sim::BodyState> bodies);
     // The picture was `before` and is `after`, both without offsets, in order of index. Returns the number of groups

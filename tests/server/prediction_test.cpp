@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "client_sdk/src/smoothing.h"
 #include "tests/support/mirror_room.h"
 
 using namespace orrery;
@@ -13,10 +14,11 @@ using namespace orrery::testing;
 
 namespace {
 
-std::uint64_t steady_ns(void*) {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-            .count());
+// Time that this thread has computed: other programs of the machine do not count.
+std::uint64_t computed_ns(void*) {
+    timespec at{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return static_cast<std::uint64_t>(at.tv_sec) * protocol::kNsPerSecond + static_cast<std::uint64_t>(at.tv_nsec);
 }
 
 client::PredictionSettings settings(std::uint32_t delay = 0) {
@@ -149,8 +151,11 @@ TEST_CASE("a predicting mirror that diverges goes on from a new state") {
     SimClient& player = sim.add_mirror([&](client::Mirror& m) { m.set_prediction(settings()); });
     sim.add_client();
     sim.run(4.0, wander);
-    const sim::BodyId seesaw = sim.room->world().find_body("seesaw");
-    player.connection.mirror()->disturb(sim::Command::impulse(seesaw, {0.0f, 50.0f, 0.0f}));
+    std::vector<sim::BodyState> bodies;
+    sim.room->world().read_bodies(bodies);
+    const auto car = std::find_if(bodies.begin(), bodies.end(), [](const auto& body) { return body.slot == 1; });
+    REQUIRE(car != bodies.end());
+    player.connection.mirror()->disturb(sim::Command::impulse(car->id, {0.0f, 0.1f, 0.0f}));
     sim.run(6.0, wander);
     REQUIRE(player.divergences.size() == 1);
     CHECK(player.divergences[0].second == "bodies");
@@ -179,4 +184,80 @@ TEST_CASE("the picture of a predicting mirror moves without jumps, a vehicle as 
     }
     MESSAGE("greatest step of a picture in 10 ms: " << worst_m << " m");
     CHECK(worst_m < 0.3);
+}
+
+TEST_CASE("as many ticks are predicted as can be stepped again in max_rollback_ms") {
+    SimRoom sim(load_test_scene("yard"), {.link = far_link(), .allow_mirror = true});
+    std::uint64_t time = 0;
+    SimClient& player = sim.add_mirror([&](client::Mirror& m) {
+        client::PredictionSettings slow = settings();
+        slow.user = &time;
+        slow.clock = [](void* user) { return *static_cast<std::uint64_t*>(user) += 20 * protocol::kNsPerMs; };
+        m.set_prediction(slow);
+    });
+    sim.add_client();
+    sim.run(20.0, wander);
+    const client::MirrorStats& stats = player.connection.mirror()->stats();
+    CHECK(stats.max_rollback_ms == doctest::Approx(20.0));
+    CHECK(stats.max_depth > 5);  // at first
+    CHECK(stats.last_depth < 4);
+    CHECK(stats.predicted_tick >= stats.confirmed_tick);
+    CHECK(stats.predicted_tick <= stats.confirmed_tick + 3);
+    CHECK(stats.divergences == 0);
+}
+
+TEST_CASE("prediction may be turned on and off while the mirror runs") {
+    SimRoom sim(load_test_scene("yard"), {.link = far_link(), .allow_mirror = true});
+    HashCheck check(sim);
+    SimClient& player = sim.add_mirror([&](client::Mirror& m) { m.set_observer(&check); });
+    sim.add_client();
+    for (int i = 0; i < 6; ++i) {
+        client::PredictionSettings on = settings();
+        on.on = i % 2 == 1;
+        player.connection.mirror()->set_prediction(on);
+        sim.run(3.0, wander);
+        REQUIRE(player.playing());
+        CHECK((player.connection.mirror()->stats().predicted_tick > 0) == on.on);
+    }
+    CHECK(check.different == 0);
+    CHECK(player.connection.mirror()->stats().divergences == 0);
+    CHECK(player.connection.mirror()->stats().states == 1);
+}
+
+TEST_CASE("a correction is hidden at first, fades by half in 80 ms, and is cut where it is large") {
+    std::vector<sim::BodyState> bodies(3);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        bodies[i].id = {i, 0};
+        bodies[i].type = sim::BodyType::dynamic;
+        bodies[i].group = i < 2 ? sim::BodyId{0, 0} : sim::BodyId{};
+    }
+    client::Smoothing smoothing;
+    smoothing.set_groups(bodies);
+    const auto picture = [](float x) {
+        std::vector<client::ShownBody> shown(3);
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            shown[i].id = {i, 0};
+            shown[i].pose.position = {x + static_cast<float>(i), 0.0f, 0.0f};
+        }
+        return shown;
+    };
+    CHECK(smoothing.correct(picture(0.0f), picture(0.4f), protocol::kNsPerSecond) == 0);
+    std::vector<client::ShownBody> shown = picture(0.4f);
+    smoothing.apply(shown, protocol::kNsPerSecond);
+    for (std::uint32_t i = 0; i < 3; ++i) CHECK(shown[i].pose.position.x == doctest::Approx(static_cast<double>(i)));
+    shown = picture(0.4f);
+    smoothing.apply(shown, protocol::kNsPerSecond + client::kSmoothingHalfLife);
+    CHECK(shown[0].pose.position.x == doctest::Approx(0.2));
+    // A turn about the first body of a group moves the others of the group on a circle about it.
+    std::vector<client::ShownBody> turned = picture(0.0f);
+    turned[0].pose.orientation = {0.0f, 0.1305262f, 0.0f, 0.9914449f};  // 15 degrees about y
+    smoothing.drop_offsets();
+    CHECK(smoothing.correct(turned, picture(0.0f), protocol::kNsPerSecond) == 0);
+    shown = picture(0.0f);
+    smoothing.apply(shown, protocol::kNsPerSecond);
+    CHECK(shown[1].pose.position.x == doctest::Approx(std::cos(0.2617994)));
+    CHECK(shown[1].pose.position.z == doctest::Approx(-std::sin(0.2617994)));
+    CHECK(shown[2].pose.position.x == doctest::Approx(2.0));
+    CHECK(smoothing.correct(picture(0.0f), picture(1.5f), 2 * protocol::kNsPerSecond) == 2);
+    CHECK(smoothing.active() == 0);
 }

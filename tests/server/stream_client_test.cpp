@@ -186,6 +186,14 @@ TEST_CASE("a stream that nobody answers warns after 3 s, and its end lists the c
     REQUIRE(program.events.size() == 1);
     CHECK(program.events[0].end_reason == ORRERY_END_NO_ANSWER);
     CHECK(program.events[0].text.find("--http-port") != std::string::npos);
+    client::StreamLink link;
+    REQUIRE(link.connect(a_token(), 0));
+    link.update(2'900'000'000);
+    CHECK(link.take_warning().empty());
+    link.update(3'000'000'000);
+    CHECK(link.take_warning().find("--http-port") != std::string::npos);
+    link.update(3'100'000'000);
+    CHECK(link.take_warning().empty());
 }
 
 TEST_CASE("what is no message of the protocol ends a stream as unreadable") {

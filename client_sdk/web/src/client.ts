@@ -404,7 +404,11 @@ export class Client {
     if (this.#closed) return;
     const token = await this.#freshToken().catch(() => null);
     if (this.#closed) return;
-    if (token) return use(token);
+    try {
+      if (token) return use(token);
+    } catch (error) {  // what came is no token
+      return this.#emit({ kind: 'disconnected', tick: 0n, reason: C.END_TOKEN, text: String(error) });
+    }
     if (this.#restartedAt !== 0 || this.state === C.STATE_CONNECTING) return this.#again();
   }
   /** The next try: by a renewal where the client waits for one, or by a connection of its own after a restart. */
