@@ -103,6 +103,8 @@ export class ConnectionError extends Error {
 
 const POLL_MS = 15;
 const LATE_POLL_MS = 50;  // a page that is hidden is polled by its messages
+const BROKEN = 1006;  // of WebSocket: closed without a word
+const CLOSE_WAIT_MS = 100;
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const RETRY_MS = [100, 200, 400, 800, 1600];
 const SCRATCH_BYTES = 256;  // more than any struct of the header
@@ -383,7 +385,8 @@ export class Client {
       this.#memory.lend(new Uint8Array(data), (at, size) => this.#c.orrery_web_received(this.#client, at, size, now));
       if ((this.#options.autoPoll ?? true) && now - this.#polledAt > LATE_POLL_MS) this.poll();
     };
-    socket.onerror = () => {};  // a close follows
+    // A close follows, but not in Node if the connection was never made.
+    socket.onerror = () => void setTimeout(() => closed(BROKEN, ''), CLOSE_WAIT_MS);
     socket.onclose = ({ code, reason }) => closed(code, String(reason ?? ''));
   }
 
