@@ -277,7 +277,9 @@ namespace Orrery
             if (log.IsAllocated) log.Free();
         }
 
-        IntPtr Handle
+        /// <summary>The orrery_client, for functions of Native that this class does not have. It stays this object's.
+        /// </summary>
+        public IntPtr Handle
         {
             get
             {

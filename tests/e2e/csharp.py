@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from programs import Failure, Server, check, main
+from sumo import Match
 
 SOURCE = sys.argv[2]
 HERE = os.path.join(SOURCE, "tests", "e2e")
@@ -192,6 +193,15 @@ def a_frame_allocates_nothing(programs, folder):
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
 
 
+def messages_and_the_board_of_a_game_arrive(programs, folder):
+    with Match(programs, folder, 6) as match:
+        told = [" ".join(line) for line in probed(programs, folder, "game", match.udp)]
+        match.end()
+    for line in ("said player_1 is here", "board phase over", "board score 0:0"):
+        check(line in told, f"{line}: {told}")
+    check(any(line.startswith("end ServerStopped the server stopped") for line in told), str(told))
+
+
 def the_example_drives_the_yard(programs, folder):
     program = build(programs, folder, os.path.join(BINDING, "examples", "Drive.cs"))
     with Server(programs, os.path.join(folder, "rec")) as server:
@@ -209,4 +219,4 @@ def the_example_drives_the_yard(programs, folder):
 if __name__ == "__main__":
     main([the_layout_is_that_of_the_c_compiler, nothing_of_the_header_is_missing, declarations_of_other_kinds_are_understood,
           what_is_not_understood_is_refused, a_client_without_a_server_tells_what_is_wrong, a_frame_allocates_nothing,
-          the_example_drives_the_yard])
+          messages_and_the_board_of_a_game_arrive, the_example_drives_the_yard])

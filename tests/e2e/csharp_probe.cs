@@ -3,11 +3,13 @@
 //   mono csharp_probe.exe layout         structs, fields, constants and functions, a line each
 //   mono csharp_probe.exe offline        what can be seen without a server, by a clock of its own
 //   mono csharp_probe.exe frames TOKEN   the bytes that a frame of a playing client allocates
+//   mono csharp_probe.exe game ADDRESS   messages and the board of client_sdk/examples/sumo, until its host stops
 using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Reflection;
 using System.Runtime.InteropServices;
+using System.Text;
 using System.Threading;
 using Orrery;
 
@@ -18,6 +20,7 @@ static class Probe
         if (arguments[0] == "layout") Layout();
         if (arguments[0] == "offline") Offline();
         if (arguments[0] == "frames") Frames(File.ReadAllBytes(arguments[1]));
+        if (arguments[0] == "game") Game(arguments[1]);
         return 0;
     }
 
@@ -86,6 +89,55 @@ static class Probe
         GC.Collect();
         GC.WaitForPendingFinalizers();
         Console.WriteLine("offline holds");
+    }
+
+    static void Game(string address)
+    {
+        const ushort shove = 1, says = 2;
+        using (var client = new Client())
+        {
+            Check(client.ConnectInsecure(address, Client.NowNs()) == Status.Ok, "no attempt to connect");
+            var keys = new Dictionary<string, string>();
+            ulong giveUp = Client.NowNs() + 30000000000ul;
+            bool sent = false;
+            for (;;)
+            {
+                Check(Client.NowNs() < giveUp, "the host does not stop");
+                client.Poll(Client.NowNs());
+                ClientEvent happened;
+                while (client.NextEvent(out happened))
+                {
+                    string text = Encoding.UTF8.GetString(happened.ToArray());
+                    var kept = new byte[64];
+                    Check(happened.CopyTo(kept) && Encoding.UTF8.GetString(kept, 0, happened.Size) == text, "two copies differ");
+                    Check(happened.Size == 0 || !happened.CopyTo(new byte[happened.Size - 1]), "a copy into too small an array");
+                    if (happened.Kind == EventKind.Board) keys[happened.Text] = text;
+                    if (happened.Kind == EventKind.Message && happened.MessageType == says && happened.Reliable)
+                        Console.WriteLine("said {0}", text);
+                    if (happened.Kind != EventKind.Disconnected) continue;
+                    Console.WriteLine("end {0} {1}", happened.EndReason, happened.Text);
+                    foreach (KeyValuePair<string, string> pair in keys)
+                        Check(Encoding.UTF8.GetString(client.Board(pair.Key)) == pair.Value, "the board has another " + pair.Key);
+                    Check(client.BoardCount == keys.Count, "the board has other keys");
+                    for (int i = 0; i < client.BoardCount; ++i)
+                    {
+                        string key;
+                        byte[] value;
+                        Check(client.BoardAt(i, out key, out value) && keys[key] == Encoding.UTF8.GetString(value), "key " + i);
+                        Console.WriteLine("board {0} {1}", key, keys[key]);
+                    }
+                    return;
+                }
+                if (client.State == ClientState.Playing && !sent)
+                {
+                    sent = true;
+                    Check(client.Send(shove, new byte[0]) == Status.Ok, "no message leaves");
+                    Check(client.Send(shove, new byte[Native.ORRERY_MAX_MESSAGE_BYTES + 1]) == Status.TooLarge, "a message is too large");
+                    Check(client.Send(shove, new byte[8], 3, false) == Status.Ok, "no unreliable message leaves");
+                }
+                Thread.Sleep(4);
+            }
+        }
     }
 
     static void Frames(byte[] token)
