@@ -1,11 +1,11 @@
-/* Plays what a client over a stream was given (a file of operations), and writes all that it gives: events, messages and
- * samples. The npm package's test plays the same file in WebAssembly and compares the bytes.
+/* Plays what a client over a stream was given (a file of operations), and writes all that it gives: events, messages
+ * and samples. The npm package's test plays the same file in WebAssembly and compares the bytes.
  *
  *   stream_replay OPERATIONS RESULTS
  *
  * Operation: u8 kind, u64 now_ns, u32 size, bytes. Kinds: 0 connect (token), 1 opened, 2 received (message), 3 poll,
- * 4 sample, 5 control (floats). Result: u8 'E': kind i32, tick u64, body u64; 'M': size u32, bytes; 'S': status i32, count
- * u32, tick f64, then ids, positions, orientations, linear and angular velocities. Little endian. */
+ * 4 sample, 5 control (floats). Result: u8 'E': kind i32, tick u64, body u64; 'M': size u32, bytes; 'S': status i32,
+ * count u32, tick f64, then ids, positions, orientations, linear and angular velocities. Little endian. */
 #include <orrery/client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@
 
 enum { kMaxBodies = 65536, kMaxOperation = 1 << 16 };
 
-static FILE *results;
+static FILE* results;
 static uint8_t bytes[kMaxOperation];
 static orrery_body_id ids[kMaxBodies];
 static float positions[3 * kMaxBodies], orientations[4 * kMaxBodies], linear[3 * kMaxBodies], angular[3 * kMaxBodies];
 
-static void put(const void *data, size_t size) {
+static void put(const void* data, size_t size) {
     if (size > 0 && fwrite(data, size, 1, results) != 1) exit(2);
 }
 
-static void tell(orrery_client *client) {
+static void tell(orrery_client* client) {
     orrery_event event;
-    const uint8_t *message;
+    const uint8_t* message;
     size_t size;
     memset(&event, 0, sizeof event);
     event.struct_size = sizeof event;
@@ -42,7 +42,7 @@ static void tell(orrery_client *client) {
     }
 }
 
-static void sample(orrery_client *client, uint64_t now) {
+static void sample(orrery_client* client, uint64_t now) {
     orrery_samples samples;
     memset(&samples, 0, sizeof samples);
     samples.struct_size = sizeof samples;
@@ -65,10 +65,10 @@ static void sample(orrery_client *client, uint64_t now) {
     put(angular, 12 * n);
 }
 
-int main(int argc, char **argv) {
-    FILE *operations = argc == 3 ? fopen(argv[1], "rb") : NULL;
+int main(int argc, char** argv) {
+    FILE* operations = argc == 3 ? fopen(argv[1], "rb") : NULL;
     results = operations ? fopen(argv[2], "wb") : NULL;
-    orrery_client *client;
+    orrery_client* client;
     uint8_t head[13];
     if (!results || orrery_client_create_stream(NULL, &client) != ORRERY_OK) return 2;
     while (fread(head, sizeof head, 1, operations) == 1) {
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
                 sample(client, now);
                 break;
             case 5:
-                orrery_client_set_control(client, (const float *)(const void *)bytes, size / 4);
+                orrery_client_set_control(client, (const float*)(const void*)bytes, size / 4);
                 break;
             default:
                 return 2;

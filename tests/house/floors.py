@@ -92,7 +92,7 @@ def main():
     found, files = [], 0
     for room in ("sim", "protocol", "server", "client_sdk"):
         for file in sorted((root / room).rglob("*")):
-            if file.suffix in ENDINGS and file.is_file():
+            if file.suffix in ENDINGS and file.is_file() and "node_modules" not in file.parts:
                 files += 1
                 found += upward(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"))
     for line in found:

@@ -17,10 +17,14 @@ export interface ConnectOptions {
   token?: Uint8Array;
   /** Where a POST gives a fresh token: "http://127.0.0.1:7780/token". With it a lost connection is made anew. */
   tokenUrl?: string;
-  /** The module; the one beside this file if it is left out. */
+  /** The module; if it is left out, the one beside this file for the mode. */
   wasm?: WasmSource;
-  /** Snapshots of the bodies, which every module can. */
-  mode?: 'snapshots';
+  /** Snapshots of the bodies (the default); or a mirror, which steps the whole world itself, where the room allows it. */
+  mode?: 'snapshots' | 'mirror';
+  /** For a mirror: the room's scene, JSON or binary. A mirror without it asks the server. */
+  scene?: Uint8Array;
+  /** For a mirror: the player's control acts at once, and what was predicted wrong is corrected. */
+  prediction?: { inputDelayTicks?: number };
   /** From a loss on, within so many seconds the connection is made anew. 30 with tokenUrl, otherwise 0. */
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */
@@ -51,6 +55,7 @@ export type ClientEvent =
   | { kind: 'message'; type: number; bytes: Uint8Array<ArrayBuffer>; reliable: boolean }
   | { kind: 'board'; key: string; value: Uint8Array<ArrayBuffer>; removed: boolean }
   | { kind: 'scene'; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'diverged'; tick: bigint; part: string }
   | { kind: 'world'; tick: bigint; what: number; body: BodyId; other: BodyId; joint: bigint; point: number[];
       normal: number[]; impulse: number };
 export type EventKind = ClientEvent['kind'];
@@ -92,6 +97,12 @@ export interface Stats {
   messagesSent: bigint; messagesReceived: bigint; newestTick: bigint;
 }
 
+/** Of a mirror, in ticks; what each means is said at orrery_mirror_stats of orrery/client.h. */
+export interface MirrorStats {
+  confirmedTick: bigint; predictedTick: bigint; hashesCompared: bigint; divergences: bigint; rollbacks: bigint;
+  ticksAgain: bigint; lastDepth: number; maxDepth: number; maxCorrectionMm: number;
+}
+
 /** The connection ended, or never came about: `reason` is one of constants.END_*. */
 export class ConnectionError extends Error {
   readonly reason: number;
@@ -103,6 +114,8 @@ export class ConnectionError extends Error {
 
 const POLL_MS = 15;
 const LATE_POLL_MS = 50;  // a page that is hidden is polled by its messages
+const BROKEN = 1006;  // of WebSocket: closed without a word
+const CLOSE_WAIT_MS = 100;
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const RETRY_MS = [100, 200, 400, 800, 1600];
 const SCRATCH_BYTES = 256;  // more than any struct of the header
@@ -145,11 +158,13 @@ export class Client {
     this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
     this.#client = memory.u32(this.#out);
     this.#c.orrery_client_set_reconnect(this.#client, this.#reconnectSeconds);
+    if (options.mode === 'mirror') this.#mirror();
   }
 
   /** Loads the module, connects and joins. Rejects with a ConnectionError if that does not come about. */
   static async connect(options: ConnectOptions): Promise<Client> {
-    const memory = await load(options.wasm ?? new URL('./orrery_client.wasm', import.meta.url));
+    const name = options.mode === 'mirror' ? './orrery_client_sim.wasm' : './orrery_client.wasm';
+    const memory = await load(options.wasm ?? new URL(name, import.meta.url));
     const client = new Client(memory, options);
     const token = options.token ?? (await client.#freshToken());
     return new Promise<Client>((resolve, reject) => {
@@ -280,6 +295,17 @@ export class Client {
       newestTick: m.u64(at + L.newest_tick),
     };
   }
+  /** Null unless the mode is that of a mirror. */
+  mirrorStats(): MirrorStats | null {
+    const L = C.MirrorStatsLayout, m = this.#memory, at = this.#sized(L.sizeof);
+    if (this.#c.orrery_client_get_mirror_stats(this.#client, at) !== C.OK) return null;
+    return {
+      confirmedTick: m.u64(at + L.confirmed_tick), predictedTick: m.u64(at + L.predicted_tick),
+      hashesCompared: m.u64(at + L.hashes_compared), divergences: m.u64(at + L.divergences),
+      rollbacks: m.u64(at + L.rollbacks), ticksAgain: m.u64(at + L.ticks_again), lastDepth: m.u32(at + L.last_depth),
+      maxDepth: m.u32(at + L.max_depth), maxCorrectionMm: m.f64(at + L.max_correction_mm),
+    };
+  }
   /** Asks for the scene's binary form, which comes as the event `scene`. */
   requestScene(): void {
     this.#check(this.#c.orrery_client_request_scene(this.#client));
@@ -311,6 +337,19 @@ export class Client {
   #sized(size: number): number {
     this.#memory.setU32(this.#struct, size);
     return this.#struct;
+  }
+
+  #mirror(): void {
+    const { scene, prediction } = this.#options, L = C.PredictionLayout;
+    this.#check(this.#c.orrery_client_set_mode(this.#client, C.MODE_MIRROR));
+    if (scene)
+      this.#check(this.#memory.lend(scene, (at, size) => this.#c.orrery_client_give_scene(this.#client, at, size)));
+    if (!prediction) return;
+    const at = this.#sized(L.sizeof);
+    this.#memory.bytes.fill(0, at + 4, at + L.sizeof);
+    this.#memory.setU32(at + L.on, 1);
+    this.#memory.setU32(at + L.input_delay_ticks, prediction.inputDelayTicks ?? 0);
+    this.#check(this.#c.orrery_client_set_prediction(this.#client, at));
   }
 
   #makeRoom(bodies: number): void {
@@ -383,7 +422,8 @@ export class Client {
       this.#memory.lend(new Uint8Array(data), (at, size) => this.#c.orrery_web_received(this.#client, at, size, now));
       if ((this.#options.autoPoll ?? true) && now - this.#polledAt > LATE_POLL_MS) this.poll();
     };
-    socket.onerror = () => {};  // a close follows
+    // A close follows, but not in Node if the connection was never made.
+    socket.onerror = () => void setTimeout(() => closed(BROKEN, ''), CLOSE_WAIT_MS);
     socket.onclose = ({ code, reason }) => closed(code, String(reason ?? ''));
   }
 
@@ -455,6 +495,8 @@ export class Client {
         return this.#emit({ kind: 'board', key: m.text(at + L.text), value: bytes(), removed: m.i32(at + L.removed) !== 0 });
       case C.EVENT_SCENE:
         return this.#emit({ kind: 'scene', bytes: bytes() });
+      case C.EVENT_DIVERGED:
+        return this.#emit({ kind: 'diverged', tick, part: m.text(at + L.text) });
       case C.EVENT_WORLD:
         return this.#emit({ kind: 'world', tick, what: m.i32(at + L.world_kind), body: m.u64(at + L.body),
                             other: m.u64(at + L.other), joint: m.u64(at + L.joint), point: three(at + L.point),

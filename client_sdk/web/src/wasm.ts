@@ -39,6 +39,10 @@ export interface Exports {
   orrery_client_board_get(client: number, key: number, bytes: number, size: number): number;
   orrery_client_board_count(client: number): number;
   orrery_client_board_at(client: number, index: number, key: number, bytes: number, size: number): number;
+  orrery_client_set_mode(client: number, mode: number): number;
+  orrery_client_give_scene(client: number, bytes: number, size: number): number;
+  orrery_client_set_prediction(client: number, prediction: number): number;
+  orrery_client_get_mirror_stats(client: number, stats: number): number;
   orrery_status_name(status: number): number;
 }
 

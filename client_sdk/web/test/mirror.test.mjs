@@ -1,0 +1,47 @@
+// A mirror in WebAssembly: its world has the server's hashes, tick by tick, and a scene steps to the golden hash.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Client } from '../dist/client.js';
+import { load } from '../dist/wasm.js';
+import { PACKAGE, ROOT, Server, until } from './server.mjs';
+
+const wasm = join(PACKAGE, 'dist/orrery_client_sim.wasm');
+
+test('the module steps a scene to its golden hash', async () => {
+  const golden = /^30 ([0-9a-f]{16})$/m.exec(readFileSync(join(ROOT, 'tests/golden/scene_pyramid.txt'), 'utf8'))[1];
+  const folder = mkdtempSync(join(tmpdir(), 'orrery-'));
+  try {
+    execFileSync('flatc', ['--binary', '-o', folder, join(ROOT, 'protocol/scene/scene.fbs'), join(ROOT, 'deploy/scenes/pyramid.json')]);
+    const memory = await load(wasm);
+    const hash = memory.lend(readFileSync(join(folder, 'pyramid.orscene')), (at, size) => memory.exports.orrery_web_scene_hash(at, size, 30));
+    assert.equal(BigInt.asUintN(64, hash).toString(16).padStart(16, '0'), golden);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a mirror of a driven room has the hashes of the server', async () => {
+  const server = await Server.start({ options: ['--allow-mirror'] });
+  let client;
+  try {
+    client = await Client.connect({ ...server.options, wasm, mode: 'mirror' });
+    client.setControl([1, 0.3]);
+    await until('60 hashes are compared', () => client.mirrorStats().hashesCompared >= 60n);
+    assert.equal(client.mirrorStats().divergences, 0n);
+    assert.equal(client.sample().count, client.session().bodyCount);
+    assert.ok(client.ownBody() !== null);
+  } finally {
+    client?.close();
+    await server.stop();
+  }
+});
+
+test('a module without the simulation refuses to be a mirror', async () => {
+  await assert.rejects(Client.connect({ url: 'ws://127.0.0.1:9/play', token: new Uint8Array(2048), mode: 'mirror',
+    wasm: join(PACKAGE, 'dist/orrery_client.wasm') }), /orrery: /);
+});
