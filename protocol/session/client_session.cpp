@@ -100,6 +100,9 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
                 return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
                 return end(SessionEnd::incompatible, "the server codes snapshots in a way that this client lacks");
+            if (hello_.mode != own_hello_.mode)
+                return end(SessionEnd::incompatible,
+                           "the server does not answer in the mode that this client asked for");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }
